@@ -136,6 +136,18 @@ TEST_CASE("a batch of pairs of graphs stays as it is where its upload fails, or 
   CHECK(padded_room_for<reference::backend>(few).pairs == 3);
 }
 
+TEST_CASE("padding sources never takes more of the whole graphs than there is room for") {
+  // Three pairs with one token of a source each, ends included, fill the whole graphs; other three would fill the
+  // sources.  Five more sources of one node bring the sources to a bucket, and the whole graphs past their room.
+  std::vector<lengths> const all{{0, 2}, {0, 3}, {0, 4}, {1, 0}, {0, 0}, {0, 0}}, three(all.begin(), all.begin() + 3);
+  auto room = capacity_for(three);
+  room.source = capacity_for({all.begin() + 3, all.end()}).source;
+  edge_pair_loader<replaying, double> loader(room, {}, 6, begin_token, end_token);
+  fill(loader, three);
+  auto const z = loader.upload_padded().first.sizes;
+  CHECK((z.pairs == 3 && z.source.rows == 3 && z.whole.rows == 77));
+}
+
 TEST_CASE("shuffled batches of pairs of graphs have few padded shapes, and less than a tenth is added") {
   auto data = test::like_cogs();
   for (std::size_t k = 0; k < data.nodes.size() / 2; ++k) data.nodes[k] = data.nodes[2 * k];

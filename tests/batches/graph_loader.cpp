@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/graph_loader.hpp"
 
+#include <limits>
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -139,6 +140,30 @@ TEST_CASE("an edge of no node, a label of no edge and two labels of one edge are
   refused({.nodes = 4}, "a graph of 4 nodes does not fit");
   CHECK_NOTHROW(loader.add({.nodes = 3, .edges = twice}));
   CHECK_NOTHROW(loader.add({.nodes = 3, .edges = own, .node_labels = list{1, 2, 3}}));
+  // What is asked after one that was refused is about the graph before it.
+  graph_dims room{2, 18, 6, 54, 3};
+  room.further = 1;
+  graph_loader<reference::backend> asked(room);
+  asked.add({.nodes = 3, .edges = own, .answer = 0});
+  CHECK_THROWS_WITH(asked.add({.nodes = 3, .edges = two}), contains("is given the labels 1 and 2"));
+  CHECK_NOTHROW(asked.ask({{0, 1}, 2}));
+  CHECK_FALSE(asked.has_room(index_t{1} << 32));
+  CHECK_FALSE(asked.has_room(3, std::numeric_limits<index_t>::max()));
+}
+
+TEST_CASE("further questions that would weigh nothing are refused") {
+  graph_dims room{1, 9, 3, 27, 3};
+  room.further = 1;
+  graph_loader<reference::backend> loader(room);
+  std::vector<further_question> const known{{{0, 1}, 1}}, unknown{{{0, 1}, -1}};
+  loader.add({.nodes = 3, .further = known});
+  CHECK_THROWS_WITH(loader.upload(), contains("its further questions weigh nothing"));
+  loader.further_weight(0);
+  CHECK_NOTHROW(loader.upload());
+  loader.further_weight(1);
+  loader.clear();
+  loader.add({.nodes = 3, .further = unknown});
+  CHECK_NOTHROW(loader.upload());
 }
 
 }  // namespace batches_graph_loader_tests

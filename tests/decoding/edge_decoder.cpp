@@ -185,6 +185,7 @@ TEST_CASE("an edge decoder holds what it planned, and allocates nothing afterwar
     auto const in = d.load(3);
     beam_search search(3, vocabulary, options());
     d.decoder.find(w, in, search);
+    CHECK_THROWS_WITH(d.decoder.find(w, in, search), test::contains("restart() the search for another batch"));
     search.restart(3);
     auto const before = test::allocations.load();
     d.decoder.find(w, in, search);

@@ -86,6 +86,10 @@ TEMPLATE_TEST_CASE("chains and residuals of row layers have the gradient of thei
     CHECK(mixed.out() == 2);
     CHECK_GRADIENT(gradient_check(ex, mixed, row_dims(rows), in, {rows, 2}));
   }
+  repeat<double, linear<double>> const twice{linear<double>{extents<dyn, dyn>(d, d)}, extents<dyn>(2), false};
+  graph_dims all;
+  all.rows = rows;
+  CHECK_GRADIENT(gradient_check(ex, residual(twice), all, in, {rows, d}));
   using fixed = chain<linear<double, d, 4>, residual<layer_norm_layer<double, 4>>>;
   CHECK_GRADIENT(gradient_check(ex, fixed({}, residual(layer_norm_layer<double, 4>{})), row_dims(rows),
                                 tensor<double const, dyn, d>(x.data(), rows), {rows, 4}));

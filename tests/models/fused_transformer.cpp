@@ -221,6 +221,11 @@ TEST_CASE("widths known at compile time change nothing") {
     std::vector<double> g(at.size()), h(at.size());
     CHECK(one.run(at, &g) == other.run(at, &h));
     CHECK(g == h);
+    auto left_out = a.sizes;
+    for (auto* const side : {&left_out.encoder.layer, &left_out.decoder.layer})
+      side->width = side->heads = side->hidden = not_given;
+    test::model_use<fixed, reference::backend, loader> short_one(fixed(left_out), a.kept, loaded(three));
+    CHECK(short_one.run(at, &h) == one.run(at, &g));
   }
 }
 

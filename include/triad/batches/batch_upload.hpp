@@ -196,9 +196,11 @@ class graph_offsets {
   graph_dims const& dims() const { return dims_; }
   /// Of n nodes, with so many questions beyond one.
   bool has_room(index_t n, index_t further = 0) const {
+    if (n < 1 || n > capacity_.max_nodes || n > most_nodes) return false;  // n^3 is an index
+    if (further < 0 || further > capacity_.further) return false;
     auto all = dims_ + dims_of(n);
     all.further += further;
-    return n > 0 && n <= capacity_.max_nodes && n <= most_nodes && further >= 0 && fits(all, capacity_);
+    return fits(all, capacity_);
   }
   bool has_room_to_ask() const { return dims_.graphs > 0 && dims_.further < capacity_.further; }
   /// One more question about the last graph; returns how many there were beyond one for each.

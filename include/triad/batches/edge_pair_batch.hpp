@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/pair_batch.hpp"
@@ -60,6 +61,7 @@ struct edge_pair_layout {
   sequence_encoding encoding = sequence_encoding::relational;
   relative_edges relative{};
   edge_readout readout = edge_readout::diagonal;
+  friend constexpr bool operator==(edge_pair_layout const&, edge_pair_layout const&) = default;
 };
 
 /// Sources, and what a decoder has seen of their targets.  Loaders lay graphs side by side, without padding: `sources`
@@ -76,6 +78,7 @@ struct edge_pair_batch {
   vec<index_t const> origin{nullptr, 0};        // (rows of the whole) as pair_edges_input has it
   vec<index_t const> source_row{nullptr, 0};    // (rows of the sources) a source's edge in the whole graph
   triangle_mask source_mask{}, mask{};          // padded forms only
+  std::optional<edge_pair_layout> layout{};     // the loader's; none: made by hand, as the model's is
 
   edge_pair_dims const& dims() const { return sizes; }
 

@@ -128,7 +128,7 @@ class edge_pair_loader {
     }
     return upload_([&](auto const& put) {
       edge_pair_batch<T> in;
-      in.sizes = z;
+      in.sizes = z, in.layout = layout_;
       auto const waves = waves_.view();
       auto const graphs = source_.upload(put), whole = whole_.upload(put);
       in.source = {graphs,
@@ -222,11 +222,13 @@ class edge_pair_loader {
   /// False where either has none: some may have been added.
   bool fill_up() {
     auto const no_token = [](index_t) { return index_t{0}; };
-    auto const sources_too = [&](index_t s, graph_dims const& first) {
-      lay(first, whole_.add_padding(s), s, 0, no_token);
-    };
-    if (!source_.pad(sources_too)) return false;
     bool fit = true;
+    auto const sources_too = [&](index_t s, graph_dims const& first) {
+      auto const& all = whole_.dims();
+      fit = fit && all.rows + s * s <= room_.whole.rows && all.nodes + s <= room_.whole.nodes;
+      if (fit) lay(first, whole_.add_padding(s), s, 0, no_token);
+    };
+    if (!source_.pad(sources_too) || !fit) return false;
     auto const targets_too = [&](index_t t, graph_dims const& first) {
       fit = fit && targets_ + t <= room_.targets;
       if (!fit) return;

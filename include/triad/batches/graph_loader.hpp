@@ -127,12 +127,13 @@ class graph_loader {
     for (std::size_t i = 0; i < g.node_labels.size(); ++i)
       expect_label(static_cast<index_t>(i), g.node_labels[i], static_cast<index_t>(i));
 
-    auto const before = dims();
+    auto const before = dims(), last = last_;
     auto* const labels = add(g.nodes, g.ask.source, g.ask.target, g.answer);
     auto const give = [&](index_t i, index_t label, index_t j) {
       auto& at = labels[i * g.nodes + j];
       if (at != 0 && at != label) {
         graphs_.take_back(before);
+        last_ = last;
         throw contract_violation("graph_loader: edge (" + text(i) + ", " + text(j) + ") is given the labels " +
                                  text(at) + " and " + text(label) + "; each ordered pair of nodes has one");
       }
@@ -208,8 +209,12 @@ class graph_loader {
     auto const known = [](auto begin, std::ptrdiff_t count) {
       return static_cast<double>(std::count_if(begin, begin + count, [](index_t answer) { return answer >= 0; }));
     };
-    double const graphs = known(target_.begin(), b);
-    further_share_[0] = graphs > 0 ? further_weight_ * known(further_answer_.begin(), f) / graphs : 0;
+    double const graphs = known(target_.begin(), b), others = known(further_answer_.begin(), f);
+    TRIAD_EXPECTS(
+        graphs > 0 || others == 0 || further_weight_ == 0,
+        "graph_loader: no graph of this batch has an answer to its own question, so that its further questions "
+        "weigh nothing; give one of a graph's questions as its own");
+    further_share_[0] = graphs > 0 ? further_weight_ * others / graphs : 0;
   }
 
   graph_offsets graphs_;

@@ -10,7 +10,7 @@
 // Each row then belongs to a graph.  An added graph is computed as any other, its numbers are finite, no other graph
 // sees it, and since its loss is asked for nowhere its gradients are zeros, which change no sum.  It comes behind the
 // batch, so that dropout draws for the batch what it draws without it, but in attention over sequences, which numbers
-// its elements by the sizes of the whole batch.
+// its elements by the sizes of the whole batch, and for further questions, whose rows come behind the added graphs'.
 //
 // The shape follows from the batch and the capacity alone: a run that is resumed has the shapes of one that was not.
 #pragma once

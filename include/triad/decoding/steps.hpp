@@ -67,6 +67,9 @@ struct decoding_steps {
   void find(beam_search& search, Memory const& memory, Step&& step) {
     TRIAD_EXPECTS(search.rows() == slots,
                   "decoder: the search has another beam, or another number of sentences, than the room and the batch");
+    TRIAD_EXPECTS(search.step() == tokens, "decoder: the search has made " + std::to_string(search.step()) +
+                                               " steps, and this batch " + std::to_string(tokens) +
+                                               "; restart() the search for another batch");
     TRIAD_EXPECTS(tokens + search.most_steps() - search.step() <= longest,
                   "decoder: this search may give a hypothesis " + std::to_string(search.most_steps()) +
                       " tokens, the begin among them, and the room's longest is " + std::to_string(longest) +

@@ -171,8 +171,10 @@ requires(detail::expect_layer<Layer>()) struct repeat {
 
   /// dy: as y.  more(k): what the backward of layer k takes beyond its gradient.
   template <backend Ex, class... More>
-  void backward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, read_only_output dy, output dx,
-                fields<T> gradient, More const&... more) const {
+  requires(std::is_invocable_v<More const&, index_t>&&...) void backward(Ex& ex, call const& c, fields<T const> w,
+                                                                         input in, saved const& s, read_only_output dy,
+                                                                         output dx, fields<T> gradient,
+                                                                         More const&... more) const {
     expect_layers();
     TRIAD_EXPECTS(s.kept != keep::nothing, "repeat: memory planned for inference has nothing for backward");
     auto const frame = c.scratch->open();

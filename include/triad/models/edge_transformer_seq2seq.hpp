@@ -157,6 +157,10 @@ struct edge_transformer_seq2seq {
   /// The source's half of forward: its final states are s.y.
   template <backend Ex>
   void encode(Ex& ex, call const& c, fields<T const> w, input const& in, encoder_saved const& s) const {
+    TRIAD_EXPECTS(
+        !in.layout || *in.layout == layout,
+        "edge_transformer_seq2seq: the loader was made with another layout than the model's; make it with the "
+        "model's `layout`");
     encoder.edges.forward(ex, c.child(0), w.encoder.edges, source_edges(in, w.tokens), s.edges, s.layers.state(0));
     encoder.layers.forward(ex, c.child(1), w.encoder.layers, source_input(in, s.layers.state(0)), s.layers, s.y);
   }

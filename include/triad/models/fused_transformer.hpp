@@ -82,7 +82,7 @@ struct fused_transformer {
                extents_of<D>("fused_transformer: the decoder", {"width", z.decoder.layer.width}),
                dropout_rate("fused_transformer", z.dropout), z.fixed_token},
         encoder(as_encoder(z.encoder)),
-        decoder(as_decoder(z.decoder, z.encoder)),
+        decoder(as_decoder(z.decoder, encoder.width())),
         tied_output(z.tied_output),
         positions(z.positions),
         smoothing(z.smoothing) {
@@ -218,9 +218,9 @@ struct fused_transformer {
     o.source_width = 0;
     return o;
   }
-  static fused_stack_options as_decoder(fused_stack_options o, fused_stack_options const& encoder) {
+  static fused_stack_options as_decoder(fused_stack_options o, index_t source_width) {
     o.layer.causal = true;
-    o.source_width = encoder.layer.width;
+    o.source_width = source_width;
     return o;
   }
   tensor<T const, dyn, dyn> waves_of(input const& in) const {

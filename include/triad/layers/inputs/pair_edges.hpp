@@ -39,6 +39,7 @@ struct relative_edges {
     return relations();
   }  // of the first node's own edge: the row within(i, i), and `begin` added
   constexpr index_t count() const { return relations() + 1; }
+  friend constexpr bool operator==(relative_edges const&, relative_edges const&) = default;
 };
 
 template <class T, index_t D>
