@@ -7,7 +7,8 @@ one_case() {  # PROGRAM NAME: prints a line where it fails
   case $name in *replay* | *record* | *training* | *batches* | *key*) blocking=0 ;; esac
   # A comma would end the name; a bracket would begin a tag.
   # shellcheck disable=SC2001
-  text=$(CUDA_LAUNCH_BLOCKING=$blocking timeout --kill-after=5 "${TRIAD_GPU_CASE_SECONDS:-150}" \
+  # In the foreground it stays in the stage's process group, and ends with it.
+  text=$(CUDA_LAUNCH_BLOCKING=$blocking timeout --foreground --kill-after=5 "${TRIAD_GPU_CASE_SECONDS:-150}" \
     "$program" "$(sed 's/[][,\\]/\\&/g' <<< "$name")" 2>&1) || status=$?
   # Catch2 version 2 has status 0 where no case has the name.
   if ((status == 0)) && grep -q '^No tests ran' <<< "$text"; then status=66; fi
@@ -20,7 +21,10 @@ export -f one_case
 every_case() {  # PROGRAM LOG: 16 side by side; the last line counts
   local cases="$log/$2.cases" results="$log/$2.results"
   # Catch2 version 2 gives their number as the status.
-  "$1" --list-test-names-only ${TRIAD_GPU_CASES:+"$TRIAD_GPU_CASES"} > "$cases" || true
+  "$1" --list-test-names-only ${TRIAD_GPU_CASES:+"$TRIAD_GPU_CASES"} > "$cases" 2> /dev/null || true
+  # Version 3 knows no such option; its own prints more than names in version 2.
+  [[ -s $cases ]] ||
+    "$1" --list-tests --verbosity quiet ${TRIAD_GPU_CASES:+"$TRIAD_GPU_CASES"} > "$cases" 2> /dev/null || true
   # shellcheck disable=SC2016  # for the inner shell
   xargs -d '\n' -P 16 -I '{}' bash -c 'one_case "$1" "$2"' case "$1" '{}' \
     < <(grep -v '^ *$' "$cases") > "$results" 2>&1 || true

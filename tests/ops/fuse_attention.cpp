@@ -66,6 +66,17 @@ struct problem {
   }
 };
 
+TEMPLATE_TEST_CASE("what is no number in a state is none in what is mixed", "", TRIAD_TEST_BACKENDS) {
+  for (double const rate : {0.0, 0.3}) {
+    problem<double> p(2, 3, 1, 4, rate);
+    p.u[0] = std::nan("");
+    (void)p.value(std::remove_cvref_t<TestType>());
+    CHECK(std::isnan(p.kept[0]));
+    for (std::size_t f = 0; f < 4; ++f) CHECK(std::isnan(p.mixed[f]));
+    CHECK_FALSE(std::isnan(p.mixed[4]));
+  }
+}
+
 TEMPLATE_TEST_CASE("fuse-attention is attention over a token's own projected states", "", TRIAD_TEST_BACKENDS) {
   index_t const rows = 3, layers = 4, heads = 2, d = 6, k = 3;
   problem<double> p(rows, layers, heads, d, 0);

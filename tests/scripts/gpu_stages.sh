@@ -179,7 +179,8 @@ gpu 0 sanitize
 expect '^ *racecheck-tiled +passed .*larger graphs'
 while IFS= read -r name; do
   # Catch2 version 2 gives their number as the status.
-  found=$("$programs/triad-test-cuda-on-host" --list-test-names-only "$name" || true)
+  found=$("$programs/triad-test-cuda-on-host" --list-test-names-only "$name" 2> /dev/null || true)
+  found=${found:-$("$programs/triad-test-cuda-on-host" --list-tests --verbosity quiet "$name" || true)}  # version 3
   [[ -n $found ]] || failed "no device test is called $name"
 done < <(sed -n 's/^ *sanitized .* "\(.*\)" &.*/\1/p' "$root/scripts/gpu.d/sanitize.sh")
 # A program that was not carried is named, and the others go on.
@@ -188,9 +189,34 @@ gpu 1 test
 expect '^ *losses-cognition +there is no cognition here: not compared'
 mv "$folder/cognition.kept" "$folder/build/gpu/bin/cognition"
 # A step that does not end in time is ended, and says so.
-stub build/gpu/bin/triad-test-cuda <<< 'if [[ $1 == --list* ]]; then echo a case; else sleep 60; fi'
+stub build/gpu/bin/triad-test-cuda <<STUB
+if [[ \$1 == --list* ]]; then echo a case; else echo \$\$ >> "$folder/pids" && exec sleep 60; fi
+STUB
 TRIAD_GPU_STAGE_SECONDS=3 gpu 1 test
 expect '^ *device-cases +OUT OF TIME'
+for _ in {1..50}; do
+  alive=$(while IFS= read -r pid; do if kill -0 "$pid" 2> /dev/null; then echo "$pid"; fi; done < "$folder/pids")
+  if [[ -z $alive ]]; then break; fi
+  sleep 0.1
+done
+[[ -z $alive ]] || failed "cases go on after their stage's time: $alive"
+# Catch2 version 3 has another option that lists cases.
+stub build/gpu/bin/triad-test-cuda <<'STUB'
+case $1 in
+  --list-test-names-only) echo "Unrecognised token: $1" >&2 && exit 255 ;;
+  --list-tests) printf '%s\n' good better ;;
+  *) echo "All tests passed" ;;
+esac
+STUB
+gpu 1 test
+expect '^ *device-cases +passed +.* 2 passed, 0 failed, of 2$'
+# A run that writes beside a stage does not make the stage fail; an archive that cannot be written does.
+real_tar=$(command -v tar)
+stub tools/tar <<< "$real_tar"' "$@" && exit 1'
+gpu 0 check --out "$folder/out"
+stub tools/tar <<< 'exit 2'
+gpu 1 check --out "$folder/out"
+rm "$folder/tools/tar"
 mv "$folder/triad-test-cuda.kept" "$folder/build/gpu/bin/triad-test-cuda"
 
 # Without a program nothing is tested, which is said; and no driver means no GPU.

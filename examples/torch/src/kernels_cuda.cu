@@ -119,6 +119,12 @@ void with_triangle(triad_triangle_call const& c, Run&& run) {
     using T = decltype(type);
     triangle_call<T> const work(c);
     if (work.empty()) return;
+    cudaStreamCaptureStatus recording{};
+    check(cudaStreamIsCapturing(static_cast<cudaStream_t>(c.place.stream), &recording),
+          "asking whether the call is being recorded");
+    TRIAD_EXPECTS(recording == cudaStreamCaptureStatusNone,
+                  "triangular_attention: it copies the graphs' sizes from the host, which no CUDA graph can hold; call "
+                  "it outside of torch.cuda.graph, and compile without mode=\"reduce-overhead\"");
     in_order(c.place, [&](gpu& here) {
       auto const planned = [&](auto& ex, triad::arena& scratch) {
         auto const graphs = work.sizes().view([&](std::vector<index_t> const& v) {

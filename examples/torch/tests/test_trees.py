@@ -90,6 +90,7 @@ def test_half_precision_is_moved_as_it_is():
     for dtype in (torch.bfloat16, torch.float16):
         assert torch.equal(cdr(roles, x.to(dtype)), cdr(roles, x).to(dtype))
     assert cdr(roles, torch.zeros(2, 7, 0)).shape == (2, 7, 0)
+    assert cdr(roles, np.zeros((2, 7, 0))).shape == (2, 7, 0)
     with pytest.raises(TypeError, match="x is torch.int64"):
         car(roles, torch.zeros(7, 3, dtype=torch.int64))
 

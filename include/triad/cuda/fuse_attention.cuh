@@ -65,7 +65,7 @@ struct fuse_attention_rows {
       each_column<0>(b.lane(), d, [&](int, index_t c) {
         T total = 0;
         for (index_t j = 0; j < layers; ++j)
-          if (T const p = weights(r, h * layers + j); p > T(0)) total += p * scale * states(j, r, c);
+          if (T const p = weights(r, h * layers + j); !(p <= T(0))) total += p * scale * states(j, r, c);
         mixed(r, h * width + c) = total;
       });
     }

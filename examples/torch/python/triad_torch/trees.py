@@ -140,7 +140,9 @@ def _shift(kernel: str, roles: Roles, c: int, x):
         return operator(computed.reshape(-1, *shape[-2:]), c, roles.branching, roles.depth).reshape(shape).to(x.dtype)
     x = np.ascontiguousarray(x)
     y = np.empty_like(x)
-    trees = x.size // max(1, shape[-1] * shape[-2])
+    if x.size == 0:
+        return y
+    trees = x.size // (shape[-1] * shape[-2])
     call = _kernels.TreeCall(place=_arrays.place(), type=_arrays.TYPES[x.dtype], trees=trees, branching=roles.branching,
                              depth=roles.depth, filler=shape[-1], child=c, source=x.ctypes.data, to=y.ctypes.data)
     _kernels.run_call("triad_" + kernel, call)
