@@ -66,11 +66,26 @@ number_check whole() {
 inline number_check const any_seed = whole<std::uint64_t>();
 inline number_check const any_count = whole<std::int64_t>();
 
+/// Beside these: CLI11 takes 010 for eight.
+inline number_check const decimal{
+    {}, [](std::string const& text) {
+      auto const at = text.find_first_not_of("+-");
+      bool const other = at != std::string::npos && text[at] == '0' && at + 1 < text.size() && text[at + 1] >= '0' &&
+                         text[at + 1] <= '9';
+      return other ? text + " begins with a 0: give the number without it" : std::string();
+    }};
+
 /// Of what is cut in halves.
 inline number_check const power_of_two = numbers_that("POWER OF TWO", "a power of two: 1, 2, 4, 8, ...", [](double x) {
   int exponent = 0;
   return x >= 1 && x <= 65536 && std::frexp(x, &exponent) == 0.5;
 });
+
+/// For an option that names a file or a folder: nothing is no name, and would be taken for "not given".
+inline number_check const some_path{
+    {}, [](std::string const& text) {
+      return text.empty() ? std::string("is empty: give a path, or leave the option out") : std::string();
+    }};
 
 /// For an option that asks something: blanks alone are refused.
 inline number_check const not_blank{{}, [](std::string const& text) {

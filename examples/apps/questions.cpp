@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <iostream>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -47,6 +48,8 @@ void questions::ask(std::function<void(std::string const&)> const& answer,
       refused({number, question, told(e.what())});
     } catch (nlohmann::json::exception const& e) {  // a value of another type than was expected
       refused({number, question, told(e.what())});
+    } catch (std::bad_alloc const&) {
+      refused({number, question, told("there is not enough memory to answer it: ask about less at once")});
     }
     std::fflush(stdout);  // a program may wait for it
   };

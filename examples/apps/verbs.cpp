@@ -36,6 +36,9 @@ CLI::Validator validator(number_check const& c) {
   return {[c](std::string& text) { return c(text); }, c.kind};
 }
 
+/// Behind an argument in brackets, which CLI11 would take for a list; no argument has it.
+constexpr char no_list = '\0';
+
 void add(CLI::App& app, option const& one) {
   auto const name = one.is_positional ? one.name : "--" + one.name;
   auto* const added = std::visit(
@@ -48,6 +51,16 @@ void add(CLI::App& app, option const& one) {
           if constexpr (std::is_same_v<type, triangle_form>)  // names alone; what is added last comes first
             o->transform(CLI::Transformer(attention_names()))->transform(CLI::IsMember(attention_names()));
           if constexpr (std::is_same_v<type, std::vector<int>>) o->delimiter(',');
+          if constexpr (std::is_same_v<type, std::string> || std::is_same_v<type, std::vector<std::string>>)
+            o->transform(CLI::Validator(
+                [](std::string& text) {
+                  if (text.ends_with(no_list)) text.pop_back();
+                  return std::string();
+                },
+                ""));
+          if constexpr ((std::is_integral_v<type> && !std::is_same_v<type, bool>) ||
+                        std::is_same_v<type, std::vector<int>>)
+            o->check(validator(decimal));
           for (auto const& c : one.checks) o->check(validator(c));
           if constexpr (std::is_same_v<type, std::uint64_t>) o->check(validator(any_seed));
           if constexpr (std::is_same_v<type, std::int64_t>) o->check(validator(any_count));
@@ -56,6 +69,7 @@ void add(CLI::App& app, option const& one) {
       },
       one.value);
   if (!one.choices.empty()) added->check(CLI::IsMember(one.choices));
+  if (one.is_path) added->check(validator(some_path));
   if (one.is_file) added->check(CLI::ExistingFile);
   if (one.is_folder) added->check(CLI::ExistingDirectory);
   if (one.asks) added->check(validator(not_blank));
@@ -175,6 +189,8 @@ void parse(CLI::App& app, CLI::App const& train, run_options& o, std::function<v
   auto all = given;
   auto const read = [&] {
     arguments reversed(all.rbegin(), all.rend());  // as CLI11 wants them
+    for (auto& argument : reversed)
+      if (argument.starts_with('[') && argument.ends_with(']')) argument.push_back(no_list);
     app.clear();
     app.parse(reversed);
   };

@@ -9,9 +9,11 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "../apps/csv.hpp"
 #include "../apps/questions.hpp"
 #include "../apps/record.hpp"
 #include "../apps/run_folder.hpp"
@@ -124,7 +126,8 @@ inline int predict(options const& o) {
     auto const model = graphs::trained_model(o, file, graphs::most_nodes(all));
     fmt::print("row,k,predicted,target\n");
     graphs::answer_all(*model.net, all, [&, row = 0](kinship_graph const& g, int found) mutable {
-      fmt::print("{},{},{},{}\n", ++row, g.k, words.target_name(found), words.target_name(g.target));
+      fmt::print("{},{},{},{}\n", ++row, g.k, triad::apps::csv_cell(words.target_name(found)),
+                 triad::apps::csv_cell(words.target_name(g.target)));
     });
   }
   return 0;
@@ -162,15 +165,17 @@ inline int explain(options const& o) {
 
 /// Chains as CSV files in the published format.
 inline int generate(options const& o) {
-  triad::apps::make_folder(o.out);
-  for (auto const& there : std::filesystem::directory_iterator(o.out))
-    if (auto const name = there.path().filename().string(); name.ends_with(".csv") || name.ends_with(".csv.gz"))
-      throw triad::data_error(there.path().string() + " is there already: give --out a folder without data");
-  auto const write_all = [&](std::string const& name, std::vector<int> const& lengths, int each, auto& chains,
-                             vocabulary const& words) {
+  std::error_code none;
+  for (std::filesystem::directory_iterator there(o.out, none), end; !none && there != end; there.increment(none))
+    if (auto const name = there->path().filename().string(); name.ends_with(".csv") || name.ends_with(".csv.gz"))
+      throw triad::data_error(there->path().string() + " is there already: give --out a folder without data");
+  auto const chains_of = [](std::vector<int> const& lengths, int each, auto& chains) {
     std::vector<kinship_graph> all;
     for (int const k : lengths)
       for (int i = 0; i < each; ++i) all.push_back(chains.next(k));
+    return all;
+  };
+  auto const write_all = [&](std::string const& name, std::vector<kinship_graph> const& all, vocabulary const& words) {
     auto const path = fmt::format("{}/{}.csv", o.out, name);
     write_graphs(path, all, words, name.ends_with("train") ? "train" : "test");
     fmt::print("{}  {} rows\n", path, all.size());
@@ -182,12 +187,16 @@ inline int generate(options const& o) {
     graphs::composition_rules rules;
     for (auto const& g : data.train) rules.learn(g);
     derived_chains chains(rules, data.words, o.seed);
-    for (int k = 2; k <= 10; ++k) write_all(test_name(k), {k}, o.test_size, chains, data.words);
+    std::map<int, std::vector<kinship_graph>> tests;  // all of them before the first is written: there may be none
+    for (int k = 2; k <= 10; ++k) tests[k] = chains_of({k}, o.test_size, chains);
+    triad::apps::make_folder(o.out);
+    for (auto const& [k, all] : tests) write_all(test_name(k), all, data.words);
     return 0;
   }
+  triad::apps::make_folder(o.out);
   auto const write = [&](std::string const& name, std::vector<int> const& lengths, int each, std::uint64_t seed) {
     chain_generator chains(seed);
-    write_all(name, lengths, each, chains, generated_vocabulary());
+    write_all(name, chains_of(lengths, each, chains), generated_vocabulary());
   };
   std::string name;
   for (int const k : o.lengths) name += fmt::format("{}1.{}", name.empty() ? "" : ",", k);

@@ -177,6 +177,9 @@ inline std::vector<std::string> files_of(std::string const& folder, std::string_
   }
   if (error) throw triad::data_error(folder + ": cannot be listed: " + error.message());
   std::sort(found.begin(), found.end());
+  for (auto const& name : found)
+    if (std::binary_search(found.begin(), found.end(), name + ".gz"))
+      throw triad::data_error(name + " and " + name + ".gz are both there; keep one of them");
   return found;
 }
 

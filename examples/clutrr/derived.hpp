@@ -48,8 +48,9 @@ class derived_chains {
       auto const facts = chain(random, answer, k);
       if (static_cast<int>(facts.size()) == k && derived(facts) == std::set{answer}) return graph_of(facts, answer);
     }
-    throw triad::data_error("the rules of the training rows give no chain of " + std::to_string(k) +
-                            " facts with one answer: ask for shorter ones");
+    throw triad::data_error(
+        "the rules of the training rows give no chain of " + std::to_string(k) +
+        " facts with one answer: rows of two facts are needed whose answers are relations of facts");
   }
 
   /// The targets that the rules derive of facts by their labels, whichever are composed first.

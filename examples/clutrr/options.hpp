@@ -39,9 +39,9 @@ struct options : graphs::options {
     f("test-size", &test_size, "Generated chains for each k of the test").seldom().also({"evaluate"}).positive().free();
     graphs::options::each(f);
     f("train-lengths", &train_lengths, "k of generated training chains").between(2, 40);
-    f("chains", &chains, "Generated training chains in all").positive();
+    f("chains", &chains, "Generated training chains in all, in whole batches, as many in each epoch").positive();
 
-    f("data", &rows, "CLUTRR CSV file with the questions").only({"predict", "explain"});
+    f("data", &rows, "CLUTRR CSV file with the questions").only({"predict", "explain"}).check(triad::apps::some_path);
     f("facts", &facts, "Facts as \"ann:mother:bea bea:brother:carl\": the mother of ann is bea, ...")
         .only({"predict", "explain"});
     f("ask", &asked, "The question to the facts as \"ann:carl\": what is carl to ann?").only({"predict", "explain"});
@@ -56,7 +56,8 @@ struct options : graphs::options {
     f("seed", &seed, "").only({"generate"});
     f("rules-of", &rules_of,
       "Instead, test chains alone, which follow from what rows of two facts of this training file or folder tell")
-        .only({"generate"});
+        .only({"generate"})
+        .check(triad::apps::some_path);
   }
 };
 

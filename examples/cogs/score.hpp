@@ -85,8 +85,8 @@ inline std::map<std::string, tally> score(parser& net, sentences const& all, voc
     ++t.sentences;
     t.graphs += own == s ? 1 : 0;
     t.trees += tree == s ? 1 : 0;
-    t.forms += to_logical_form(own) == right ? 1 : 0;
-    t.tree_forms += to_logical_form(tree) == right ? 1 : 0;
+    t.forms += right && to_logical_form(own) == right ? 1 : 0;  // a graph without a form counts as wrong
+    t.tree_forms += right && to_logical_form(tree) == right ? 1 : 0;
     t.differ += own.parent != tree.parent ? 1 : 0;
   });
   return result;

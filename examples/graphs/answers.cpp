@@ -57,9 +57,10 @@ void answer_all(network& net, graph_list const& graphs, std::function<void(label
 
 int answerer::operator()(labelled_graph const& graph) {
   if (graph.nodes > most_) {
-    most_ = std::max(graph.nodes, std::min(2 * most_, largest_graph));
-    model_.reset();  // before the other takes memory
-    model_.emplace(trained_model(options_, file_, most_));
+    int const most = std::max(graph.nodes, std::min(2 * most_, largest_graph));
+    most_ = 0, model_.reset();  // before the other takes memory, which there may be too little of
+    model_.emplace(trained_model(options_, file_, most));
+    most_ = most;
   }
   model_->net->clear();
   model_->net->add(graph);

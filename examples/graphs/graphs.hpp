@@ -69,6 +69,7 @@ inline int explain(own_options const& o) {
     throw triad::data_error("explain needs one graph: a line of the data as an argument, or --file and --row");
   written_graph g;
   if (o.file.empty()) {
+    triad::apps::refuse_given(o, {"row"}, "--file: leave it out");
     g = read_graph(triad::apps::read_json_line(o.questions.given.front()), false);
   } else {
     auto const all = read_graphs(o.file, false);

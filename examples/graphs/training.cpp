@@ -375,7 +375,7 @@ int train(options& o, data_set const& data, run_texts const& say) {
     triad::apps::write_plots(o, *all, {"cross entropy"});
     fmt::print("{}", triad::apps::where_it_lies(o.out, o.seeds));
   }
-  return triad::apps::status_of(*all);
+  return std::max(triad::apps::status_of(*all), triad::apps::status_of(*others));
 }
 
 }  // namespace graphs

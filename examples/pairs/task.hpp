@@ -23,7 +23,14 @@ struct coded_pair {
 
 inline std::vector<coded_pair> coded(std::vector<text_pair> const& pairs, vocabulary& words) {
   std::vector<coded_pair> result;
-  for (auto const& pair : pairs) result.push_back({words.source.encode(pair.source), words.target.encode(pair.target)});
+  for (auto const& pair : pairs) {
+    result.push_back({words.source.encode(pair.source), words.target.encode(pair.target)});
+    for (auto const n : result.back().target)
+      if (n < dictionary::specials && n != dictionary::unknown)
+        throw triad::data_error("pair " + std::to_string(result.size()) + ": the target has the word " +
+                                words.target.words().token(n) +
+                                ", which is the model's own mark; write it otherwise: " + pair.target);
+  }
   return result;
 }
 

@@ -20,6 +20,8 @@ expect_scores_of_run("(dev|one|two)  exact match [0-9.]+  UAS [0-9.]+  LAS [0-9.
 string(REPLACE "obj" "iobj" other "${text}")
 file(WRITE ${FOLDER}/other/test_one.jsonl "${other}")
 file(WRITE ${FOLDER}/other/test_two.jsonl "${text}")
+run(1 evaluate ${FOLDER}/run --data ${FOLDER}/other --out ${FOLDER}/other)
+expect("other is where the data lie, and parses would take their place")
 run(0 evaluate ${FOLDER}/run --data ${FOLDER}/other --confusion --out ${FOLDER}/parses)
 set(told "${output}")
 set(expected "part,target,predicted,count\n")

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -46,6 +48,11 @@ inline int generate(options& o) {
   if (!o.voice.empty() && o.data.empty())
     throw triad::data_error(
         "--voice is about the sentences of --data, those of generated rows are said as --task says");
+  std::error_code none;
+  if (!o.data.empty() && std::filesystem::equivalent(o.data, o.out, none))
+    throw triad::data_error("--out " + o.out +
+                            " is where the rows are read, and others would take their place: give "
+                            "another folder");
   auto const data = load_data(o);
   // All of them before the first file is written.
   std::vector<std::vector<row>> rows_of;

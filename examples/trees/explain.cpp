@@ -30,6 +30,7 @@ row chosen_row(program_options const& o, data_reader const& read) {
 }
 
 void explain_one(trained& model, program_options const& o, data_reader const& read) {
+  triad::apps::refuse_given(o, {"threshold"}, "the programs of all rows: leave --tree and --row out");
   auto const given = chosen_row(o, read);
   auto const& positions = model.net->positions();
   auto const symbols = model.answer(given.source);

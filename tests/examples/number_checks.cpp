@@ -40,4 +40,12 @@ TEST_CASE("whole numbers of 64 bits end where their type does, and do not come r
         "9223372036854775808 is not a whole number from -9223372036854775808 to 9223372036854775807");
 }
 
+TEST_CASE("a number that begins with a 0 could be taken for another one, and an empty path for none") {
+  for (auto const* text : {"0", "10", "-1", "100", "-", ""}) CHECK(said(decimal, text).empty());
+  for (auto const* text : {"010", "-08", "00"})
+    CHECK(said(decimal, text) == std::string(text) + " begins with a 0: give the number without it");
+  CHECK(said(some_path, "a").empty());
+  CHECK(said(some_path, "") == "is empty: give a path, or leave the option out");
+}
+
 }  // namespace examples_number_checks_tests

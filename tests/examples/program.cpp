@@ -24,24 +24,27 @@ namespace idle {
 struct options : triad::apps::run_options {
   int test_size = 1;
   std::string questions;
+  std::vector<std::string> asked;
 
   void each(triad::apps::option_list& f) override {
     run_options::each(f);
     f("data", &data, "").also({"evaluate"}).path();
     f("test-size", &test_size, "").also({"evaluate"}).free();
     f("data", &questions, "").only({"predict"});
+    f("question", &asked, "").only({"predict"}).positional();
   }
 };
 struct seen {
   std::string data;
   int test_size = 0;
   bool of_run = false;
+  std::vector<std::string> asked{};
 };
 inline seen last;  // what the verb was given
 
 void apply_preset(options&) {}
 int look(options const& o) {
-  last = {o.data, o.test_size, o.data_of_run};
+  last = {o.data, o.test_size, o.data_of_run, o.asked};
   return 0;
 }
 int explain(options const& o) {
@@ -114,6 +117,15 @@ struct run_folder_of {
   run_folder_of& operator=(run_folder_of const&) = delete;
   ~run_folder_of() { std::filesystem::remove_all(path); }
 };
+
+TEST_CASE("a question in brackets is one question, an empty path and a number with a 0 before it are misuse") {
+  run_folder_of const folder("test-size = 7\n");
+  CHECK(run({"predict", folder.path, "[ a , b ]", "[]", "c"}).status == triad::apps::all_well);
+  CHECK(idle::last.asked == std::vector<std::string>{"[ a , b ]", "[]", "c"});
+  CHECK(run({"evaluate", folder.path, "--data", ""}, stderr).status == triad::apps::misused);
+  CHECK(run({"evaluate", folder.path, "--test-size", "010"}, stderr).status == triad::apps::misused);
+  CHECK(run({"train", "--seed", "08"}, stderr).status == triad::apps::misused);
+}
 
 TEST_CASE("a trained model is asked about its run's data, and other data are named beside them") {
   run_folder_of const folder("data = \"/some/data\"\ntest-size = 7\nthreads = 3\n");

@@ -69,6 +69,10 @@ TEST_CASE("long targets are left out of training, not of its words; nothing left
   o.tokens = 4;
   CHECK_THROWS_WITH(task(o, small()), contains("--tokens"));
   CHECK_THROWS_WITH(task(o, data_set{}), contains("no pair"));
+  data_set marked = small();
+  marked.train[1].target = "X </s> Y";
+  CHECK_THROWS_WITH(task(few_tokens(), marked),
+                    contains("pair 2: the target has the word </s>, which is the model's own"));
 }
 
 TEST_CASE("updates are counted, or follow from epochs; a batch gives each pair by its numbers") {
