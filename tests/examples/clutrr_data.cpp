@@ -129,7 +129,7 @@ TEST_CASE("a folder is one training file and its test files grouped by k") {
   twice.file("1.2_train.csv", header + good_row);
   for (auto const* name : {"1.2_test.csv", "1.2_test.csv.gz"}) twice.file(name, header + good_row);
   CHECK_THROWS_WITH(clutrr::read_data(twice.path.string()),
-                    contains("1.2_test.csv.gz are both there; keep one of them"));
+                    triad::test::contains("1.2_test.csv.gz are both there; keep one of them"));
   scratch_folder empty;
   CHECK_THROWS_AS(clutrr::read_data(empty.path.string()), triad::data_error);
   CHECK_THROWS_AS(clutrr::read_data((empty.path / "missing").string()), triad::data_error);
