@@ -17,8 +17,8 @@ inline cpu::backend cpu_backend(int threads) {
     threads = std::max(1, cpu::hardware_threads() / here().sharing);
   if (!cpu::blas_is_serial() && world().is_first())
     std::fprintf(stderr,
-                 "this BLAS cannot be asked for one thread: set its variable to 1 (as BLIS_NUM_THREADS, or "
-                 "OMP_NUM_THREADS, beside --threads), or results may depend on the threads\n");
+                 "this BLAS cannot be asked for one thread, so results may depend on the threads: set its variable "
+                 "(BLIS_NUM_THREADS=1, or OMP_NUM_THREADS=1 and our threads by --threads) before the start\n");
   return cpu::backend(threads);
 }
 

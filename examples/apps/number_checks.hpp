@@ -1,5 +1,5 @@
-// Checks of numbers and questions on a command line, with messages that say what is wanted; NaN and infinity never
-// pass.
+// Checks of numbers, paths and questions on a command line, with messages that say what is wanted; NaN and infinity
+// never pass.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -66,7 +66,7 @@ number_check whole() {
 inline number_check const any_seed = whole<std::uint64_t>();
 inline number_check const any_count = whole<std::int64_t>();
 
-/// Beside these: CLI11 takes 010 for eight.
+/// Of every whole number, beside its own checks: CLI11 reads 010 as octal, eight.
 inline number_check const decimal{
     {}, [](std::string const& text) {
       auto const at = text.find_first_not_of("+-");

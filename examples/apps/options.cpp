@@ -99,7 +99,9 @@ void run_options::each(option_list& f) {
       .seldom()
       .between(0.0, 1.0)
       .newer("1");
-  f("out", &out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/").written(false);
+  f("out", &out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/")
+      .written(false)
+      .check(triad::apps::some_path);
   f("resume", &resume, "Go on from the folder's checkpoint").written(false);
 }
 

@@ -23,6 +23,17 @@ inline void make_folder(std::string const& out, std::string const& inside = {}) 
     throw data_error("cannot make the folder " + out + ": " + failure.message() + "; give another with --out");
 }
 
+/// Throws data_error where `out` is the folder of the data, a folder or a file: what is written has names of theirs.
+inline void expect_other_folder(std::string const& out, std::string const& data, std::string const& what) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  auto folder = fs::is_directory(data, none) ? fs::path(data) : fs::path(data).parent_path();
+  if (folder.empty()) folder = ".";
+  if (!out.empty() && !data.empty() && fs::equivalent(out, folder, none))
+    throw data_error("--out " + out + " is where the data lie, and " + what +
+                     " would take their place: give another folder");
+}
+
 /// A training run's folder, made, with plots/ in it, and no other run's until the end of this; none where `out` is
 /// none.
 class run_folder {

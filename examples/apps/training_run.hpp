@@ -22,8 +22,8 @@ struct run_plan {
   double dropout_until = 1;          // the part of an attempt's updates that have dropout; those behind it have none
   bool ends_early = false;           // an attempt ends with the first epoch whose weights fit
   bool follows = false;              // another training, whose weights may fit at once: then no update is made
-  std::string leads_to{};            // the folder of such a training: what it has began with other weights than these,
-                                     // and is set aside before the first update
+  std::string leads_to{};            // the folder of the training that begins with these weights: what lies there is
+                                     // set aside before the first update, since it began with others
   std::string example = "examples";  // what a batch is made of
   std::string within{};              // of the memory: what it was to fit, and what follows
   run_record record{};

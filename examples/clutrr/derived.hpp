@@ -50,7 +50,7 @@ class derived_chains {
     }
     throw triad::data_error(
         "the rules of the training rows give no chain of " + std::to_string(k) +
-        " facts with one answer: rows of two facts are needed whose answers are relations of facts");
+        " facts with one answer: give rows of two facts whose answers are relations that facts have too");
   }
 
   /// The targets that the rules derive of facts by their labels, whichever are composed first.

@@ -39,7 +39,7 @@ struct options : graphs::options {
     f("test-size", &test_size, "Generated chains for each k of the test").seldom().also({"evaluate"}).positive().free();
     graphs::options::each(f);
     f("train-lengths", &train_lengths, "k of generated training chains").between(2, 40);
-    f("chains", &chains, "Generated training chains in all, in whole batches, as many in each epoch").positive();
+    f("chains", &chains, "Generated training chains in all; every epoch has as many, in whole batches").positive();
 
     f("data", &rows, "CLUTRR CSV file with the questions").only({"predict", "explain"}).check(triad::apps::some_path);
     f("facts", &facts, "Facts as \"ann:mother:bea bea:brother:carl\": the mother of ann is bea, ...")
@@ -48,8 +48,8 @@ struct options : graphs::options {
     questions.each(f, "Facts and the question as \"ann:mother:bea bea:brother:carl ann:carl\"");
     f("row", &number, "Which row of the file, or which generated chain, from 1").only({"explain"}).positive();
     f("length", &k, "Without --data and --facts: k of a generated chain").only({"explain"}).between(2, 40);
-    f("out", &out, "Folder for proof.svg").only({"explain"});
-    f("out", &out, "Folder of the new data set").only({"generate"}).required();
+    f("out", &out, "Folder for proof.svg").only({"explain"}).check(triad::apps::some_path);
+    f("out", &out, "Folder of the new data set").only({"generate"}).required().check(triad::apps::some_path);
     f("lengths", &lengths, "k of the training chains").only({"generate"}).between(2, 40);
     f("count", &count, "Training chains for each k").only({"generate"}).positive();
     f("test-size", &test_size, "Test chains for each k = 2..10").only({"generate"}).positive();

@@ -132,14 +132,16 @@ void options::each(triad::apps::option_list& f) {
       .between(0, 1000)
       .free();
 
-  f("out", &out, "Folder for scores.csv and the translations, a file for each part").only({"evaluate"});
+  f("out", &out, "Folder for scores.csv and the translations, a file for each part")
+      .only({"evaluate"})
+      .check(triad::apps::some_path);
   f("sentence", &sentence, "Words separated by spaces").only({"predict"}).question();
   questions.each(f, "A sentence, as --sentence has it, or {\"source\": \"...\"}");
   f("n-best", &n_best, "Translations of a sentence, with their scores; at most --beam").only({"predict"}).positive();
   f("unknown", &unknown, "Translate words that the model does not know as <unk>, instead of refusing them")
       .only({"predict"});
   f("count", &count, "Pairs over whose tokens weights are averaged").only({"explain"}).positive();
-  f("out", &out, "Folder for layers.csv, encoder.svg and decoder.svg").only({"explain"});
+  f("out", &out, "Folder for layers.csv, encoder.svg and decoder.svg").only({"explain"}).check(triad::apps::some_path);
 }
 
 void options::restored(triad::checkpoint const& file) {

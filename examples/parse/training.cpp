@@ -50,12 +50,14 @@ void options::each(triad::apps::option_list& f) {
 
   f("confusion", &confusion, "Say which relations to a right head are taken for which: the ten most frequent pairs")
       .only({"evaluate"});
-  f("out", &out, "Folder for the parses, NAME.conllu of each part, and confusion.csv").only({"evaluate"});
+  f("out", &out, "Folder for the parses, NAME.conllu of each part, and confusion.csv")
+      .only({"evaluate"})
+      .check(triad::apps::some_path);
   f("sentence", &sentence, "Words separated by spaces: \"Did M0 marry M1\"").only({"predict", "explain"}).question();
   f("unknown", &unknown, "Parse words that the model does not know as <unk>, instead of refusing them")
       .only({"predict", "explain"});
   questions.each(f, "A sentence, as --sentence has it, or {\"tokens\": [...]}");
-  f("out", &out, "Folder for tree.svg").only({"explain"});
+  f("out", &out, "Folder for tree.svg").only({"explain"}).check(triad::apps::some_path);
 }
 
 void options::settle() {

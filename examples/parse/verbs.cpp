@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "../apps/atomic_file.hpp"
@@ -31,19 +29,8 @@ triad::apps::trained<parser> trained_parser(options const& o, int longest) {
       }};
 }
 
-/// Parses are called as the data are.
-void expect_elsewhere(options const& o) {
-  namespace fs = std::filesystem;
-  std::error_code none;
-  if (o.out.empty()) return;
-  auto const folder = fs::is_directory(o.data, none) ? fs::path(o.data) : fs::path(o.data).parent_path();
-  if (fs::equivalent(o.out, folder.empty() ? fs::path(".") : folder, none))
-    throw triad::data_error("--out " + o.out +
-                            " is where the data lie, and parses would take their place: give another folder");
-}
-
 int evaluate(options const& o) {
-  expect_elsewhere(o);
+  triad::apps::expect_other_folder(o.out, o.data, "parses");
   auto const data = read_data(o, false);
   auto const model = trained_parser(o, longest_of(data));
   if (!o.out.empty()) triad::apps::make_folder(o.out);

@@ -118,7 +118,7 @@ inline std::optional<sentence> sentence_of(symbol_tree const& tree, form f) {
 
 /// The row with its sentence said in the other voice, or in the same; logical forms stay as they are.  None where
 /// either tree is no sentence of this grammar.
-inline std::optional<row> said(row const& r, form voice) {
+inline std::optional<row> in_voice(row const& r, form voice) {
   auto const told = [&](symbol_tree const& tree) -> std::optional<symbol_tree> {
     if (sentence_of(tree, form::logical)) return tree;
     for (auto const f : {form::active, form::passive})

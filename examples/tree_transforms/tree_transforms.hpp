@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -26,11 +24,11 @@ inline trees::named_data data_of(options const& o, bool trained) {
 }
 
 /// The rows of a part with their sentences said in o.voice.  Throws data_error with the row that has none.
-inline std::vector<row> said_in_voice(trees::part const& of, options const& o) {
+inline std::vector<row> rows_in_voice(trees::part const& of, options const& o) {
   auto const voice = o.voice == "passive" ? form::passive : form::active;
   std::vector<row> rows;
   for (std::size_t i = 0; i < of.rows.size(); ++i) {
-    auto told = said(of.rows[i], voice);
+    auto told = in_voice(of.rows[i], voice);
     if (!told)
       throw triad::data_error(
           fmt::format("{}: {}, row {} of the file: no sentence of Basic Sentence Transforms beside its logical form, "
@@ -47,17 +45,13 @@ inline int generate(options& o) {
   o.depth = trees::deepest_numbered;
   if (!o.voice.empty() && o.data.empty())
     throw triad::data_error(
-        "--voice is about the sentences of --data, those of generated rows are said as --task says");
-  std::error_code none;
-  if (!o.data.empty() && std::filesystem::equivalent(o.data, o.out, none))
-    throw triad::data_error("--out " + o.out +
-                            " is where the rows are read, and others would take their place: give "
-                            "another folder");
+        "--voice is about the sentences of --data: give these, or choose the voice of generated rows by --task");
+  triad::apps::expect_other_folder(o.out, o.data, "other rows");
   auto const data = load_data(o);
   // All of them before the first file is written.
   std::vector<std::vector<row>> rows_of;
   for (auto const s : splits)
-    rows_of.push_back(o.voice.empty() ? part_of(data, s).rows : said_in_voice(part_of(data, s), o));
+    rows_of.push_back(o.voice.empty() ? part_of(data, s).rows : rows_in_voice(part_of(data, s), o));
   triad::apps::make_folder(o.out);
   for (auto const s : splits) {
     auto const& rows = rows_of[static_cast<std::size_t>(s)];

@@ -125,6 +125,7 @@ TEST_CASE("a question in brackets is one question, an empty path and a number wi
   CHECK(run({"evaluate", folder.path, "--data", ""}, stderr).status == triad::apps::misused);
   CHECK(run({"evaluate", folder.path, "--test-size", "010"}, stderr).status == triad::apps::misused);
   CHECK(run({"train", "--seed", "08"}, stderr).status == triad::apps::misused);
+  CHECK(run({"train", "--out", ""}, stderr).status == triad::apps::misused);
 }
 
 TEST_CASE("a trained model is asked about its run's data, and other data are named beside them") {

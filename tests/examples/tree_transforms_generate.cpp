@@ -126,11 +126,11 @@ TEST_CASE("a sentence becomes an active, a passive and a logical tree, and each 
       if (back) CHECK(*back == s);
     }
   row const read{tree_of(s, form::active), tree_of(s, form::logical)}, heard{read.target, tree_of(s, form::passive)};
-  CHECK(said(read, form::passive) == row{heard.target, read.target});
-  CHECK(said(heard, form::active) == row{read.target, read.source});
-  CHECK(said(heard, form::passive) == heard);
-  CHECK_FALSE(said({tree_of(s, form::active, "CAR"), read.target}, form::passive));
-  CHECK_FALSE(said({read.source, symbol_tree("rose")}, form::passive));
+  CHECK(in_voice(read, form::passive) == row{heard.target, read.target});
+  CHECK(in_voice(heard, form::active) == row{read.target, read.source});
+  CHECK(in_voice(heard, form::passive) == heard);
+  CHECK_FALSE(in_voice({tree_of(s, form::active, "CAR"), read.target}, form::passive));
+  CHECK_FALSE(in_voice({read.source, symbol_tree("rose")}, form::passive));
 }
 
 TEST_CASE("what is no sentence is none") {
@@ -342,7 +342,7 @@ TEST_CASE(
       said_first += rows[i].source.label() == "S" ? 1 : 0;
       all.insert(text_of(*found));
       if (!derived) continue;
-      other += said(rows[i], form::passive) == part_of(passive, s).rows[i] ? 0 : 1;
+      other += in_voice(rows[i], form::passive) == part_of(passive, s).rows[i] ? 0 : 1;
     }
     CHECK(other == 0);
     check_distribution(sentences, s);

@@ -60,8 +60,8 @@ class tree_case {
   }
   numbers scored(numbers const& fillings) const {
     numbers all(static_cast<std::size_t>(positions.count() * shape_[0]));
-    scores<T>(fillers(), tensor<T const, dyn, dyn>(fillings.data(), positions.count(), shape_[1]),
-              table(all.data(), positions.count(), shape_[0]));
+    scores(fillers(), tensor<T const, dyn, dyn>(fillings.data(), positions.count(), shape_[1]),
+           table(all.data(), positions.count(), shape_[0]));
     return all;
   }
   std::vector<index_t> labelled(numbers const& all, double threshold) const {

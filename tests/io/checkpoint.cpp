@@ -128,6 +128,8 @@ TEST_CASE("averages come back bit by bit, to go on from or to answer with") {
   CHECK(all(inference.values()) == all(mean.values()));  // nothing was changed
   mean.exchange();
   CHECK_THROWS_AS(save_checkpoint(path, example_state(), parameters, mean), contract_violation);
+  CHECK_THROWS_WITH(save_checkpoint(path, example_state(), parameters),
+                    contains("save_checkpoint: averages are in the place of the parameters"));
 }
 
 TEST_CASE("a checkpoint in single precision is read into double, not the other way round") {

@@ -29,7 +29,7 @@ TEST_CASE("JSON is read up to the levels that are asked for, from a text or a st
   std::istringstream stream("[1, 2] ");
   CHECK(parse_json(stream).size() == 2);
   CHECK(parse_json<nlohmann::ordered_json>("{\"b\": 1, \"a\": 2}").dump() == "{\"b\":1,\"a\":2}");
-  CHECK_THROWS_WITH(parse_json(std::string("{}\0{}", 5)), contains("expected JSON, found a zero byte, number 3"));
+  CHECK_THROWS_WITH(parse_json(std::string("{}\0{}", 5)), contains("expected JSON, found a zero byte at byte 3"));
   CHECK_THROWS_AS(parse_json("[1"), nlohmann::json::parse_error);
   CHECK_THROWS_AS(parse_json("1e999"), nlohmann::json::out_of_range);
 }

@@ -221,7 +221,7 @@ TEST_CASE("a soft step without room for its tree is refused with a sentence") {
   tree_weights_view<double const> const of_four(many.data(), 1, 1, 4, 4);
   CHECK_THROWS_WITH(
       tree_shift_grad(ex, p.where, tree_support(), of_four, 3, tree_memory_view<double>(p.memory.data(), 2, 1, 7, 3)),
-      test::contains("no step reads this slot, or the memory has none of its number"));
+      test::contains("no step reads this slot, or the memory has no slot of that number"));
 }
 
 }  // namespace ops_tree_shift_tests

@@ -154,7 +154,12 @@ TEST_CASE("what cannot be meant is refused in a sentence, and a failure leaves t
   for (auto const& [in, right] : r.pass(0))
     CHECK_THROWS_WITH(r.learner.update(in, right, 0.01),
                       contains("trainer: averages are in the place of the parameters, so these are neither trained"));
+  parameter_averages other(r.ex, parameters, 0.9);
   mean.exchange();
+  other.update();
+  other.exchange();
+  CHECK_THROWS_WITH(mean.exchange(), contains("other averages are in the place of the parameters"));
+  other.exchange();
   for (auto const& [in, right] : r.pass(0)) r.learner.update(in, right, 0.01);
   CHECK_THROWS_AS(mean.in_use([]() -> int { throw std::runtime_error("stopped"); }), std::runtime_error);
   CHECK_FALSE(mean.exchanged());

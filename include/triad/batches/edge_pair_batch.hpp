@@ -78,7 +78,7 @@ struct edge_pair_batch {
   vec<index_t const> origin{nullptr, 0};        // (rows of the whole) as pair_edges_input has it
   vec<index_t const> source_row{nullptr, 0};    // (rows of the sources) a source's edge in the whole graph
   triangle_mask source_mask{}, mask{};          // padded forms only
-  std::optional<edge_pair_layout> layout{};     // the loader's; none: made by hand, as the model's is
+  std::optional<edge_pair_layout> layout{};     // the loader's; none: made by hand, as the model wants it
 
   edge_pair_dims const& dims() const { return sizes; }
 

@@ -34,7 +34,7 @@ template <class Json = nlohmann::json, class Text>
 Json parse_json(Text&& text, int deepest = deepest_json, std::string const& what = "JSON") {
   if constexpr (std::is_convertible_v<Text const&, std::string_view>)
     if (auto const at = std::string_view(text).find('\0'); at != std::string_view::npos)
-      throw data_error("expected " + what + ", found a zero byte, number " + std::to_string(at + 1));
+      throw data_error("expected " + what + ", found a zero byte at byte " + std::to_string(at + 1));
   auto const not_too_deep = [&](int depth, typename Json::parse_event_t event, Json&) {
     bool const opens = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
     if (opens && depth >= deepest)

@@ -101,7 +101,7 @@ void tree_shift_grad(Ex& ex, tree_positions<> const& where, tree_support const& 
   TRIAD_EXPECTS(w.extent(0) > 0, "tree_shift_grad: one step at least is needed");
   detail::expect_tree_weights(where, support, d_memory, w, w.extent(0) - 1);
   TRIAD_EXPECTS(slot >= 0 && slot < w.extent(2) && slot < d_memory.extent(0),
-                "tree_shift_grad: no step reads this slot, or the memory has none of its number");
+                "tree_shift_grad: no step reads this slot, or the memory has no slot of that number");
   if constexpr (executes<Ex>) do_tree_shift_grad(ex, where, support, w, slot, d_memory);
 }
 

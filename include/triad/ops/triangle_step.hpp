@@ -123,7 +123,7 @@ void triangle_step(Ex& ex, arena& scratch, triangle_form form, index_t heads,
                          : wanted == shell_edges::diagonal ? at.first_row(at.step)
                                                            : at.first_row(0);
   TRIAD_EXPECTS(at.skipped >= 0 && at.skipped <= unread,
-                "triangle_step: the cache lacks rows that the edges which are wanted read");
+                "triangle_step: the cache lacks rows that the wanted edges read; skip fewer rows, or want fewer edges");
   TRIAD_EXPECTS(cache.query.extent(0) >= at.first_row(at.step + 1) - at.skipped,
                 "triangle_step: the cache has fewer rows than edges");
   TRIAD_EXPECTS(same_shape(cache.key, cache.query) && same_shape(cache.left_value, cache.query) &&

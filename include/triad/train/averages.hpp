@@ -61,7 +61,7 @@ class parameter_averages {
 
   /// Takes the parameters as they are now into the averages.  A device is not waited for.
   void update() {
-    expect_weights("update");
+    expect_not_exchanged("update");
     transform(ex_, detail::towards<T>{static_cast<T>(1 - decay_of(count_))}, flat(held_), parameters_.flat_values(),
               flat(held_));
     ++count_;
@@ -76,9 +76,11 @@ class parameter_averages {
   std::uint64_t count() const { return count_; }
 
   /// The averages become the parameters, and the other way round, bit for bit: twice is as before.  A
-  /// contract_violation where there are no averages yet.
+  /// contract_violation where there are no averages yet, or where others are in the parameters' place.
   void exchange() {
     TRIAD_EXPECTS(count_ > 0, "parameter_averages: there is no average before the first update()");
+    TRIAD_EXPECTS(exchanged_ || !parameters_.replaced(),
+                  "parameter_averages: other averages are in the place of the parameters; exchange() those first");
     auto const a = flat(held_), w = parameters_.flat_values();
     for (index_t first = 0; first < a.extent(0); first += most_exchanged) {
       index_t const count = std::min(most_exchanged, a.extent(0) - first);
@@ -114,20 +116,20 @@ class parameter_averages {
 
   /// None from here on, for training that begins anew from other values.
   void forget() {
-    expect_weights("forget");
+    expect_not_exchanged("forget");
     fill(ex_, T(0), flat(held_));
     count_ = 0;
   }
 
   // What io/checkpoint.hpp reads and writes.
   typename set::template fields<T const> values() const {
-    expect_weights("values");
+    expect_not_exchanged("values");
     auto place = held_.place();
     return plan<T const>(parameters_.model(), place);
   }
   /// To be written; count: the updates that they are of from now on.
   typename set::template fields<T> mutable_values(std::uint64_t count) {
-    expect_weights("mutable_values");
+    expect_not_exchanged("mutable_values");
     count_ = count;
     auto place = held_.place();
     return plan<T>(parameters_.model(), place);
@@ -143,7 +145,7 @@ class parameter_averages {
   static vec<T> flat(buffer<memory> const& b) {
     return make_vec(static_cast<T*>(b.data()), static_cast<index_t>(b.bytes() / sizeof(T)));
   }
-  void expect_weights(char const* what) const {
+  void expect_not_exchanged(char const* what) const {
     TRIAD_EXPECTS(!exchanged_, std::string("parameter_averages: ") + what +
                                    "() while the averages are in the place of the parameters; exchange() them first");
   }

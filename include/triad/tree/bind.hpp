@@ -10,8 +10,8 @@
 //
 // Roles are orthonormal.
 //
-// bind and unbind number all positions, so they are for depths that arrays hold; encode and decode go where nodes are,
-// to any depth.
+// bind, unbind and encode of labels at all positions number these, so they are for depths that arrays hold; encode of a
+// tree and decode go where nodes are, to any depth.
 #pragma once
 
 #include <algorithm>
@@ -156,13 +156,12 @@ void scores(Fillers const& fillers, Rows const& x, tensor<T, dyn, dyn> s) {
 }
 /// dX += dS F
 template <class T, class Fillers, class Scores>
-void scores_grad(Fillers const& fillers, Scores const& ds, tensor<T, dyn, dyn> dx) {
-  tensor<T const, dyn, dyn> const table = fillers, weights = ds;
-  TRIAD_EXPECTS(
-      dx.extent(1) == table.extent(1) && weights.extent(0) == dx.extent(0) && weights.extent(1) == table.extent(0),
-      "scores_grad: extents differ");
+void scores_grad(Fillers const& fillers, Scores const& d_scores, tensor<T, dyn, dyn> dx) {
+  tensor<T const, dyn, dyn> const table = fillers, ds = d_scores;
+  TRIAD_EXPECTS(dx.extent(1) == table.extent(1) && ds.extent(0) == dx.extent(0) && ds.extent(1) == table.extent(0),
+                "scores_grad: extents differ");
   for (index_t r = 0; r < dx.extent(0); ++r)
-    for (index_t v = 0; v < table.extent(0); ++v) detail::add_row(weights(r, v), &table(v, 0), &dx(r, 0), dx.extent(1));
+    for (index_t v = 0; v < table.extent(0); ++v) detail::add_row(ds(r, v), &table(v, 0), &dx(r, 0), dx.extent(1));
 }
 
 /// The label of one row of scores: the largest, the first of equal ones; 0 where their norm is at most `threshold`.
@@ -202,7 +201,7 @@ numbered_tree decode(A const& a, tensor<typename A::value_type const, dyn, dyn> 
   auto const visit = [&](auto const& self, role_code role, index_t child_number, index_t level) -> void {
     std::fill(filler.begin(), filler.end(), T(0));
     a.add_unbound(1, role, x, s);
-    scores<T>(fillers, tensor<T const, dyn, dyn>(filler.data(), 1, a.fillers()), here);
+    scores(fillers, tensor<T const, dyn, dyn>(filler.data(), 1, a.fillers()), here);
     auto const label = nearest_label(vec<T const>(row.data(), fillers.extent(0)), threshold);
     if (label == 0) return;
     made.open(label, child_number);

@@ -38,9 +38,10 @@ class tree_positions {
     TRIAD_EXPECTS(branching >= 2, "tree_positions: branching is 1, expected 2 or more");
     index_t room = index_t{1} << 56;  // positions, so that times a filler's bytes still fits
     for (index_t k = 0; k < depth && room > 0; ++k) room /= branching;
-    TRIAD_EXPECTS(room > 0, "tree_positions: a branching of " + std::to_string(branching) + " and a depth of " +
-                                std::to_string(depth) +
-                                " make too many positions to number; encode and decode of the sparse form number none");
+    TRIAD_EXPECTS(
+        room > 0,
+        "tree_positions: a branching of " + std::to_string(branching) + " and a depth of " + std::to_string(depth) +
+            " make too many positions to number; take fewer levels, or encode and decode trees in the sparse form");
   }
 
   TRIAD_HOST_DEVICE constexpr index_t branching() const { return shape_.extent(0); }
