@@ -108,6 +108,8 @@ math(EXPR past "${last} + 1")
 run(0 explain ${FOLDER}/run --file ${FOLDER}/data/test_long.jsonl --row ${last})
 run(1 explain ${FOLDER}/run --file ${FOLDER}/data/test_long.jsonl --row ${past})
 expect("test_long.jsonl has ${last} graphs; --row counts from 1")
+run(1 explain ${FOLDER}/run "${question}" --row 3)
+expect("--row is about --file: leave it out")
 run(2 explain ${FOLDER}/run --file ${FOLDER}/data/test_long.jsonl --row 0)
 expect("--row: 0 is not a number above 0")
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/questions.hpp"
 
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -39,19 +40,21 @@ TEST_CASE("questions are one way with a program's own options, and are answered 
 }
 
 TEST_CASE("a question that cannot be answered costs the others nothing, and the status is 1") {
-  questions const asked{{"a", "", "{}", "b"}, ""};
+  questions const asked{{"a", "", "{}", "vast", "b"}, ""};
   std::vector<std::string> found;
   auto const answer = [&](std::string const& question) {
     if (question.empty()) throw triad::data_error("there is nothing to answer");
+    if (question == "vast") throw std::bad_alloc();
     if (question == "{}") (void)nlohmann::json::parse("{}").at("source");
     found.push_back(question);
   };
   std::vector<std::string> refused;
   asked.ask(answer, [&](triad::apps::refused_question const& q) { refused.push_back(q.what); });
   CHECK(found == std::vector<std::string>{"a", "b"});
-  REQUIRE(refused.size() == 2);
+  REQUIRE(refused.size() == 3);
   CHECK(refused[0] == "question 2: there is nothing to answer");
   CHECK_THAT(refused[1], contains("question 3: "));
+  CHECK_THAT(refused[2], contains("question 4: there is not enough memory to answer it"));
   CHECK(asked.answer("test", answer) == 1);
 }
 
