@@ -6,8 +6,10 @@
 # In order: TRIAD_CCCL_DIR; what was installed beside this file; the CUDA toolkit; the usual prefixes; what an installed
 # package was built with; build/deps, where an earlier configure put the pinned release; and, in a build, that release
 # itself (fetch_cccl.cmake).
-set(TRIAD_CCCL_DIR "$ENV{TRIAD_CCCL_DIR}" CACHE PATH
-  "Directory of CCCL's headers: the one that holds cuda/std/mdspan, or its prefix")
+if(NOT TRIAD_CCCL_DIR)  # also where an earlier configure had none
+  set(TRIAD_CCCL_DIR "$ENV{TRIAD_CCCL_DIR}" CACHE PATH
+    "Directory of CCCL's headers: the one that holds cuda/std/mdspan, or its prefix" FORCE)
+endif()
 set(TRIAD_DEPS_DIR "${CMAKE_CURRENT_LIST_DIR}/../build/deps")
 
 # 2.8 is the first release whose mdspan has everything used here.
@@ -30,7 +32,7 @@ function(triad_find_cccl)
   endif()
   if(TRIAD_CCCL_DIR)
     find_path(TRIAD_CCCL_INCLUDE_DIR cuda/std/mdspan PATHS "${TRIAD_CCCL_DIR}" PATH_SUFFIXES ${suffixes}
-      NO_DEFAULT_PATH VALIDATOR triad_cccl_is_recent)
+      NO_DEFAULT_PATH CMAKE_FIND_ROOT_PATH_BOTH VALIDATOR triad_cccl_is_recent)  # headers of any processor
     if(NOT TRIAD_CCCL_INCLUDE_DIR)
       message(FATAL_ERROR "triad: TRIAD_CCCL_DIR is ${TRIAD_CCCL_DIR}, but there is no cuda/std/mdspan of CCCL 2.8 or "
         "later in it.")
@@ -44,7 +46,7 @@ function(triad_find_cccl)
     HINTS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/cccl" "${CUDAToolkit_ROOT}" ENV CUDAToolkit_ROOT ENV CUDA_HOME
       ENV CUDA_PATH "${beside_nvcc}"
     PATHS /usr/local/cuda /opt/cuda "${triad_built_with_cccl}" "${TRIAD_DEPS_DIR}/cccl" "${PROJECT_BINARY_DIR}/deps/cccl"
-    PATH_SUFFIXES ${suffixes})
+    PATH_SUFFIXES ${suffixes} CMAKE_FIND_ROOT_PATH_BOTH)
 endfunction()
 
 triad_find_cccl()
@@ -55,16 +57,18 @@ endif()
 mark_as_advanced(TRIAD_CCCL_INCLUDE_DIR)
 
 if(TRIAD_CCCL_INCLUDE_DIR)
-  file(STRINGS "${TRIAD_CCCL_INCLUDE_DIR}/cuda/std/__cccl/version.h" line REGEX "define CCCL_VERSION ")
-  string(REGEX MATCH "[0-9]+$" number "${line}")
-  math(EXPR major "${number} / 1000000")
-  math(EXPR minor "${number} / 1000 % 1000")
-  math(EXPR patch "${number} % 1000")
+  block(PROPAGATE triad_found_cccl)  # an installed package is read in its user's scope, whose variables are not ours
+    file(STRINGS "${TRIAD_CCCL_INCLUDE_DIR}/cuda/std/__cccl/version.h" line REGEX "define CCCL_VERSION ")
+    string(REGEX MATCH "[0-9]+$" number "${line}")
+    math(EXPR major "${number} / 1000000")
+    math(EXPR minor "${number} / 1000 % 1000")
+    math(EXPR patch "${number} % 1000")
+    set(triad_found_cccl "${major}.${minor}.${patch} in ${TRIAD_CCCL_INCLUDE_DIR}")
+  endblock()
   if(NOT TARGET triad::cccl)
     add_library(triad::cccl INTERFACE IMPORTED GLOBAL)  # imported, therefore SYSTEM: its warnings are silent
     target_include_directories(triad::cccl INTERFACE "${TRIAD_CCCL_INCLUDE_DIR}")
   endif()
-  set(triad_found_cccl "${major}.${minor}.${patch} in ${TRIAD_CCCL_INCLUDE_DIR}")
 else()
   set(triad_found_cccl "not found; set TRIAD_CCCL_DIR")
 endif()
@@ -74,7 +78,12 @@ if(triad_tree_alone)
 endif()
 
 # ---- BLAS -----------------------------------------------------------------------------------------------------------
-# OpenBLAS first: its header and library belong together.  Any other library that carries cblas_sgemm will do.
+# What an installed package was built with; then OpenBLAS, whose header and library belong together.  Any other library
+# that carries cblas_sgemm will do.
+if(EXISTS "${triad_built_with_cblas}" AND EXISTS "${triad_built_with_cblas_include}/cblas.h")
+  set(TRIAD_CBLAS_LIBRARY "${triad_built_with_cblas}" CACHE FILEPATH "The BLAS")
+  set(TRIAD_CBLAS_INCLUDE_DIR "${triad_built_with_cblas_include}" CACHE PATH "The folder of cblas.h")
+endif()
 find_path(TRIAD_CBLAS_INCLUDE_DIR cblas.h)
 find_path(TRIAD_CBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas cblas)  # where some distributions hide it
 find_library(TRIAD_CBLAS_LIBRARY NAMES openblas cblas)

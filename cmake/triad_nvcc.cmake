@@ -1,6 +1,7 @@
 # The CUDA compiler, for TRIAD_CUDA=ON: which one, and for which GPUs.
 
-find_program(TRIAD_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda /opt/cuda PATH_SUFFIXES bin)
+get_filename_component(beside_cudacxx "$ENV{CUDACXX}" DIRECTORY)  # the variable names the compiler itself
+find_program(TRIAD_NVCC nvcc HINTS "${beside_cudacxx}" ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda /opt/cuda PATH_SUFFIXES bin)
 mark_as_advanced(TRIAD_NVCC)
 if(NOT TRIAD_NVCC AND NOT CMAKE_CUDA_COMPILER)
   message(FATAL_ERROR "triad: TRIAD_CUDA is ON, but there is no nvcc: install a CUDA toolkit 12 or later and put its bin/ on PATH, "

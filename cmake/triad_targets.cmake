@@ -74,6 +74,8 @@ find_package(CUDAToolkit QUIET GLOBAL)
 if(CUDAToolkit_FOUND AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12 AND TARGET CUDA::cublasLt)
   triad_component(triad_cuda HEADERS ${triad_cuda_headers} LINK triad CUDA::cudart CUDA::cublas CUDA::cublasLt
     ${CMAKE_DL_LIBS})  # by which NVTX finds a profiler
+  # CMake 3.25 has no C++20 for nvcc, which would compile what uses this by C++17.
+  target_compile_options(triad_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
   set_target_properties(triad_cuda PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)  # nvcc's to verify: tests/cuda
   set(triad_found_cuda "${CUDAToolkit_VERSION}")
   if(TRIAD_CUDA)

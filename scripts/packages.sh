@@ -5,6 +5,11 @@
 
 missing=()
 may_install=true
+# CMake, too, takes words behind the compiler's name, as in CXX="ccache g++", and libraries of CMAKE_PREFIX_PATH.
+compiler=("${CXX:-c++}")
+if ! command -v "${compiler[0]}" > /dev/null; then read -r -a compiler <<< "${CXX:-c++}"; fi
+IFS=: read -r -a prefixes <<< "${CMAKE_PREFIX_PATH:-}"
+for prefix in ${prefixes[@]+"${prefixes[@]}"}; do compiler+=(-isystem "$prefix/include" "-L$prefix/lib"); done
 
 need_command() {  # COMMAND PACKAGE
   command -v "$1" > /dev/null || missing+=("$2")
@@ -12,7 +17,7 @@ need_command() {  # COMMAND PACKAGE
 
 need_header() {  # HEADER PACKAGE [OTHER HEADER]: either will do
   printf '#if !__has_include(<%s>) && !__has_include(<%s>)\n#error\n#endif\n' "$1" "${3:-$1}" |
-    "${CXX:-c++}" -std=c++20 -E -x c++ - > /dev/null 2>&1 || missing+=("$2")
+    "${compiler[@]}" -std=c++20 -E -x c++ - > /dev/null 2>&1 || missing+=("$2")
 }
 
 # A header is not enough: Debian's reference BLAS brings cblas.h too, but neither the library's name nor its speed.
@@ -20,7 +25,7 @@ need_cblas() {
   local library
   for library in openblas cblas; do
     if printf '#include <cblas.h>\nint main() { return cblas_sdot(0, nullptr, 1, nullptr, 1) != 0; }\n' |
-      "${CXX:-c++}" -x c++ - -o /dev/null "-l$library" 2> /dev/null; then
+      "${compiler[@]}" -x c++ - -o /dev/null "-l$library" 2> /dev/null; then
       return
     fi
   done
@@ -50,7 +55,7 @@ need_libfuzzer() {
 }
 
 need_to_build() {
-  need_command "${CXX:-c++}" g++
+  need_command "${compiler[0]}" g++
   need_command cmake cmake
   need_command ninja ninja-build
   need_cblas
@@ -102,9 +107,15 @@ install_missing() {
   fi
 }
 
-# Succeeds where there is a CUDA compiler.
+# Succeeds where there is a CUDA compiler of toolkit 12 or later; CMake then takes the same.
 find_nvcc() {
-  command -v nvcc > /dev/null || [[ -x ${CUDACXX:-} || -x ${CUDA_HOME:-}/bin/nvcc || -x /usr/local/cuda/bin/nvcc ]]
+  local nvcc major
+  for nvcc in "${CUDACXX:-}" "$(command -v nvcc || true)" "${CUDA_HOME:-}/bin/nvcc" /usr/local/cuda/bin/nvcc; do
+    if [[ ! -x $nvcc ]]; then continue; fi
+    major=$("$nvcc" --version 2> /dev/null | sed -n 's/.*release \([0-9]*\).*/\1/p')
+    if ((${major:-0} >= 12)); then export CUDACXX=$nvcc && return 0; fi
+  done
+  return 1
 }
 
 # Succeeds where there is an NVIDIA GPU that a driver answers for.

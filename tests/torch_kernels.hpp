@@ -9,6 +9,7 @@
 
 #include "examples/torch/src/kernels_table.h"
 #include "tests/catch.hpp"
+#include "tests/distance.hpp"
 #include "triad/reference/reference.hpp"
 #include "triad/tree/algebra.hpp"
 #include "triad/tree/gather.hpp"
@@ -59,7 +60,7 @@ void expect_near(std::vector<T> const& found, std::vector<double> const& expecte
   REQUIRE(found.size() == expected.size());
   double furthest = 0, largest = 1e-3;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    furthest = std::max(furthest, std::abs(static_cast<double>(found[i]) - expected[i]));
+    furthest = triad::test::worse(furthest, std::abs(static_cast<double>(found[i]) - expected[i]));
     largest = std::max(largest, std::abs(expected[i]));
   }
   CHECK(furthest <= tolerance * largest);

@@ -60,6 +60,8 @@ TEST_CASE(
       CHECK(largest_difference(found.v, expected.v) < 2e-6);
       CHECK(largest_difference(before.p, expected.p) > 1e-4);
       CHECK(found.p == by_three.p);
+      CHECK(found.m == by_three.m);
+      CHECK(found.v == by_three.v);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "tests/allocations.hpp"  // of the whole program: edge_decoder.cpp compares them
 #include "tests/catch.hpp"
 #include "triad/core/random.hpp"
 
@@ -285,5 +286,7 @@ TEST_CASE("searches that cannot be are refused with a sentence") {
   search.restart(0);
   CHECK((search.done() && search.rows() == 0));
 }
+
+TEST_CASE("allocations of this program are counted") { CHECK(test::allocations.load() > 0); }
 
 }  // namespace decoding_beam_search_tests

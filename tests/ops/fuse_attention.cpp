@@ -144,11 +144,15 @@ TEST_CASE("fuse-attention in float on the cpu equals the reference in double, wh
       run(one, cpu::backend(1));
       run(two, cpu::backend(2));
       CHECK(one.mixed == two.mixed);
+      CHECK(one.kept == two.kept);
+      CHECK(one.weights == two.weights);
       CHECK(one.du == two.du);
       CHECK(one.d_states == two.d_states);
       double worst = 0;
       for (std::size_t i = 0; i < exact.mixed.size(); ++i)
         worst = test::worse(worst, std::abs(exact.mixed[i] - static_cast<double>(one.mixed[i])));
+      for (std::size_t i = 0; i < exact.kept.size(); ++i)
+        worst = test::worse(worst, std::abs(exact.kept[i] - static_cast<double>(one.kept[i])));
       for (std::size_t i = 0; i < exact.du.size(); ++i)
         worst = test::worse(worst, std::abs(exact.du[i] - static_cast<double>(one.du[i])));
       for (std::size_t i = 0; i < exact.d_states.size(); ++i)

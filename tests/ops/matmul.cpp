@@ -15,6 +15,8 @@
 #include "triad/cpu/matmul.hpp"
 #include "triad/reference/matmul.hpp"
 
+extern "C" int openblas_get_num_threads(void) __attribute__((weak));  // of this BLAS, or null
+
 namespace ops_matmul_tests {
 
 using namespace triad;
@@ -238,6 +240,7 @@ TEST_CASE("products of matrices that do not fit are refused with a sentence") {
 TEST_CASE("a BLAS that can be asked for one thread is, and one that threads by OpenMP cannot be") {
   if (openblas_get_parallel == nullptr || std::getenv("OMP_NUM_THREADS") != nullptr) return;  // another BLAS, or told
   CHECK(cpu::blas_is_serial() == (openblas_get_parallel() != 2));
+  if (cpu::blas_is_serial() && openblas_get_num_threads) CHECK(openblas_get_num_threads() == 1);
 }
 
 }  // namespace ops_matmul_tests

@@ -156,6 +156,11 @@ TEST_CASE("everything skipped is no update, and an epsilon of zero is refused") 
   adam_optimizer<test::two_layers<double>, reference::backend> const none(parameters, {},
                                                                           [](std::string const&) { return true; });
   CHECK(none.stretches() == 0);
+  fill(ex, 1.0, parameters.flat_gradients());
+  training_clock<reference::backend> clock;
+  clock.set(0, 0.1);
+  none.update(ex, parameters, clock);
+  for (index_t i = 0; i < parameters.flat_values().extent(0); ++i) CHECK(parameters.flat_values()(i) == 1);
   adam_options settings;
   settings.epsilon = 0;
   CHECK_THROWS_AS((adam_optimizer<test::two_layers<double>, reference::backend>(parameters, settings)),

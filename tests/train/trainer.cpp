@@ -9,6 +9,7 @@
 
 #include "tests/allocations.hpp"
 #include "tests/catch.hpp"
+#include "tests/distance.hpp"
 #include "triad/batches/graph_loader.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/models/edge_transformer.hpp"
@@ -257,7 +258,7 @@ void expect_same_gradient(run<Ex>& a, run<Ex>& b) {
   auto const x = a.flat(a.train.parameters().flat_gradients()), y = b.flat(b.train.parameters().flat_gradients());
   double worst = 0, largest = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    worst = std::max(worst, std::abs(static_cast<double>(x[i]) - static_cast<double>(y[i])));
+    worst = test::worse(worst, std::abs(static_cast<double>(x[i]) - static_cast<double>(y[i])));
     largest = std::max(largest, std::abs(static_cast<double>(x[i])));
   }
   CHECK(largest > 0.01);
@@ -294,7 +295,8 @@ TEST_CASE(
     auto const values = whole.flat(whole.train.parameters().flat_values()),
                found = split.flat(split.train.parameters().flat_values());
     double worst = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) worst = std::max(worst, std::abs(values[i] - found[i]));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      worst = test::worse(worst, std::abs(static_cast<double>(values[i] - found[i])));
     CHECK(worst < 1e-9);  // steps of 0.01, of gradients that differ in their last bits
     std::vector<update_record> of_whole, of_parts;
     whole.train.records(of_whole);

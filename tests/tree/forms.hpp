@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "tests/distance.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/tree/tree.hpp"
 
@@ -98,7 +99,7 @@ template <class T>
 double farthest(std::vector<T> const& a, std::vector<T> const& b) {
   double most = a.size() == b.size() ? 0 : 1e300;
   for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
-    most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+    most = worse(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
   return most;
 }
 template <class A>
