@@ -6,9 +6,10 @@
 # In order: TRIAD_CCCL_DIR; what was installed beside this file; the CUDA toolkit; the usual prefixes; what an installed
 # package was built with; build/deps, where an earlier configure put the pinned release; and, in a build, that release
 # itself (fetch_cccl.cmake).
+set(TRIAD_CCCL_DIR "$ENV{TRIAD_CCCL_DIR}" CACHE PATH
+  "Directory of CCCL's headers: the one that holds cuda/std/mdspan, or its prefix")
 if(NOT TRIAD_CCCL_DIR)  # also where an earlier configure had none
-  set(TRIAD_CCCL_DIR "$ENV{TRIAD_CCCL_DIR}" CACHE PATH
-    "Directory of CCCL's headers: the one that holds cuda/std/mdspan, or its prefix" FORCE)
+  set_property(CACHE TRIAD_CCCL_DIR PROPERTY VALUE "$ENV{TRIAD_CCCL_DIR}")
 endif()
 set(TRIAD_DEPS_DIR "${CMAKE_CURRENT_LIST_DIR}/../build/deps")
 
@@ -80,7 +81,8 @@ endif()
 # ---- BLAS -----------------------------------------------------------------------------------------------------------
 # What an installed package was built with; then OpenBLAS, whose header and library belong together.  Any other library
 # that carries cblas_sgemm will do.
-if(EXISTS "${triad_built_with_cblas}" AND EXISTS "${triad_built_with_cblas_include}/cblas.h")
+if(NOT CMAKE_CROSSCOMPILING AND NOT TRIAD_CBLAS_LIBRARY AND NOT TRIAD_CBLAS_INCLUDE_DIR
+   AND EXISTS "${triad_built_with_cblas}" AND EXISTS "${triad_built_with_cblas_include}/cblas.h")
   set(TRIAD_CBLAS_LIBRARY "${triad_built_with_cblas}" CACHE FILEPATH "The BLAS")
   set(TRIAD_CBLAS_INCLUDE_DIR "${triad_built_with_cblas_include}" CACHE PATH "The folder of cblas.h")
 endif()

@@ -6,7 +6,7 @@ get_property(triad_has_mpi GLOBAL PROPERTY triad_has_mpi)
 if(triad_has_mpi STREQUAL "" AND TARGET MPI::MPI_CXX AND NOT (DEFINED MPI_CXX_FOUND AND NOT MPI_CXX_FOUND))
   set(triad_has_mpi TRUE)
 elseif(triad_has_mpi STREQUAL "")
-  block(PROPAGATE MPI_CXX_FOUND)
+  block(PROPAGATE MPI_CXX_FOUND MPI_CXX_VERSION)
     set(MPI_CXX_SKIP_MPICXX ON)  # its C++ bindings are not used, and newer versions have none
     find_package(MPI QUIET GLOBAL COMPONENTS CXX)
   endblock()

@@ -33,6 +33,13 @@ void* operator new[](std::size_t bytes, std::align_val_t a) {
 }
 void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept { return triad::test::counted(bytes, 1); }
 void* operator new[](std::size_t bytes, std::nothrow_t const&) noexcept { return triad::test::counted(bytes, 1); }
+void* operator new(std::size_t bytes, std::align_val_t a, std::nothrow_t const&) noexcept {
+  try {
+    return triad::test::counted(bytes, static_cast<std::size_t>(a));
+  } catch (std::bad_alloc const&) {
+    return nullptr;
+  }
+}
 void operator delete(void* p) noexcept { triad::test::release(p); }
 void operator delete[](void* p) noexcept { triad::test::release(p); }
 void operator delete(void* p, std::size_t) noexcept { triad::test::release(p); }

@@ -15,7 +15,9 @@
 #include "triad/cpu/matmul.hpp"
 #include "triad/reference/matmul.hpp"
 
-extern "C" int openblas_get_num_threads(void) __attribute__((weak));  // of this BLAS, or null
+#if !defined(TRIAD_TEST_ON_CUDA)                                      // which has no BLAS
+extern "C" int openblas_get_num_threads(void) __attribute__((weak));  // of this one, or null
+#endif
 
 namespace ops_matmul_tests {
 
@@ -237,10 +239,12 @@ TEST_CASE("products of matrices that do not fit are refused with a sentence") {
   CHECK_THROWS_WITH(matmul(ex, m(2, 3), m(3, 5), m(2, 5), e), contains("the gate has another shape"));
 }
 
+#if !defined(TRIAD_TEST_ON_CUDA)
 TEST_CASE("a BLAS that can be asked for one thread is, and one that threads by OpenMP cannot be") {
   if (openblas_get_parallel == nullptr || std::getenv("OMP_NUM_THREADS") != nullptr) return;  // another BLAS, or told
   CHECK(cpu::blas_is_serial() == (openblas_get_parallel() != 2));
   if (cpu::blas_is_serial() && openblas_get_num_threads) CHECK(openblas_get_num_threads() == 1);
 }
+#endif
 
 }  // namespace ops_matmul_tests
