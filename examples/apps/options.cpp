@@ -101,7 +101,7 @@ void run_options::each(option_list& f) {
       .newer("1");
   f("out", &out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/")
       .written(false)
-      .check(triad::apps::some_path);
+      .file_or_folder();
   f("resume", &resume, "Go on from the folder's checkpoint").written(false);
 }
 
@@ -199,6 +199,15 @@ std::string training_settings(run_options const& o) {
 void refuse_given(run_options const& o, std::initializer_list<char const*> names, std::string const& about) {
   for (auto const* name : names)
     if (o.given.contains(name)) throw data_error(fmt::format("--{} is about {}", name, about));
+}
+
+void refuse_generated(run_options const& o, std::initializer_list<char const*> names, std::string const& what) {
+  if (!o.data.empty()) refuse_given(o, names, fmt::format("generated {}, and {} is asked: leave it out", what, o.data));
+}
+
+void refuse_other_data(run_options const& o, std::initializer_list<char const*> names) {
+  if (o.data.empty() && o.data_of_run)
+    refuse_given(o, names, "what the run was trained on, which decides its tests: leave it out");
 }
 
 void need_published_data(run_options const& o, std::string const& of) {

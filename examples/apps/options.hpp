@@ -72,6 +72,8 @@ struct option {
     return check(apps::between(from, to));
   }
   option& one_of(std::vector<std::string> names) { return choices = std::move(names), *this; }
+  /// It names a file or a folder, which may not be there yet.
+  option& file_or_folder() { return check(apps::some_path); }
   option& existing_file() { return is_file = true, *this; }
   option& existing_folder() { return is_folder = true, *this; }
   /// It asks something: blanks alone are refused.
@@ -82,7 +84,7 @@ struct option {
   /// Not what is computed: a resumed run may have another.
   option& free(bool yes = true) { return is_free = yes, *this; }
   /// A path, kept as an absolute one.  Like all texts it is not kept where it is empty.
-  option& path() { return is_path = is_free = true, *this; }
+  option& path() { return is_path = is_free = true, file_or_folder(); }
   option& written(bool yes) { return is_written = yes, *this; }
   /// Kept as this text instead of its own; not at all where that is empty.
   option& says(std::string text) { return said = std::move(text), *this; }
@@ -129,6 +131,12 @@ struct run_options;
 
 /// Throws data_error where one of these options is on the command line: it "is about" something else than what is done.
 void refuse_given(run_options const& o, std::initializer_list<char const*> names, std::string const& about);
+
+/// The same of options about generated data, which are `what`, where --data is asked.
+void refuse_generated(run_options const& o, std::initializer_list<char const*> names, std::string const& what);
+
+/// The same of options that would generate other data than the run that is asked was trained on, tests among them.
+void refuse_other_data(run_options const& o, std::initializer_list<char const*> names);
 
 /// Throws data_error where --data is not given, of what the command line says that needs them.
 void need_published_data(run_options const& o, std::string const& of);

@@ -69,7 +69,6 @@ void add(CLI::App& app, option const& one) {
       },
       one.value);
   if (!one.choices.empty()) added->check(CLI::IsMember(one.choices));
-  if (one.is_path) added->check(validator(some_path));
   if (one.is_file) added->check(CLI::ExistingFile);
   if (one.is_folder) added->check(CLI::ExistingDirectory);
   if (one.asks) added->check(validator(not_blank));

@@ -109,14 +109,12 @@ inline seq2seq::data_set read_folder(std::string const& folder, bool needs_train
 
 /// What the options ask for.  needs_train: the training part is wanted; else it may be missing.  Throws data_error.
 inline seq2seq::data_set data_of(options const& o, bool needs_train) {
-  using triad::apps::refuse_given;
   auto const published = o.data.empty() ? std::string() : dataset_in(o.data);
   // What config.toml says of other data is left alone.
-  if (published.empty()) refuse_given(o, {"split"}, "CFQ's dataset.json: give that, or its folder, with --data");
-  if (!o.data.empty())
-    refuse_given(o, {"questions", "data-seed"}, "generated questions, and " + o.data + " is asked: leave it out");
-  else if (o.data_of_run)
-    refuse_given(o, {"questions", "data-seed"}, "what the run was trained on, which decides its tests: leave it out");
+  if (published.empty())
+    triad::apps::refuse_given(o, {"split"}, "CFQ's dataset.json: give that, or its folder, with --data");
+  triad::apps::refuse_generated(o, {"questions", "data-seed"}, "questions");
+  triad::apps::refuse_other_data(o, {"questions", "data-seed"});
   auto d = o.data.empty()      ? generated_data(o)
            : published.empty() ? read_folder(o.data, needs_train)
                                : read_published(o, published);

@@ -19,10 +19,7 @@ struct making {
   double atom_limit = 0.02;
 
   void each(triad::apps::option_list& f) {
-    f("out", &out, "Folder of all.tsv, all.conllu and rules.jsonl")
-        .only({"generate"})
-        .required()
-        .check(triad::apps::some_path);
+    f("out", &out, "Folder of all.tsv, all.conllu and rules.jsonl").only({"generate"}).required().file_or_folder();
     f("count", &count, "Questions").only({"generate"}).positive();
     f("depth", &depth, "How often phrases stand inside of others, at most").only({"generate"}).between(0, 6);
     f("seed", &seed, "").only({"generate", "split"});
@@ -33,7 +30,7 @@ struct making {
     f("out", &out, "Folder of train, dev and test, .tsv and .conllu, and split.json")
         .only({"split"})
         .required()
-        .check(triad::apps::some_path);
+        .file_or_folder();
     f("train", &train, "Training questions; 0: two fifths of all").only({"split"}).not_negative();
     f("dev-and-test", &held_out, "Questions of dev and test together; 0: a tenth of all")
         .only({"split"})

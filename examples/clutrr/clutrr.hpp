@@ -94,7 +94,7 @@ inline int evaluate(options const& o) {
       throw triad::data_error(o.data +
                               " is the file that this run was trained on, and there is no other: give one to "
                               "evaluate it on with --data");
-    triad::apps::refuse_given(o, {"test-size"}, "generated chains, and " + o.data + " is asked: leave it out");
+    triad::apps::refuse_generated(o, {"test-size"}, "chains");
     test = parts_of(read_test(o.data, words));
   }
   graphs::evaluate(o, file, test);

@@ -41,15 +41,15 @@ struct options : graphs::options {
     f("train-lengths", &train_lengths, "k of generated training chains").between(2, 40);
     f("chains", &chains, "Generated training chains in all; every epoch has as many, in whole batches").positive();
 
-    f("data", &rows, "CLUTRR CSV file with the questions").only({"predict", "explain"}).check(triad::apps::some_path);
+    f("data", &rows, "CLUTRR CSV file with the questions").only({"predict", "explain"}).file_or_folder();
     f("facts", &facts, "Facts as \"ann:mother:bea bea:brother:carl\": the mother of ann is bea, ...")
         .only({"predict", "explain"});
     f("ask", &asked, "The question to the facts as \"ann:carl\": what is carl to ann?").only({"predict", "explain"});
     questions.each(f, "Facts and the question as \"ann:mother:bea bea:brother:carl ann:carl\"");
     f("row", &number, "Which row of the file, or which generated chain, from 1").only({"explain"}).positive();
     f("length", &k, "Without --data and --facts: k of a generated chain").only({"explain"}).between(2, 40);
-    f("out", &out, "Folder for proof.svg").only({"explain"}).check(triad::apps::some_path);
-    f("out", &out, "Folder of the new data set").only({"generate"}).required().check(triad::apps::some_path);
+    f("out", &out, "Folder for proof.svg").only({"explain"}).file_or_folder();
+    f("out", &out, "Folder of the new data set").only({"generate"}).required().file_or_folder();
     f("lengths", &lengths, "k of the training chains").only({"generate"}).between(2, 40);
     f("count", &count, "Training chains for each k").only({"generate"}).positive();
     f("test-size", &test_size, "Test chains for each k = 2..10").only({"generate"}).positive();
@@ -57,7 +57,7 @@ struct options : graphs::options {
     f("rules-of", &rules_of,
       "Instead, test chains alone, which follow from what rows of two facts of this training file or folder tell")
         .only({"generate"})
-        .check(triad::apps::some_path);
+        .file_or_folder();
   }
 };
 

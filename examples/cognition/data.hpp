@@ -136,8 +136,7 @@ inline void check_data(options const& o) {
   if (published)
     refuse_given(o, {"sentences", "test-size", "data-seed"},
                  "generated commands, and --data is given, by the run perhaps: leave it out");
-  else if (o.data_of_run)
-    refuse_given(o, {"sentences", "data-seed"}, "what the run was trained on, which decides its tests: leave it out");
+  triad::apps::refuse_other_data(o, {"sentences", "data-seed"});
 }
 
 /// What the options ask for.  needs_train: the training part is wanted; else it may be missing, and is left out.

@@ -49,7 +49,7 @@ struct options : seq2seq::options {
     f("test-size", &test_size, "Generated commands of each part and kind").seldom().also(asked).positive().free();
     f("data-seed", &data_seed, "Of generated commands").seldom().also(asked);
     seq2seq::options::each(f);
-    f("out", &out, "Folder of the new data set").only({"generate"}).required().check(triad::apps::some_path);
+    f("out", &out, "Folder of the new data set").only({"generate"}).required().file_or_folder();
     f("sentences", &sentences, "Training commands").only({"generate"}).positive();
     f("test-size", &test_size, "Commands of each other part and kind").only({"generate"}).positive();
     f("data-seed", &data_seed, "").only({"generate"});

@@ -49,8 +49,7 @@ struct data_set {
 /// The splits of a folder.  Training needs train and dev, anything else one that is not train; labels of 2022 need
 /// their file.
 inline data_set read_data(options const& o, bool training) {
-  triad::apps::refuse_given(o, {"sentences", "test-size"},
-                            "generated sentences, and " + o.data + " is asked: leave it out");
+  triad::apps::refuse_generated(o, {"sentences", "test-size"}, "sentences");
   if (!std::filesystem::is_directory(o.data))
     throw triad::data_error(o.data + ": a folder with train, dev, test and gen is expected");
   bool const corrected = o.labels == "2022";

@@ -104,8 +104,8 @@ void options::each(triad::apps::option_list& f) {
   f("argmax", &argmax, "Each word's own best parent, as published; else the best parents without a cycle")
       .only({"predict", "explain"});
   questions.each(f, "A sentence, as --sentence has it");
-  f("out", &out, "Folder for graph.svg").only({"explain"}).check(triad::apps::some_path);
-  f("out", &out, "Folder of the new data set").only({"generate"}).required().check(triad::apps::some_path);
+  f("out", &out, "Folder for graph.svg").only({"explain"}).file_or_folder();
+  f("out", &out, "Folder of the new data set").only({"generate"}).required().file_or_folder();
   f("count", &count, "Training sentences").only({"generate"}).positive();
   f("test-size", &test_size, "Sentences of each test kind").only({"generate"}).positive();
   f("seed", &seed, "").only({"generate"});

@@ -37,7 +37,7 @@ struct own_options : options {
     f("question", &questions.given, "A graph, as a line of the data").only({"explain"}).positional();
     f("file", &file, "A file of graphs").only({"explain"}).existing_file();
     f("row", &row, "Which graph of the file, from 1").only({"explain"}).positive();
-    f("out", &out, "Folder for proof.svg").only({"explain"}).check(triad::apps::some_path);
+    f("out", &out, "Folder for proof.svg").only({"explain"}).file_or_folder();
     f("file", &file, "A file of graphs").only({"inspect"}).positional().required().existing_file();
   }
 };

@@ -93,7 +93,7 @@ void options::each(triad::apps::option_list& f) {
       .only({"evaluate"})
       .between(1, triad::apps::most_layers);
   f("confusion", &confusion, "Say which answers are taken for which: the ten most frequent pairs").only({"evaluate"});
-  f("out", &out, "Folder for confusion.csv").only({"evaluate"}).check(triad::apps::some_path);
+  f("out", &out, "Folder for confusion.csv").only({"evaluate"}).file_or_folder();
 }
 
 void options::adapt(triad::checkpoint const& file) {

@@ -134,14 +134,14 @@ void options::each(triad::apps::option_list& f) {
 
   f("out", &out, "Folder for scores.csv and the translations, a file for each part")
       .only({"evaluate"})
-      .check(triad::apps::some_path);
+      .file_or_folder();
   f("sentence", &sentence, "Words separated by spaces").only({"predict"}).question();
   questions.each(f, "A sentence, as --sentence has it, or {\"source\": \"...\"}");
   f("n-best", &n_best, "Translations of a sentence, with their scores; at most --beam").only({"predict"}).positive();
   f("unknown", &unknown, "Translate words that the model does not know as <unk>, instead of refusing them")
       .only({"predict"});
   f("count", &count, "Pairs over whose tokens weights are averaged").only({"explain"}).positive();
-  f("out", &out, "Folder for layers.csv, encoder.svg and decoder.svg").only({"explain"}).check(triad::apps::some_path);
+  f("out", &out, "Folder for layers.csv, encoder.svg and decoder.svg").only({"explain"}).file_or_folder();
 }
 
 void options::restored(triad::checkpoint const& file) {

@@ -52,12 +52,12 @@ void options::each(triad::apps::option_list& f) {
       .only({"evaluate"});
   f("out", &out, "Folder for the parses, NAME.conllu of each part, and confusion.csv")
       .only({"evaluate"})
-      .check(triad::apps::some_path);
+      .file_or_folder();
   f("sentence", &sentence, "Words separated by spaces: \"Did M0 marry M1\"").only({"predict", "explain"}).question();
   f("unknown", &unknown, "Parse words that the model does not know as <unk>, instead of refusing them")
       .only({"predict", "explain"});
   questions.each(f, "A sentence, as --sentence has it, or {\"tokens\": [...]}");
-  f("out", &out, "Folder for tree.svg").only({"explain"}).check(triad::apps::some_path);
+  f("out", &out, "Folder for tree.svg").only({"explain"}).file_or_folder();
 }
 
 void options::settle() {

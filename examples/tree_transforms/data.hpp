@@ -47,8 +47,7 @@ inline data_set load_data(options const& o, bool trained = false) {
                               " or less: " + limit.advice_without_rows());
     return data;
   }
-  triad::apps::refuse_given(o, {"rows", "data-seed", "test-size"},
-                            "generated rows, and " + o.data + " is asked: leave it out");
+  triad::apps::refuse_generated(o, {"rows", "data-seed", "test-size"}, "rows");
   bool const one_way = o.one_way && facts.both_ways;
   if (one_way) limit.is_about = [](row const& r) { return r.source.label() != root_of(form::logical); };
   auto data = read_data(o.data, limit);

@@ -58,7 +58,7 @@ struct options : trees::program_options {
     f("voice", &voice, "Of --data: sentences are said so, active or passive, whatever they were; logical forms stay")
         .only(generate)
         .one_of({"active", "passive"});
-    f("out", &out, "Folder of the new data set").only(generate).required().check(triad::apps::some_path);
+    f("out", &out, "Folder of the new data set").only(generate).required().file_or_folder();
   }
   /// Throws data_error where there is no such task.
   void settle() override {

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "../apps/atomic_file.hpp"
 #include "../apps/run_folder.hpp"
@@ -23,10 +22,9 @@ inline trees::named_data data_of(options const& o, bool trained) {
   return {o.task, load_data(o, trained)};
 }
 
-/// The rows of a part with their sentences said in o.voice.  Throws data_error with the row that has none.
-inline std::vector<row> rows_in_voice(trees::part const& of, options const& o) {
+/// The sentences of a part's rows are said in o.voice.  Throws data_error with the row that has none.
+inline void say_in_voice(trees::part& of, options const& o) {
   auto const voice = o.voice == "passive" ? form::passive : form::active;
-  std::vector<row> rows;
   for (std::size_t i = 0; i < of.rows.size(); ++i) {
     auto told = in_voice(of.rows[i], voice);
     if (!told)
@@ -34,9 +32,8 @@ inline std::vector<row> rows_in_voice(trees::part const& of, options const& o) {
           fmt::format("{}: {}, row {} of the file: no sentence of Basic Sentence Transforms beside its logical form, "
                       "which --voice is about; leave --voice out to write the rows as they are",
                       o.data, of.name, of.numbers[i]));
-    rows.push_back(*std::move(told));
+    of.rows[i] = *std::move(told);
   }
-  return rows;
 }
 
 /// A row is the same line for all programs: its trees, read as words, are sequences with parentheses among them.
@@ -47,14 +44,12 @@ inline int generate(options& o) {
     throw triad::data_error(
         "--voice is about the sentences of --data: give these, or choose the voice of generated rows by --task");
   triad::apps::expect_other_folder(o.out, o.data, "other rows");
-  auto const data = load_data(o);
-  // All of them before the first file is written.
-  std::vector<std::vector<row>> rows_of;
-  for (auto const s : splits)
-    rows_of.push_back(o.voice.empty() ? part_of(data, s).rows : rows_in_voice(part_of(data, s), o));
+  auto data = load_data(o);
+  if (!o.voice.empty())  // all rows before the first file is written
+    for (auto const s : splits) say_in_voice(part_of(data, s), o);
   triad::apps::make_folder(o.out);
   for (auto const s : splits) {
-    auto const& rows = rows_of[static_cast<std::size_t>(s)];
+    auto const& rows = part_of(data, s).rows;
     if (rows.empty()) continue;  // a folder may have no such split
     std::string text;
     for (auto const& r : rows) text += trees::to_json_line(r) + "\n";

@@ -173,9 +173,9 @@ void program_options::each(triad::apps::option_list& f) {
       .positive();
   f("training", &training, "How sure each step was of its choices at every checkpoint of the run, and its gradients")
       .only({"explain"});
-  f("json", &json, "File for every weight of every step").only({"explain"}).check(triad::apps::some_path);
-  f("dot", &dot, "File for Graphviz: steps and the trees they take").only({"explain"}).check(triad::apps::some_path);
-  f("svg", &svg, "File for a drawing of all trees, or of --training").only({"explain"}).check(triad::apps::some_path);
+  f("json", &json, "File for every weight of every step").only({"explain"}).file_or_folder();
+  f("dot", &dot, "File for Graphviz: steps and the trees they take").only({"explain"}).file_or_folder();
+  f("svg", &svg, "File for a drawing of all trees, or of --training").only({"explain"}).file_or_folder();
 }
 
 std::map<std::string, std::string> options::more_shapes() const {

@@ -113,6 +113,7 @@ TEST_CASE("what is no dataset.json, and a split of another one, are refused with
   CHECK_THROWS_WITH(data_of(o, true), contains("there is no splits/mcd7.json"));
   o.data = stored(folder, "columns/train.tsv", "a\tb\n");
   o.data = folder / "columns";
+  o.given = {"split"};
   CHECK_THROWS_WITH(data_of(o, true), contains("--split is about CFQ's dataset.json"));
 }
 

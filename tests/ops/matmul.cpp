@@ -15,8 +15,9 @@
 #include "triad/cpu/matmul.hpp"
 #include "triad/reference/matmul.hpp"
 
-#if !defined(TRIAD_TEST_ON_CUDA)                                      // which has no BLAS
-extern "C" int openblas_get_num_threads(void) __attribute__((weak));  // of this one, or null
+// Of this BLAS, or null; the typed tests of a device have none.
+#if !defined(TRIAD_TEST_ON_CUDA)
+extern "C" int openblas_get_num_threads(void) __attribute__((weak));
 #endif
 
 namespace ops_matmul_tests {

@@ -32,6 +32,7 @@ concept holds_parameters = requires(Set& set, Set const& read) {
   read.values();
   read.holds_moments();
   read.where();
+  read.expect_weights("who asks");
 };
 
 /// The parameters of a layer or a model: S = T, or T const where they are only read.

@@ -131,7 +131,7 @@ struct edge_decoding {
     for (index_t k = 0; k < last; ++k)
       layer.extend(ex, c, w.decoder.layers.at(k), rows_of(at.x[k % 2], 0, rows), of, shell_edges::all, now.wanted,
                    slice(at.caches, k), rows_of(at.x[(k + 1) % 2], 0, rows));
-    of.skipped = of.first_row(readout() == shell_edges::diagonal ? now.step : 0);
+    of.skipped = of.unread(readout());
     layer.extend(ex, c, w.decoder.layers.at(last), rows_of(at.x[last % 2], 0, rows), of, readout(), now.wanted, at.last,
                  at.final);
     model.readout().forward(ex, c, w.output, at.final, {}, at.logits);

@@ -85,9 +85,11 @@ class safetensors_header {
   std::map<std::string, tensor_record> tensors;
 
   safetensors_header(std::string const& file, char const* begin, char const* end)
-      : file_(file), begin_(begin), furthest_(std::find(begin, end, '\0')) {
-    if (furthest_ != end) refuse("a header in JSON", "a zero byte");
-    furthest_ = begin;
+      : file_(file), begin_(begin), furthest_(begin) {
+    if (auto const* const zero = std::find(begin, end, '\0'); zero != end) {  // which the parser takes for the end
+      furthest_ = zero;
+      refuse("a header in JSON", "a zero byte");
+    }
     nlohmann::json::sax_parse(counting_iterator{begin, &furthest_}, counting_iterator{end, &furthest_}, this);
   }
 

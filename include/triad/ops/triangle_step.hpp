@@ -68,6 +68,11 @@ struct edge_shells {
   TRIAD_HOST_DEVICE constexpr index_t rows(index_t u) const {
     return 2 * beam * sources.dims.nodes + slots() * (2 * u + 1);
   }
+  /// How many first rows no edge that is wanted reads: what may be `skipped`.
+  TRIAD_HOST_DEVICE constexpr index_t unread(shell_edges wanted) const {
+    if (wanted == shell_edges::all) return 0;
+    return first_row(wanted == shell_edges::diagonal ? step : 0);
+  }
   /// Where among them the shell of slot h begins.
   TRIAD_HOST_DEVICE constexpr index_t shell(index_t h, index_t u) const {
     index_t const g = h / beam;
@@ -119,10 +124,7 @@ void triangle_step(Ex& ex, arena& scratch, triangle_form form, index_t heads,
                 "triangle_step: the width must be a multiple of the number of heads");
   TRIAD_EXPECTS(at.beam > 0 && at.step >= 0 && at.owner.extent(0) == at.slots() && at.owner.extent(1) == at.step + 1,
                 "triangle_step: the owners need a row for each slot and a column for each step");
-  index_t const unread = wanted == shell_edges::all        ? 0
-                         : wanted == shell_edges::diagonal ? at.first_row(at.step)
-                                                           : at.first_row(0);
-  TRIAD_EXPECTS(at.skipped >= 0 && at.skipped <= unread,
+  TRIAD_EXPECTS(at.skipped >= 0 && at.skipped <= at.unread(wanted),
                 "triangle_step: the cache lacks rows that the wanted edges read; skip fewer rows, or want fewer edges");
   TRIAD_EXPECTS(cache.query.extent(0) >= at.first_row(at.step + 1) - at.skipped,
                 "triangle_step: the cache has fewer rows than edges");
