@@ -1,65 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json_lines.hpp"
 
-#include <algorithm>
-#include <filesystem>
-#include <string_view>
-#include <system_error>
-
 #include "each_line.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/json_read.hpp"
 
 namespace triad::apps {
-
-data_files find_data(std::string const& folder, std::vector<std::string> const& endings, bool needs_train) {
-  namespace fs = std::filesystem;
-  auto const advice = "; docs/data.md has the format";
-  std::string all;
-  for (auto const& ending : endings) all += (all.empty() ? "" : " or ") + ending;
-  data_files found;
-  std::error_code failure;
-  if (!needs_train && fs::is_regular_file(folder, failure)) return {{}, {}, {{"test", folder}}};
-  if (!fs::is_directory(folder, failure))
-    throw data_error(folder + ": a folder with train, dev and test " + all + ", gzipped or not, is expected" + advice);
-  for (fs::directory_iterator at(folder, failure), end; !failure && at != end; at.increment(failure)) {
-    auto const path = at->path().string();
-    std::string_view name = path;
-    name.remove_prefix(folder.size());
-    while (name.starts_with('/')) name.remove_prefix(1);
-    if (name.ends_with(".gz")) name.remove_suffix(3);
-    auto const ending = std::find_if(endings.begin(), endings.end(), [&](auto const& e) { return name.ends_with(e); });
-    if (ending == endings.end()) continue;
-    name.remove_suffix(ending->size());
-    auto* const file = name == "train" ? &found.train : name == "dev" ? &found.dev : nullptr;
-    if (file != nullptr && !file->empty())
-      throw data_error(*file + " and " + path + " are both there; keep one of them");
-    if (file != nullptr)
-      *file = path;
-    else if (name == "test" || name.starts_with("test_")) {
-      std::string const called(name == "test" ? name : name.substr(5));
-      if (called.empty()) throw data_error(path + ": a test is called test, or test_NAME; give this one a name");
-      if (called == "train" || called == "dev")
-        throw data_error(path + ": a test cannot be called " + called + "; give it another name, test_NAME");
-      for (auto const& [other, its_path] : found.tests)
-        if (other == called) throw data_error(its_path + " and " + path + " are both there; keep one of them");
-      found.tests.emplace_back(called, path);
-    }
-  }
-  if (failure) throw data_error(folder + ": cannot be listed: " + failure.message());
-  // 5 before 10.
-  auto const key = [](std::string const& name) {
-    bool const number = name.find_first_not_of("0123456789") == std::string::npos;
-    return std::pair(number ? name.size() : 0, name);
-  };
-  std::sort(found.tests.begin(), found.tests.end(),
-            [&](auto const& a, auto const& b) { return key(a.first) < key(b.first); });
-  if (needs_train && found.train.empty())
-    throw data_error(folder + ": there is no train" + all + ", gzipped or not" + advice);
-  if (!needs_train && found.tests.empty() && found.dev.empty())
-    throw data_error(folder + ": there is no test" + all + ", gzipped or not" + advice);
-  return found;
-}
 
 nlohmann::json read_json_line(std::string const& line) {
   nlohmann::json value;

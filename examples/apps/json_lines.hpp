@@ -1,4 +1,4 @@
-// Data sets of JSON lines: their files in a folder, their lines, and what is wrong with one by file and line.
+// JSON lines: one object each, and what is wrong with one by file and line.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,16 +12,6 @@
 #include "triad/io/json_read.hpp"
 
 namespace triad::apps {
-
-/// The files of a data set: train, maybe dev, and test or several test_NAME.
-struct data_files {
-  std::string train, dev;                                  // none: empty
-  std::vector<std::pair<std::string, std::string>> tests;  // test or NAME, and its path; by their names
-};
-
-/// Those of a folder, that end in one of `endings` (".jsonl"), gzipped or not.  needs_train: one that has no train is
-/// refused; else one that has no test.  A file instead of a folder is the one test.  Throws data_error.
-data_files find_data(std::string const& folder, std::vector<std::string> const& endings, bool needs_train);
 
 /// Whether a line says nothing: such lines are passed over.
 inline bool is_blank(std::string const& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }

@@ -210,6 +210,12 @@ void refuse_other_data(run_options const& o, std::initializer_list<char const*> 
     refuse_given(o, names, "what the run was trained on, which decides its tests: leave it out");
 }
 
+void refuse_seed(run_options const& o, std::uint64_t seed, std::string const& what) {
+  if (seed - o.seed < static_cast<std::uint64_t>(o.seeds))  // of unsigned numbers: no smaller one is near
+    throw data_error(
+        fmt::format("--seed {}: the {} are drawn by it, and would be trained on: give another", seed, what));
+}
+
 void need_published_data(run_options const& o, std::string const& of) {
   if (o.data.empty())
     throw data_error(of +

@@ -138,6 +138,10 @@ void refuse_generated(run_options const& o, std::initializer_list<char const*> n
 /// The same of options that would generate other data than the run that is asked was trained on, tests among them.
 void refuse_other_data(run_options const& o, std::initializer_list<char const*> names);
 
+/// Throws data_error where a run would draw its generated training data by this seed, which draws `what` it is measured
+/// on.
+void refuse_seed(run_options const& o, std::uint64_t seed, std::string const& what);
+
 /// Throws data_error where --data is not given, of what the command line says that needs them.
 void need_published_data(run_options const& o, std::string const& of);
 

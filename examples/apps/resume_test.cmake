@@ -1,6 +1,7 @@
 # A run that is killed, or interrupted by SIGINT or SIGTERM, in the middle of an epoch goes on with --resume to the bits
 # of one that never stopped, and leaves the same files; while it runs no other run is let into its folder.
-# `arguments`: of such a run, of some seconds and three epochs, by PROGRAM; FOLDER is a folder of the test's own.
+# `arguments`: of such a run, of some seconds and three epochs, by PROGRAM; FOLDER is a folder of the test's own.  `says`, where
+# it is set: what the run must say, of what makes it the case that is meant.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 
@@ -9,6 +10,9 @@ function(run folder)
   execute_process(COMMAND ${PROGRAM} ${arguments} --out ${FOLDER}/${folder} ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status MATCHES "^[03]$")
     message(FATAL_ERROR "${PROGRAM} ${arguments} ${ARGN}: status ${status}\n${output}")
+  endif()
+  if(DEFINED says AND NOT output MATCHES "${says}")
+    message(FATAL_ERROR "\"${says}\" is not in the output:\n${output}")
   endif()
 endfunction()
 
@@ -21,6 +25,7 @@ run=$!
 while kill -0 $run 2> /dev/null && ! test -f ${FOLDER}/${folder}/model.safetensors; do sleep 0.02; done
 sleep 0.1
 kill -STOP $run
+cp ${FOLDER}/${folder}/model.safetensors ${FOLDER}/${folder}.safetensors
 ${meanwhile}
 kill -CONT $run
 kill -${signal} $run
@@ -90,6 +95,11 @@ foreach(signal INT TERM)
     message(FATAL_ERROR "an interrupted run does not say how to go on:\n${text}")
   endif()
   # What was done since the last checkpoint is saved: the next process begins in the middle of an epoch.
+  file(SHA256 ${FOLDER}/interrupted-${signal}.safetensors before)
+  file(SHA256 ${FOLDER}/interrupted-${signal}/model.safetensors saved)
+  if(saved STREQUAL before)
+    message(FATAL_ERROR "signal ${signal} saves nothing: the checkpoint is the one that was there before it")
+  endif()
   run(interrupted-${signal} --resume)
   expect_same(interrupted-${signal})
   expect_same_files(interrupted-${signal})

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "../apps/data_folder.hpp"
 #include "../apps/text_pairs.hpp"
 #include "../pairs/data.hpp"
 #include "conjuncts.hpp"
@@ -78,7 +79,7 @@ inline seq2seq::data_set generated_data(options const& o) {
 
 /// dataset.json, where --data names it or its folder; or nothing.
 inline std::string dataset_in(std::string const& data) {
-  if (std::filesystem::is_directory(data)) return seq2seq::find_file(data, {"dataset.json"});
+  if (std::filesystem::is_directory(data)) return triad::apps::find_file(data, {"dataset.json"});
   return data.ends_with(".json") || data.ends_with(".json.gz") ? data : std::string();
 }
 
@@ -89,14 +90,14 @@ inline seq2seq::data_set read_published(options const& o, std::string const& fil
   auto const folder = std::filesystem::path(file).parent_path().string();
   auto const split = std::filesystem::is_regular_file(o.split)
                          ? o.split
-                         : seq2seq::need_file(folder.empty() ? "." : folder, {"splits/" + o.split + ".json"},
-                                              "--split is a file, or a name of one there");
+                         : triad::apps::need_file(folder.empty() ? "." : folder, {"splits/" + o.split + ".json"},
+                                                  "--split is a file, or a name of one there");
   return read_dataset(file, split);
 }
 
 inline seq2seq::data_set read_folder(std::string const& folder, bool needs_train) {
-  auto const partial = seq2seq::find_file(folder, {"train.tsv", "train.txt"}).empty()
-                           ? seq2seq::find_file(folder, {"train_partial.tsv"})
+  auto const partial = triad::apps::find_file(folder, {"train.tsv", "train.txt"}).empty()
+                           ? triad::apps::find_file(folder, {"train_partial.tsv"})
                            : std::string();
   auto d = seq2seq::read_columns(folder, needs_train && partial.empty(),
                                  "expected train.tsv, dev.tsv and test.tsv, or CFQ's dataset.json; " + where);

@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "../apps/atomic_file.hpp"
+#include "../apps/data_folder.hpp"
 #include "../apps/exit_status.hpp"
-#include "../apps/run_folder.hpp"
 #include "corpus.hpp"
 #include "data.hpp"
 #include "making.hpp"
@@ -19,14 +18,11 @@ namespace cfq {
 
 namespace detail {
 
-inline void write_file(std::string const& path, std::string const& text, std::size_t questions) {
-  triad::apps::write_atomically(path, text);
-  fmt::print("{}  {} questions\n", path, questions);
-}
+inline std::string count_of(std::size_t questions) { return fmt::format("{} questions", questions); }
 
 /// NAME.tsv, and NAME.conllu where all dependencies are known.
-inline void write_part(std::string const& folder, std::string const& name, corpus const& c,
-                       std::vector<int> const& numbers) {
+inline void add_part(std::vector<triad::apps::new_file>& files, std::string const& name, corpus const& c,
+                     std::vector<int> const& numbers) {
   std::string pairs, trees;
   bool known = true;
   for (int const i : numbers) {
@@ -35,23 +31,24 @@ inline void write_part(std::string const& folder, std::string const& name, corpu
     known = known && !q.heads.empty();
     if (known) trees += to_conllu(q);
   }
-  write_file(folder + "/" + name + ".tsv", pairs, numbers.size());
-  if (known) write_file(folder + "/" + name + ".conllu", trees, numbers.size());
+  files.push_back({name + ".tsv", std::move(pairs), count_of(numbers.size())});
+  if (known) files.push_back({name + ".conllu", std::move(trees), count_of(numbers.size())});
 }
 
 }  // namespace detail
 
 inline int generate(making const& m) {
   auto const c = generate_questions(m.count, m.seed, m.depth);
-  triad::apps::make_folder(m.out);
   std::vector<int> all(c.questions.size());
   std::string lines;
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i] = static_cast<int>(i);
     lines += to_line(c.questions[i], c.names) + "\n";
   }
-  detail::write_part(m.out, "all", c, all);
-  detail::write_file(m.out + "/rules.jsonl", lines, all.size());
+  std::vector<triad::apps::new_file> files;
+  detail::add_part(files, "all", c, all);
+  files.push_back({"rules.jsonl", std::move(lines), detail::count_of(all.size())});
+  triad::apps::write_data(m.out, files);
   return 0;
 }
 
@@ -77,17 +74,18 @@ inline int split(making const& m) {
   row("by chance", d.atoms_by_chance, d.compounds_by_chance);
   fmt::print("\n");
 
-  triad::apps::make_folder(m.out);
-  detail::write_part(m.out, "train", c, d.train);
-  detail::write_part(m.out, "dev", c, d.dev);
-  detail::write_part(m.out, "test", c, d.test);
+  std::vector<triad::apps::new_file> files;
+  detail::add_part(files, "train", c, d.train);
+  detail::add_part(files, "dev", c, d.dev);
+  detail::add_part(files, "test", c, d.test);
   nlohmann::ordered_json json;
   json["seed"] = m.seed, json["atom_limit"] = m.atom_limit, json["compound_size"] = m.compound_size;
   json["candidates"] = m.candidates, json["passes"] = m.passes;
   json["atom_divergence"] = d.atoms_apart, json["compound_divergence"] = d.compounds_apart;
   json["by_chance"] = {{"atom_divergence", d.atoms_by_chance}, {"compound_divergence", d.compounds_by_chance}};
   json["trainIdxs"] = d.train, json["devIdxs"] = d.dev, json["testIdxs"] = d.test;
-  triad::apps::write_atomically(m.out + "/split.json", json.dump() + "\n");
+  files.push_back({"split.json", json.dump() + "\n", {}});
+  triad::apps::write_data(m.out, files);
   if (d.atoms_apart <= m.atom_limit) return 0;
   fmt::print(
       "the atoms are further apart than {:g}: give fewer questions with --train and --dev-and-test, or more --passes  "

@@ -9,14 +9,13 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "../apps/csv.hpp"
+#include "../apps/data_folder.hpp"
 #include "../apps/questions.hpp"
 #include "../apps/record.hpp"
-#include "../apps/run_folder.hpp"
 #include "../apps/verbs.hpp"
 #include "../graphs/training.hpp"
 #include "data.hpp"
@@ -34,11 +33,15 @@ inline std::vector<graphs::test_part> parts_of(std::map<int, std::vector<kinship
   return parts;
 }
 
-/// Chains of k = 2 .. 10, far from those of the training seeds 1, 2, 3 ...
+/// What draws the generated chains that a model is measured on: far from the training seeds 1, 2, 3 ...
+inline std::uint64_t constexpr dev_seed = 0x7a11d;
+constexpr std::uint64_t test_seed(int k) { return 0x7e57 + static_cast<std::uint64_t>(k); }
+
+/// Chains of k = 2 .. 10.
 inline std::vector<graphs::test_part> generated_tests(int each) {
   std::map<int, std::vector<kinship_graph>> test;
   for (int k = 2; k <= 10; ++k) {
-    chain_generator chains(0x7e57 + static_cast<std::uint64_t>(k));
+    chain_generator chains(test_seed(k));
     for (int i = 0; i < each; ++i) test[k].push_back(chains.next(k));
   }
   return parts_of(std::move(test));
@@ -52,10 +55,12 @@ inline graphs::data_set training_data(options const& o) {
     d.words = std::move(all.words), d.train = std::move(all.train), d.tests = parts_of(std::move(all.test));
     return d;
   }
+  triad::apps::refuse_seed(o, dev_seed, "dev chains");
+  for (int k = 2; k <= 10; ++k) triad::apps::refuse_seed(o, test_seed(k), fmt::format("test chains of k = {}", k));
   auto const lengths = o.train_lengths;
   d.words = generated_vocabulary();
   d.tests = generated_tests(o.test_size);
-  chain_generator chains(0x7a11d);
+  chain_generator chains(dev_seed);
   for (std::size_t i = 0; i < static_cast<std::size_t>(o.test_size); ++i)
     d.dev.push_back(chains.next(lengths[i % lengths.size()]));
   d.made = [lengths](std::uint64_t seed, std::int64_t first, std::int64_t count, auto const& use) {
@@ -165,20 +170,18 @@ inline int explain(options const& o) {
 
 /// Chains as CSV files in the published format.
 inline int generate(options const& o) {
-  std::error_code none;
-  for (std::filesystem::directory_iterator there(o.out, none), end; !none && there != end; there.increment(none))
-    if (auto const name = there->path().filename().string(); name.ends_with(".csv") || name.ends_with(".csv.gz"))
-      throw triad::data_error(there->path().string() + " is there already: give --out a folder without data");
+  if (auto const there = is_folder(o.out) ? files_of(o.out, "") : std::vector<std::string>(); !there.empty())
+    throw triad::data_error(there.front() + " is there already: give --out a folder without data");
   auto const chains_of = [](std::vector<int> const& lengths, int each, auto& chains) {
     std::vector<kinship_graph> all;
     for (int const k : lengths)
       for (int i = 0; i < each; ++i) all.push_back(chains.next(k));
     return all;
   };
-  auto const write_all = [&](std::string const& name, std::vector<kinship_graph> const& all, vocabulary const& words) {
-    auto const path = fmt::format("{}/{}.csv", o.out, name);
-    write_graphs(path, all, words, name.ends_with("train") ? "train" : "test");
-    fmt::print("{}  {} rows\n", path, all.size());
+  std::vector<triad::apps::new_file> files;
+  auto const add = [&](std::string const& name, std::vector<kinship_graph> const& all, vocabulary const& words) {
+    files.push_back({name + ".csv", to_csv(all, words, name.ends_with("train") ? "train" : "test"),
+                     fmt::format("{} rows", all.size())});
   };
   auto const test_name = [](int k) { return fmt::format("1.{}_test", k); };
   if (!o.rules_of.empty()) {
@@ -187,21 +190,19 @@ inline int generate(options const& o) {
     graphs::composition_rules rules;
     for (auto const& g : data.train) rules.learn(g);
     derived_chains chains(rules, data.words, o.seed);
-    std::map<int, std::vector<kinship_graph>> tests;  // all of them before the first is written: there may be none
-    for (int k = 2; k <= 10; ++k) tests[k] = chains_of({k}, o.test_size, chains);
-    triad::apps::make_folder(o.out);
-    for (auto const& [k, all] : tests) write_all(test_name(k), all, data.words);
-    return 0;
+    for (int k = 2; k <= 10; ++k) add(test_name(k), chains_of({k}, o.test_size, chains), data.words);
+  } else {
+    auto const add_made = [&](std::string const& name, std::vector<int> const& lengths, int each, std::uint64_t seed) {
+      chain_generator chains(seed);
+      add(name, chains_of(lengths, each, chains), generated_vocabulary());
+    };
+    std::string name;
+    for (int const k : o.lengths) name += fmt::format("{}1.{}", name.empty() ? "" : ",", k);
+    add_made(name + "_train", o.lengths, o.count, o.seed);
+    for (int k = 2; k <= 10; ++k)
+      add_made(test_name(k), {k}, o.test_size, o.seed + 1000000 + static_cast<std::uint64_t>(k));
   }
-  triad::apps::make_folder(o.out);
-  auto const write = [&](std::string const& name, std::vector<int> const& lengths, int each, std::uint64_t seed) {
-    chain_generator chains(seed);
-    write_all(name, chains_of(lengths, each, chains), generated_vocabulary());
-  };
-  std::string name;
-  for (int const k : o.lengths) name += fmt::format("{}1.{}", name.empty() ? "" : ",", k);
-  write(name + "_train", o.lengths, o.count, o.seed);
-  for (int k = 2; k <= 10; ++k) write(test_name(k), {k}, o.test_size, o.seed + 1000000 + static_cast<std::uint64_t>(k));
+  triad::apps::write_data(o.out, files);
   return 0;
 }
 

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "../apps/atomic_file.hpp"
 #include "../apps/csv.hpp"
+#include "../apps/data_folder.hpp"
 #include "graph.hpp"
 #include "python_list.hpp"
 #include "triad/core/errors.hpp"
@@ -178,8 +178,7 @@ inline std::vector<std::string> files_of(std::string const& folder, std::string_
   if (error) throw triad::data_error(folder + ": cannot be listed: " + error.message());
   std::sort(found.begin(), found.end());
   for (auto const& name : found)
-    if (std::binary_search(found.begin(), found.end(), name + ".gz"))
-      throw triad::data_error(name + " and " + name + ".gz are both there; keep one of them");
+    if (std::binary_search(found.begin(), found.end(), name + ".gz")) triad::apps::refuse_both(name, name + ".gz");
   return found;
 }
 
@@ -236,12 +235,6 @@ inline std::string to_csv(std::span<kinship_graph const> graphs, vocabulary cons
            quoted(words.target_name(graph.target), '"') + '\n';
   }
   return csv;
-}
-
-/// Writes one file of a data set; a name that ends in .gz is compressed. Throws data_error, and then changes nothing.
-inline void write_graphs(std::string const& path, std::span<kinship_graph const> graphs, vocabulary const& words,
-                         std::string_view split) {
-  triad::apps::write_atomically(path, to_csv(graphs, words, split));
 }
 
 }  // namespace clutrr

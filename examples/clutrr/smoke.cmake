@@ -231,6 +231,8 @@ expect_seeds_of_jobs(3 train --preset smoke --data ${FOLDER}/data --dropout 0.2)
 
 # Seeds that would come round; another program's run.
 expect_bounded_seeds(train --preset smoke)
+run(1 train --preset smoke --seed 499997)
+expect("--seed 499997: the dev chains are drawn by it, and would be trained on: give another")
 run(2 generate --seed -1 --out ${FOLDER}/none)
 run(2 train --preset smoke --chains 9223372036854775808)
 expect("--chains: 9223372036854775808 is not a whole number")

@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "../apps/atomic_file.hpp"
-#include "../apps/run_folder.hpp"
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../apps/data_folder.hpp"
 #include "../apps/verbs.hpp"
 #include "../pairs/program.hpp"
 #include "score.hpp"
@@ -14,17 +17,16 @@ namespace cognition {
 
 inline int generate(options const& o) {
   auto const data = generate_data(o);
-  triad::apps::make_folder(o.out);
-  auto const write = [&](std::string const& name, std::vector<seq2seq::text_pair> const& pairs) {
+  std::vector<triad::apps::new_file> files;
+  auto const add = [&](std::string const& name, std::vector<seq2seq::text_pair> const& pairs) {
     std::string text;
     for (auto const& pair : pairs) text += pair.source + "\t" + pair.target + "\t" + pair.kind + "\n";
-    auto const path = o.out + "/" + name + ".tsv";
-    triad::apps::write_atomically(path, text);
-    fmt::print("{}  {} commands\n", path, pairs.size());
+    files.push_back({name + ".tsv", std::move(text), fmt::format("{} commands", pairs.size())});
   };
-  write("train", data.train);
-  write("dev", data.dev);
-  for (auto const& part : data.tests) write(part.name, part.pairs);
+  add("train", data.train);
+  add("dev", data.dev);
+  for (auto const& part : data.tests) add(part.name, part.pairs);
+  triad::apps::write_data(o.out, files);
   return 0;
 }
 

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "../apps/data_folder.hpp"
 #include "../apps/text_pairs.hpp"
 #include "../pairs/data.hpp"
 #include "generate.hpp"
@@ -29,8 +30,8 @@ inline std::string const where = "docs/data.md says where the data come from";
 
 inline std::vector<seq2seq::text_pair> read_languages(std::string const& folder, std::string const& name,
                                                       std::string const& advice = where) {
-  return triad::apps::read_parallel(seq2seq::need_file(folder, {name + ".en"}, advice),
-                                    seq2seq::need_file(folder, {name + ".zh"}, advice));
+  return triad::apps::read_parallel(triad::apps::need_file(folder, {name + ".en"}, advice),
+                                    triad::apps::need_file(folder, {name + ".zh"}, advice));
 }
 
 /// Tests: test, unless it is trained on, and cg-test, with compounds in noun, verb and prepositional phrases, a third
@@ -49,7 +50,7 @@ inline data_set read_cognition(options const& o, bool needs_train) {
     d.dev = std::move(valid);
     d.tests.push_back({"test", std::move(test)});
   }
-  if (!seq2seq::find_file(o.data, {"cg-test.en"}).empty()) {
+  if (!triad::apps::find_file(o.data, {"cg-test.en"}).empty()) {
     seq2seq::test_part compounds{"cg-test", read_languages(o.data, "cg-test")};
     static constexpr std::array<char const*, 3> phrases{"NP", "VP", "PP"};
     auto const n = compounds.pairs.size();
@@ -86,7 +87,7 @@ inline std::string scan_file(options const& o, std::string const& part) {
   auto const folders = scan_folders(o.data, o.split);
   auto const begin = "tasks_" + part + "_", name = begin + o.split + ".txt";
   for (auto const& folder : folders)
-    if (auto path = seq2seq::find_file(folder, {name}); !path.empty()) return path;
+    if (auto path = triad::apps::find_file(folder, {name}); !path.empty()) return path;
   std::set<std::string> splits;
   for (auto const& folder : folders) {
     if (!fs::is_directory(folder)) continue;

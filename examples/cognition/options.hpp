@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "../apps/data_folder.hpp"
 #include "../pairs/data.hpp"
 #include "../pairs/options.hpp"
 
@@ -26,7 +27,7 @@ struct options : seq2seq::options {
   /// CoGnition's Chinese words are parts, where its codes are at hand and are not about English words too.
   void settle() override {
     if (task == "cognition" && !data.empty() && !joint && target_bpe.empty() && target_dictionary.empty()) {
-      target_bpe = seq2seq::find_file(data, {"bpe/code"});
+      target_bpe = triad::apps::find_file(data, {"bpe/code"});
       if (!target_bpe.empty()) fmt::print("Chinese words are cut into parts by {}\n", target_bpe);
     }
     seq2seq::options::settle();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "../apps/data_folder.hpp"
 #include "../pairs/score.hpp"
 #include "cter.hpp"
 #include "data.hpp"
@@ -42,8 +43,8 @@ inline std::optional<compound_list> read_compounds(std::string const& folder, da
   auto const part = std::find_if(data.tests.begin(), data.tests.end(),
                                  [](seq2seq::test_part const& p) { return p.name == "cg-test"; });
   if (part == data.tests.end()) return std::nullopt;
-  auto const file = seq2seq::find_file(folder, {"cg-test.compound"}),
-             lexicon_file = seq2seq::find_file(folder, {"lexicon"});
+  auto const file = triad::apps::find_file(folder, {"cg-test.compound"}),
+             lexicon_file = triad::apps::find_file(folder, {"lexicon"});
   if (file.empty() || lexicon_file.empty()) {
     fmt::print("CTER of cg-test is left out: there is no {} in {}\n",
                !file.empty()           ? "lexicon"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../apps/atomic_file.hpp"
+#include "../apps/data_folder.hpp"
 #include "../apps/epoch_batches.hpp"
 #include "../apps/seed_means.hpp"
 #include "../apps/sentence_training.hpp"
@@ -25,14 +26,12 @@
 
 namespace cogs {
 
-/// Splits of a folder: NAME_seqtag.jsonl or NAME.tsv, gzipped or not.
+/// A split of a folder: NAME_seqtag.jsonl, NAME.tsv or NAME.jsonl, in this order, gzipped or not.
 inline sentences read_split(std::string const& folder, std::string const& name, bool needed = true) {
-  for (auto const* ending : {"_seqtag.jsonl.gz", "_seqtag.jsonl", ".tsv.gz", ".tsv", ".jsonl.gz", ".jsonl"})
-    if (auto const path = folder + "/" + name + ending; std::filesystem::exists(path)) return read_sentences(path);
-  if (needed)
-    throw triad::data_error(folder + ": there is no " + name + "_seqtag.jsonl or " + name +
-                            ".tsv, gzipped or not; docs/data.md says where they come from");
-  return {};
+  std::vector<std::string> const names{name + "_seqtag.jsonl", name + ".tsv", name + ".jsonl"};
+  auto const path = needed ? triad::apps::need_file(folder, names, "docs/data.md says where they come from")
+                           : triad::apps::find_file(folder, names);
+  return path.empty() ? sentences() : read_sentences(path);
 }
 
 struct data_set {
@@ -61,10 +60,13 @@ inline data_set read_data(options const& o, bool training) {
   return d;
 }
 
+/// What draws the generated sentences that a model is measured on: far from the training seeds 1, 2, 3 ...
+inline std::uint64_t constexpr held_seed = 0xdef, kinds_seed = 0x7e57;
+
 inline data_set generate_data(options const& o, int training) {
   triad::apps::refuse_given(o, {"labels"}, "the published generalisation set: give its folder with --data");
   data_set d;
-  sentence_generator train(o.seed), held(0xdef), test(0x7e57);  // far from the training seeds 1, 2, 3 ...
+  sentence_generator train(o.seed), held(held_seed), test(kinds_seed);
   for (int i = 0; i < training; ++i) d.train.push_back(train.next());
   for (int i = 0; i < o.test_size; ++i) d.dev.push_back(held.next());
   for (int i = 0; i < o.test_size; ++i) d.test.push_back(held.next());
@@ -205,6 +207,7 @@ inline int train(options& o) {
     return std::nullopt;
   };
   auto const shown = [](std::optional<double> part) { return part ? percent(*part) : "-"; };
+  if (o.data.empty()) triad::apps::refuse_seed(o, held_seed, "sentences of dev and test");
   auto data = o.data.empty() ? data_set() : read_data(o, true);
   triad::apps::run_folder const folder(o.out);
   auto const runs = triad::apps::train_seeds(

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../apps/data_folder.hpp"
 #include "../apps/permute.hpp"
 #include "../apps/record.hpp"
 #include "../apps/svg_arcs.hpp"
@@ -109,16 +110,16 @@ inline int explain(options const& o) {
 }
 
 inline int generate(options const& o) {
+  triad::apps::refuse_seed(o, held_seed, "sentences of dev and test");
   auto const data = generate_data(o, o.count);
-  triad::apps::make_folder(o.out);
+  std::vector<triad::apps::new_file> files;
   for (auto const& [name, part] :
        {std::pair("train", &data.train), {"dev", &data.dev}, {"test", &data.test}, {"gen", &data.gen}}) {
     std::string text;
     for (auto const& s : *part) text += to_json_line(s) + "\n";
-    auto const path = fmt::format("{}/{}_seqtag.jsonl", o.out, name);
-    triad::apps::write_atomically(path, text);
-    fmt::print("{}  {} sentences\n", path, part->size());
+    files.push_back({fmt::format("{}_seqtag.jsonl", name), std::move(text), fmt::format("{} sentences", part->size())});
   }
+  triad::apps::write_data(o.out, files);
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "../apps/data_folder.hpp"
 #include "../apps/json_lines.hpp"
 
 namespace graphs {

@@ -1,15 +1,12 @@
-// Pairs of texts, to train on and to measure on, and where files of a data set lie.
+// Pairs of texts, to train on and to measure on.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
-#include <initializer_list>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "../apps/data_folder.hpp"
 #include "../apps/text_pairs.hpp"
-#include "triad/core/errors.hpp"
 
 namespace seq2seq {
 
@@ -26,29 +23,10 @@ struct data_set {
   std::vector<test_part> tests;
 };
 
-/// The first of these files that the folder has, gzipped or not; or nothing.
-inline std::string find_file(std::string const& folder, std::initializer_list<std::string> names) {
-  for (auto const& name : names)
-    for (auto const* ending : {"", ".gz"})
-      if (auto const path = folder + "/" + name + ending; std::filesystem::is_regular_file(path)) return path;
-  return {};
-}
-
-/// The same, where there must be one; `advice` says what to do where there is none.
-inline std::string need_file(std::string const& folder, std::initializer_list<std::string> names,
-                             std::string const& advice) {
-  if (!std::filesystem::is_directory(folder)) throw triad::data_error(folder + ": a folder is expected; " + advice);
-  auto const path = find_file(folder, names);
-  if (!path.empty()) return path;
-  std::string all;
-  for (auto const& name : names) all += (all.empty() ? "" : " and no ") + name;
-  throw triad::data_error(folder + ": there is no " + all + ", gzipped or not; " + advice);
-}
-
 /// A folder with train.tsv and any of dev, test and gen, in columns of source, target and, if there is one, kind;
 /// `needs_train`: without train.tsv it is refused.
 inline data_set read_columns(std::string const& folder, bool needs_train, std::string const& advice) {
-  using triad::apps::read_pairs;
+  using triad::apps::find_file, triad::apps::need_file, triad::apps::read_pairs;
   data_set d;
   if (needs_train) d.train = read_pairs(need_file(folder, {"train.tsv", "train.txt"}, advice));
   if (auto const dev = find_file(folder, {"dev.tsv", "dev.txt"}); !dev.empty()) d.dev = read_pairs(dev);

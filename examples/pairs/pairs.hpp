@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "../apps/data_folder.hpp"
 #include "../apps/json_lines.hpp"
 #include "../apps/verbs.hpp"
 #include "program.hpp"

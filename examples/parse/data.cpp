@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "../apps/data_folder.hpp"
 #include "../apps/dictionary_json.hpp"
 #include "../apps/json_lines.hpp"
 #include "program.hpp"

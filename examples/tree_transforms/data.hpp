@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "../apps/data_folder.hpp"
 #include "../trees/read.hpp"
 #include "generate.hpp"
 #include "options.hpp"
@@ -17,14 +18,11 @@ namespace tree_transforms {
 /// rows and validation must be there.
 inline void read_split(std::string const& folder, split s, trees::part& to, depth_limit const& limit) {
   std::string const name = name_of(s);
-  for (auto const* ending : {".jsonl.gz", ".jsonl", ".json.gz", ".json"})
-    if (auto const path = (std::filesystem::path(folder) / (name + ending)).string(); std::filesystem::exists(path)) {
-      to = trees::read_rows(path, limit, std::move(to));
-      return;
-    }
-  if (s == split::train || s == split::dev)
-    throw triad::data_error(folder + ": there is no " + name +
-                            ".jsonl, gzipped or not; docs/data.md says where it comes from");
+  std::vector<std::string> const names{name + ".jsonl", name + ".json"};
+  auto const path = s == split::train || s == split::dev
+                        ? triad::apps::need_file(folder, names, "docs/data.md says where it comes from")
+                        : triad::apps::find_file(folder, names);
+  if (!path.empty()) to = trees::read_rows(path, limit, std::move(to));
 }
 
 /// All splits of a folder.

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "../apps/atomic_file.hpp"
-#include "../apps/run_folder.hpp"
+#include "../apps/data_folder.hpp"
 #include "../apps/verbs.hpp"
 #include "../trees/program.hpp"
 #include "data.hpp"
@@ -43,20 +43,18 @@ inline int generate(options& o) {
   if (!o.voice.empty() && o.data.empty())
     throw triad::data_error(
         "--voice is about the sentences of --data: give these, or choose the voice of generated rows by --task");
-  triad::apps::expect_other_folder(o.out, o.data, "other rows");
   auto data = load_data(o);
-  if (!o.voice.empty())  // all rows before the first file is written
-    for (auto const s : splits) say_in_voice(part_of(data, s), o);
-  triad::apps::make_folder(o.out);
+  std::vector<triad::apps::new_file> files;
   for (auto const s : splits) {
+    if (!o.voice.empty()) say_in_voice(part_of(data, s), o);
     auto const& rows = part_of(data, s).rows;
     if (rows.empty()) continue;  // a folder may have no such split
     std::string text;
     for (auto const& r : rows) text += trees::to_json_line(r) + "\n";
-    auto const path = o.out + "/" + (o.as == "sequences" ? own_name_of(s) : name_of(s)) + ".jsonl";
-    triad::apps::write_atomically(path, text);
-    fmt::print("{}  {} rows\n", path, rows.size());
+    files.push_back({fmt::format("{}.jsonl", o.as == "sequences" ? own_name_of(s) : name_of(s)), std::move(text),
+                     fmt::format("{} rows", rows.size())});
   }
+  triad::apps::write_data(o.out, files);
   return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "../apps/data_folder.hpp"
 #include "../apps/verbs.hpp"
 #include "program.hpp"
 #include "read.hpp"

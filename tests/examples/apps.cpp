@@ -1,11 +1,15 @@
 // What programs share: the list of options, batches by their number, names and their numbers, and files of a data set.
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "apps/config.hpp"
+#include "apps/data_folder.hpp"
 #include "apps/epoch_batches.hpp"
 #include "apps/json_lines.hpp"
 #include "apps/numbering.hpp"
@@ -113,6 +117,61 @@ TEST_CASE("two tests of one name are refused") {
   triad::test::scratch_folder const folder;
   for (auto const* name : {"test.jsonl", "test_test.jsonl"}) std::ofstream(folder / name) << "{}\n";
   CHECK_THROWS_WITH(find_data(folder / "", {".jsonl"}, false), contains("are both there; keep one of them"));
+}
+
+TEST_CASE("a file is found plain or gzipped, by the first of its names, and not where it is there in both ways") {
+  triad::test::scratch_folder const folder;
+  auto const here = folder / "";
+  CHECK(find_file(here, {"train.tsv", "train.txt"}).empty());
+  CHECK_THROWS_WITH(need_file(here, {"train.tsv", "train.txt"}, "write one"),
+                    contains("there is no train.tsv and no train.txt, gzipped or not; write one"));
+  CHECK_THROWS_WITH(need_file(folder / "none", {"train.tsv"}, "write one"),
+                    contains("a folder is expected; write one"));
+  auto const file = [&](char const* name) { std::ofstream(folder / name) << "a\tb\n"; };
+  file("train.txt.gz");
+  CHECK_THAT(need_file(here, {"train.tsv", "train.txt"}, ""), contains("train.txt.gz"));
+  file("train.tsv");
+  CHECK(find_file(here, {"train.tsv", "train.txt"}).ends_with("train.tsv"));
+  file("train.tsv.gz");
+  CHECK_THROWS_WITH(find_file(here, {"train.tsv", "train.txt"}),
+                    contains("train.tsv.gz are both there; keep one of them"));
+  std::filesystem::create_directory(folder / "dev.tsv");
+  CHECK(find_file(here, {"dev.tsv"}).empty());
+}
+
+TEST_CASE("new data are written over nothing but themselves, and all of them or none") {
+  triad::test::scratch_folder const folder;
+  auto const made = folder / "made";
+  auto const text_of = [](std::string const& path) {
+    std::ifstream in(path, std::ios::binary);
+    return std::string{std::istreambuf_iterator<char>(in), {}};
+  };
+  write_data(made, {{"train.tsv", "a\tb\n", "1 pair"}, {"dev.tsv", "", {}}});
+  CHECK(text_of(made + "/train.tsv") == "a\tb\n");
+  write_data(made, {{"train.tsv", "a\tb\n", "1 pair"}, {"dev.tsv", "", {}}});  // the same
+  auto const refused = [&](std::vector<new_file> const& files, char const* name) {
+    CAPTURE(name);
+    CHECK_THROWS_WITH(write_data(made, files),
+                      contains(std::string(name) + " is there, with other data: give another"));
+  };
+  refused({{"new.tsv", "a\n", {}}, {"train.tsv", "a\tc\n", {}}}, "train.tsv");
+  refused({{"new.tsv", "a\n", {}}, {"train.tsv", "a\tb\nc\td\n", {}}}, "train.tsv");
+  refused({{"new.tsv", "a\n", {}}, {"train.tsv", "a\tb", {}}}, "train.tsv");
+  refused({{"new.tsv", "a\n", {}}, {"dev.tsv", "a\tb\n", {}}}, "dev.tsv");
+  std::ofstream(made + "/test.tsv.gz") << "of another";
+  refused({{"new.tsv", "a\n", {}}, {"test.tsv", "a\tb\n", {}}}, "test.tsv.gz");
+  CHECK_FALSE(std::filesystem::exists(made + "/new.tsv"));
+  CHECK(text_of(made + "/train.tsv") == "a\tb\n");
+}
+
+TEST_CASE("a seed that draws what a model is measured on trains none of the runs") {
+  small_options o;
+  o.seed = 5, o.seeds = 3;
+  refuse_seed(o, 4, "tests"), refuse_seed(o, 8, "tests");
+  for (std::uint64_t const seed : {5, 7})
+    CHECK_THROWS_WITH(refuse_seed(o, seed, "tests"), contains("the tests are drawn by it, and would be trained on"));
+  o.seed = 0, o.seeds = 1;
+  refuse_seed(o, std::uint64_t(-1), "tests");
 }
 
 TEST_CASE("a member that is no whole number in range is refused, not cut") {

@@ -1,7 +1,6 @@
 // Reading and writing CLUTRR files: the published format, and every way in which a file can be wrong.
 // SPDX-License-Identifier: Apache-2.0
 
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -12,35 +11,25 @@
 #include <string>
 #include <vector>
 
+#include "../../examples/apps/atomic_file.hpp"
 #include "../../examples/apps/random.hpp"
 #include "../../examples/clutrr/data.hpp"
 #include "tests/catch.hpp"
+#include "tests/io/scratch_folder.hpp"
 #include "triad/core/errors.hpp"
 
 namespace examples_clutrr_data_tests {
 
-// A folder of its own, removed at the end of the test.
-struct scratch_folder {
-  std::filesystem::path path;
-
-  scratch_folder() {
-    static int number = 0;
-    path = std::filesystem::temp_directory_path() /
-           ("triad-clutrr-" + std::to_string(getpid()) + "-" + std::to_string(number++));
-    std::filesystem::create_directories(path);
-  }
-  scratch_folder(scratch_folder const&) = delete;
-  scratch_folder& operator=(scratch_folder const&) = delete;
-  ~scratch_folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-
+struct scratch_folder : triad::test::scratch_folder {
   std::string file(std::string const& name, std::string const& content) const {
-    std::ofstream(path / name, std::ios::binary) << content;
-    return (path / name).string();
+    return triad::test::saved(*this, content, name);
   }
 };
+
+void write_train(std::string const& path, std::vector<clutrr::kinship_graph> const& graphs,
+                 clutrr::vocabulary const& words) {
+  triad::apps::write_atomically(path, clutrr::to_csv(graphs, words, "train"));
+}
 
 std::string const header = "story_edges,edge_types,query_edge,target\n";
 std::string const good_row = R"_("[(0, 1), (1, 2)]","['wife', 'daughter']","(0, 2)",daughter)_";
@@ -100,15 +89,13 @@ TEST_CASE("a written file reads back equal, plain and compressed") {
                                                   {4, {{0, 3, 2}, {3, 1, 1}, {1, 2, 3}}, {2, 0}, 1, 17}};
   scratch_folder folder;
   for (char const* name : {"x_train.csv", "x_train.csv.gz"}) {
-    auto const path = (folder.path / name).string();
-    clutrr::write_graphs(path, graphs, words, "train");
+    auto const path = folder / name;
+    write_train(path, graphs, words);
     auto const data = clutrr::read_data(path);
     CHECK(data.words == words);
     CHECK(data.train == graphs);
   }
-  auto const files =
-      std::distance(std::filesystem::directory_iterator(folder.path), std::filesystem::directory_iterator());
-  CHECK(files == 2);  // no temporary file stays
+  CHECK(folder.entries() == 2);  // no temporary file stays
 }
 
 TEST_CASE("a folder is one training file and its test files grouped by k") {
@@ -117,22 +104,22 @@ TEST_CASE("a folder is one training file and its test files grouped by k") {
   folder.file("1.2_test.csv", header + good_row + '\n' + good_row + '\n');
   folder.file("1.9_test.csv", "task_name," + header + "task_1.9," + good_row + '\n');
   folder.file("config.json", "{}");
-  auto const data = clutrr::read_data(folder.path.string());
+  auto const data = clutrr::read_data(folder / "");
   CHECK(data.train.size() == 1);
   REQUIRE(data.test.size() == 2);
   CHECK(data.test.at(2).size() == 2);
   CHECK(data.test.at(9).size() == 1);
 
   folder.file("2_train.csv", header + good_row);
-  CHECK_THROWS_AS(clutrr::read_data(folder.path.string()), triad::data_error);
+  CHECK_THROWS_AS(clutrr::read_data(folder / ""), triad::data_error);
   scratch_folder twice;
   twice.file("1.2_train.csv", header + good_row);
   for (auto const* name : {"1.2_test.csv", "1.2_test.csv.gz"}) twice.file(name, header + good_row);
-  CHECK_THROWS_WITH(clutrr::read_data(twice.path.string()),
+  CHECK_THROWS_WITH(clutrr::read_data(twice / ""),
                     triad::test::contains("1.2_test.csv.gz are both there; keep one of them"));
   scratch_folder empty;
-  CHECK_THROWS_AS(clutrr::read_data(empty.path.string()), triad::data_error);
-  CHECK_THROWS_AS(clutrr::read_data((empty.path / "missing").string()), triad::data_error);
+  CHECK_THROWS_AS(clutrr::read_data(empty / ""), triad::data_error);
+  CHECK_THROWS_AS(clutrr::read_data(empty / "missing"), triad::data_error);
 }
 
 TEST_CASE("words that the training file does not have are refused with file, line, column and word") {
@@ -140,14 +127,14 @@ TEST_CASE("words that the training file does not have are refused with file, lin
   folder.file("a_train.csv", header + good_row + '\n');
   folder.file("a_test.csv", header + good_row + "\n\"[(0, 1)]\",\"['wizard']\",\"(0, 1)\",daughter\n");
   try {
-    clutrr::read_data(folder.path.string());
+    clutrr::read_data(folder / "");
     FAIL("was read");
   } catch (triad::data_error const& e) {
     says(e.what(), R"(a_test.csv:3:14: in column edge_types: edge label "wizard" does not occur in the training file)");
   }
   folder.file("a_test.csv", header + R"_("[(0, 1)]","['wife']","(0, 1)",neice)_");
   try {
-    clutrr::read_data(folder.path.string());
+    clutrr::read_data(folder / "");
     FAIL("was read");
   } catch (triad::data_error const& e) {
     says(e.what(), R"(a_test.csv:2:32: in column target: target "neice" does not occur)");
@@ -201,8 +188,8 @@ TEST_CASE("a malformed file is refused with line, column and reason") {
 TEST_CASE("a damaged or cut gzip file is refused") {
   scratch_folder folder;
   std::vector<clutrr::kinship_graph> const graphs(300, {3, {{0, 1, 1}, {1, 2, 1}}, {0, 2}, 0, 2});
-  auto const path = (folder.path / "a.csv.gz").string();
-  clutrr::write_graphs(path, graphs, {{"wife"}, {"son"}}, "train");
+  auto const path = folder / "a.csv.gz";
+  write_train(path, graphs, {{"wife"}, {"son"}});
   std::ifstream in(path, std::ios::binary);
   std::string const whole{std::istreambuf_iterator<char>(in), {}};
   REQUIRE(clutrr::read_data(path).train.size() == 300);
@@ -217,13 +204,10 @@ TEST_CASE("a path that cannot be written is refused and nothing is left behind")
   scratch_folder folder;
   std::vector<clutrr::kinship_graph> const graphs{{2, {{0, 1, 1}}, {0, 1}, 0, 1}};
   clutrr::vocabulary const words{{"wife"}, {"son"}};
-  CHECK_THROWS_AS(clutrr::write_graphs((folder.path / "no/such/a.csv").string(), graphs, words, "train"),
-                  triad::data_error);
-  std::filesystem::create_directories(folder.path / "a.csv" / "full");
-  CHECK_THROWS_AS(clutrr::write_graphs((folder.path / "a.csv").string(), graphs, words, "train"), triad::data_error);
-  auto const files =
-      std::distance(std::filesystem::directory_iterator(folder.path), std::filesystem::directory_iterator());
-  CHECK(files == 1);
+  CHECK_THROWS_AS(write_train(folder / "no/such/a.csv", graphs, words), triad::data_error);
+  std::filesystem::create_directories(folder / "a.csv/full");
+  CHECK_THROWS_AS(write_train(folder / "a.csv", graphs, words), triad::data_error);
+  CHECK(folder.entries() == 1);
 }
 
 TEST_CASE("a mutated file is read or refused, never worse") {

@@ -55,9 +55,9 @@ void expect_sizes_checked(std::string const& model, Sizes const& good, std::vect
     for (auto const bad : no_sizes) {
       auto sizes = good;
       field.of(sizes) = bad;
-      expect_sentence(
-          model + " with " + field.name + " " + std::to_string(bad), [&] { Model const made(sizes); },
-          std::to_string(bad));
+      auto const made = [&] { Model const of_bad(sizes); };
+      expect_sentence(model + " with " + field.name + " " + std::to_string(bad), made, std::to_string(bad));
+      expect_sentence(model + " with " + field.name + " " + std::to_string(bad), made, field.name);
     }
 }
 

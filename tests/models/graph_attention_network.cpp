@@ -89,7 +89,7 @@ TEMPLATE_TEST_CASE("a graph attention network of L layers sees labels up to L ed
 }
 
 TEST_CASE("one seed gives one graph attention network, whatever the threads") {
-  expect_same_by_threads(bench<graph_attention_network<float>>(sizes(3, true, 0.3)));
+  expect_same_by_threads<graph_attention_network<float>>(sizes(3, true, 0.3));
 }
 
 TEMPLATE_TEST_CASE("exactly the parameters of a graph attention network that are said to have a gradient have one", "",

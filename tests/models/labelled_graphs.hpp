@@ -10,6 +10,7 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/check_gradient.hpp"
+#include "tests/cpu/kernels/tasks.hpp"
 #include "tests/distance.hpp"
 #include "tests/ragged.hpp"
 #include "triad/batches/graph_loader.hpp"
@@ -224,11 +225,19 @@ void expect_same_recomputed(bench<Model> b, Ex& ex) {
   CHECK(b.all(ex).logits == everything.logits);
 }
 
-template <class Model>
-void expect_same_by_threads(bench<Model> b) {
-  auto const one = b.all(cpu::backend(1)), two = b.all(cpu::backend(2));
-  CHECK(one.logits == two.logits);
-  CHECK(one.gradients == two.gradients);
+/// Of graphs that are large enough to be shared among threads.
+template <class Model, class Options>
+void expect_same_by_threads(Options const& z) {
+  bench<Model> b(z, {{7, 1}, {6, 2}, {7, 3}, {5, 4}, {7, 5}, {6, 6}, {7, 7}, {7, 8}});
+  cpu::backend lent(3);
+  lent.borrowed = &test::lender::lend;
+  int const before = test::lender::calls;
+  auto const one = b.all(cpu::backend(1)), two = b.all(cpu::backend(2)), three = b.all(lent);
+  CHECK(test::lender::calls > before);
+  for (auto const* more : {&two, &three}) {
+    CHECK(more->logits == one.logits);
+    CHECK(more->gradients == one.gradients);
+  }
 }
 
 // Exactly the parameters that the model says have a gradient have one.

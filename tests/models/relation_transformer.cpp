@@ -89,7 +89,7 @@ TEMPLATE_TEST_CASE("relabelling the nodes of a graph changes no answer of a rela
 
 TEMPLATE_TEST_CASE("one seed gives one relation-aware Transformer, whatever the threads", "",
                    (relation_aware_transformer<float>), (relation_updating_transformer<float>)) {
-  expect_same_by_threads(bench<TestType>(sizes(3, true, 0.3)));
+  expect_same_by_threads<TestType>(sizes(3, true, 0.3));
 }
 
 TEMPLATE_TEST_CASE("exactly the parameters that are said to have a gradient have one", "", TRIAD_TEST_MODELS) {

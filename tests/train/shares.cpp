@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -219,13 +220,23 @@ TEST_CASE("a batch in shares has the gradient of the whole batch, up to rounding
     } else {
       learner.update_in_shares(11, fill, 0);
     }
-    return std::pair(learner.loss(), learner.norm());
+    auto const g = learner.parameters().flat_gradients();
+    return std::tuple(learner.loss(), learner.norm(),
+                      std::vector<float>(g.data_handle(), g.data_handle() + g.extent(0)));
   };
-  auto const [loss, norm] = trained(1);
+  auto const [loss, norm, gradient] = trained(1);
   for (index_t const shares : {2, 4, 8}) {
-    auto const [l, n] = trained(shares);
+    CAPTURE(shares);
+    auto const [l, n, g] = trained(shares);
     CHECK(std::abs(l - loss) < 1e-5f);
     CHECK(std::abs(n - norm) < 1e-5f * norm);
+    REQUIRE(g.size() == gradient.size());
+    double apart = 0, size = 0;
+    for (std::size_t i = 0; i < g.size(); ++i) {
+      apart += std::pow(g[i] - gradient[i], 2), size += std::pow(gradient[i], 2);
+    }
+    REQUIRE(size > 0);
+    CHECK(apart < 1e-10 * size);
   }
 }
 

@@ -2,16 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/denormals.hpp"
 
+#include <atomic>
 #include <limits>
+#include <set>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/cpu/kernels/tasks.hpp"
 #include "triad/cpu/cpu.hpp"
 
 namespace cpu_denormals_tests {
 
 using namespace triad;
+using test::lender, test::on_a_new_thread, test::soon;
 
 constexpr float smallest = std::numeric_limits<float>::min();  // that is normal
 
@@ -41,21 +46,30 @@ TEST_CASE("denormal results and operands are zero for the time of a scope, and s
   CHECK(twice(denormal) == smallest);
 }
 
-TEST_CASE("the tasks of the cpu backend know no denormal numbers, on any of its threads, and the caller keeps his") {
+TEST_CASE("the tasks of the cpu backend know no denormal numbers, on each of its threads, and the caller keeps his") {
   if (!cpu::without_denormals::possible()) return;
-  for (int threads : {1, 2, 3}) {
-    cpu::backend ex(threads);
-    for (index_t tasks : {1, 7}) {
-      CAPTURE(threads, tasks);
-      std::vector<float> found(static_cast<std::size_t>(tasks), 1.0f);
-      cpu::parallel_for(ex, tasks, [&](index_t task, int) { found[static_cast<std::size_t>(task)] = half(); });
-      CHECK(found == std::vector<float>(found.size(), 0.0f));
-      CHECK(half() > 0.0f);
-      CHECK_THROWS_AS(cpu::parallel_for(ex, tasks, [](index_t, int) { throw std::runtime_error("a task fails"); }),
-                      std::runtime_error);
-      CHECK(half() > 0.0f);
-    }
-  }
+  for (cpu::borrowed_threads const borrowed : {cpu::borrowed_threads(nullptr), &lender::lend})
+    for (int threads : {1, 2, 3})
+      on_a_new_thread([&] {  // whose account says nothing against help
+        CAPTURE(threads, borrowed != nullptr);
+        cpu::backend ex(threads);
+        ex.borrowed = borrowed;
+        std::vector<float> found(static_cast<std::size_t>(threads), 1.0f);
+        std::vector<std::thread::id> by(found.size());
+        std::atomic<int> begun = 0;
+        cpu::parallel_for(ex, threads, [&](index_t task, int) {
+          ++begun;
+          if (threads > 1) soon([&] { return begun == threads; });  // so each has a task
+          found[static_cast<std::size_t>(task)] = half();
+          by[static_cast<std::size_t>(task)] = std::this_thread::get_id();
+        });
+        CHECK(std::set<std::thread::id>(by.begin(), by.end()).size() == by.size());
+        CHECK(found == std::vector<float>(found.size(), 0.0f));
+        CHECK(half() > 0.0f);
+        CHECK_THROWS_AS(cpu::parallel_for(ex, threads, [](index_t, int) { throw std::runtime_error("a task fails"); }),
+                        std::runtime_error);
+        CHECK(half() > 0.0f);
+      });
 }
 
 TEST_CASE("Adam's moments of a parameter that gets no gradient any more end at zero, not at denormal numbers") {

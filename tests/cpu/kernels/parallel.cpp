@@ -15,7 +15,7 @@
 namespace cpu_parallel_tests {
 
 using namespace triad;
-using test::each_once, test::on_a_new_thread, test::soon;
+using test::each_once, test::lender, test::on_a_new_thread, test::soon;
 
 TEST_CASE("every task of a call in parallel runs once, whatever the numbers of threads and tasks") {
   for (int threads : {1, 2, 3, 8}) {
@@ -44,22 +44,6 @@ TEST_CASE("two tasks of a call run at the same time, by threads of different num
   CHECK((met[0] && met[1]));
   CHECK(number[0] + number[1] == 1);
 }
-
-/// Another program's threads: made for each call, and counted.
-struct lender {
-  static inline std::atomic<int> calls = 0;
-  static void lend(int workers, void (*work)(void*, int), void* context) {
-    ++calls;
-    std::vector<std::thread> others;
-    for (int w = 1; w < workers; ++w) others.emplace_back(work, context, w);
-    work(context, 0);
-    for (auto& other : others) other.join();
-  }
-  /// One that has no thread to spare: each worker's turn comes on the caller's own.
-  static void in_turn(int workers, void (*work)(void*, int), void* context) {
-    for (int w = 0; w < workers; ++w) work(context, w);
-  }
-};
 
 TEST_CASE("borrowed threads run every task once, nested calls included, and hand exceptions on") {
   for (auto const lend : {&lender::lend, &lender::in_turn})

@@ -17,9 +17,10 @@
 namespace cpu_pool_tests {
 
 using namespace triad;
+using cpu::detail::pool;
 using test::each_once, test::on_a_new_thread, test::soon;
 
-TEST_CASE("callers on many threads, more than the pool has places for, all get their own tasks done") {
+TEST_CASE("callers on many threads all get their own tasks done") {
   cpu::backend const shared(2);
   std::atomic<int> wrong = 0;
   std::vector<std::thread> callers;
@@ -36,6 +37,35 @@ TEST_CASE("callers on many threads, more than the pool has places for, all get t
     });
   for (auto& caller : callers) caller.join();
   CHECK(wrong == 0);
+}
+
+TEST_CASE("callers at once, more than the pool has places for, all get their own tasks done") {
+  constexpr int callers = 12;
+  std::atomic<int> begun = 0;
+  std::atomic<bool> full = false, done = false;
+  std::vector<index_t> sums(callers, 0);
+  std::vector<std::thread> all;
+  for (int c = 0; c < callers; ++c)
+    all.emplace_back([&, c] {
+      cpu::backend ex(2);
+      index_t found[3] = {};
+      cpu::parallel_for(ex, 3, [&](index_t task, int) {
+        found[task] = c + task;
+        if (task > 0) return;
+        // Every call is open until all have begun.
+        if (++begun == callers) {
+          auto* const place = pool::of_process().claim();
+          full = place == nullptr;
+          if (place) place->give_back();
+          done = true;
+        }
+        soon([&] { return done.load(); });
+      });
+      sums[static_cast<std::size_t>(c)] = found[0] + found[1] + found[2];
+    });
+  for (auto& caller : all) caller.join();
+  CHECK(full);
+  for (int c = 0; c < callers; ++c) CHECK(sums[static_cast<std::size_t>(c)] == 3 * c + 3);
 }
 
 TEST_CASE("a caller does not wait for threads that have not begun, since all are busy with another call") {

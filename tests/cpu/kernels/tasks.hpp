@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -37,5 +38,26 @@ template <class F>
 void on_a_new_thread(F&& f) {
   std::thread(f).join();
 }
+
+/// Another program's threads: made for each call, and counted.  They know denormal numbers, as threads do that were not
+/// made by one that does not.
+struct lender {
+  static inline std::atomic<int> calls = 0;
+  static void lend(int workers, void (*work)(void*, int), void* context) {
+    ++calls;
+    std::vector<std::thread> others;
+    for (int w = 1; w < workers; ++w)
+      others.emplace_back([=] {
+        std::fesetenv(FE_DFL_ENV);
+        work(context, w);
+      });
+    work(context, 0);
+    for (auto& other : others) other.join();
+  }
+  /// One that has no thread to spare: each worker's turn comes on the caller's own.
+  static void in_turn(int workers, void (*work)(void*, int), void* context) {
+    for (int w = 0; w < workers; ++w) work(context, w);
+  }
+};
 
 }  // namespace triad::test

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+#include "atomic_file.hpp"
+#include "run_folder.hpp"
+#include "triad/core/errors.hpp"
+
+namespace triad::apps {
+
+namespace {
+
+bool has(std::string const& path, std::string const& content) {
+  std::ifstream file(path, std::ios::binary);
+  std::istreambuf_iterator<char> const begin(file), end;
+  return std::equal(begin, end, content.begin(), content.end());
+}
+
+}  // namespace
+
+void refuse_both(std::string const& one, std::string const& other) {
+  throw data_error(one + " and " + other + " are both there; keep one of them");
+}
+
+data_files find_data(std::string const& folder, std::vector<std::string> const& endings, bool needs_train) {
+  namespace fs = std::filesystem;
+  auto const advice = "; docs/data.md has the format";
+  std::string all;
+  for (auto const& ending : endings) all += (all.empty() ? "" : " or ") + ending;
+  data_files found;
+  std::error_code failure;
+  if (!needs_train && fs::is_regular_file(folder, failure)) return {{}, {}, {{"test", folder}}};
+  if (!fs::is_directory(folder, failure))
+    throw data_error(folder + ": a folder with train, dev and test " + all + ", gzipped or not, is expected" + advice);
+  for (fs::directory_iterator at(folder, failure), end; !failure && at != end; at.increment(failure)) {
+    auto const path = at->path().string();
+    std::string_view name = path;
+    name.remove_prefix(folder.size());
+    while (name.starts_with('/')) name.remove_prefix(1);
+    if (name.ends_with(".gz")) name.remove_suffix(3);
+    auto const ending = std::find_if(endings.begin(), endings.end(), [&](auto const& e) { return name.ends_with(e); });
+    if (ending == endings.end()) continue;
+    name.remove_suffix(ending->size());
+    auto* const file = name == "train" ? &found.train : name == "dev" ? &found.dev : nullptr;
+    if (file != nullptr && !file->empty()) refuse_both(*file, path);
+    if (file != nullptr)
+      *file = path;
+    else if (name == "test" || name.starts_with("test_")) {
+      std::string const called(name == "test" ? name : name.substr(5));
+      if (called.empty()) throw data_error(path + ": a test is called test, or test_NAME; give this one a name");
+      if (called == "train" || called == "dev")
+        throw data_error(path + ": a test cannot be called " + called + "; give it another name, test_NAME");
+      for (auto const& [other, its_path] : found.tests)
+        if (other == called) refuse_both(its_path, path);
+      found.tests.emplace_back(called, path);
+    }
+  }
+  if (failure) throw data_error(folder + ": cannot be listed: " + failure.message());
+  // 5 before 10.
+  auto const key = [](std::string const& name) {
+    bool const number = name.find_first_not_of("0123456789") == std::string::npos;
+    return std::pair(number ? name.size() : 0, name);
+  };
+  std::sort(found.tests.begin(), found.tests.end(),
+            [&](auto const& a, auto const& b) { return key(a.first) < key(b.first); });
+  if (needs_train && found.train.empty())
+    throw data_error(folder + ": there is no train" + all + ", gzipped or not" + advice);
+  if (!needs_train && found.tests.empty() && found.dev.empty())
+    throw data_error(folder + ": there is no test" + all + ", gzipped or not" + advice);
+  return found;
+}
+
+std::string find_file(std::string const& folder, std::vector<std::string> const& names) {
+  std::error_code none;
+  for (auto const& name : names) {
+    auto const path = folder + "/" + name, gzipped = path + ".gz";
+    bool const plain = std::filesystem::is_regular_file(path, none);
+    if (!std::filesystem::is_regular_file(gzipped, none)) {
+      if (plain) return path;
+      continue;
+    }
+    if (plain) refuse_both(path, gzipped);
+    return gzipped;
+  }
+  return {};
+}
+
+std::string need_file(std::string const& folder, std::vector<std::string> const& names, std::string const& advice) {
+  std::error_code none;
+  if (!std::filesystem::is_directory(folder, none)) throw data_error(folder + ": a folder is expected; " + advice);
+  auto path = find_file(folder, names);
+  if (!path.empty()) return path;
+  std::string all;
+  for (auto const& name : names) all += (all.empty() ? "" : " and no ") + name;
+  throw data_error(folder + ": there is no " + all + ", gzipped or not; " + advice);
+}
+
+void write_data(std::string const& folder, std::vector<new_file> const& files) {
+  std::error_code none;
+  for (auto const& file : files) {
+    auto const path = folder + "/" + file.name, gzipped = path + ".gz";
+    bool const other = std::filesystem::exists(path, none) && !has(path, file.content);
+    if (other || std::filesystem::exists(gzipped, none))
+      throw data_error((other ? path : gzipped) + " is there, with other data: give another folder with --out");
+  }
+  make_folder(folder);
+  for (auto const& file : files) {
+    auto const path = folder + "/" + file.name;
+    write_atomically(path, file.content);
+    if (!file.holds.empty()) fmt::print("{}  {}\n", path, file.holds);
+  }
+}
+
+}  // namespace triad::apps

@@ -1,0 +1,41 @@
+// The folder of a data set: where its files are, and how a new one is written.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace triad::apps {
+
+/// The files of a data set: train, maybe dev, and test or several test_NAME.
+struct data_files {
+  std::string train, dev;                                  // none: empty
+  std::vector<std::pair<std::string, std::string>> tests;  // test or NAME, and its path; by their names
+};
+
+/// Those of a folder, that end in one of `endings` (".jsonl"), gzipped or not.  needs_train: one that has no train is
+/// refused; else one that has no test.  A file instead of a folder is the one test.  Throws data_error.
+data_files find_data(std::string const& folder, std::vector<std::string> const& endings, bool needs_train);
+
+/// The first of these names that the folder has a file of, gzipped or not, as its path; nothing where it has none.
+/// Throws data_error where that one is there in both ways.
+std::string find_file(std::string const& folder, std::vector<std::string> const& names);
+
+/// The same, where there must be one; `advice` says what to do where there is none.  Throws data_error.
+std::string need_file(std::string const& folder, std::vector<std::string> const& names, std::string const& advice);
+
+/// Throws data_error: which of two files is meant, nobody can know.
+[[noreturn]] void refuse_both(std::string const& one, std::string const& other);
+
+/// A file of a new data set.
+struct new_file {
+  std::string name, content;
+  std::string holds;  // "40 sentences", which is said where it is written; or nothing
+};
+
+/// Writes the files of a new data set, and says so.  Nothing is written over: where one is there with other content, or
+/// gzipped, data_error is thrown before the first is written.  The same again may be written again.
+void write_data(std::string const& folder, std::vector<new_file> const& files);
+
+}  // namespace triad::apps
