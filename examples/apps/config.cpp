@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -84,7 +85,7 @@ std::string config_item::text() const { return fmt::format("{}", fmt::join(value
 
 std::vector<config_item> read_config(std::string const& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw data_error(file + ": cannot be opened");
+  if (!stream) throw data_error(file + ": cannot be opened: " + std::generic_category().message(errno));
   std::string text(std::istreambuf_iterator<char>(stream), {});
   text = with_large_numbers_quoted(text);
   toml::table table;

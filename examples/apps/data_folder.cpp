@@ -39,7 +39,9 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
   std::error_code failure;
   if (!needs_train && fs::is_regular_file(folder, failure)) return {{}, {}, {{"test", folder}}};
   if (!fs::is_directory(folder, failure))
-    throw data_error(folder + ": a folder with train, dev and test " + all + ", gzipped or not, is expected" + advice);
+    throw data_error(folder + ": a folder with train, dev and test " + all + ", gzipped or not, is expected" +
+                     (fs::exists(folder, failure) ? "" : ", and nothing is there: give --data where it is now") +
+                     advice);
   for (fs::directory_iterator at(folder, failure), end; !failure && at != end; at.increment(failure)) {
     auto const path = at->path().string();
     std::string_view name = path;

@@ -31,6 +31,14 @@ class metrics_file {
         text_ += line + "\n";
     }
   }
+  /// The line of a part of an epoch, at update `step`, with which a shorter run ended: its epoch goes on.
+  void reopen(std::uint64_t step) {
+    auto const last = text_.rfind('\n', text_.size() - 2) + 1;
+    auto const at = text_.find(',', last) + 1;
+    if (last == 0 || std::strtoull(text_.c_str() + at, nullptr, 10) != step) return;
+    text_.erase(last);
+    write();
+  }
   void add(std::string const& line) {
     text_ += line + "\n";
     write();

@@ -1,9 +1,11 @@
-// What a program prints: no control characters of others, and whether it arrived.
+// What a program prints: no control characters of others, and whether it arrived.  Whether all it was to read did.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cerrno>
 #include <cstdio>
 #include <string>
+#include <system_error>
 
 #include "triad/core/errors.hpp"
 
@@ -20,6 +22,13 @@ inline std::string printable(std::string text) {
 inline void expect_all_printed() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
     throw data_error("the output could not be written, not all of it is there: is the disk full?");
+}
+
+/// Behind the last line of standard input: throws data_error where that was none, but a failure to read.
+inline void expect_all_read() {
+  if (std::ferror(stdin) != 0)
+    throw data_error("standard input cannot be read to its end: " + std::generic_category().message(errno) +
+                     "; give a file or a pipe");
 }
 
 }  // namespace triad::apps

@@ -68,6 +68,7 @@ void questions::ask(std::function<void(std::string const&)> const& answer,
       one(number, line,
           [&](std::string const& what) { return "line " + std::to_string(number) + " of standard input: " + what; });
     }
+    expect_all_read();
   }
 }
 

@@ -107,15 +107,21 @@ void expect_same_settings(std::string const& path, std::string const& was, std::
     return lines;
   };
   auto const before = by_name(was), now = by_name(is);
-  auto const refuse = [&](std::string const& old, std::string const& wanted) {
-    throw data_error(path + " was trained with " + old + ", this run has " + wanted +
-                     "; give the same options to go on from it");
+  struct difference {
+    std::string name, old, wanted;
   };
+  std::vector<difference> all;
   for (auto const& [name, line] : now)
     if (auto const old = before.find(name); old == before.end() || old->second != line)
-      refuse(before.empty() ? "no record of its settings" : old == before.end() ? "no " + name : old->second, line);
+      all.push_back({name, old == before.end() ? "no " + name : old->second, line});
   for (auto const& [name, line] : before)
-    if (!now.contains(name)) refuse(line, "no " + name);
+    if (!now.contains(name)) all.push_back({name, line, "no " + name});
+  if (all.empty()) return;
+  std::string others;  // one option may follow from another
+  for (std::size_t i = 1; i < all.size() && !before.empty(); ++i) others += (i > 1 ? ", " : "") + all[i].name;
+  throw data_error(path + " was trained with " + (before.empty() ? "no record of its settings" : all[0].old) +
+                   ", this run has " + all[0].wanted + (others.empty() ? "" : ", and differs in " + others) +
+                   "; give the same options to go on from it");
 }
 
 }  // namespace triad::apps

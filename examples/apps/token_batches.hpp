@@ -34,9 +34,10 @@ class token_batches {
   token_batches(std::vector<pair_length> pairs, index_t tokens, std::uint64_t seed, index_t most = 0)
       : pairs_(std::move(pairs)), tokens_(tokens), most_(most), seed_(seed) {
     if (pairs_.empty()) throw data_error("there is no pair to train on");
-    for (auto const& p : pairs_)
-      if (std::max(p.source, p.target) > tokens_)
-        throw data_error("a training pair has " + std::to_string(p.source) + " source and " + std::to_string(p.target) +
+    for (std::size_t i = 0; i < pairs_.size(); ++i)
+      if (auto const& p = pairs_[i]; std::max(p.source, p.target) > tokens_)
+        throw data_error("training pair " + std::to_string(i + 1) + " of those that are left has " +
+                         std::to_string(p.source) + " source and " + std::to_string(p.target) +
                          " target tokens, with their ends; give --tokens as many, or leave long targets out "
                          "with --max-train-length");
   }

@@ -71,6 +71,10 @@ std::optional<std::vector<scored_run>> train_seeds(run_options& o, std::string c
     throw data_error("the run in " + folder +
                      " is of one seed, and those of --seeds have folders of their own in it: give --resume the options "
                      "that it began with, or another --out");
+  if (o.resume && seeds == 1 && !folder.empty() && !std::filesystem::exists(folder + "/model.safetensors"))
+    expect_one_run(folder);
+  if (!o.resume && seeds > 1 && !folder.empty() && std::filesystem::exists(folder + "/model.safetensors"))
+    detail::set_aside(folder);  // or it would pass for a run of these
   auto const first = o.seed;
   o.seeds = 1;
   for (int i = 0; i < seeds; ++i, ++o.seed) {

@@ -142,6 +142,11 @@ run_log train(training& t, run_plan const& plan) {
   if (!plan.out.empty()) write_atomically(plan.out + "/config.toml", plan.config);
   auto const begin = static_cast<std::int64_t>(net.step());
   metrics_file metrics(plan.out.empty() ? std::string() : plan.out + "/metrics.csv", net.step());
+  double const before = std::max(metrics.seconds(), epoch_so_far.seconds);
+  if (plan.updates == 0 || begin % plan.updates == 0)
+    epoch_so_far = {};  // of an attempt that has ended
+  else if (epoch_so_far.updates > 0)
+    metrics.reopen(net.step());
   auto const save = [&] {
     record.notes = epoch_so_far.text();
     // Processors of two kinds may compute other bits.
@@ -155,7 +160,6 @@ run_log train(training& t, run_plan const& plan) {
   auto const updates_with_dropout = std::llround(plan.dropout_until * static_cast<double>(plan.updates));
   std::optional<progress> shown;
   auto const start = clock::now();
-  double const before = std::max(metrics.seconds(), epoch_so_far.seconds);
   auto epoch_start = start;
   std::int64_t epoch_begin = begin;  // of this process
   update_record last{};
@@ -167,6 +171,7 @@ run_log train(training& t, run_plan const& plan) {
       if (update == 0) fmt::print("this training begins with weights that answer its examples: no update is made\n");
       break;
     }
+    if (before_it == 0) epoch_so_far = {};
     if (update > 0 && before_it == 0) net.begin_anew(seed_of_attempt(plan.seed, update / plan.updates));
     if (!shown || before_it == 0) {
       if (shown) shown->finish();
@@ -194,7 +199,7 @@ run_log train(training& t, run_plan const& plan) {
                      "the loss is {:g} at update {} (batch {} of epoch {}), the gradient's norm {:g}: stopped{}\n",
                      r.loss, r.step, at % plan.epoch_updates,
                      static_cast<std::int64_t>(r.step) / plan.updates * epochs + at / plan.epoch_updates + 1, r.norm,
-                     checkpoint.empty() ? "" : "; the last checkpoint is kept");
+                     !checkpoint.empty() && std::filesystem::exists(checkpoint) ? "; the last checkpoint is kept" : "");
         log.diverged = log.failed = true;
         break;
       }
@@ -213,7 +218,7 @@ run_log train(training& t, run_plan const& plan) {
       metrics.add(fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.2f},{:.0f}", epoch, update + 1, mean,
                               t.rate(before_it), last.norm, log.validation, before + seconds_since(start),
                               static_cast<double>((update + 1 - epoch_begin) * plan.batch) / seconds));
-      epoch_so_far = {};
+      if ((before_it + 1) % plan.epoch_updates == 0) epoch_so_far = {};  // else a longer run goes on with it
       save();
       epoch_start = clock::now();
       epoch_begin = update + 1;

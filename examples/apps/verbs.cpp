@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -138,7 +139,7 @@ class data_of_run {
     if (found.wanted_ && data->count() > 0) found.given_ = data->results().front();
     std::error_code none;
     auto const file = config_of(o.run);
-    found.known_ = std::filesystem::is_regular_file(file);
+    found.known_ = std::filesystem::is_regular_file(file, none);
     auto const items = found.known_ ? read_config(file) : std::vector<config_item>();
     if (auto const owner = owner_of(items); !owner.empty() && owner != o.program)
       throw data_error(o.run + " is a run of " + owner + ", and this is " + o.program + ": give it to " + owner + " " +
@@ -194,7 +195,8 @@ void parse(CLI::App& app, CLI::App const& train, run_options& o, std::function<v
     app.parse(reversed);
   };
   read();
-  auto const more = o.config.empty() ? arguments() : configured(train, o.config);
+  auto const config = o.config;
+  auto const more = config.empty() ? arguments() : configured(train, config);
   for (auto const& argument : more) {
     if (argument.starts_with("--preset=")) o.preset = argument.substr(9);
     if (argument.starts_with("--model=")) o.model = argument.substr(8);
@@ -202,7 +204,12 @@ void parse(CLI::App& app, CLI::App const& train, run_options& o, std::function<v
   all.insert(all.end(), more.begin(), more.end());
   restart();
   o.given = option_names(train, given), o.configured = option_names(train, more);
-  read();
+  try {
+    read();
+  } catch (CLI::ParseError const& e) {  // what was given alone is right
+    if (more.empty()) throw;
+    throw data_error(config + ": " + e.what());
+  }
 }
 
 /// What several processes must have been told alike: not the threads of each, nor where one that trains finds data,
@@ -226,6 +233,9 @@ int no_memory(std::string const& program) {
 }  // namespace
 
 int run_program(program_texts const& say, run_options& o, std::function<void()> const& restart, int argc, char** argv) {
+#if defined(SIGXFSZ)
+  std::signal(SIGXFSZ, SIG_IGN);  // a file above the limit is then one that cannot be written, and said to be
+#endif
   CLI::App app{say.about, argc > 0 ? argv[0] : say.name};
   app.require_subcommand(1);
   std::string about_data;

@@ -219,12 +219,13 @@ inline int train(options& o) {
         return work;
       },
       [&](scored_run const& r) {
+        auto const measured = r.validations.empty() ? "-" : percent(r.validation);
         if (holds_out)
-          fmt::print("seed {}: held out {}  dev {}  ({:.0f} s){}\n", r.seed, percent(r.validation),
-                     shown(figure(r, "dev", 0)), r.seconds, failure_of(r, "  failed: dev is below 50"));
+          fmt::print("seed {}: held out {}  dev {}  ({:.0f} s){}\n", r.seed, measured, shown(figure(r, "dev", 0)),
+                     r.seconds, failure_of(r, "  failed: dev is below 50"));
         else
-          fmt::print("seed {}: dev {}  test {}  generalisation {}  as trees {}  ({:.0f} s){}\n", r.seed,
-                     percent(r.validation), shown(figure(r, "test", 0)), shown(figure(r, "generalisation", 0)),
+          fmt::print("seed {}: dev {}  test {}  generalisation {}  as trees {}  ({:.0f} s){}\n", r.seed, measured,
+                     shown(figure(r, "test", 0)), shown(figure(r, "generalisation", 0)),
                      shown(figure(r, "generalisation", 1)), r.seconds, failure_of(r, "  failed: dev is below 50"));
       });
   if (!runs) return triad::apps::interrupted_status();

@@ -47,12 +47,14 @@ inline void print(tagged_sentence const& s) {
 
 inline int predict(options const& o) {
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
-  constexpr int most = 128;  // tokens of a sentence
-  auto const model = trained_parser(o, most);
+  constexpr int most = 1024;  // tokens of a sentence
+  int room = 128;             // is made anew for longer ones
+  auto model = trained_parser(o, room);
   auto const answer = [&](std::string const& line) {
     tagged_sentence const s(words_of(line), "");
     if (s.size() > most)
-      throw triad::data_error(fmt::format("the sentence has {} tokens; at most {} are read", s.size(), most));
+      throw triad::data_error(fmt::format("the sentence has {} tokens; at most {} are read: split it", s.size(), most));
+    if (s.size() > room) model = trained_parser(o, s.size()), room = s.size();
     parse_all(*model.net, {s}, model.words,
               [&](tagged_sentence const& given, parse const& p) { print(in_words(given, p, model.words, !o.argmax)); });
   };

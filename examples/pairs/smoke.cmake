@@ -19,6 +19,54 @@ run(0 predict ${FOLDER}/run "{\"id\": 1, \"source\": \"go left two\"}")
 expect("^{\"id\":1,\"source\":\"go left two\",\"target\":\"[a-z ]*\"}\n$")
 run(0 predict ${FOLDER}/run "go left two")
 
+# A longer run that goes on from a shorter one is the longer one, also where that ended within an epoch.
+set(long train --preset smoke --data ${FOLDER}/data --evaluate-every 10 --out ${FOLDER})
+run("0|3" ${long}/grown --updates 15)
+run("0|3" ${long}/grown --updates 40 --resume)
+run("0|3" ${long}/whole --updates 40)
+foreach(name grown whole)
+  file(SHA256 ${FOLDER}/${name}/model.safetensors model_of_${name})
+  file(READ ${FOLDER}/${name}/metrics.csv metrics_of_${name})
+  string(REGEX REPLACE ",[^,\n]*,[^,\n]*\n" "\n" metrics_of_${name} "${metrics_of_${name}}")  # but for the clock's columns
+endforeach()
+if(NOT model_of_grown STREQUAL model_of_whole OR NOT metrics_of_grown STREQUAL metrics_of_whole)
+  message(FATAL_ERROR "a run that grew is another one:\n${metrics_of_grown}instead of\n${metrics_of_whole}")
+endif()
+
+# Of a run that diverges at once nothing is said to be kept or measured.
+run(3 train --preset smoke --data ${FOLDER}/data --learning-rate 1e30 --warmup 0 --clip-norm 0 --out ${FOLDER}/lost)
+expect("the loss is [^;]*: stopped\n.*seed 1: dev exact match, parts of one, not measured  \\([0-9]+ s\\)  failed\nno epoch came to its end")
+
+# A folder has one run or those of several seeds: what was there does not pass for one of the others.
+run("0|3" train --preset smoke --data ${FOLDER}/data --updates 2 --seeds 2 --out ${FOLDER}/whole)
+expect("whole had a run already, .* its checkpoint is now ")
+if(EXISTS ${FOLDER}/whole/model.safetensors)
+  message(FATAL_ERROR "the model of one seed passes for that of several")
+endif()
+run(1 train --preset smoke --data ${FOLDER}/data --updates 2 --resume --out ${FOLDER}/whole)
+expect("whole has the runs of several seeds: name one of them, such as ")
+
+# What is not read to its end is no answer: here a folder in place of a file.
+execute_process(COMMAND sh -c "\"$0\" predict \"$1\" < \"$1\"" ${PROGRAM} ${FOLDER}/run RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+expect("standard input cannot be read to its end: ")
+if(NOT status EQUAL 1)
+  message(FATAL_ERROR "standard input that cannot be read has status ${status}")
+endif()
+
+# A longer sentence than those of most data is answered where the model was trained on such.
+string(REPEAT "go left " 200 words)
+file(WRITE ${FOLDER}/wordy/train.tsv "${words}\tone\n")
+file(WRITE ${FOLDER}/wordy/test.tsv "${words}\tone\n")
+run("0|3" train --preset smoke --updates 2 --tokens 500 --data ${FOLDER}/wordy --out ${FOLDER}/wordy/run)
+run(0 predict ${FOLDER}/wordy/run "${words}")
+run(1 predict ${FOLDER}/wordy/run "${words} ${words}")
+expect("question 1: the sentence has 800 tokens; at most 400 are read by this model: split it")
+
+# What a config file gets wrong is told with its name.
+file(WRITE ${FOLDER}/wrong.toml "width = -4\n")
+run(1 train --preset smoke --data ${FOLDER}/data --config ${FOLDER}/wrong.toml)
+expect("wrong.toml: --width: -4 is not a number above 0")
+
 # Several translations of a line of JSON are one line, and of a sentence a line each.
 set(several predict ${FOLDER}/run --beam 2 --n-best 2)
 run(0 ${several} "{\"id\": 1, \"source\": \"go left two\"}" "{\"id\": 2, \"source\": \"\"}")

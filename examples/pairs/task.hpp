@@ -21,6 +21,7 @@ struct coded_pair {
   std::vector<index_t> source, target;  // without begin and end
 };
 
+/// Throws data_error for a target with a word that is a mark.
 inline std::vector<coded_pair> coded(std::vector<text_pair> const& pairs, vocabulary& words) {
   std::vector<coded_pair> result;
   for (auto const& pair : pairs) {

@@ -144,7 +144,8 @@ int train(options& o, program p) {
         return one;
       },
       [&](scored_run const& r) {
-        fmt::print("seed {}: {} {:.4f}  ({:.0f} s){}\n", r.seed, measured, r.validation, r.seconds,
+        fmt::print("seed {}: {} {}  ({:.0f} s){}\n", r.seed, measured,
+                   r.validations.empty() ? "not measured" : fmt::format("{:.4f}", r.validation), r.seconds,
                    failure_of(r, "  failed: below 0.5"));
         for (auto const& part : r.parts) fmt::print("{}\n", told(part));
       });
@@ -155,7 +156,7 @@ int train(options& o, program p) {
         o, *runs,
         {"cross entropy of a token, smoothed", loss ? "cross entropy of a token" : "sentences that are right", loss});
     triad::apps::write_atomically(o.out + "/scores.csv", scores_csv(*runs));
-    fmt::print("metrics, checkpoint, translations, scores and plots are in {}\n", o.out);
+    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seeds, "translations, scores"));
   }
   return triad::apps::status_of(*runs);
 }

@@ -135,7 +135,8 @@ int predict(options const& o) {
                       "it as <unk>",
                       missing.front(), model.words.source.ordinary()));
     if (static_cast<index_t>(numbers.size()) > most)
-      throw triad::data_error(fmt::format("the sentence has {} tokens; at most {} are read", numbers.size(), most));
+      throw triad::data_error(
+          fmt::format("the sentence has {} tokens; at most {} are read by this model: split it", numbers.size(), most));
     translate_all(*model.net, {numbers}, how, [&](std::size_t, std::vector<hypothesis> const& found) { print(found); });
     std::fflush(stdout);
   };

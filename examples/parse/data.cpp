@@ -109,12 +109,8 @@ data_set read_data(options const& o, bool needs_train) {
     return all;
   };
   if (needs_train) d.train = need(read(files.train), files.train);
-  if (!files.dev.empty()) d.tests.push_back({"dev", read(files.dev)});
-  for (auto const& [name, path] : files.tests) d.tests.push_back({name, read(path)});
-  std::erase_if(d.tests, [](test_part const& part) { return part.all.empty(); });
-  if (!needs_train && d.tests.empty())
-    throw triad::data_error(
-        fmt::format("{}: there is no sentence in dev and test {}; give others with --data", o.data, endings(o)));
+  if (!files.dev.empty()) d.tests.push_back({"dev", need(read(files.dev), files.dev)});
+  for (auto const& [name, path] : files.tests) d.tests.push_back({name, need(read(path), path)});
   return d;
 }
 

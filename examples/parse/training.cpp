@@ -122,8 +122,8 @@ parser_training::parser_training(options const& o, data_set const& data)
   for (auto const& s : data.train) {
     auto const n = static_cast<index_t>(s.words.size());
     if (n > o.tokens)
-      throw triad::data_error(
-          fmt::format("a training sentence has {} words: give --tokens as many, or leave it out", n));
+      throw triad::data_error(fmt::format("training sentence {} has {} words: give --tokens as many, or leave it out",
+                                          lengths.size() + 1, n));
     lengths.push_back({n, 0});
     add(numbered(s, words_));
   }
@@ -190,8 +190,9 @@ int train(options& o) {
         return work;
       },
       [&](scored_run const& r) {
-        fmt::print("seed {}: {} LAS {}  ({:.0f} s){}\n", r.seed, on_train ? "training" : "dev", percent(r.validation),
-                   r.seconds, failure_of(r, "  failed: below 50"));
+        fmt::print("seed {}: {} LAS {}  ({:.0f} s){}\n", r.seed, on_train ? "training" : "dev",
+                   r.validations.empty() ? "not measured" : percent(r.validation), r.seconds,
+                   failure_of(r, "  failed: below 50"));
         for (std::size_t p = 0; p < r.parts.size(); ++p)
           fmt::print("{}\n", told(r.parts[p], words_of(data.tests[p].all)));
       });
@@ -201,7 +202,7 @@ int train(options& o) {
   if (!o.out.empty()) {
     triad::apps::write_plots(o, *runs, {"sum of two cross entropies", "labelled attachment score"});
     triad::apps::write_atomically(o.out + "/scores.csv", triad::apps::scores_csv(*runs, percent));
-    fmt::print("metrics, checkpoint, scores and plots are in {}\n", o.out);
+    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seeds, "scores"));
   }
   return triad::apps::status_of(*runs);
 }

@@ -66,13 +66,14 @@ std::string to_json_line(nlohmann::ordered_json question, conllu_sentence const&
 }
 
 int predict(options const& o) {
-  constexpr int most = 128;  // words of a line
+  constexpr int most = 1024;  // words of a line
   auto const& file = o.questions.file;
   bool const conllu = !file.empty() && !file.ends_with(".jsonl") && !file.ends_with(".jsonl.gz") &&
                       (!o.task.empty() || file.ends_with(".conllu") || file.ends_with(".conllu.gz"));
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   auto const given = conllu ? triad::text::read_conllu(file, triad::text::conllu_heads::ignored) : sentences();
-  auto const model = trained_parser(o, conllu ? longest_of(given) : most);
+  int room = conllu ? longest_of(given) : 128;  // is made anew for longer ones
+  auto model = trained_parser(o, room);
   auto const answer = [&](sentences const& all, auto const& text_of) {
     parse_all(*model.net, all, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
       std::fputs(text_of(with_tree(s, tree, model.words)).c_str(), stdout);
@@ -88,7 +89,9 @@ int predict(options const& o) {
     };
     if (s.words.empty()) return void(std::fputs(is_json ? as_json(s).c_str() : "\n", stdout));  // an answer to each
     if (s.words.size() > most)
-      throw triad::data_error(fmt::format("the sentence has {} words; at most {} are read", s.words.size(), most));
+      throw triad::data_error(
+          fmt::format("the sentence has {} words; at most {} are read: split it", s.words.size(), most));
+    if (auto const n = static_cast<int>(s.words.size()); n > room) model = trained_parser(o, n), room = n;
     sentences const asked{checked(s, model.words, o)};
     if (is_json)
       answer(asked, as_json);

@@ -27,8 +27,10 @@ int main(int count, char** arguments) try {
   auto const size = [&](char const* name) { return file.setting(name, index_t{1}, largest_size); };
   auto const relations = file.vocabulary().at("edges").get<words>(),
              answers = file.vocabulary().at("targets").get<words>();
-  auto const label = [&](char const* word) {
-    return std::find(relations.begin(), relations.end(), word) - relations.begin() + 1;
+  auto const label = [&](std::string const& word) {
+    auto const at = std::find(relations.begin(), relations.end(), word) - relations.begin();
+    if (at == std::ssize(relations)) throw data_error("the model knows no relation " + word);
+    return at + 1;
   };
   edge_transformer<float> const model(
       {.labels = std::ssize(relations) + 2,

@@ -164,6 +164,7 @@ void run(options const& o) {
     triad::text::trim_line(line, n == 1);
     if (line.find_first_not_of(" \t\r") != std::string::npos) simplify(rewrite::parse(line, {{}, n, 1}), rules, o);
   }
+  triad::apps::expect_all_read();
 }
 
 }  // namespace

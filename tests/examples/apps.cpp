@@ -18,6 +18,7 @@
 #include "graphs/read.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
+#include "triad/core/errors.hpp"
 
 namespace examples_apps_tests {
 
@@ -162,6 +163,10 @@ TEST_CASE("new data are written over nothing but themselves, and all of them or 
   refused({{"new.tsv", "a\n", {}}, {"test.tsv", "a\tb\n", {}}}, "test.tsv.gz");
   CHECK_FALSE(std::filesystem::exists(made + "/new.tsv"));
   CHECK(text_of(made + "/train.tsv") == "a\tb\n");
+}
+
+TEST_CASE("a message that quotes a zero byte is whole") {
+  CHECK(std::string(triad::data_error(std::string("a\0b", 3)).what()) == "a?b");
 }
 
 TEST_CASE("a seed that draws what a model is measured on trains none of the runs") {
