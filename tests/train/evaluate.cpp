@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/evaluate.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -53,6 +54,14 @@ TEST_CASE("samples without an answer count nowhere, and where nothing is asked n
   auto const nobody = [](auto& batch, small_graph const& g) { batch.add(g.nodes, 0, 1, -1); };
   auto const nothing = evaluate(r.learner, r.loader, r.data, nobody);
   CHECK((nothing.answers == 0 && std::isnan(nothing.loss) && std::isnan(nothing.accuracy)));
+}
+
+TEST_CASE("a network whose weights are not finite is not scored") {
+  test::small_run<cpu::backend, double> r(keep::nothing);
+  auto const values = r.learner.parameters().flat_values();
+  std::fill_n(values.data_handle(), values.extent(0), std::nan(""));
+  CHECK_THROWS_WITH(evaluate(r.learner, r.loader, r.data, add_small_graph),
+                    test::contains("evaluate: the loss is not a number, so no answer says anything"));
 }
 
 TEST_CASE("further questions are no samples: what has them is refused") {

@@ -91,6 +91,11 @@ TEST_CASE("nothing to check is no pass, and a gradient of another size is a faul
       {{"x", {}}}, [](variables const&) { return 0.0; }, [](variables const&, variables&) {});
   CHECK_FALSE(static_cast<bool>(nothing));
   CHECK(nothing.text() == "gradient_check: there was nothing to check");
+  auto const constant = gradient_check(
+      {{"x", {1, 2}}}, [](variables const&) { return 3.0; },
+      [](variables const&, variables& d) { d[0].values.assign(2, 0.0); });
+  CHECK_FALSE(static_cast<bool>(constant));
+  CHECK_THAT(constant.text(), test::contains("all derivatives are zero, by backward and by finite differences"));
   auto const other = gradient_check(
       {{"x", {1, 2}}}, [](variables const&) { return 0.0; },
       [](variables const&, variables& d) { d[0].values.resize(3); });

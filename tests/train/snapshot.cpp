@@ -53,13 +53,16 @@ TEST_CASE("a snapshot of another model is refused, and one without moments by wh
   CHECK_NOTHROW(put_snapshot(learned, answering));
 }
 
-TEST_CASE("parameters that were put back have values, also where these are zero") {
-  parameters p(model(3, 5, 2));
+TEST_CASE("parameters that were put back have values, also where these are zero, unless nobody had given them any") {
+  parameters p(model(3, 5, 2)), q(model(3, 5, 2));
   trainer_snapshot<float> zero;
   take_snapshot(p, 0, zero);
-  CHECK_FALSE(p.begun());
   put_snapshot(zero, p);
-  CHECK(p.begun());
+  CHECK_FALSE(p.begun());
+  (void)p.mutable_values();
+  take_snapshot(p, 0, zero);
+  put_snapshot(zero, q);
+  CHECK(q.begun());
 }
 
 }  // namespace train_snapshot_tests

@@ -414,6 +414,15 @@ TEST_CASE("a label that the model does not know is told with its edge, its graph
                     test::contains("edge (1, 2) of graph 2 has label 9, and the model knows 0 to 8"));
 }
 
+TEST_CASE("a learning rate that is no number, or goes uphill, is refused") {
+  run<cpu::backend> r(1, sizes(0), keep::everything);
+  r.load(0, {5, 3});
+  auto const [in, right] = r.loader.upload();
+  for (double const rate : {-0.1, std::nan("")})
+    CHECK_THROWS_WITH(r.train.update(in, right, rate), test::contains("trainer: the learning rate is "));
+  CHECK(r.train.step() == 0);
+}
+
 TEST_CASE(
     "attention weights are refused of a layer, a graph or a node that is not there, and of a layer that was not kept") {
   for (auto const kept : {keep::everything, keep::nothing}) {

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/bind.hpp"
 
+#include <cmath>
+#include <vector>
+
 #include "tests/catch.hpp"
 #include "tests/tree/forms.hpp"
 
@@ -170,6 +173,11 @@ TEST_CASE(
   labels[4] = 4;
   CHECK_THROWS_WITH(encode(a, fillers.view(), vec<index_t const>(labels.data(), 7), x.view()),
                     std::string("the node at root.0.1 has label 4; expected one of 0 .. 3"));
+}
+
+TEST_CASE("scores that are no numbers name no label") {
+  std::vector<double> const scores{0, std::nan(""), 1};
+  CHECK_THROWS_WITH(nearest_label(vec<double const>(scores.data(), 3)), test::contains("a score is not a number"));
 }
 
 TEST_CASE("fillers that nobody made are told by encode and decode") {

@@ -136,6 +136,8 @@ class batch_range {
   }
   bool added(std::size_t k) {
     auto const& sample = seen(place(k));
+    static_assert(std::is_invocable_v<AddOne&, Loader&, decltype(sample)>,
+                  "batches, evaluate: the last function is called as add_one(loader, sample), and this one cannot be");
     if constexpr (std::is_void_v<decltype(add_one_(loader_, sample))>) {
       add_one_(loader_, sample);
       return true;

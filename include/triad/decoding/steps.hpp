@@ -57,7 +57,11 @@ struct decoding_steps {
       known = known && token[h] >= 0 && token[h] < vocabulary && parent[h] >= 0 && parent[h] < slots;
       moved = moved || parent[h] != static_cast<index_t>(h);
     }
-    TRIAD_EXPECTS(known, "decoder: there is no such token, or no such slot");  // a device would not tell
+    TRIAD_EXPECTS(known,
+                  "decoder: there is no such token, or no such slot: tokens, and begin of "
+                  "beam_search_options, are below " +
+                      std::to_string(vocabulary) + ", parents below " +
+                      std::to_string(slots));  // a device would not tell
     return moved;
   }
 
@@ -65,8 +69,11 @@ struct decoding_steps {
   /// in `memory`.
   template <class Memory, class Step>
   void find(beam_search& search, Memory const& memory, Step&& step) {
-    TRIAD_EXPECTS(search.rows() == slots,
-                  "decoder: the search has another beam, or another number of sentences, than the room and the batch");
+    TRIAD_EXPECTS(
+        search.rows() == slots,
+        "decoder: the search has another beam, or another number of sentences, than the room and the batch: " +
+            std::to_string(search.rows()) + " hypotheses, and the batch " + std::to_string(slots) +
+            "; restart(sentences) the search");
     TRIAD_EXPECTS(search.step() == tokens, "decoder: the search has made " + std::to_string(search.step()) +
                                                " steps, and this batch " + std::to_string(tokens) +
                                                "; restart() the search for another batch");

@@ -37,7 +37,9 @@ void gather_rows(Ex& ex, Table table, vec<index_t const> index, Y y) {
   matrix<T const> const from = as_matrix(table);
   matrix<T> const to = as_matrix(y);
   TRIAD_EXPECTS(to.extent(0) == index.extent(0), "gather_rows: one row of y for each index is needed");
-  TRIAD_EXPECTS(to.extent(1) == from.extent(1), "gather_rows: table and y have different widths");
+  TRIAD_EXPECTS(to.extent(1) == from.extent(1), "gather_rows: table and y have different widths, " +
+                                                    std::to_string(from.extent(1)) + " and " +
+                                                    std::to_string(to.extent(1)));
   if constexpr (executes<Ex>) do_gather_rows(ex, from, index, to);
 }
 

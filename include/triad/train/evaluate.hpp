@@ -8,6 +8,7 @@
 //   loss = sum over batches of (answers in it) (mean loss of it) / all answers
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -81,6 +82,9 @@ evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne ad
 
     auto const before = all.total;
     all.add(make_vec<index_t const>(best.data(), rows), make_vec<index_t const>(right.data(), rows));
+    TRIAD_EXPECTS(all.total == before || !std::isnan(static_cast<double>(said.loss)),
+                  "evaluate: the loss is not a number, so no answer says anything: the weights are not finite, or "
+                  "the batch is not; load the last checkpoint that was");
     if (all.total > before) loss += static_cast<double>(said.loss) * static_cast<double>(all.total - before);
     if (!options.group) continue;
     TRIAD_EXPECTS(rows == pass.samples(), "evaluate: groups need one row a sample, and a batch of " +

@@ -47,12 +47,16 @@ struct gradient_report {
   index_t element = -1;              // which element, or -1: a direction over all
   double analytic = 0, numeric = 0;  // what backward says, and what finite differences say
   index_t checks = 0;
-  std::string fault;  // not empty: something besides a number is wrong
+  bool depends = true;  // some derivative was not zero; else nothing was checked
+  std::string fault;    // not empty: something besides a number is wrong
 
-  explicit operator bool() const { return fault.empty() && checks > 0 && worst <= tolerance; }
+  explicit operator bool() const { return fault.empty() && checks > 0 && depends && worst <= tolerance; }
   std::string text() const {
     if (!fault.empty()) return "gradient_check: " + fault;
     if (checks == 0) return "gradient_check: there was nothing to check";
+    if (!depends)
+      return "gradient_check: all derivatives are zero, by backward and by finite differences, so nothing was "
+             "checked: is the batch empty?";
     auto const number = [](double v) {
       char digits[32];
       std::snprintf(digits, sizeof digits, "%.9g", v);
@@ -85,6 +89,7 @@ inline gradient_report compare_gradient(variables point, std::function<double(va
                                         gradient_check_options const& options) {
   gradient_report report;
   report.tolerance = options.tolerance;
+  report.depends = false;
   variables exact = point;
   gradient(point, exact);
 
@@ -119,6 +124,7 @@ inline gradient_report compare_gradient(variables point, std::function<double(va
         if (error <= options.tolerance) break;
       }
       p = start;
+      report.depends = report.depends || analytic != 0 || numeric != 0;
       if (report.checks++ == 0 || error > report.worst) {
         report.worst = error;
         report.path = point[t].path;

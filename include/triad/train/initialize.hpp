@@ -94,10 +94,18 @@ struct all_by_name {
 };
 }  // namespace detail
 
+namespace detail {
+template <class Learner>
+concept has_parameters = requires(Learner& one) {
+  one.parameters();
+};
+}  // namespace detail
+
 /// Overwrites every tensor of `values`, which lie in `where`.  choose(path) returns the initializer of that tensor.
 template <class Memory = host_memory, class Fields, class Choose = detail::all_by_name>
-requires(!holds_parameters<Fields>) void initialize(Fields values, philox_key key, Choose choose = {},
-                                                    Memory const& where = {}) {
+requires(!holds_parameters<Fields> && !detail::has_parameters<Fields>) void initialize(Fields values, philox_key key,
+                                                                                       Choose choose = {},
+                                                                                       Memory const& where = {}) {
   std::map<std::string, std::vector<index_t>> shapes;
   walk(values, [&](std::string const& path, auto view) {
     auto& shape = shapes[path];
@@ -119,6 +127,11 @@ requires(!holds_parameters<Fields>) void initialize(Fields values, philox_key ke
       }
     where.from_host(view.data_handle(), first.data(), first.size() * sizeof(T));
   });
+}
+template <detail::has_parameters Learner, class... More>
+requires(!holds_parameters<Learner>) void initialize(Learner&, philox_key, More const&...) {
+  static_assert(!detail::has_parameters<Learner>,
+                "initialize: it takes parameters, and this has some: initialize(learner.parameters(), seed)");
 }
 /// The same of a parameter_set, wherever its tensors lie: initialize(learner.parameters(), seed).
 template <holds_parameters Set, class Choose = detail::all_by_name>

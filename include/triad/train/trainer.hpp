@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "triad/core/arena.hpp"
@@ -100,6 +101,7 @@ class trainer {
     parts_.expect_none();
     TRIAD_EXPECTS(options_.shares == 1, "trainer: a batch in shares comes by begin_share(), accumulate() and finish()");
     expect_begun();
+    expect_rate(rate);
     clock_.set(step_, rate);
     replay(ex_, key_of(in, right, use_of_batch::update), [&] {
       compute_gradient(in, right, options_.max_norm);
@@ -153,6 +155,7 @@ class trainer {
   /// Adam's step on what the parts' gradients sum to, over all shares and processes.  Afterwards loss() and norm() are
   /// of the whole batch.
   void finish(double rate) {
+    expect_rate(rate);
     parts_.expect_all(sums_.processes());
     end_share();
     sums_.sum_over_processes(ex_, parameters_.flat_gradients(), loss_);
@@ -335,6 +338,10 @@ class trainer {
     TRIAD_EXPECTS(learns(),
                   "trainer: this one only answers, since options.memory is keep::nothing; make it with "
                   "keep::everything, or keep::inputs, to train");
+  }
+  static void expect_rate(double rate) {
+    TRIAD_EXPECTS(rate >= 0,
+                  "trainer: the learning rate is " + std::to_string(rate) + ", expected a number of 0 or more");
   }
   void expect_begun() {
     expect_to_learn();

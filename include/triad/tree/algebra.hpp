@@ -17,6 +17,8 @@
 // a tree that the caller lends.
 #pragma once
 
+#include <string>
+
 #include "triad/core/contracts.hpp"
 #include "triad/tree/batch.hpp"
 #include "triad/tree/paths.hpp"
@@ -164,7 +166,9 @@ template <tree_algebra A, class W, class M, class Y>
 void blend(A const& a, W const& w, M const& memory, Y&& y) {
   detail::each_tree<A>(
       [&](auto&& to, auto const& weights, auto const& slots) {
-        TRIAD_EXPECTS(weights.extent(0) == detail::items(slots), "blend: there is not one weight a slot");
+        TRIAD_EXPECTS(weights.extent(0) == detail::items(slots), "blend: there is not one weight a slot, but " +
+                                                                     std::to_string(weights.extent(0)) + " for " +
+                                                                     std::to_string(detail::items(slots)));
         a.clear(to);
         for (index_t l = 0; l < weights.extent(0); ++l)
           if (weights(l) != 0) a.add(weights(l), detail::item(slots, l), to);
@@ -176,7 +180,9 @@ template <tree_algebra A, class W, class M, class Y, class DW, class DM>
 void blend_grad(A const& a, W const& w, M const& memory, Y const& dy, DW&& dw, DM&& dmemory) {
   detail::each_tree<A>(
       [&](auto const& from, auto const& weights, auto const& slots, auto&& dweights, auto&& dslots) {
-        TRIAD_EXPECTS(weights.extent(0) == detail::items(slots), "blend_grad: there is not one weight a slot");
+        TRIAD_EXPECTS(weights.extent(0) == detail::items(slots), "blend_grad: there is not one weight a slot, but " +
+                                                                     std::to_string(weights.extent(0)) + " for " +
+                                                                     std::to_string(detail::items(slots)));
         TRIAD_EXPECTS(dweights.extent(0) == weights.extent(0) && detail::items(dslots) == detail::items(slots),
                       "blend_grad: gradients have as many slots as what they belong to");
         for (index_t l = 0; l < weights.extent(0); ++l) {

@@ -173,6 +173,7 @@ index_t nearest_label(View const& s, double threshold = decode_threshold) {
     square += static_cast<double>(s(v)) * static_cast<double>(s(v));
     if (s(v) > s(best)) best = v;
   }
+  TRIAD_EXPECTS(!std::isnan(square), "decode: a score is not a number, so the tree or the fillers are not finite");
   return std::sqrt(square) > threshold ? best : 0;
 }
 

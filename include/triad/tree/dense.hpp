@@ -7,6 +7,8 @@
 // The primitives of tree/gather.hpp.  2 f r^2 flops for a child or a graft.
 #pragma once
 
+#include <string>
+
 #include "triad/core/arena.hpp"
 #include "triad/core/contracts.hpp"
 #include "triad/core/mdspan.hpp"
@@ -93,7 +95,8 @@ class dense_algebra {
     return roles_.data_handle() + paths_.position(role) * width();
   }
   T const* matrix_of(index_t c) const {
-    TRIAD_EXPECTS(c >= 0 && c < branching(), "dense_algebra: there is no such child");
+    TRIAD_EXPECTS(c >= 0 && c < branching(), "dense_algebra: there is no such child as " + std::to_string(c) + ", of " +
+                                                 std::to_string(branching()));
     return shifts_.data_handle() + c * width() * width();
   }
 

@@ -12,6 +12,8 @@
 //   add_graft    y += w E_c x             inner_product  <x, y>
 #pragma once
 
+#include <string>
+
 #include "triad/core/arena.hpp"
 #include "triad/core/contracts.hpp"
 #include "triad/core/mdspan.hpp"
@@ -89,7 +91,8 @@ class gather_algebra {
   }
   template <class F>
   void each_block(index_t c, F&& f) const {
-    TRIAD_EXPECTS(c >= 0 && c < branching(), "gather_algebra: there is no such child");
+    TRIAD_EXPECTS(c >= 0 && c < branching(), "gather_algebra: there is no such child as " + std::to_string(c) +
+                                                 ", of " + std::to_string(branching()));
     for (index_t level = 0; level + 1 < depth(); ++level) f(positions_.child_block(c, level));
   }
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -160,7 +161,8 @@ class sparse_algebra {
   }
 
   void expect_child(index_t c) const {
-    TRIAD_EXPECTS(c >= 0 && c < branching(), "sparse_algebra: there is no such child");
+    TRIAD_EXPECTS(c >= 0 && c < branching(), "sparse_algebra: there is no such child as " + std::to_string(c) +
+                                                 ", of " + std::to_string(branching()));
   }
   void expect_role(role_code role, index_t width) const {
     TRIAD_EXPECTS(role != no_role && paths_.level(role) < depth_, "sparse_algebra: a role lies below the last level");
