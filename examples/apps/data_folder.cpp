@@ -1,30 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data_folder.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 
-#include "atomic_file.hpp"
-#include "run_folder.hpp"
 #include "triad/core/errors.hpp"
 
 namespace triad::apps {
-
-namespace {
-
-bool has(std::string const& path, std::string const& content) {
-  std::ifstream file(path, std::ios::binary);
-  std::istreambuf_iterator<char> const begin(file), end;
-  return std::equal(begin, end, content.begin(), content.end());
-}
-
-}  // namespace
 
 void refuse_both(std::string const& one, std::string const& other) {
   throw data_error(one + " and " + other + " are both there; keep one of them");
@@ -103,22 +87,6 @@ std::string need_file(std::string const& folder, std::vector<std::string> const&
   std::string all;
   for (auto const& name : names) all += (all.empty() ? "" : " and no ") + name;
   throw data_error(folder + ": there is no " + all + ", gzipped or not; " + advice);
-}
-
-void write_data(std::string const& folder, std::vector<new_file> const& files) {
-  std::error_code none;
-  for (auto const& file : files) {
-    auto const path = folder + "/" + file.name, gzipped = path + ".gz";
-    bool const other = std::filesystem::exists(path, none) && !has(path, file.content);
-    if (other || std::filesystem::exists(gzipped, none))
-      throw data_error((other ? path : gzipped) + " is there, with other data: give another folder with --out");
-  }
-  make_folder(folder);
-  for (auto const& file : files) {
-    auto const path = folder + "/" + file.name;
-    write_atomically(path, file.content);
-    if (!file.holds.empty()) fmt::print("{}  {}\n", path, file.holds);
-  }
 }
 
 }  // namespace triad::apps

@@ -1,4 +1,4 @@
-// The folder of a data set: where its files are, and how a new one is written.
+// The folder of a data set: where its files are.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,15 +27,5 @@ std::string need_file(std::string const& folder, std::vector<std::string> const&
 
 /// Throws data_error: which of two files is meant, nobody can know.
 [[noreturn]] void refuse_both(std::string const& one, std::string const& other);
-
-/// A file of a new data set.
-struct new_file {
-  std::string name, content;
-  std::string holds;  // "40 sentences", which is said where it is written; or nothing
-};
-
-/// Writes the files of a new data set, and says so.  Nothing is written over: where one is there with other content, or
-/// gzipped, data_error is thrown before the first is written.  The same again may be written again.
-void write_data(std::string const& folder, std::vector<new_file> const& files);
 
 }  // namespace triad::apps

@@ -1,4 +1,5 @@
-// What a program prints: no control characters of others, and whether it arrived.  Whether all it was to read did.
+// What a program prints: no control characters of others, and whether it arrived; and whether standard input was read
+// to its end.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

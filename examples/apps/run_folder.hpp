@@ -57,21 +57,18 @@ inline std::string seed_folder(std::string const& out, int seeds, std::uint64_t 
   return folder;
 }
 
-/// Whether the folder, or one of a seed in it, has a checkpoint: a run that diverges in its first epoch leaves none.
-inline bool has_checkpoint(std::string const& out) {
-  std::error_code none;
-  if (std::filesystem::exists(out + "/model.safetensors", none)) return true;
-  for (auto const& inside : std::filesystem::directory_iterator(out, none))
-    if (inside.path().filename().string().starts_with("seed-") &&
-        std::filesystem::exists(inside.path() / "model.safetensors", none))
-      return true;
-  return false;
-}
-
-/// What is said at the end of training.  more: what lies there besides, "scores, ", before the plots.
-inline std::string where_it_lies(std::string const& out, int seeds, std::string const& more = {}) {
-  if (!has_checkpoint(out))
-    return "no epoch came to its end, so there is no checkpoint; the options are in " + out + "\n";
+/// What is said at the end of training.  more: what lies there besides, "scores", before the plots.  A run that
+/// diverges in its first epoch leaves no checkpoint; the training of short rows before one has its own.
+inline std::string where_it_lies(std::string const& out, std::uint64_t first_seed, int seeds,
+                                 std::string const& more = {}) {
+  bool kept = false;
+  for (int i = 0; i < seeds; ++i) {
+    auto const run = seeds == 1 ? out : out + "/seed-" + std::to_string(first_seed + static_cast<std::uint64_t>(i));
+    std::error_code none;
+    for (auto const* training : {"/model.safetensors", "/first/model.safetensors"})
+      kept = kept || std::filesystem::exists(run + training, none);
+  }
+  if (!kept) return "no epoch came to its end, so there is no checkpoint; the options are in " + out + "\n";
   return seeds == 1 || !more.empty()
              ? "metrics, checkpoint" + (more.empty() ? " and " : ", " + more + " and ") + "plots are in " + out + "\n"
              : "plots are in " + out + ", metrics and checkpoints in " + out + "/seed-*\n";

@@ -218,7 +218,10 @@ run_log train(training& t, run_plan const& plan) {
       metrics.add(fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.2f},{:.0f}", epoch, update + 1, mean,
                               t.rate(before_it), last.norm, log.validation, before + seconds_since(start),
                               static_cast<double>((update + 1 - epoch_begin) * plan.batch) / seconds));
-      if ((before_it + 1) % plan.epoch_updates == 0) epoch_so_far = {};  // else a longer run goes on with it
+      if ((before_it + 1) % plan.epoch_updates == 0)
+        epoch_so_far = {};
+      else  // a longer run goes on with it; what the clock said is no part of a checkpoint
+        epoch_so_far.seconds = 0;
       save();
       epoch_start = clock::now();
       epoch_begin = update + 1;

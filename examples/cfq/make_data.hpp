@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "../apps/data_folder.hpp"
 #include "../apps/exit_status.hpp"
+#include "../apps/new_data.hpp"
 #include "corpus.hpp"
 #include "data.hpp"
 #include "making.hpp"

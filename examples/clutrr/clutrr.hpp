@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "../apps/csv.hpp"
-#include "../apps/data_folder.hpp"
+#include "../apps/new_data.hpp"
 #include "../apps/questions.hpp"
 #include "../apps/record.hpp"
 #include "../apps/verbs.hpp"
@@ -34,7 +34,7 @@ inline std::vector<graphs::test_part> parts_of(std::map<int, std::vector<kinship
 }
 
 /// What draws the generated chains that a model is measured on: far from the training seeds 1, 2, 3 ...
-inline std::uint64_t constexpr dev_seed = 0x7a11d;
+inline constexpr std::uint64_t dev_seed = 0x7a11d;
 constexpr std::uint64_t test_seed(int k) { return 0x7e57 + static_cast<std::uint64_t>(k); }
 
 /// Chains of k = 2 .. 10.

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "../apps/data_folder.hpp"
+#include "../apps/new_data.hpp"
 #include "../apps/verbs.hpp"
 #include "../pairs/program.hpp"
 #include "score.hpp"

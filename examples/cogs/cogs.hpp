@@ -60,8 +60,9 @@ inline data_set read_data(options const& o, bool training) {
   return d;
 }
 
-/// What draws the generated sentences that a model is measured on: far from the training seeds 1, 2, 3 ...
-inline std::uint64_t constexpr held_seed = 0xdef, kinds_seed = 0x7e57;
+/// What draws the generated sentences that a model is measured on: far from the training seeds 1, 2, 3 ...  Those of
+/// the kinds are no training sentences, whatever draws these.
+inline constexpr std::uint64_t held_seed = 0xdef, kinds_seed = 0x7e57;
 
 inline data_set generate_data(options const& o, int training) {
   triad::apps::refuse_given(o, {"labels"}, "the published generalisation set: give its folder with --data");
@@ -251,7 +252,7 @@ inline int train(options& o) {
                              chart_of(found, holds_out ? "held-out constructions" : "generalisation"));
       triad::apps::write_atomically(o.out + "/" + name + ".txt", table_of(found));
     }
-    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seeds));
+    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seed, o.seeds));
   }
   return triad::apps::status_of(*runs);
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../apps/data_folder.hpp"
+#include "../apps/new_data.hpp"
 #include "../apps/permute.hpp"
 #include "../apps/record.hpp"
 #include "../apps/svg_arcs.hpp"
@@ -15,10 +15,14 @@
 namespace cogs {
 
 /// With room for sentences of up to `longest` tokens.
-inline triad::apps::trained<parser> trained_parser(options const& o, int longest) {
-  return {o, [longest](vocabulary const& words, options const&) {
+inline triad::apps::trained<parser> trained_parser(options const& o, triad::checkpoint const& file, int longest) {
+  return {o, file, [longest](vocabulary const& words, options const&) {
             return parser_room{words.tokens.end(), words.labels(), 64, std::min(longest, 24), longest, longest, false};
           }};
+}
+
+inline triad::apps::trained<parser> trained_parser(options const& o, int longest) {
+  return trained_parser(o, triad::apps::open_run(o.run), longest);
 }
 
 inline int evaluate(options const& o) {
@@ -49,12 +53,16 @@ inline int predict(options const& o) {
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   constexpr int most = 1024;  // tokens of a sentence
   int room = 128;             // is made anew for longer ones
-  auto model = trained_parser(o, room);
+  auto const file = triad::apps::open_run(o.run);
+  auto model = trained_parser(o, file, room);
   auto const answer = [&](std::string const& line) {
     tagged_sentence const s(words_of(line), "");
     if (s.size() > most)
       throw triad::data_error(fmt::format("the sentence has {} tokens; at most {} are read: split it", s.size(), most));
-    if (s.size() > room) model = trained_parser(o, s.size()), room = s.size();
+    if (s.size() > room) {
+      auto const more = std::min(most, std::max(s.size(), 2 * room));
+      model = trained_parser(o, file, more), room = more;
+    }
     parse_all(*model.net, {s}, model.words,
               [&](tagged_sentence const& given, parse const& p) { print(in_words(given, p, model.words, !o.argmax)); });
   };

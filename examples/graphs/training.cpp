@@ -373,7 +373,7 @@ int train(options& o, data_set const& data, run_texts const& say) {
       triad::apps::write_svg(o.out + "/plots/accuracy.svg", accuracies);
     }
     triad::apps::write_plots(o, *all, {"cross entropy"});
-    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seeds));
+    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seed, o.seeds));
   }
   return std::max(triad::apps::status_of(*all), triad::apps::status_of(*others));
 }

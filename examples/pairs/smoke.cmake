@@ -37,7 +37,7 @@ endif()
 run(3 train --preset smoke --data ${FOLDER}/data --learning-rate 1e30 --warmup 0 --clip-norm 0 --out ${FOLDER}/lost)
 expect("the loss is [^;]*: stopped\n.*seed 1: dev exact match, parts of one, not measured  \\([0-9]+ s\\)  failed\nno epoch came to its end")
 
-# A folder has one run or those of several seeds: what was there does not pass for one of the others.
+# The run of one seed does not pass for one of several, and several are not gone on with as one.
 run("0|3" train --preset smoke --data ${FOLDER}/data --updates 2 --seeds 2 --out ${FOLDER}/whole)
 expect("whole had a run already, .* its checkpoint is now ")
 if(EXISTS ${FOLDER}/whole/model.safetensors)

@@ -61,7 +61,8 @@ inline pair_length longest_of(std::vector<coded_pair> const& pairs) {
 
 /// Tokens of a source that is not known yet.
 inline index_t most_of_unknown(options const& shape, vocabulary const& words) {
-  if (shape.published) return std::min<index_t>(256, most_of_published(*shape.published));
+  if (shape.published)
+    return std::min(std::max<index_t>(256, words.longest_source), most_of_published(*shape.published));
   return of_edges(shape) ? std::max<index_t>(32, 2 * words.longest_source)  // of edges there are as many as its square
                          : std::max<index_t>(256, words.longest_source);
 }

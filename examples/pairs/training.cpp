@@ -156,7 +156,7 @@ int train(options& o, program p) {
         o, *runs,
         {"cross entropy of a token, smoothed", loss ? "cross entropy of a token" : "sentences that are right", loss});
     triad::apps::write_atomically(o.out + "/scores.csv", scores_csv(*runs));
-    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seeds, "translations, scores"));
+    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seed, o.seeds, "translations, scores"));
   }
   return triad::apps::status_of(*runs);
 }

@@ -202,7 +202,7 @@ int train(options& o) {
   if (!o.out.empty()) {
     triad::apps::write_plots(o, *runs, {"sum of two cross entropies", "labelled attachment score"});
     triad::apps::write_atomically(o.out + "/scores.csv", triad::apps::scores_csv(*runs, percent));
-    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seeds, "scores"));
+    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seed, o.seeds, "scores"));
   }
   return triad::apps::status_of(*runs);
 }

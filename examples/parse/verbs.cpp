@@ -21,12 +21,16 @@ namespace dependency {
 namespace {
 
 /// With room for sentences of up to `longest` words.
-triad::apps::trained<parser> trained_parser(options const& o, int longest) {
+triad::apps::trained<parser> trained_parser(options const& o, triad::checkpoint const& file, int longest) {
   return {
-      o, [longest](vocabulary const& v, options const&) {
+      o, file, [longest](vocabulary const& v, options const&) {
         return parser_room{
             v.words().size(), static_cast<index_t>(v.relations().size()), 500, std::min(longest, 24), longest, false};
       }};
+}
+
+triad::apps::trained<parser> trained_parser(options const& o, int longest) {
+  return trained_parser(o, triad::apps::open_run(o.run), longest);
 }
 
 int evaluate(options const& o) {
@@ -73,7 +77,8 @@ int predict(options const& o) {
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   auto const given = conllu ? triad::text::read_conllu(file, triad::text::conllu_heads::ignored) : sentences();
   int room = conllu ? longest_of(given) : 128;  // is made anew for longer ones
-  auto model = trained_parser(o, room);
+  auto const run = triad::apps::open_run(o.run);
+  auto model = trained_parser(o, run, room);
   auto const answer = [&](sentences const& all, auto const& text_of) {
     parse_all(*model.net, all, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
       std::fputs(text_of(with_tree(s, tree, model.words)).c_str(), stdout);
@@ -91,8 +96,11 @@ int predict(options const& o) {
     if (s.words.size() > most)
       throw triad::data_error(
           fmt::format("the sentence has {} words; at most {} are read: split it", s.words.size(), most));
-    if (auto const n = static_cast<int>(s.words.size()); n > room) model = trained_parser(o, n), room = n;
     sentences const asked{checked(s, model.words, o)};
+    if (auto const n = static_cast<int>(s.words.size()); n > room) {
+      auto const longest = std::min(most, std::max(n, 2 * room));
+      model = trained_parser(o, run, longest), room = longest;
+    }
     if (is_json)
       answer(asked, as_json);
     else

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "../apps/data_folder.hpp"
+#include "../apps/new_data.hpp"
 #include "../apps/verbs.hpp"
 #include "../trees/program.hpp"
 #include "data.hpp"

@@ -211,7 +211,7 @@ int train(program_options& o, data_reader const& read) {
     triad::apps::write_atomically(o.out + "/splits.txt", several || found.front().diverged
                                                              ? table_of(found, o.seed)
                                                              : table_of(found.front().found));
-    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seeds));
+    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seed, o.seeds));
   }
   return triad::apps::status_of(*runs);
 }

@@ -12,6 +12,7 @@
 #include "apps/data_folder.hpp"
 #include "apps/epoch_batches.hpp"
 #include "apps/json_lines.hpp"
+#include "apps/new_data.hpp"
 #include "apps/numbering.hpp"
 #include "apps/options.hpp"
 #include "apps/record.hpp"
@@ -140,7 +141,7 @@ TEST_CASE("a file is found plain or gzipped, by the first of its names, and not 
   CHECK(find_file(here, {"dev.tsv"}).empty());
 }
 
-TEST_CASE("new data are written over nothing but themselves, and all of them or none") {
+TEST_CASE("new data are written over nothing but themselves, and none of them where one is there") {
   triad::test::scratch_folder const folder;
   auto const made = folder / "made";
   auto const text_of = [](std::string const& path) {

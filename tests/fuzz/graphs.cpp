@@ -1,7 +1,8 @@
 // Fuzzes the reader of labelled graphs, JSON lines: what it reads has words for its pairs, and numbers in its own
 // words.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/json_lines.cpp"  // not their objects, so that libFuzzer sees their branches
+#include "apps/data_folder.cpp"  // not their objects, so that libFuzzer sees their branches
+#include "apps/json_lines.cpp"
 #include "graphs/read.cpp"
 #include "reader.hpp"
 

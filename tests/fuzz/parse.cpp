@@ -1,7 +1,8 @@
 // Fuzzes the reader of sentences and their trees, JSON lines, gzipped or not: what it reads is CoNLL-U's too, and reads
 // back as it was written.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/json_lines.cpp"  // not its object, so that libFuzzer sees its branches
+#include "apps/data_folder.cpp"  // not their objects, so that libFuzzer sees their branches
+#include "apps/json_lines.cpp"
 #include "parse/data.cpp"
 #include "reader.hpp"
 

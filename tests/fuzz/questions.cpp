@@ -9,6 +9,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "apps/data_folder.cpp"
 #include "apps/json_lines.cpp"
 #include "clutrr/facts.hpp"
 #include "graphs/read.cpp"

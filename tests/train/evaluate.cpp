@@ -56,12 +56,12 @@ TEST_CASE("samples without an answer count nowhere, and where nothing is asked n
   CHECK((nothing.answers == 0 && std::isnan(nothing.loss) && std::isnan(nothing.accuracy)));
 }
 
-TEST_CASE("a network whose weights are not finite is not scored") {
+TEST_CASE("a network whose weights are no numbers has no accuracy") {
   test::small_run<cpu::backend, double> r(keep::nothing);
   auto const values = r.learner.parameters().flat_values();
   std::fill_n(values.data_handle(), values.extent(0), std::nan(""));
-  CHECK_THROWS_WITH(evaluate(r.learner, r.loader, r.data, add_small_graph),
-                    test::contains("evaluate: the loss is not a number, so no answer says anything"));
+  auto const found = evaluate(r.learner, r.loader, r.data, add_small_graph);
+  CHECK((found.answers > 0 && std::isnan(found.loss) && std::isnan(found.accuracy)));
 }
 
 TEST_CASE("further questions are no samples: what has them is refused") {

@@ -92,9 +92,6 @@ struct first_values {
 struct all_by_name {
   constexpr initializer operator()(std::string const&) const { return {}; }
 };
-}  // namespace detail
-
-namespace detail {
 template <class Learner>
 concept has_parameters = requires(Learner& one) {
   one.parameters();
@@ -128,6 +125,7 @@ requires(!holds_parameters<Fields> && !detail::has_parameters<Fields>) void init
     where.from_host(view.data_handle(), first.data(), first.size() * sizeof(T));
   });
 }
+/// Of what has parameters, and is none: a sentence instead of an overload that is not there.
 template <detail::has_parameters Learner, class... More>
 requires(!holds_parameters<Learner>) void initialize(Learner&, philox_key, More const&...) {
   static_assert(!detail::has_parameters<Learner>,
