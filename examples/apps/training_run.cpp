@@ -143,10 +143,7 @@ run_log train(training& t, run_plan const& plan) {
   auto const begin = static_cast<std::int64_t>(net.step());
   metrics_file metrics(plan.out.empty() ? std::string() : plan.out + "/metrics.csv", net.step());
   double const before = std::max(metrics.seconds(), epoch_so_far.seconds);
-  if (plan.updates == 0 || begin % plan.updates == 0)
-    epoch_so_far = {};  // of an attempt that has ended
-  else if (epoch_so_far.updates > 0)
-    metrics.reopen(net.step());
+  if (epoch_so_far.updates > 0 && begin % plan.updates != 0) metrics.reopen(net.step());  // else an attempt has ended
   auto const save = [&] {
     record.notes = epoch_so_far.text();
     // Processors of two kinds may compute other bits.

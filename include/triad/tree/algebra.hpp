@@ -161,14 +161,19 @@ void cons_grad(A const& a, Y const& dy, L&& dleft, R&& dright, S&& ds) {
 
 // ---- a weighted memory ----------------------------------------------------------------------------------------------
 
+namespace detail {
+inline void expect_weights(char const* owner, index_t weights, index_t slots) {
+  TRIAD_EXPECTS(weights == slots, std::string(owner) + ": there is not one weight a slot, but " +
+                                      std::to_string(weights) + " for " + std::to_string(slots));
+}
+}  // namespace detail
+
 /// y = sum_l w_l M_l.  w (slots) and a batch of trees; or w (batch, slots), any strides, and a batch of memories.
 template <tree_algebra A, class W, class M, class Y>
 void blend(A const& a, W const& w, M const& memory, Y&& y) {
   detail::each_tree<A>(
       [&](auto&& to, auto const& weights, auto const& slots) {
-        TRIAD_EXPECTS(weights.extent(0) == detail::items(slots), "blend: there is not one weight a slot, but " +
-                                                                     std::to_string(weights.extent(0)) + " for " +
-                                                                     std::to_string(detail::items(slots)));
+        detail::expect_weights("blend", weights.extent(0), detail::items(slots));
         a.clear(to);
         for (index_t l = 0; l < weights.extent(0); ++l)
           if (weights(l) != 0) a.add(weights(l), detail::item(slots, l), to);
@@ -180,9 +185,7 @@ template <tree_algebra A, class W, class M, class Y, class DW, class DM>
 void blend_grad(A const& a, W const& w, M const& memory, Y const& dy, DW&& dw, DM&& dmemory) {
   detail::each_tree<A>(
       [&](auto const& from, auto const& weights, auto const& slots, auto&& dweights, auto&& dslots) {
-        TRIAD_EXPECTS(weights.extent(0) == detail::items(slots), "blend_grad: there is not one weight a slot, but " +
-                                                                     std::to_string(weights.extent(0)) + " for " +
-                                                                     std::to_string(detail::items(slots)));
+        detail::expect_weights("blend_grad", weights.extent(0), detail::items(slots));
         TRIAD_EXPECTS(dweights.extent(0) == weights.extent(0) && detail::items(dslots) == detail::items(slots),
                       "blend_grad: gradients have as many slots as what they belong to");
         for (index_t l = 0; l < weights.extent(0); ++l) {
