@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/math.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "tests/check_gradient.hpp"
@@ -18,7 +19,19 @@ TEST_CASE("the functions of one or two numbers are what their names say") {
   CHECK(scale_by<double>{0.5}(3.0f) == 1.5f);
   CHECK((relu{}(2.0) == 2 && relu{}(0.0) == 0 && relu{}(-2.0) == 0));
   CHECK((relu_grad{}(2.0, 7.0) == 7 && relu_grad{}(0.0, 7.0) == 0));
-  CHECK(relu{}(std::numeric_limits<double>::quiet_NaN()) == 0);  // a comparison, which compilers vectorise
+}
+
+TEMPLATE_TEST_CASE("relu passes NaN of either sign, and makes +0 of -0 and of all below", "", float, double) {
+  using T = TestType;
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity(),
+              small = std::numeric_limits<T>::min();
+  for (T x : {nan, -nan}) CHECK((std::isnan(relu{}(x)) && relu_grad{}(x, T(7)) == 7));
+  for (T x : {T(0), -T(0), -small, T(-1), std::numeric_limits<T>::lowest(), -inf}) {
+    CAPTURE(x);
+    CHECK((relu{}(x) == 0 && !std::signbit(relu{}(x)) && relu_grad{}(x, T(7)) == 0));
+  }
+  for (T x : {small, T(1), std::numeric_limits<T>::max(), inf}) CHECK((relu{}(x) == x && relu_grad{}(x, T(7)) == 7));
+  static_assert(relu{}(T(-2)) == 0 && relu_grad{}(T(2), T(7)) == 7);
 }
 
 TEST_CASE("the functions with a part below 0 are what their names say") {

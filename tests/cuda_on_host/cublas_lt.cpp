@@ -103,7 +103,7 @@ struct fused_work {
         float value = sum[static_cast<std::size_t>(j) * static_cast<std::size_t>(d.rows) + static_cast<std::size_t>(i)];
         if (beta != 0) value += beta * c.data[static_cast<long long>(j) * c.leading + i];
         if (bias != nullptr) value += bias[i];
-        if (relu) value = value > 0 ? value : 0;
+        if (relu) value = value <= 0 ? 0 : value;  // passes NaN
         d.data[static_cast<long long>(j) * d.leading + i] = value;
       }
   }

@@ -177,6 +177,42 @@ TEMPLATE_TEST_CASE("bias, relu, gate, dropout and residual follow a product in t
   CHECK(error_of<T>(a.read(), b.read(), before.read(), true, {}, c.read()) <= tolerance<T>(3));
 }
 
+TEMPLATE_TEST_CASE("NaN of an operand is in every element of a product that it is a term of, through relu too", "",
+                   TRIAD_TEST_TYPES) {
+  using T = typename TestType::scalar;
+  typename TestType::backend ex;
+  for (index_t const m : {3, 40})
+    for (bool const rectified : {false, true})
+      for (int operand = 0; operand < 5; ++operand)
+        for (bool const below : {false, true}) {  // NaN of either sign
+          CAPTURE(m, rectified, operand, below);
+          index_t const k = 5, n = 19;
+          stored<T> a(m, k, storage::rows, 1), b(k, n, storage::rows, 2), c(m, n, storage::rows, 3, true),
+              gate(m, n, storage::rows, 4), residual(m, n, storage::rows, 5);
+          auto bias = random_values<T>(n, 6);
+          for (index_t i = 0; i < k; ++i) a.view()(1, i) = T(0);  // 0 NaN is NaN
+          for (index_t i = 0; i < m * n; ++i) gate.view()(i / n, i % n) = T(1);
+          T const nan = below ? -std::numeric_limits<T>::quiet_NaN() : std::numeric_limits<T>::quiet_NaN();
+          if (operand == 0) a.view()(2, 3) = nan;
+          if (operand == 1) b.view()(3, 18) = nan;
+          if (operand == 2) bias[18] = nan;
+          if (operand == 3) gate.view()(2, 18) = nan;
+          if (operand == 4) residual.view()(2, 18) = nan;
+          epilogue<T> e;
+          e.bias = make_vec<T const>(bias.data(), n);
+          e.relu = rectified;
+          e.gate = gate.read();
+          if (operand >= 4) e.residual = residual.read();
+          matmul(ex, a.read(), b.read(), c.view(), e);
+          for (index_t i = 0; i < m; ++i)
+            for (index_t j = 0; j < n; ++j) {
+              bool const expected = operand == 0 ? i == 2 : operand <= 2 ? j == 18 : operand == 4 && i == 2 && j == 18;
+              CAPTURE(i, j);
+              REQUIRE(std::isnan(c.read()(i, j)) == expected);
+            }
+        }
+}
+
 TEMPLATE_TEST_CASE("a batch of products is each product", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;

@@ -3,10 +3,27 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
+#include <type_traits>
 
 #include "triad/core/contracts.hpp"
 
 namespace triad {
+
+namespace detail {
+/// a < 0, or -0; NaN is not, whatever its sign.  By the bits as a signed number, in which -0 to -infinity come before
+/// all others: one comparison, which compilers vectorise, and one that holds where they may assume that there is no
+/// NaN.
+template <class T>
+TRIAD_HOST_DEVICE constexpr bool is_negative(T a) {
+  if constexpr (std::is_same_v<T, float>)
+    return __builtin_bit_cast(std::int32_t, a) <= -0x800000;
+  else if constexpr (std::is_same_v<T, double>)
+    return __builtin_bit_cast(std::int64_t, a) <= -0x10000000000000;
+  else
+    return a <= T(0);
+}
+}  // namespace detail
 
 // Element by element: value and, where it has one, the gradient by `name_grad` from the stored output, or from what is
 // said.
@@ -36,17 +53,18 @@ struct scale_by {
     return a * T(factor);
   }
 };
+/// x where it is positive or NaN, else 0.
 struct relu {
   template <class T>
   TRIAD_HOST_DEVICE constexpr T operator()(T a) const {
-    return a > T(0) ? a : T(0);
+    return detail::is_negative(a) ? T(0) : a;
   }
 };
-/// dx = dy where the output y is positive; relu(0) has derivative 0.
+/// dx = dy where the output y is positive or NaN; relu(0) has derivative 0.
 struct relu_grad {
   template <class T>
   TRIAD_HOST_DEVICE constexpr T operator()(T y, T dy) const {
-    return y > T(0) ? dy : T(0);
+    return detail::is_negative(y) || y == T(0) ? T(0) : dy;
   }
 };
 

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "triad/core/math.hpp"
 #include "triad/cpu/backend.hpp"
 #include "triad/cpu/kernels/random.hpp"
 #include "triad/ops/matmul.hpp"
@@ -108,21 +109,21 @@ void finish_block(epilogue<T> const& e, matrix<T> c, index_t row, index_t rows, 
 #pragma omp simd
         for (index_t i = 0; i < columns; ++i) {
           T const v = y[i] + bias[i];
-          y[i] = v > T(0) ? v : T(0);
+          y[i] = relu{}(v);
         }
       } else if (bias) {
 #pragma omp simd
         for (index_t i = 0; i < columns; ++i) y[i] += bias[i];
       } else {
 #pragma omp simd
-        for (index_t i = 0; i < columns; ++i) y[i] = y[i] > T(0) ? y[i] : T(0);
+        for (index_t i = 0; i < columns; ++i) y[i] = relu{}(y[i]);
       }
     }
     if (e.gate.extent(0) != 0) {
       T const* const gate = &e.gate(r, column);
       T const gate_scale = e.gate_scale;
 #pragma omp simd
-      for (index_t i = 0; i < columns; ++i) y[i] = gate[i] > T(0) ? y[i] * gate_scale : T(0);
+      for (index_t i = 0; i < columns; ++i) y[i] = relu_grad{}(gate[i], y[i] * gate_scale);
     }
     if (drop) drop_row(kept, scale, r, columns, y, y);
     if (e.residual.extent(0) != 0) {

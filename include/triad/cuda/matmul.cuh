@@ -11,6 +11,7 @@
 // cuBLAS multiplies in tf32, which has each of these parts exactly.
 #pragma once
 
+#include "triad/core/math.hpp"
 #include "triad/cuda/backend.cuh"
 #include "triad/cuda/device/blas_lt.cuh"
 #include "triad/cuda/device/tile_product.cuh"
@@ -25,8 +26,8 @@ namespace detail {
 template <class T>
 TRIAD_DEVICE T finish(epilogue<T> const& e, drop_rule<T> const& drop, index_t i, index_t j, bool kept, T value) {
   if (e.bias.extent(0) != 0) value += e.bias(j);
-  if (e.relu) value = value > T(0) ? value : T(0);
-  if (e.gate.extent(0) != 0) value = e.gate(i, j) > T(0) ? value * e.gate_scale : T(0);
+  if (e.relu) value = relu{}(value);
+  if (e.gate.extent(0) != 0) value = relu_grad{}(e.gate(i, j), value * e.gate_scale);
   if (drop.active) value = drop(value, kept);
   if (e.residual.extent(0) != 0) value += e.residual(i, j);
   return value;

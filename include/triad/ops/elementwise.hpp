@@ -1,5 +1,8 @@
 // One function for every element: y = f(x), y = f(a, b).
 // SPDX-License-Identifier: Apache-2.0
+//
+// The functions of core/math.hpp give NaN for NaN, relu too.  The gradient of relu is dy where the stored output is
+// NaN, as PyTorch's: it is the output, and so the loss, that says that something is wrong.
 #pragma once
 
 #include "triad/core/backend.hpp"

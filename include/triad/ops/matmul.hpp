@@ -4,6 +4,9 @@
 //   c = a b                     a (m, k), b (k, n), c (m, n), any strides: a transpose is a view
 //   c = residual + drop(gate(relu(a b + bias)))      what an epilogue may add, in this order
 //   da = dc b',  db = a' dc     gradients are products again
+//
+// NaN and infinity reach every element that they are a term of, 0 NaN too; relu passes NaN.  Only dropout hides one: a
+// dropped element is 0 whatever it was.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -42,8 +45,8 @@ template <class T>
 struct epilogue {
   vec<T const> bias{nullptr, 0};  // (n)
   bool relu = false;
-  matrix<T const> gate = no_matrix<T const>();  // (m, n): multiplied by gate_scale where positive, 0 elsewhere: the
-                                                // gradient of dropout after relu
+  matrix<T const> gate = no_matrix<T const>();  // (m, n): times gate_scale where positive or NaN, 0 elsewhere:
+                                                // the gradient of dropout after relu
   T gate_scale = T(1);
   dropout_mask dropout{};                           // elements numbered by dropout_element(row, column, n)
   matrix<T const> residual = no_matrix<T const>();  // (m, n), may be c itself

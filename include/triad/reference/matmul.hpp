@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "triad/core/math.hpp"
 #include "triad/ops/matmul.hpp"
 #include "triad/reference/backend.hpp"
 
@@ -11,8 +12,8 @@ namespace triad::reference {
 template <class T>
 T finish(epilogue<T> const& e, index_t i, index_t j, index_t columns, T value) {
   if (e.bias.extent(0) != 0) value += e.bias(j);
-  if (e.relu) value = value > T(0) ? value : T(0);
-  if (e.gate.extent(0) != 0) value = e.gate(i, j) > T(0) ? value * e.gate_scale : T(0);
+  if (e.relu) value = relu{}(value);
+  if (e.gate.extent(0) != 0) value = relu_grad{}(e.gate(i, j), value * e.gate_scale);
   if (e.dropout.active()) value = e.dropout.keeps(dropout_element(i, j, columns)) ? value * T(e.dropout.scale()) : T(0);
   if (e.residual.extent(0) != 0) value += e.residual(i, j);
   return value;

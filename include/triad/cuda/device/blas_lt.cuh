@@ -17,7 +17,7 @@ struct fused_product {
   blas_operand<float const> a, b, c;
   float beta = 0;               // 0: c is not read
   float const* bias = nullptr;  // (m) or none
-  bool relu = false;
+  bool relu = false;            // NVIDIA writes max(x, 0) and does not say what it makes of NaN
   blas_operand<float> d;
 };
 
