@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "digest.hpp"
 #include "learner.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/io/checkpoint.hpp"
 #include "triad/train/averages.hpp"
 #include "triad/train/initialize.hpp"
@@ -140,7 +140,7 @@ class learner_on : public Interface {
     walk(parameters.values(), [&](std::string const& name, auto view) {
       std::vector<element_t<decltype(view)>> host(static_cast<std::size_t>(view.size()));
       parameters.where().to_host(host.data(), view.data_handle(), host.size() * sizeof(host[0]));
-      auto const bad = std::find_if_not(host.begin(), host.end(), [](auto value) { return std::isfinite(value); });
+      auto const bad = std::find_if_not(host.begin(), host.end(), [](auto value) { return is_finite(value); });
       if (bad != host.end())
         throw data_error(path + ": value " + std::to_string(bad - host.begin()) + " of " + name +
                          " is not finite, so this model has no answers: its run diverged; train again with a smaller "

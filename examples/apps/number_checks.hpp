@@ -13,6 +13,8 @@
 #include <string>
 #include <system_error>
 
+#include "triad/core/finite.hpp"
+
 namespace triad::apps {
 
 /// What is wrong with a text, in words; nothing where it is accepted.  kind: in --help.
@@ -29,7 +31,7 @@ number_check numbers_that(std::string const& kind, std::string const& wanted, Ac
   return {kind, [=](std::string const& text) {
             char* end = nullptr;
             double const value = std::strtod(text.c_str(), &end);
-            bool const number = end != text.c_str() && *end == '\0' && std::isfinite(value);
+            bool const number = end != text.c_str() && *end == '\0' && is_finite(value);
             return number && accepts(value) ? std::string() : text + " is not " + wanted;
           }};
 }

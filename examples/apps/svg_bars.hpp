@@ -4,11 +4,11 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <string>
 #include <vector>
 
 #include "svg_plot.hpp"
+#include "triad/core/finite.hpp"
 
 namespace triad::apps {
 
@@ -46,7 +46,7 @@ inline std::string to_svg(bar_chart const& chart) {
     for (auto const& row : group.rows) {
       body += text_at(left - 8, y + row_height / 2 + 1, "text-anchor=\"end\"", row.name);
       for (std::size_t w = 0; w < std::min(row.parts.size(), chart.ways.size()); ++w) {
-        if (!std::isfinite(row.parts[w])) continue;
+        if (!is_finite(row.parts[w])) continue;
         double const part = std::min(1.0, std::max(0.0, row.parts[w])), at = y + static_cast<double>(w) * bar;
         body += "<rect x=\"" + number(left) + "\" y=\"" + number(at) + "\" width=\"" + number(part * span) +
                 "\" height=\"" + number(bar - 1) + "\" fill=\"" + colours[w % colours.size()] + "\"/>\n";

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "svg_plot.hpp"
+#include "triad/core/finite.hpp"
 
 namespace triad::apps {
 
@@ -59,7 +60,7 @@ inline std::string to_svg(heat_map const& map) {
     if (i < map.rows.size()) cells += text_at(left - 10, y + cell_height / 2 + 4, "text-anchor=\"end\"", map.rows[i]);
     for (std::size_t j = 0; j < map.values[i].size(); ++j) {
       double const value = map.values[i][j], x = left + cell_width * static_cast<double>(j);
-      if (!std::isfinite(value)) continue;
+      if (!is_finite(value)) continue;
       cells += "<rect x=\"" + number(x) + "\" y=\"" + number(y) + "\" width=\"" + number(cell_width - 2) +
                "\" height=\"" + number(cell_height - 2) + "\" fill=\"" + detail::shade(value) +
                "\" stroke=\"#ccc\"/>\n";

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "atomic_file.hpp"
+#include "triad/core/finite.hpp"
 
 namespace triad::apps {
 
@@ -139,8 +140,8 @@ inline std::string to_svg(plot const& p) {
   bool whole = true;
   for (auto const& s : p.lines)
     for (std::size_t i = 0; i < std::min(s.x.size(), s.y.size()); ++i) {
-      if (!std::isfinite(s.x[i]) || !std::isfinite(s.y[i])) continue;
-      double const bar = i < s.error.size() && std::isfinite(s.error[i]) ? s.error[i] : 0;
+      if (!is_finite(s.x[i]) || !is_finite(s.y[i])) continue;
+      double const bar = i < s.error.size() && is_finite(s.error[i]) ? s.error[i] : 0;
       x_low = std::min(x_low, s.x[i]);
       x_high = std::max(x_high, s.x[i]);
       y_low = std::min(y_low, s.y[i] - bar);
@@ -190,7 +191,7 @@ inline std::string to_svg(plot const& p) {
     std::string marks;
     bool drawing = false;
     for (std::size_t i = 0; i < std::min(s.x.size(), s.y.size()); ++i) {
-      if (!std::isfinite(s.x[i]) || !std::isfinite(s.y[i])) {
+      if (!is_finite(s.x[i]) || !is_finite(s.y[i])) {
         drawing = false;
         continue;
       }
@@ -198,7 +199,7 @@ inline std::string to_svg(plot const& p) {
       path += drawing ? 'L' : 'M';
       path += number(x) + ' ' + number(y);
       drawing = true;
-      if (i < s.error.size() && std::isfinite(s.error[i]) && s.error[i] > 0) {
+      if (i < s.error.size() && is_finite(s.error[i]) && s.error[i] > 0) {
         double const low = py(s.y[i] - s.error[i]), high = py(s.y[i] + s.error[i]);
         marks += "<path d=\"M" + number(x) + ' ' + number(low) + 'V' + number(high) + 'M' + number(x - 4) + ' ' +
                  number(low) + "h8M" + number(x - 4) + ' ' + number(high) + "h8\" stroke=\"" + colour +

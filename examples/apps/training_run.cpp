@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -21,6 +20,7 @@
 #include "run_lock.hpp"
 #include "training.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/core/finite.hpp"
 #include "world.hpp"
 
 namespace triad::apps {
@@ -188,7 +188,7 @@ run_log train(training& t, run_plan const& plan) {
     bool const stops = interrupted_anywhere(looks);
     if (!looks && !stops) continue;
     for (auto const& r : net.records()) {
-      if (!std::isfinite(r.loss) || !std::isfinite(r.norm)) {
+      if (!is_finite(r.loss) || !is_finite(r.norm)) {
         auto const at = static_cast<std::int64_t>(r.step) % plan.updates;
         shown->finish();
         if (world().is_first())

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "triad/core/contracts.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/core/mdspan.hpp"
 
 namespace triad {
@@ -111,7 +112,7 @@ std::vector<index_t> maximum_arborescence(matrix<T const> score, roots how_many 
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < n; ++j) {
       auto const s = static_cast<double>(score(i, j));
-      TRIAD_EXPECTS(std::isfinite(s), "maximum_arborescence: a score is not finite");
+      TRIAD_EXPECTS(is_finite(s), "maximum_arborescence: a score is not finite");
       largest = std::max(largest, std::abs(s));
       weight[at(i == j ? 0 : j + 1)][at(i + 1)] = s;
     }

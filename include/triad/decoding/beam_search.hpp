@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "triad/core/errors.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/core/views.hpp"
 
 namespace triad {
@@ -64,7 +65,7 @@ class beam_search {
                   "beam_search: n_best is at least 1 and at most the beam");
     TRIAD_EXPECTS(options_.shortest >= 0 && options_.shortest <= options_.longest,
                   "beam_search: shortest is at least 0 and at most longest");
-    TRIAD_EXPECTS(std::isfinite(options_.length_penalty), "beam_search: the length penalty is no number");
+    TRIAD_EXPECTS(is_finite(options_.length_penalty), "beam_search: the length penalty is no number");
     TRIAD_EXPECTS(token(options_.end) && options_.begin >= 0,
                   "beam_search: the end is no token of the vocabulary, or the begin is none");
     TRIAD_EXPECTS(std::all_of(options_.forbidden.begin(), options_.forbidden.end(),
@@ -185,7 +186,7 @@ class beam_search {
     double total = 0;
     for (index_t c = 0; c < v_; ++c)
       total += static_cast<double>(std::exp(x(r, c) - most));  // NaN where the largest is infinite
-    if (!std::isfinite(total))
+    if (!is_finite(total))
       throw data_error("beam_search: the logits of what follows token " + std::to_string(step_) + " of sentence " +
                        std::to_string(r / k_) + ", hypothesis " + std::to_string(r % k_) +
                        ", are no probabilities (a NaN, an infinity, or all masked): " +

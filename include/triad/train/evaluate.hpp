@@ -8,7 +8,6 @@
 //   loss = sum over batches of (answers in it) (mean loss of it) / all answers
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -22,6 +21,7 @@
 #include "triad/core/backend.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/core/contracts.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/train/metrics.hpp"
 #include "triad/train/row_classes.hpp"
 
@@ -94,7 +94,7 @@ evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne ad
   found.answers = all.total;
   found.accuracy = all.fraction();
   found.loss = all.total > 0 ? loss / static_cast<double>(all.total) : std::numeric_limits<double>::quiet_NaN();
-  if (std::isnan(found.loss)) found.accuracy = found.loss;  // of weights that are no numbers no answer is right
+  if (is_nan(found.loss)) found.accuracy = found.loss;  // of weights that are no numbers no answer is right
   return found;
 }
 

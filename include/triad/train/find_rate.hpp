@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "triad/core/finite.hpp"
 #include "triad/train/fit.hpp"
 
 namespace triad {
@@ -58,7 +59,7 @@ rate_search find_rate(Learner& learner, Train&& train, find_rate_options const& 
       weight *= old;
       mean = old * mean + (1 - old) * loss;
       double const smooth = mean / (1 - weight);
-      over = !std::isfinite(smooth) || smooth > hopeless * least;
+      over = !is_finite(smooth) || smooth > hopeless * least;
       if (!over) {
         least = std::min(least, smooth);
         found.points.push_back({rate_at(k), smooth});

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <cstdio>
@@ -24,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "triad/core/finite.hpp"
 #include "triad/train/schedule.hpp"
 #include "triad/train/trainer.hpp"
 
@@ -91,7 +91,7 @@ epoch_record run_epoch(Learner& learner, Pass&& pass, std::uint64_t epoch, learn
   auto const look = [&] {
     learner.records(found);
     for (auto const& u : found) {
-      if (!std::isfinite(u.loss) || !std::isfinite(u.norm))
+      if (!is_finite(u.loss) || !is_finite(u.norm))
         throw training_failure("fit: update " + std::to_string(u.step) + ", of epoch " + std::to_string(epoch) +
                                ", has the loss " + number_text(u.loss) + " and a gradient of norm " +
                                number_text(u.norm) +
@@ -141,7 +141,7 @@ fit_result fit(Learner& learner, Train&& train, fit_options const& options) {
       continue;
     }
     double const now = options.each_epoch(result.epochs.back());
-    if (std::isfinite(now) && !(best && now >= result.best)) {
+    if (is_finite(now) && !(best && now >= result.best)) {
       result.best = now;
       result.best_epoch = epoch;
       best = learner.snapshot(best ? std::move(*best) : snapshot{});

@@ -22,6 +22,7 @@
 
 #include "triad/core/contracts.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/core/mdspan.hpp"
 #include "triad/tree/algebra.hpp"
 #include "triad/tree/placement.hpp"
@@ -173,7 +174,7 @@ index_t nearest_label(View const& s, double threshold = decode_threshold) {
     square += static_cast<double>(s(v)) * static_cast<double>(s(v));
     if (s(v) > s(best)) best = v;
   }
-  TRIAD_EXPECTS(!std::isnan(square), "decode: a score is not a number, so the tree or the fillers are not finite");
+  TRIAD_EXPECTS(!is_nan(square), "decode: a score is not a number, so the tree or the fillers are not finite");
   return std::sqrt(square) > threshold ? best : 0;
 }
 

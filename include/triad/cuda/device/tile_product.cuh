@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <cuda/std/bit>
 
+#include "triad/core/finite.hpp"
 #include "triad/cuda/device/blas.cuh"
 #include "triad/cuda/device/block.cuh"
 
@@ -32,7 +33,7 @@ namespace triad::cuda {
 /// even); a NaN stays one.
 TRIAD_HOST_DEVICE inline float rounded(arithmetic how, float x) {
   auto bits = ::cuda::std::bit_cast<std::uint32_t>(x);
-  if (how == arithmetic::float32 || x != x) return x;
+  if (how == arithmetic::float32 || is_nan(x)) return x;
   if (how == arithmetic::tf32x3) {
     float const high = rounded(arithmetic::tf32, x);
     return high + rounded(arithmetic::tf32, x - high);
