@@ -52,7 +52,7 @@ std::string place(std::string const& file, toml::source_region const& where) {
 std::string text_of(toml::node const& value, std::string const& file) {
   if (auto const* const text = value.as_string()) return text->get();
   if (auto const* const number = value.as_integer()) return fmt::to_string(number->get());
-  if (auto const* const number = value.as_floating_point()) return fmt::format("{:.17g}", number->get());
+  if (auto const* const number = value.as_floating_point()) return fmt::to_string(number->get());
   if (auto const* const flag = value.as_boolean()) return flag->get() ? "true" : "false";
   throw data_error(place(file, value.source()) +
                    ": expected a text, a number, true, false, or a list of these, found something else");

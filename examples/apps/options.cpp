@@ -34,10 +34,10 @@ namespace {
 
 /// A value as TOML has it.
 struct in_toml {
-  bool path;
+  bool path, as_settings;
 
   std::string operator()(bool* v) const { return *v ? "true" : "false"; }
-  std::string operator()(double* v) const { return fmt::format("{:.17g}", *v); }
+  std::string operator()(double* v) const { return fmt::format(fmt::runtime(as_settings ? "{:.17g}" : "{}"), *v); }
   std::string operator()(std::string* v) const { return toml_text(path ? std::filesystem::absolute(*v).string() : *v); }
   std::string operator()(triangle_form* v) const { return toml_text(attention_name(*v)); }
   std::string operator()(std::vector<int>* v) const { return fmt::format("[{}]", fmt::join(*v, ", ")); }
@@ -51,7 +51,9 @@ struct in_toml {
 
 }  // namespace
 
-std::string option::toml() const { return said ? toml_text(*said) : std::visit(in_toml{is_path}, value); }
+std::string option::toml(bool as_settings) const {
+  return said ? toml_text(*said) : std::visit(in_toml{is_path, as_settings}, value);
+}
 
 option const* option_list::find(std::string const& name, std::string const& verb) const {
   for (auto const& o : all_)
@@ -177,22 +179,22 @@ option_list options_of(run_options const& o) {
 namespace {
 
 template <class Wanted>
-std::string lines_of(run_options const& o, Wanted const& wanted) {
+std::string lines_of(run_options const& o, bool as_settings, Wanted const& wanted) {
   std::string text;
   for (auto const& one : options_of(o).all())
     if (one.verbs.contains("train") && one.is_written && one.has_value() && wanted(one))
-      text += one.name + " = " + one.toml() + "\n";
+      text += one.name + " = " + one.toml(as_settings) + "\n";
   return text;
 }
 
 }  // namespace
 
 std::string to_toml(run_options const& o) {
-  return lines_of(o, [](option const&) { return true; });
+  return lines_of(o, false, [](option const&) { return true; });
 }
 
 std::string training_settings(run_options const& o) {
-  return lines_of(o, [](option const& one) { return !one.is_free && !(one.is_new && one.is_default()); }) +
+  return lines_of(o, true, [](option const& one) { return !one.is_free && !(one.is_new && one.is_default()); }) +
          o.more_settings();
 }
 

@@ -107,9 +107,11 @@ struct option {
   }
 
   // ---- what follows ----
-  bool has_value() const;    // it is to be kept: a text that is empty is not
-  bool is_default() const;   // false, 0, full, or the text or number that says nothing
-  std::string toml() const;  // its value as TOML has it
+  bool has_value() const;   // it is to be kept: a text that is empty is not
+  bool is_default() const;  // false, 0, full, or the text or number that says nothing
+  /// Its value as TOML has it: a number by the fewest digits that read back as it; in settings, which are compared with
+  /// those of older checkpoints by their text, by 17.
+  std::string toml(bool as_settings = false) const;
 };
 
 /// What each() fills: f("width", width, "Hidden size").positive();

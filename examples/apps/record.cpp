@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <sstream>
 
@@ -99,6 +100,21 @@ void restore(run_options& o, checkpoint const& file) {
   o.restored(file);
 }
 
+namespace {
+
+/// A line of settings for people: its number by the fewest digits that read back as it.
+std::string shown(std::string const& line) {
+  std::string const equals = " = ";
+  auto const at = line.find(equals);
+  if (at == std::string::npos || line.find_first_of(".e", at) == std::string::npos) return line;
+  auto const text = line.substr(at + equals.size());
+  char* end = nullptr;
+  double const value = std::strtod(text.c_str(), &end);
+  return end == text.c_str() || *end != '\0' ? line : line.substr(0, at) + equals + fmt::to_string(value);
+}
+
+}  // namespace
+
 void expect_same_settings(std::string const& path, std::string const& was, std::string const& is) {
   auto const by_name = [](std::string const& text) {
     std::map<std::string, std::string> lines;
@@ -119,8 +135,8 @@ void expect_same_settings(std::string const& path, std::string const& was, std::
   if (all.empty()) return;
   std::string others;  // one option may follow from another
   for (std::size_t i = 1; i < all.size() && !before.empty(); ++i) others += (i > 1 ? ", " : "") + all[i].name;
-  throw data_error(path + " was trained with " + (before.empty() ? "no record of its settings" : all[0].old) +
-                   ", this run has " + all[0].wanted + (others.empty() ? "" : ", and differs in " + others) +
+  throw data_error(path + " was trained with " + (before.empty() ? "no record of its settings" : shown(all[0].old)) +
+                   ", this run has " + shown(all[0].wanted) + (others.empty() ? "" : ", and differs in " + others) +
                    "; give the same options to go on from it");
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../apps/json_lines.hpp"
+#include "../apps/json_members.hpp"
 #include "../apps/questions.hpp"
 #include "../apps/verbs.hpp"
 #include "read.hpp"
@@ -57,9 +58,8 @@ inline int predict(own_options const& o) {
       [&](std::string const& line) {
         auto given = triad::apps::read_json_line(line);
         given.erase("target");  // which is what is asked for
-        nlohmann::ordered_json answer = nlohmann::ordered_json::parse(line);
-        answer["target"] = words.target_name(ask(numbered(read_graph(given, false), words)));
-        fmt::print("{}\n", triad::apps::json_text_of(answer));
+        auto const target = words.target_name(ask(numbered(read_graph(given, false), words)));
+        fmt::print("{}\n", triad::apps::with_members(line, {{"target", target}}));
       },
       true);
 }

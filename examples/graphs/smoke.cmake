@@ -97,6 +97,13 @@ expect("train.jsonl: 32 graphs of 3 to 3 nodes, 3.0 on the average, and 2.0 labe
 # A question comes back with its answer, from the command line, from a file, and from standard input.
 set(question "{\"id\": 7, \"nodes\": 2, \"edges\": [[0, \"above\", 1]], \"query\": [0, 1]}")
 expect_answer_of("^{\"id\":7,\"nodes\":2,\"edges\":\\[\\[0,\"above\",1\\]\\],\"query\":\\[0,1\\],\"target\":\"[a-z-]+\"}\n$" "${question}")
+# What it has beside that comes back byte for byte.
+set(beside "\"id\":123456789012345678901234567890,\"id\":-0,\"\\u0061\":[1.0,2.50,1E5]")
+run(0 predict ${FOLDER}/run "{${beside},\"nodes\":2,\"target\":null,\"edges\":[[0,\"above\",1]],\"query\":[0,1]}")
+string(FIND "${output}" "{${beside},\"nodes\":2,\"target\":\"" at)
+if(NOT at EQUAL 0)
+  message(FATAL_ERROR "members of a question are other ones in its answer:\n${output}")
+endif()
 run(0 explain ${FOLDER}/run --file ${FOLDER}/data/test_long.jsonl --row 2 --out ${FOLDER}/proof)
 expect("3 is the [a-z-]+ of 0, because.*the right answer: right-above\ndrawn in ")
 if(NOT EXISTS ${FOLDER}/proof/proof.svg)

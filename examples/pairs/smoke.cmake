@@ -17,6 +17,8 @@ expect_run(run "0|3" metrics.csv config.toml model.safetensors scores.csv one.hy
 expect_scores_of_run("(dev|one)  exact match [0-9.]+  BLEU none [0-9.]+" ${FOLDER}/run)
 run(0 predict ${FOLDER}/run "{\"id\": 1, \"source\": \"go left two\"}")
 expect("^{\"id\":1,\"source\":\"go left two\",\"target\":\"[a-z ]*\"}\n$")
+run(0 predict ${FOLDER}/run "{\"id\":12345678901234567890123,\"x\":-0,\"x\":1.0,\"source\":\"go left two\"}")
+expect("^{\"id\":12345678901234567890123,\"x\":-0,\"x\":1.0,\"source\":\"go left two\",\"target\":\"[a-z ]*\"}\n$")
 run(0 predict ${FOLDER}/run "go left two")
 
 # A longer run that goes on from a shorter one is the longer one, also where that ended within an epoch.

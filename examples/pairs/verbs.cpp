@@ -6,6 +6,7 @@
 
 #include "../apps/atomic_file.hpp"
 #include "../apps/json_lines.hpp"
+#include "../apps/json_members.hpp"
 #include "../apps/seed_means.hpp"
 #include "../apps/table.hpp"
 #include "score.hpp"
@@ -91,14 +92,12 @@ int evaluate(options const& o, program const& p) {
 /// The question, a line of JSON, with its best translation, or with several and their scores; its other members stay.
 std::string json_answer(std::string const& line, std::vector<hypothesis> const& found, language const& target,
                         bool several) {
-  auto answer = nlohmann::ordered_json::parse(line);
-  if (several) {
-    auto& targets = answer["targets"] = nlohmann::ordered_json::array();
-    for (auto const& h : found) targets.push_back({{"target", target.decode(h.tokens)}, {"score", h.score}});
-  } else {
-    answer["target"] = found.empty() ? std::string() : target.decode(found.front().tokens);
-  }
-  return triad::apps::json_text_of(answer);
+  if (!several)
+    return triad::apps::with_members(line,
+                                     {{"target", found.empty() ? std::string() : target.decode(found.front().tokens)}});
+  auto targets = nlohmann::ordered_json::array();
+  for (auto const& h : found) targets.push_back({{"target", target.decode(h.tokens)}, {"score", h.score}});
+  return triad::apps::with_members(line, {{"targets", std::move(targets)}});
 }
 
 int predict(options const& o) {

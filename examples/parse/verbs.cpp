@@ -11,6 +11,7 @@
 #include "../apps/atomic_file.hpp"
 #include "../apps/confusion.hpp"
 #include "../apps/json_lines.hpp"
+#include "../apps/json_members.hpp"
 #include "../apps/permute.hpp"
 #include "../apps/svg_arcs.hpp"
 #include "../apps/table.hpp"
@@ -62,11 +63,10 @@ conllu_sentence const& checked(conllu_sentence const& s, vocabulary const& v, op
 }
 
 /// The question with the sentence's heads and labels; its other members stay.
-std::string to_json_line(nlohmann::ordered_json question, conllu_sentence const& s) {
+std::string to_json_line(std::string const& question, conllu_sentence const& s) {
   auto heads = nlohmann::ordered_json::array(), labels = heads;
   for (auto const& word : s.words) heads.push_back(word.head), labels.push_back(word.relation);
-  question["heads"] = std::move(heads), question["labels"] = std::move(labels);
-  return triad::apps::json_text_of(question) + "\n";
+  return triad::apps::with_members(question, {{"heads", std::move(heads)}, {"labels", std::move(labels)}}) + "\n";
 }
 
 int predict(options const& o) {
@@ -89,9 +89,7 @@ int predict(options const& o) {
     bool const is_json = line.starts_with('{');
     auto const s =
         triad::text::conllu_of(is_json ? tokens_of(triad::apps::read_json_line(line)) : triad::text::words(line));
-    auto const as_json = [&](conllu_sentence const& found) {
-      return to_json_line(nlohmann::ordered_json::parse(line), found);
-    };
+    auto const as_json = [&](conllu_sentence const& found) { return to_json_line(line, found); };
     if (s.words.empty()) return void(std::fputs(is_json ? as_json(s).c_str() : "\n", stdout));  // an answer to each
     if (s.words.size() > most)
       throw triad::data_error(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../apps/json_members.hpp"
 #include "explanation.hpp"
 #include "program.hpp"
 #include "read.hpp"
@@ -59,9 +60,7 @@ void answer(trained& model, std::string const& line, bool as_json) {
   auto const source = source_of(line);
   auto const target = model.labels.label(tree_of(model.answer(source), model.net->positions()));
   if (is_object) {
-    auto object = nlohmann::ordered_json::parse(line);
-    object["target"] = triad::to_text(target);
-    fmt::print("{}\n", triad::apps::json_text_of(object));
+    fmt::print("{}\n", triad::apps::with_members(line, {{"target", triad::to_text(target)}}));
   } else if (as_json) {
     fmt::print("{}\n", to_json_line({source, target}));
   } else {

@@ -56,6 +56,8 @@ int explain(options const& o) {
 
 namespace examples_program_tests {
 
+using triad::test::contains;
+
 /// A file that is removed, for what is printed.
 struct captured {
   std::string path =
@@ -239,6 +241,17 @@ TEST_CASE(
   CHECK(triad::apps::config_value(file, "seed") == "18446744073709551615");
   CHECK(triad::apps::config_value(file, "no-such-option").empty());
   CHECK(triad::apps::training_settings(o) == "seed = 18446744073709551615\n");
+}
+
+TEST_CASE("a number is written by its fewest digits, and by 17 in settings, which older checkpoints have so") {
+  idle::options o;
+  o.average = 0.9, o.dropout_until = 1e-5;
+  CHECK_THAT(triad::apps::to_toml(o), contains("average = 0.9\n") && contains("dropout-until = 1e-05\n"));
+  CHECK_THAT(triad::apps::training_settings(o), contains("average = 0.90000000000000002\n"));
+  run_folder_of const folder(triad::apps::to_toml(o));
+  auto const file = folder.path + "/config.toml";
+  CHECK(triad::apps::config_value(file, "average") == "0.9");
+  CHECK(std::stod(triad::apps::config_value(file, "dropout-until")) == 1e-5);
 }
 
 TEST_CASE("a config file that is no TOML is told with line and column, and an option of 0.1 has its new name") {

@@ -11,6 +11,7 @@
 
 #include "apps/data_folder.cpp"
 #include "apps/json_lines.cpp"
+#include "apps/json_members.cpp"
 #include "clutrr/facts.hpp"
 #include "graphs/read.cpp"
 #include "parse/data.cpp"
@@ -23,9 +24,7 @@ using namespace triad;
 
 /// As predict prints it: one line, which reads back with the answer.
 void answer_json(std::string const& line, char const* name) {
-  auto answer = nlohmann::ordered_json::parse(line);
-  answer[name] = "an answer";
-  auto const text = apps::json_text_of(answer);
+  auto const text = apps::with_members(line, {{name, "an answer"}});
   fuzz::expect(text.find('\n') == std::string::npos, "an answer is one line");
   fuzz::expect(apps::member<std::string>(apps::read_json_line(text), name, "") == "an answer", "an answer reads back");
 }
