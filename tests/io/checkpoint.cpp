@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/checkpoint.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -329,6 +331,33 @@ TEST_CASE("the layers of an untied repeat are saved by their depth") {
   CHECK(file.tensors().size() == 6);
   CHECK((file.has("0.weight") && file.has("1.bias") && file.has("2.weight")));
   CHECK(file.read_as<float>("0.weight") != file.read_as<float>("1.weight"));
+}
+
+TEST_CASE("weights and averages that are no finite numbers are refused, and the file stays as it was") {
+  scratch_folder const folder;
+  auto const path = folder / "model.safetensors";
+  reference::backend ex;
+  auto parameters = trained<float>();
+  parameter_averages mean(ex, parameters, 0.9);
+  mean.update();
+  save_checkpoint(path, example_state(), parameters, mean);
+  auto const kept = all(parameters.values());
+  auto const first = parameters.flat_values();
+  auto const value = std::exchange(first(1), std::nanf(""));
+  CHECK_THROWS_AS(save_checkpoint(path, example_state(), parameters), training_failure);
+  CHECK_THROWS_WITH(save_checkpoint(path, example_state(), parameters),
+                    contains("save_checkpoint: value 1 of ") && contains(" is nan, expected a finite number"));
+  CHECK_THROWS_WITH(save_checkpoint(path, example_state(), parameters.values()),
+                    contains("save_checkpoint: value 1 of "));
+  mean.update();  // the average is none either
+  first(1) = value;
+  CHECK_THROWS_WITH(save_checkpoint(path, example_state(), parameters, mean),
+                    contains("save_checkpoint: value 1 of average."));
+  set<float> again(model<float>(3, 5, 2));
+  checkpoint const file(path);
+  file.load(again);
+  CHECK(all(again.values()) == kept);
+  CHECK(folder.entries() == 1);
 }
 
 }  // namespace io_checkpoint_tests

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/backends.hpp"
@@ -62,6 +65,25 @@ TEST_CASE("a network whose weights are no numbers has no accuracy") {
   std::fill_n(values.data_handle(), values.extent(0), std::nan(""));
   auto const found = evaluate(r.learner, r.loader, r.data, add_small_graph);
   CHECK((found.answers > 0 && std::isnan(found.loss) && std::isnan(found.accuracy)));
+}
+
+TEMPLATE_TEST_CASE("a network of which one weight is no finite number, whichever, has no loss and no accuracy", "",
+                   TRIAD_TEST_BACKENDS) {
+  test::small_run<TestType, double> r(keep::nothing);
+  auto const before = evaluate(r.learner, r.loader, r.data, add_small_graph);
+  CHECK(std::isfinite(before.loss));
+  walk(r.learner.parameters().mutable_values(), [&](std::string const& path, auto view) {
+    for (double const bad :
+         {std::nan(""), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()}) {
+      CAPTURE(path, bad);
+      double& weight = view.data_handle()[view.size() - 1];
+      auto const kept = std::exchange(weight, bad);
+      auto const found = evaluate(r.learner, r.loader, r.data, add_small_graph);
+      CHECK((found.answers == 9 && std::isnan(found.loss) && std::isnan(found.accuracy)));
+      weight = kept;
+    }
+  });
+  CHECK(evaluate(r.learner, r.loader, r.data, add_small_graph).loss == before.loss);
 }
 
 TEST_CASE("further questions are no samples: what has them is refused") {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/find_rate.hpp"
 
+#include <limits>
+
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/small_graphs.hpp"
@@ -27,6 +29,17 @@ TEST_CASE("the rate that is found lowers the loss more than one far below and on
   auto const at = loss_after(found.rate);
   CHECK(at < loss_after(found.rate / 100));
   CHECK(at < loss_after(found.rate * 100));
+}
+
+TEMPLATE_TEST_CASE("weights that are no finite numbers to begin with are refused before the first update", "",
+                   TRIAD_TEST_BACKENDS) {
+  test::small_run<TestType> r;
+  auto const values = r.learner.parameters().flat_values();
+  values(0) = -std::numeric_limits<float>::infinity();
+  auto const train = [&](std::uint64_t epoch) { return r.pass(epoch, 9); };
+  CHECK_THROWS_WITH(find_rate(r.learner, train),
+                    test::contains("find_rate: before its first update: value 0 of ") && test::contains(" is -inf"));
+  CHECK(r.learner.step() == 0);
 }
 
 TEMPLATE_TEST_CASE(

@@ -95,6 +95,27 @@ TEST_CASE("a loss that is no number ends a run with its update, and the best epo
   CHECK(r.learner.snapshot() == first);
 }
 
+TEMPLATE_TEST_CASE("weights that the last update of an epoch spoils end a run before anything is asked of them", "",
+                   TRIAD_TEST_BACKENDS) {
+  test::small_run<TestType> r;
+  std::vector<trainer_snapshot<float>> asked;
+  auto const criterion = [&](epoch_record const&) {
+    asked.push_back(r.learner.snapshot());
+    return 1.0;
+  };
+  auto const rate = [](std::uint64_t update) { return update < 5 ? 0.01 : std::numeric_limits<double>::infinity(); };
+  auto const train = [&](std::uint64_t epoch) { return r.pass(epoch); };  // of 3 updates
+  CHECK_THROWS_WITH(fit(r.learner, train, {.epochs = 2, .schedule = rate, .each_epoch = criterion}),
+                    contains("fit: after epoch 1: value ") && contains("expected a finite number"));
+  REQUIRE(asked.size() == 1);
+  CHECK(r.learner.snapshot() == asked[0]);
+
+  test::small_run<TestType> last;  // without a criterion too
+  CHECK_THROWS_WITH(
+      fit(last.learner, [&](std::uint64_t epoch) { return last.pass(epoch); }, {.epochs = 2, .schedule = rate}),
+      contains("fit: after epoch 1: value "));
+}
+
 TEST_CASE("an epoch without batches, a criterion without numbers and no patience are refused") {
   run r;
   std::vector<test::small_graph> const none;

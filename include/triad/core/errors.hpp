@@ -1,4 +1,4 @@
-// What is thrown when data or a file, not the program, is at fault.
+// What is thrown when data, a file, or a run of training, and not the program, is at fault.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,6 +19,11 @@ struct data_error : std::runtime_error {
     std::replace(text.begin(), text.end(), '\0', '?');
     return text;
   }
+};
+
+/// Thrown where a run has not gone as training must; the message says where, and what to try.
+struct training_failure : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 }  // namespace triad

@@ -32,7 +32,9 @@
 #include <vector>
 
 #include "triad/core/buffer.hpp"
+#include "triad/core/errors.hpp"
 #include "triad/core/fields.hpp"
+#include "triad/core/finite_weights.hpp"
 #include "triad/core/random.hpp"
 #include "triad/io/json_difference.hpp"
 #include "triad/io/json_read.hpp"
@@ -73,6 +75,12 @@ void store_fields(safetensors_writer& file, Fields fields, std::string const& pr
     file.add(prefix + path, shape_of(view), host_copy(where, view));
   });
 }
+/// The same of what answers: weights, or averages of them.
+template <class Memory, class Fields>
+void store_weights(safetensors_writer& file, Fields fields, std::string const& prefix, Memory const& where) {
+  refuse_not_finite(first_not_finite(fields, where), "save_checkpoint", prefix);
+  store_fields(file, fields, prefix, where);
+}
 }  // namespace detail
 
 /// Moving averages of such parameters, such as train/averages.hpp's.
@@ -84,16 +92,8 @@ concept holds_averages = requires(Averages& averages, Averages const& read, std:
   read.where();
 };
 
-/// What trains, such as train/trainer.hpp's.
-template <class Learner>
-concept learns_parameters = requires(Learner& learner, Learner const& read, std::uint64_t step) {
-  requires holds_parameters<std::remove_cvref_t<decltype(learner.parameters())>>;
-  learner.set_step(step);
-  { read.step() } -> std::convertible_to<std::uint64_t>;
-  { read.given().key } -> std::convertible_to<philox_key>;
-};
-
-/// Writes parameters and whatever `more(safetensors_writer&)` adds.
+/// Writes parameters and whatever `more(safetensors_writer&)` adds.  A training_failure, here and below, and the file
+/// is as it was, where a parameter or an average is no finite number.
 template <class Memory, class Fields, class More>
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, More more,
                      Memory const& where = {}) {
@@ -104,7 +104,7 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Fie
   file.text("configuration", json_text(state.configuration, path + ": the configuration"));
   file.text("vocabulary", json_text(state.vocabulary, path + ": the vocabulary"));
   for (auto const& [name, value] : state.extra) file.text("extra." + name, value);
-  detail::store_fields(file, values, "", where);
+  detail::store_weights(file, values, "", where);
   more(file);
   file.write(path);
 }
@@ -139,7 +139,7 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Set
     detail::store_moments(file, set);
     if (averages.count() == 0) return;
     file.text("averages", std::to_string(averages.count()));
-    detail::store_fields(file, averages.values(), detail::average_prefix, averages.where());
+    detail::store_weights(file, averages.values(), detail::average_prefix, averages.where());
   };
   save_checkpoint<typename Set::memory>(path, state, set.values(), more, set.where());
 }

@@ -22,6 +22,7 @@
 #include "triad/core/buffer.hpp"
 #include "triad/core/contracts.hpp"
 #include "triad/core/finite.hpp"
+#include "triad/core/finite_weights.hpp"
 #include "triad/train/metrics.hpp"
 #include "triad/train/row_classes.hpp"
 
@@ -34,8 +35,8 @@ struct evaluate_options {
   index_t most = std::numeric_limits<index_t>::max();  // samples a batch
 };
 
-/// What was found.  Not a number where there was nothing to answer, or where the weights are none; groups are counted
-/// all the same.
+/// What was found.  Loss and accuracy are NaN where there was nothing to answer, or where a weight is NaN or infinite;
+/// groups are counted all the same.
 struct evaluation {
   double loss = 0, accuracy = 0;  // the mean over answers; the fraction that is right
   std::uint64_t answers = 0;      // that were asked for
@@ -94,7 +95,9 @@ evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne ad
   found.answers = all.total;
   found.accuracy = all.fraction();
   found.loss = all.total > 0 ? loss / static_cast<double>(all.total) : std::numeric_limits<double>::quiet_NaN();
-  if (is_nan(found.loss)) found.accuracy = found.loss;  // of weights that are no numbers no answer is right
+  // A weight need not reach the loss: its row may not be asked for, and relu makes 0 of minus infinity.
+  if (first_not_finite(learner.parameters())) found.loss = std::numeric_limits<double>::quiet_NaN();
+  if (is_nan(found.loss)) found.accuracy = found.loss;
   return found;
 }
 

@@ -14,25 +14,20 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <limits>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "triad/core/errors.hpp"
 #include "triad/core/finite.hpp"
+#include "triad/core/finite_weights.hpp"
 #include "triad/train/schedule.hpp"
 #include "triad/train/trainer.hpp"
 
 namespace triad {
-
-/// Thrown where a run has not gone as training must; the message says which update, and what to try.
-struct training_failure : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// Any schedule (train/schedule.hpp), a function of the update, or a number.
 class learning_rate {
@@ -77,12 +72,6 @@ struct fit_result {
 };
 
 namespace detail {
-inline std::string number_text(double v) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", v);
-  return text;
-}
-
 /// The updates of one epoch; waits for the device every history_rows of them.
 template <class Learner, class Pass>
 epoch_record run_epoch(Learner& learner, Pass&& pass, std::uint64_t epoch, learning_rate const& rate,
@@ -117,8 +106,9 @@ epoch_record run_epoch(Learner& learner, Pass&& pass, std::uint64_t epoch, learn
 }  // namespace detail
 
 /// Trains: train(epoch) gives the batches of an epoch, each with its answers.  With a criterion the trainer has, at the
-/// end, parameters, moments and step of the epoch that it was lowest for.  A training_failure where a loss or a norm is
-/// no number, after the best epoch so far was restored, and where the criterion never gave a number.
+/// end, parameters, moments and step of the epoch that it was lowest for.  A training_failure where a loss, a norm or,
+/// at the end of an epoch, a weight is no finite number, after the best epoch so far was restored, and where the
+/// criterion never gave a number.
 template <class Learner, class Train>
 fit_result fit(Learner& learner, Train&& train, fit_options const& options) {
   TRIAD_EXPECTS(options.patience > 0,
@@ -132,6 +122,7 @@ fit_result fit(Learner& learner, Train&& train, fit_options const& options) {
   for (auto epoch = options.first_epoch; epoch < end; ++epoch) {
     try {
       result.epochs.push_back(detail::run_epoch(learner, train(epoch), epoch, options.schedule, found));
+      expect_finite_weights(learner, "fit: after epoch " + std::to_string(epoch));
     } catch (training_failure const&) {
       if (best) learner.restore(*best);
       throw;
