@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "tests/train/small_graphs.hpp"
 #include "tests/train/two_layers.hpp"
 #include "triad/cpu/cpu.hpp"
+#include "triad/io/weights.hpp"
 #include "triad/layers/repeat.hpp"
 #include "triad/reference/reference.hpp"
 #include "triad/train/averages.hpp"
@@ -134,6 +136,34 @@ TEST_CASE("averages come back bit by bit, to go on from or to answer with") {
                     contains("save_checkpoint: averages are in the place of the parameters"));
 }
 
+TEST_CASE("nothing is loaded into averages that are in the parameters' place, and what is saved as weights are they") {
+  scratch_folder const folder;
+  auto const path = folder / "model.safetensors", weights = folder / "weights.safetensors";
+  reference::backend ex;
+  auto parameters = trained<float>();
+  parameter_averages mean(ex, parameters, 0.9);
+  mean.update();
+  save_checkpoint(path, example_state(), parameters, mean);
+  checkpoint const file(path);
+  auto const same = [](std::string const& name) { return name; };
+  save_weights(weights, parameters, same);
+  initialize(parameters, 9);
+  auto const before = all(parameters.values()), averages = all(mean.values());
+  auto const refusal = contains("averages are in the place of the parameters, so these are neither trained, saved nor");
+  mean.in_use([&] {
+    CHECK_THROWS_WITH(file.load(parameters), refusal);
+    CHECK_THROWS_WITH(file.load_averages(parameters), refusal);
+    CHECK_THROWS_WITH(file.load_averages(mean), contains("while the averages are in the place of the parameters"));
+    CHECK_THROWS_WITH(load_weights(safetensors(weights), parameters, same), refusal);
+    CHECK(all(parameters.values()) == averages);
+    save_weights(weights, parameters, same);
+  });
+  CHECK(all(parameters.values()) == before);
+  CHECK(all(mean.values()) == averages);
+  load_weights(safetensors(weights), parameters, same);
+  CHECK(all(parameters.values()) == averages);
+}
+
 TEST_CASE("a checkpoint in single precision is read into double, not the other way round") {
   scratch_folder const folder;
   save_checkpoint(folder / "single", example_state(), trained<float>());
@@ -215,6 +245,10 @@ TEST_CASE("a setting that is no integer of the type asked for is refused, and te
   state.vocabulary.push_back("caf\xe9");
   CHECK_THROWS_WITH(save_checkpoint(path, state, trained<float>()),
                     contains("the vocabulary cannot be written") && contains("convert the data to UTF-8"));
+  state = example_state();
+  state.configuration["rate"] = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_WITH(save_checkpoint(path, state, trained<float>()),
+                    contains("the configuration cannot be written: the number at /rate is not finite"));
   CHECK_NOTHROW(checkpoint(path));  // the file is the old one
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/json_text.hpp"
 
+#include <limits>
 #include <string>
 
 #include "tests/catch.hpp"
@@ -24,6 +25,15 @@ TEST_CASE("text that is no UTF-8 is refused by what it is, also as a key or deep
     CHECK_THROWS_AS(json_text(value, "the vocabulary"), data_error);
     CHECK_THROWS_WITH(json_text(value, "the vocabulary"), test::contains("the vocabulary cannot be written: ") &&
                                                               test::contains("; convert the data to UTF-8"));
+  }
+}
+
+TEST_CASE("a number that JSON has not is refused by its place") {
+  for (double const wrong : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+                             -std::numeric_limits<double>::infinity()}) {
+    CHECK_THROWS_WITH(json_text({{"a", {{"rates", {0.5, wrong}}}}}, "the configuration"),
+                      test::contains("the configuration cannot be written: the number at /a/rates/1 is not finite"));
+    CHECK_THROWS_AS(json_text(wrong, "x"), data_error);
   }
 }
 

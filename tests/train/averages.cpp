@@ -14,6 +14,8 @@
 #include "tests/train/two_layers.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/reference/reference.hpp"
+#include "triad/train/find_rate.hpp"
+#include "triad/train/fit.hpp"
 
 namespace train_averages_tests {
 
@@ -138,6 +140,46 @@ TEST_CASE("averages that go on from a copy have the bits of those that never sto
   CHECK(whole.count() == 0);
   whole.update();
   CHECK(copied(whole.flat_values()) == copied(vec<float const>(r.learner.parameters().flat_values())));
+}
+
+TEST_CASE("while averages answer, parameters are neither trained, copied nor written") {
+  test::small_run<cpu::backend> r;
+  auto& learner = r.learner;
+  auto& parameters = learner.parameters();
+  parameter_averages mean(r.ex, parameters, 0.9), other(r.ex, parameters, 0.9);
+  auto pass = r.pass(0);
+  auto const& [in, right] = *pass.begin();
+  learner.update(in, right, 0.01);
+  mean.update();
+  auto const then = learner.snapshot();
+  learner.update(in, right, 0.01);
+  mean.update();
+  auto const weights = copied(vec<float const>(parameters.flat_values())), averages = copied(mean.flat_values());
+  auto const refused = [](auto&& work) {
+    CHECK_THROWS_WITH(work(), contains("averages are in the place of the parameters, so these are neither trained, "
+                                       "saved nor written; exchange() them first"));
+  };
+  learner.accumulate(in, right, 1);
+  mean.in_use([&] {
+    refused([&] { learner.finish(0.01); });
+    learner.set_step(learner.step());  // forgets the part
+    refused([&] { learner.restore(then); });
+    refused([&] { (void)learner.snapshot(); });
+    refused([&] { initialize(parameters, 9); });
+    refused([&] { learner.compute_gradient(in, right); });
+    refused([&] { learner.update(in, right, 0.01); });
+    refused([&] { learner.accumulate(in, right, 0.5); });
+    refused([&] { other.update(); });
+    refused([&] { (void)find_rate(learner, [&](std::uint64_t epoch) { return r.pass(epoch); }); });
+    refused([&] { (void)fit(learner, [&](std::uint64_t epoch) { return r.pass(epoch); }, {}); });
+    training_clock<cpu::backend> clock;
+    adam_optimizer const adam(parameters);
+    refused([&] { adam.update(r.ex, parameters, clock); });
+    CHECK(copied(vec<float const>(parameters.flat_values())) == averages);
+    CHECK(learner.loss_of(in, right) > 0);
+  });
+  CHECK(copied(vec<float const>(parameters.flat_values())) == weights);
+  CHECK(copied(mean.flat_values()) == averages);
 }
 
 TEST_CASE("what cannot be meant is refused in a sentence, and a failure leaves the weights in their place") {

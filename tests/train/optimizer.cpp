@@ -3,6 +3,7 @@
 #include "triad/train/optimizer.hpp"
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -165,6 +166,17 @@ TEST_CASE("everything skipped is no update, and an epsilon of zero is refused") 
   settings.epsilon = 0;
   CHECK_THROWS_AS((adam_optimizer<test::two_layers<double>, reference::backend>(parameters, settings)),
                   contract_violation);
+}
+
+TEST_CASE("an epsilon or a weight decay that would spoil every parameter is refused with its number") {
+  set<double, reference::backend> parameters(test::two_layers<double>(2, 2, 1));
+  using adam = adam_optimizer<test::two_layers<double>, reference::backend>;
+  double const none = std::numeric_limits<double>::quiet_NaN(), endless = std::numeric_limits<double>::infinity();
+  for (double const wrong : {-1.0, none, endless})
+    CHECK_THROWS_WITH(adam(parameters, {.weight_decay = wrong}),
+                      test::contains("weight_decay is " + std::to_string(wrong)));
+  for (double const wrong : {0.0, -1.0, none, endless})
+    CHECK_THROWS_WITH(adam(parameters, {.epsilon = wrong}), test::contains("epsilon is " + std::to_string(wrong)));
 }
 
 TEST_CASE("what a moment keeps is at least 0 and below 1") {

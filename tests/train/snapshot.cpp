@@ -53,6 +53,23 @@ TEST_CASE("a snapshot of another model is refused, and one without moments by wh
   CHECK_NOTHROW(put_snapshot(learned, answering));
 }
 
+TEST_CASE("a snapshot of a model with as many values in other shapes or under other names is refused by the first") {
+  parameters p(model(3, 5, 5)), q(model(3, 5, 4));
+  trainer_snapshot<float> then;
+  take_snapshot(p, 1, then);
+  REQUIRE(p.flat_values().extent(0) == q.flat_values().extent(0));  // tensors begin at multiples of 64 bytes
+  fill_all(q, 3);
+  CHECK_THROWS_WITH(put_snapshot(then, q),
+                    test::contains("restore: the snapshot has second.weight (5, 5) where the model has second.weight "
+                                   "(4, 5); it is of another model"));
+  take_snapshot(q, 1, then);
+  then.tensors[1].path = "norm.shift";
+  CHECK_THROWS_WITH(put_snapshot(then, q), test::contains("has norm.shift (3) where the model has norm.bias (3)"));
+  then.tensors.resize(1);
+  CHECK_THROWS_WITH(put_snapshot(then, q), test::contains("has none where the model has norm.bias (3)"));
+  CHECK(q.flat_values()(0) == 3);  // nothing was changed
+}
+
 TEST_CASE("parameters that were put back have values, also where these are zero, unless nobody had given them any") {
   parameters p(model(3, 5, 2)), q(model(3, 5, 2));
   trainer_snapshot<float> zero;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -418,7 +419,7 @@ TEST_CASE("a learning rate that is no number, or goes uphill, is refused") {
   run<cpu::backend> r(1, sizes(0), keep::everything);
   r.load(0, {5, 3});
   auto const [in, right] = r.loader.upload();
-  for (double const rate : {-0.1, std::nan("")})
+  for (double const rate : {-0.1, std::nan(""), std::numeric_limits<double>::infinity()})
     CHECK_THROWS_WITH(r.train.update(in, right, rate), test::contains("trainer: the learning rate is "));
   CHECK(r.train.step() == 0);
 }

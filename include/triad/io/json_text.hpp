@@ -6,11 +6,28 @@
 #include <string>
 
 #include "triad/core/errors.hpp"
+#include "triad/core/finite.hpp"
 
 namespace triad {
 
-/// what: the value, for the message.  Throws data_error where a text in it is no UTF-8.
+namespace detail {
+/// Where a number in it is a NaN or infinite, such as "/schedule/rate"; the empty text where none is.  at: of the
+/// value.
+inline std::string place_of_no_number(nlohmann::json const& value, std::string const& at = {}) {
+  if (value.is_number_float() && !is_finite(value.get<double>())) return at.empty() ? "/" : at;
+  if (value.is_structured())
+    for (auto const& [name, member] : value.items())
+      if (auto found = place_of_no_number(member, at + "/" + name); !found.empty()) return found;
+  return {};
+}
+}  // namespace detail
+
+/// what: the value, for the message.  Throws data_error where a text in it is no UTF-8, or a number a NaN or infinite,
+/// which JSON has not: it would come back as null.
 inline std::string json_text(nlohmann::json const& value, std::string const& what) {
+  if (auto const at = detail::place_of_no_number(value); !at.empty())
+    throw data_error(what + " cannot be written: the number at " + at +
+                     " is not finite, and JSON has finite numbers alone; leave it out, or write it as a text");
   try {
     return value.dump();
   } catch (nlohmann::json::exception const& e) {

@@ -62,6 +62,7 @@ class parameter_averages {
   /// Takes the parameters as they are now into the averages.  A device is not waited for.
   void update() {
     expect_not_exchanged("update");
+    parameters_.expect_weights("parameter_averages");  // nor are others in their place
     transform(ex_, detail::towards<T>{static_cast<T>(1 - decay_of(count_))}, flat(held_), parameters_.flat_values(),
               flat(held_));
     ++count_;
@@ -93,7 +94,8 @@ class parameter_averages {
     exchanged_ = !exchanged_;
     parameters_.set_replaced(exchanged_);
   }
-  /// Whether the averages are the parameters now: then nothing may be trained or saved.
+  /// Whether the averages are the parameters now: then they answer, and nothing is trained, saved as a checkpoint,
+  /// loaded, initialised, copied as a snapshot or restored.
   bool exchanged() const { return exchanged_; }
   /// work(), in which the parameters are the averages; what it gives is returned.
   template <class Work>

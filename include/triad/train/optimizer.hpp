@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "triad/core/buffer.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/core/views.hpp"
 #include "triad/ops/adam.hpp"
 #include "triad/train/parameters.hpp"
@@ -69,8 +70,12 @@ class adam_optimizer {
   explicit adam_optimizer(parameter_set<Model, Ex> const& parameters, adam_options const& s = {}, Skip skip = {})
       : options(s) {
     TRIAD_EXPECTS(
-        s.epsilon > 0,
-        "adam_optimizer: epsilon keeps 0 / 0 out of parameters whose gradient was always 0; it must be positive");
+        s.epsilon > 0 && is_finite(s.epsilon),
+        "adam_optimizer: epsilon is " + std::to_string(s.epsilon) +
+            ", expected a positive finite number: it keeps 0 / 0 out of parameters whose gradient was always 0");
+    TRIAD_EXPECTS(s.weight_decay >= 0 && is_finite(s.weight_decay), "adam_optimizer: weight_decay is " +
+                                                                        std::to_string(s.weight_decay) +
+                                                                        ", expected a finite number of 0 or more");
     auto const decays = [](double beta) { return beta >= 0 && beta < 1; };
     TRIAD_EXPECTS(
         decays(s.beta1) && decays(s.beta2),
@@ -103,6 +108,7 @@ class adam_optimizer {
 
   /// One update of every parameter that is not skipped, from its gradient.  Overwrites values and moments.
   void update(Ex& ex, parameter_set<Model, Ex>& parameters, training_clock<Ex> const& clock) const {
+    parameters.expect_weights("adam_optimizer");
     for (auto const& s : stretches_) {
       auto const part = [&](vec<T> all) { return make_vec(all.data_handle() + s.first, s.count); };
       adam(ex, options, clock.rate(), clock.step(), part(parameters.flat_values()), part(parameters.flat_gradients()),

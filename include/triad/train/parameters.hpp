@@ -111,8 +111,10 @@ class parameter_set {
   std::size_t bytes() const { return values_.bytes() + gradients_.bytes() + first_.bytes() + second_.bytes(); }
 
   fields<value_type const> values() const { return plan<value_type const>(values_); }
-  /// To be written: whoever asks for them is taken to give them first values.
+  /// To be written: whoever asks for them is taken to give them first values.  A contract_violation while averages
+  /// stand in for them: what is written then would be the averages.
   fields<value_type> mutable_values() {
+    expect_weights("parameter_set");
     begun_ = true;
     return plan<value_type>(values_);
   }
@@ -138,14 +140,15 @@ class parameter_set {
                               "checkpoint or weights into parameters(), or call "
                               "initialize(parameters(), seed)");
   }
-  /// Whether others stand in their place for now (train/averages.hpp): then they are neither trained nor saved.
+  /// Whether others stand in their place for now (train/averages.hpp): then they are neither trained, saved nor
+  /// written.
   bool replaced() const { return replaced_; }
   void set_replaced(bool now) { replaced_ = now; }
-  /// A contract_violation where they are, in the name of what would train or save them.
+  /// A contract_violation where they are, in the name of what would train, save or write them.
   void expect_weights(char const* owner) const {
     TRIAD_EXPECTS(!replaced_, std::string(owner) +
-                                  ": averages are in the place of the parameters, so these are neither trained nor "
-                                  "saved; exchange() them first, or do it outside of in_use()");
+                                  ": averages are in the place of the parameters, so these are neither trained, saved "
+                                  "nor written; exchange() them first, or do it outside of in_use()");
   }
   fields<value_type> gradients() { return plan<value_type>(expected(gradients_, holding::gradients)); }
   /// Adam's running means of the gradient and of its square.

@@ -2,13 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "triad/core/fields.hpp"
 #include "triad/train/parameters.hpp"
 
 namespace triad {
+
+/// A parameter of the model that a snapshot is of.
+struct snapshot_tensor {
+  std::string path;
+  std::vector<index_t> shape;
+
+  bool operator==(snapshot_tensor const&) const = default;
+};
 
 /// Owns its numbers.  Moments are there where the trainer had some.
 template <class T>
@@ -16,18 +27,40 @@ struct trainer_snapshot {
   std::uint64_t step = 0;
   std::vector<T> values, first_moments, second_moments;  // flat, as parameter_set has them
   bool begun = false;                                    // whether anybody had given the parameters values
+  std::vector<snapshot_tensor> tensors{};                // in the order of the values: of which model they are
 
   bool operator==(trainer_snapshot const&) const = default;
 };
 
-/// Overwrites `now`, whose memory is used again.
+namespace detail {
+template <class Fields>
+std::vector<snapshot_tensor> tensors_of(Fields values) {
+  std::vector<snapshot_tensor> all;
+  walk(values, [&](std::string const& path, auto view) {
+    all.push_back({path, {}});
+    for (std::size_t r = 0; r < view.rank(); ++r) all.back().shape.push_back(view.extent(r));
+  });
+  return all;
+}
+/// layers.0.norm1.gain (32)
+inline std::string tensor_text(std::vector<snapshot_tensor> const& all, std::size_t k) {
+  if (k >= all.size()) return "none";
+  std::string shape;
+  for (auto const n : all[k].shape) shape += (shape.empty() ? "" : ", ") + std::to_string(n);
+  return all[k].path + " (" + shape + ")";
+}
+}  // namespace detail
+
+/// Overwrites `now`, whose memory is used again.  A contract_violation while averages stand in for the parameters.
 template <class Model, class Ex, class T>
 void take_snapshot(parameter_set<Model, Ex> const& parameters, std::uint64_t step, trainer_snapshot<T>& now) {
+  parameters.expect_weights("snapshot");
   auto const copy = [&](vec<T const> from, std::vector<T>& to) {
     to.resize(static_cast<std::size_t>(from.extent(0)));
     parameters.where().to_host(to.data(), from.data_handle(), to.size() * sizeof(T));
   };
   now.step = step, now.begun = parameters.begun();
+  now.tensors = detail::tensors_of(parameters.values());
   copy(parameters.flat_values(), now.values);
   now.first_moments.clear();
   now.second_moments.clear();
@@ -37,9 +70,18 @@ void take_snapshot(parameter_set<Model, Ex> const& parameters, std::uint64_t ste
 }
 
 /// Overwrites values, and moments where the parameters hold some.  A contract_violation, before anything is changed,
-/// where the snapshot is of other parameters, or has no moments for those that hold some.
+/// where the snapshot is of other parameters, by name or by shape, or has no moments for those that hold some, and
+/// while averages stand in for the parameters.
 template <class Model, class Ex, class T>
 void put_snapshot(trainer_snapshot<T> const& then, parameter_set<Model, Ex>& parameters) {
+  parameters.expect_weights("restore");
+  auto const ours = detail::tensors_of(parameters.values());
+  auto const differs =
+      std::mismatch(ours.begin(), ours.end(), then.tensors.begin(), then.tensors.end()).first - ours.begin();
+  auto const k = static_cast<std::size_t>(differs);
+  TRIAD_EXPECTS(ours == then.tensors, "restore: the snapshot has " + detail::tensor_text(then.tensors, k) +
+                                          " where the model has " + detail::tensor_text(ours, k) +
+                                          "; it is of another model");
   auto const all = parameters.flat_values().extent(0);
   TRIAD_EXPECTS(static_cast<index_t>(then.values.size()) == all,
                 "restore: the snapshot has " + std::to_string(then.values.size()) + " values, and the model has " +

@@ -22,6 +22,7 @@
 #include "triad/core/batch_views.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/core/call.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/core/replay_key.hpp"
 #include "triad/core/views.hpp"
 #include "triad/layers/layer.hpp"
@@ -101,7 +102,7 @@ class trainer {
     parts_.expect_none();
     TRIAD_EXPECTS(options_.shares == 1, "trainer: a batch in shares comes by begin_share(), accumulate() and finish()");
     expect_begun();
-    expect_rate(rate);
+    expect_step(rate);
     clock_.set(step_, rate);
     replay(ex_, key_of(in, right, use_of_batch::update), [&] {
       compute_gradient(in, right, options_.max_norm);
@@ -155,7 +156,7 @@ class trainer {
   /// Adam's step on what the parts' gradients sum to, over all shares and processes.  Afterwards loss() and norm() are
   /// of the whole batch.
   void finish(double rate) {
-    expect_rate(rate);
+    expect_step(rate);
     parts_.expect_all(sums_.processes());
     end_share();
     sums_.sum_over_processes(ex_, parameters_.flat_gradients(), loss_);
@@ -189,6 +190,7 @@ class trainer {
   /// The gradient of the loss, the loss, and the gradient's norm before it is clipped; no step.
   void compute_gradient(typename Model::input const& in, answers const& right, double max_norm = 0) {
     parts_.expect_none();
+    parameters_.expect_weights("trainer");
     parameters_.zero_gradients(ex_);
     add_gradient(in, right, loss_, [](output const&) {});
     clip_summed(max_norm);
@@ -243,8 +245,7 @@ class trainer {
     parts_.expect_none();
     passes_.set_depth(layers);
   }
-  /// From the next update on none of the model's dropout rates applies, or all do again.  Not within an update in
-  /// parts.
+  /// From the next update on no dropout rate of the model applies, or all do again; not within an update in parts.
   void set_dropout(bool drops) {
     parts_.expect_none();
     drops_ = drops;
@@ -268,14 +269,12 @@ class trainer {
     fill(ex_, T(0), parameters_.flat_second_moments());
   }
 
-  /// A copy of what an update changes, on the host: parameters, moments and the step.  into: whose memory is used
-  /// again.
+  /// A copy, on the host, of parameters, moments and the step.  into: whose memory is used again.
   trainer_snapshot<T> snapshot(trainer_snapshot<T> into = {}) const {
     take_snapshot(parameters_, step_, into);
     return into;
   }
-  /// The trainer as it was: what follows has the bits of what followed then.  A contract_violation where the snapshot
-  /// is of another model.
+  /// The trainer as it was: what follows has the bits of what followed then.  Of another model: a contract_violation.
   void restore(trainer_snapshot<T> const& then) {
     put_snapshot(then, parameters_);
     set_step(then.step);
@@ -339,9 +338,10 @@ class trainer {
                   "trainer: this one only answers, since options.memory is keep::nothing; make it with "
                   "keep::everything, or keep::inputs, to train");
   }
-  static void expect_rate(double rate) {
-    TRIAD_EXPECTS(rate >= 0,
-                  "trainer: the learning rate is " + std::to_string(rate) + ", expected a number of 0 or more");
+  void expect_step(double rate) const {
+    TRIAD_EXPECTS(rate >= 0 && is_finite(rate),
+                  "trainer: the learning rate is " + std::to_string(rate) + ", expected a finite number of 0 or more");
+    parameters_.expect_weights("trainer");
   }
   void expect_begun() {
     expect_to_learn();
