@@ -47,6 +47,27 @@ TEST_CASE("fillers are unit vectors, or drawn by a seed") {
                     test::contains("2 labels can be orthonormal in as many dimensions, not in 1"));
 }
 
+TEST_CASE("trees of other fillers or labels are neither mixed nor decoded, those of the same seed are") {
+  auto const tree = parse_tree("( A B )");
+  auto const words = words_of(tree);
+  using language = symbol_algebra<gather_algebra<double>>;
+  language const drawn({{2, 2}, 3}, words, 1), again({{2, 2}, 3}, words, 1), other({{2, 2}, 3}, words, 2),
+      renamed({{2, 2}, 3}, words_of(parse_tree("( A C )")), 1);
+  auto const x = drawn.encode(tree);
+  for (auto const* wrong : {&other, &renamed}) {
+    auto const y = 0.5 * wrong->none();
+    CHECK_THROWS_WITH(x + y, test::contains("of two symbol algebras of other labels or fillers"));
+    CHECK_THROWS_WITH(car(y) - car(x), test::contains("of two symbol algebras"));
+    CHECK_THROWS_WITH(cons(x, x, root_of(y)), test::contains("of two symbol algebras"));
+    CHECK_THROWS_WITH(inner_product(x, y), test::contains("of two symbol algebras"));
+    CHECK_THROWS_WITH(blend({1, 1}, {x, y}), test::contains("of two symbol algebras"));
+    CHECK_THROWS_WITH(wrong->decode(x), test::contains("the tree to decode is of a symbol algebra of other labels"));
+  }
+  CHECK(again.decode(0.5 * x + 0.5 * again.encode(tree)) == tree);
+  tensor_tree const plain(drawn.algebra());
+  CHECK(drawn.decode(x + plain) == tree);
+}
+
 static_assert(!std::is_copy_constructible_v<symbol_algebra<gather_algebra<double>>>);  // its trees point to it
 
 }  // namespace tree_symbol_algebra_tests

@@ -6,6 +6,8 @@
 //   language.decode(cons(cdr(x), car(x), x))                ( S ( VP sleeps ) ( NP the fox ) )
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,11 +35,13 @@ class symbol_algebra {
                   "symbol_algebra: a filler is " + std::to_string(algebra_.fillers()) + " wide, and there are " +
                       std::to_string(words_.size() - 1) + " labels; make the algebra's fillers as wide as that");
     one_hot_fillers(as_matrix(table()));
+    symbols_ = number_of_symbols();
   }
   /// The same of orthonormal vectors, drawn by the seed.  A contract_violation where they are too narrow, as above.
   symbol_algebra(A algebra, vocabulary words, philox_key seed)
       : algebra_(std::move(algebra)), words_(std::move(words)), table_(numbers()) {
     random_fillers(seed, as_matrix(table()));
+    symbols_ = number_of_symbols();
   }
   symbol_algebra(symbol_algebra const&) = delete;
   symbol_algebra& operator=(symbol_algebra const&) = delete;
@@ -50,13 +54,20 @@ class symbol_algebra {
   }
 
   /// A data_error where a label is none of the vocabulary's or a node lies deeper than the roles.
-  tree encode(symbol_tree const& labels) const& { return triad::encode(algebra_, fillers(), words_.number(labels)); }
-  /// The tree of labels that x is nearest to.
+  tree encode(symbol_tree const& labels) const& {
+    auto x = none();
+    triad::encode(algebra_, fillers(), words_.number(labels), x.view());
+    return x;
+  }
+  /// The tree of labels that x is nearest to.  A contract_violation where it is of other labels or fillers.
   symbol_tree decode(tree const& x, double threshold = decode_threshold) const {
+    TRIAD_EXPECTS(
+        x.symbols() == symbols_ || x.symbols() == 0,
+        "symbol_algebra: the tree to decode is of a symbol algebra of other labels or fillers; decode it there");
     return words_.label(triad::decode(fillers(), x, threshold));
   }
   /// The empty tree: zero.
-  tree none() const& { return tree(algebra_); }
+  tree none() const& { return tree(algebra_, symbols_); }
 
   // Of a temporary they would point to what is gone: these overloads are there for their message alone.
   template <class Self = symbol_algebra>
@@ -93,9 +104,22 @@ class symbol_algebra {
     return tensor<value_type, dyn, dyn>(table_.data(), words_.size(), algebra_.fillers());
   }
 
+  /// One number of labels and fillers, by which their trees are told from those of others (Fowler, Noll and Vo's hash).
+  std::uint64_t number_of_symbols() const {
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    auto const add = [&](void const* data, std::size_t bytes) {
+      auto const* const at = static_cast<unsigned char const*>(data);
+      for (std::size_t i = 0; i < bytes; ++i) hash = (hash ^ at[i]) * 0x100000001b3u;
+    };
+    for (auto const& label : words_.labels()) add(label.c_str(), label.size() + 1);
+    add(table_.data(), table_.size() * sizeof(value_type));
+    return hash;
+  }
+
   A algebra_;
   vocabulary words_;
   std::vector<value_type> table_;
+  std::uint64_t symbols_ = 0;  // of labels and fillers
 };
 
 }  // namespace triad

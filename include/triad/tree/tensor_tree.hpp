@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <type_traits>
@@ -29,12 +30,15 @@ class tensor_tree {
                   "tensor_tree: the algebra is a temporary, which ends before the tree does; give it a name that lives "
                   "as long as its trees");
   }
-  /// The empty tree: zero.
-  explicit tensor_tree(A const& a) : algebra_(&a) {
+  /// The empty tree: zero.  symbols: of which labels and fillers its numbers speak, as one number; 0 where that is not
+  /// known.
+  explicit tensor_tree(A const& a, std::uint64_t symbols = 0) : algebra_(&a), symbols_(symbols) {
     if constexpr (owns_views) numbers_.resize(static_cast<std::size_t>(a.elements()));
   }
 
   A const& algebra() const { return *algebra_; }
+  /// The number that it was made with: that of a symbol_algebra, which the results of operations have too.
+  std::uint64_t symbols() const { return symbols_; }
   typename A::const_tree view() const {
     if constexpr (owns_views)
       return typename A::const_tree(numbers_.data(), layout().extent(0), layout().extent(1));
@@ -49,7 +53,7 @@ class tensor_tree {
   }
 
   friend tensor_tree child(tensor_tree const& x, index_t c) {
-    tensor_tree y(x.algebra());
+    tensor_tree y(x.algebra(), x.symbols());
     triad::child(x.algebra(), c, x.view(), y.view());
     return y;
   }
@@ -60,7 +64,7 @@ class tensor_tree {
     std::vector<value_type> s(static_cast<std::size_t>(x.algebra().fillers()));
     vec<value_type> const filler(s.data(), x.algebra().fillers());
     triad::root(x.algebra(), x.view(), filler);
-    tensor_tree y(x.algebra());
+    tensor_tree y(x.algebra(), x.symbols());
     triad::plant(x.algebra(), vec<value_type const>(filler), y.view());
     return y;
   }
@@ -85,7 +89,7 @@ class tensor_tree {
     return difference;
   }
   friend tensor_tree operator*(value_type w, tensor_tree const& x) {
-    tensor_tree y(x.algebra());
+    tensor_tree y(x.algebra(), x.symbols());
     y.algebra().add(w, x.view(), y.view());
     return y;
   }
@@ -94,9 +98,13 @@ class tensor_tree {
     return x.algebra().inner_product(x.view(), y.view());
   }
 
-  /// A contract_violation where the trees' algebras have other sizes: one's numbers mean nothing to the other.  Two
-  /// algebras of one size with other roles cannot be told apart here.
+  /// A contract_violation where the trees' algebras have other sizes, or other labels or fillers where both know
+  /// theirs: one's numbers mean nothing to the other.  Two algebras of one size with other roles cannot be told apart
+  /// here.
   static void expect_same(tensor_tree const& x, tensor_tree const& y) {
+    TRIAD_EXPECTS(x.symbols_ == y.symbols_ || x.symbols_ == 0 || y.symbols_ == 0,
+                  "tensor_tree: these trees are of two symbol algebras of other labels or fillers; make both with one, "
+                  "or two with the same labels and seed");
     if (x.algebra_ == y.algebra_) return;
     auto const sizes = [](A const& a) { return std::array{a.branching(), a.depth(), a.fillers()}; };
     bool same = sizes(x.algebra()) == sizes(y.algebra());
@@ -110,6 +118,7 @@ class tensor_tree {
   auto layout() const { return algebra_->over(static_cast<value_type*>(nullptr)); }
 
   A const* algebra_;
+  std::uint64_t symbols_;
   std::conditional_t<owns_views, std::vector<value_type>, std::remove_reference_t<typename A::tree>> numbers_;
 };
 
@@ -119,7 +128,7 @@ tensor_tree<A> blended(Weights const& w, Trees const& trees) {
   TRIAD_EXPECTS(w.size() == trees.size() && w.size() > 0, "blend: " + std::to_string(w.size()) + " weights of " +
                                                               std::to_string(trees.size()) +
                                                               " trees; give one each, and one tree at least");
-  tensor_tree<A> y(trees.begin()->algebra());
+  tensor_tree<A> y(trees.begin()->algebra(), trees.begin()->symbols());
   auto weight = w.begin();
   for (auto const& x : trees) {
     tensor_tree<A>::expect_same(x, y);
