@@ -3,6 +3,7 @@
 #include "triad/batches/graph_loader.hpp"
 
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -158,6 +159,9 @@ TEST_CASE("further questions that would weigh nothing are refused") {
   std::vector<further_question> const known{{{0, 1}, 1}}, unknown{{{0, 1}, -1}};
   loader.add({.nodes = 3, .further = known});
   CHECK_THROWS_WITH(loader.upload(), contains("its further questions weigh nothing"));
+  for (double const weight : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+    CHECK_THROWS_WITH(loader.further_weight(weight),
+                      contains("the weight of further questions is " + std::to_string(weight)));
   loader.further_weight(0);
   CHECK_NOTHROW(loader.upload());
   loader.further_weight(1);

@@ -80,6 +80,9 @@ TEST_CASE("a node below the roles, a symbol that is none and one tree too many a
     CHECK_THROWS_WITH(loader.add(good, bad),
                       test::contains("a node lies deeper than the roles, or its symbol is none"));
   }
+  tree_nodes const twice{{0, 1}, {2, 1}, {2, 2}};
+  CHECK_THROWS_WITH(loader.add(twice, good), test::contains("position 2 of a tree has symbol 1 and then symbol 2"));
+  CHECK_THROWS_WITH(loader.add(good, twice), test::contains("a position has one node"));
   CHECK(loader.batch() == 0);
   loader.add(good, tree_nodes{{2, 2}});
   auto const both = loader.upload();

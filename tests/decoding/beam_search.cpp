@@ -273,6 +273,10 @@ TEST_CASE("searches that cannot be are refused with a sentence") {
                     contains("a forbidden token is none of the vocabulary, or the end"));
   CHECK_THROWS_WITH(make({.end = 1, .forbidden = {4}}),
                     contains("a forbidden token is none of the vocabulary, or the end"));
+  constexpr auto most = std::numeric_limits<index_t>::max();
+  CHECK_THROWS_WITH(make({.longest = most}), contains("longest is 9223372036854775807 tokens"));
+  CHECK_THROWS_WITH(make({.longest = largest_size}, most / 2), contains("more than can be numbered"));
+  CHECK_THROWS_WITH(make({.beam = most}), contains("more than can be numbered"));
   auto search = make({.beam = 2, .longest = 0}, 2);
   CHECK_THROWS_WITH(search.restart(3), contains("no room for so many sentences"));
   CHECK_THROWS_WITH(search.best(2), contains("there is no such sentence"));

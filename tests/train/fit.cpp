@@ -88,7 +88,7 @@ TEST_CASE("a loss that is no number ends a run with its update, and the best epo
     if (first.values.empty()) first = r.learner.snapshot();
     return 1.0;
   };
-  auto const rate = [](std::uint64_t update) { return update < 4 ? 0.01 : std::numeric_limits<double>::infinity(); };
+  auto const rate = [](std::uint64_t update) { return update < 4 ? 0.01 : 1e300; };
   CHECK_THROWS_WITH(fit(r.learner, [&](std::uint64_t epoch) { return r.pass(epoch); },
                         {.epochs = 5, .schedule = rate, .each_epoch = criterion}),
                     contains("fit: update 5, of epoch 1, has the loss") && contains("lower the learning rate"));
@@ -128,6 +128,19 @@ TEST_CASE("an epoch without batches, a criterion without numbers and no patience
       fit(r.learner, train, {.epochs = 5, .each_epoch = [](auto const&) { return std::nan(""); }, .patience = 1}),
       contains("each_epoch has given no finite number in 1 epochs"));
   CHECK_THROWS_AS(fit(r.learner, train, {.patience = 0}), contract_violation);
+}
+
+TEST_CASE("epochs without an end are run from any first one until patience ends them") {
+  run r;
+  auto const train = [&](std::uint64_t epoch) { return r.pass(epoch); };
+  double worse = 0;
+  auto const found = fit(r.learner, train,
+                         {.epochs = std::numeric_limits<std::uint64_t>::max(),
+                          .first_epoch = 1,
+                          .each_epoch = [&](auto const&) { return worse += 1; },
+                          .patience = 2});
+  CHECK(found.epochs.size() == 3);
+  CHECK((found.best_epoch == 1 && found.epochs.back().epoch == 3));
 }
 
 TEST_CASE("an epoch's updates allocate nothing") {

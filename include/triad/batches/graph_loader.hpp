@@ -13,6 +13,7 @@
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/graph_queries.hpp"
 #include "triad/batches/padding.hpp"
+#include "triad/core/finite.hpp"
 
 namespace triad {
 
@@ -64,7 +65,9 @@ class graph_loader {
   bool has_room(index_t n, index_t further = 0) const { return graphs_.has_room(n, further); }
   /// What all further questions of a batch together weigh in its loss, as batches/graph_queries.hpp says; 1 at first.
   void further_weight(double weight) {
-    TRIAD_EXPECTS(weight >= 0, "graph_loader: the weight of further questions is 0 or more");
+    TRIAD_EXPECTS(weight >= 0 && is_finite(weight), "graph_loader: the weight of further questions is " +
+                                                        std::to_string(weight) +
+                                                        ", expected a finite number of 0 or more");
     further_weight_ = weight;
   }
 

@@ -109,7 +109,8 @@ class tree_loader {
   tree_dims dims() const { return {batch_}; }
   bool has_room() const { return batch_ < z_.batch; }
 
-  /// Two ranges of nodes, each with its `position` and its `filler`, which is a symbol but 0.
+  /// Two ranges of nodes, each with its `position`, which no other node of the range has, and its `filler`, which is a
+  /// symbol but 0.
   template <class Source, class Target>
   void add(Source const& source, Target const& target) {
     TRIAD_EXPECTS(has_room(), detail::no_room("tree_loader", "one more tree", dims(), tree_dims{z_.batch},
@@ -120,7 +121,11 @@ class tree_loader {
       for (auto const& node : tree) {
         TRIAD_EXPECTS(node.position >= 0 && node.position < count && node.filler > 0 && node.filler < z_.symbols,
                       "tree_loader: a node lies deeper than the roles, or its symbol is none");
-        to[size(first + node.position)] = node.filler;
+        auto& here = to[size(first + node.position)];
+        TRIAD_EXPECTS(here == 0, "tree_loader: position " + std::to_string(node.position) + " of a tree has symbol " +
+                                     std::to_string(here) + " and then symbol " + std::to_string(node.filler) +
+                                     "; a position has one node");
+        here = node.filler;
       }
     };
     place(source, symbols_);

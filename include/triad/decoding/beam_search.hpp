@@ -25,6 +25,7 @@
 
 #include "triad/core/errors.hpp"
 #include "triad/core/finite.hpp"
+#include "triad/core/sizes.hpp"
 #include "triad/core/views.hpp"
 
 namespace triad {
@@ -65,6 +66,8 @@ class beam_search {
                   "beam_search: n_best is at least 1 and at most the beam");
     TRIAD_EXPECTS(options_.shortest >= 0 && options_.shortest <= options_.longest,
                   "beam_search: shortest is at least 0 and at most longest");
+    TRIAD_EXPECTS(options_.longest <= largest_size, "beam_search: longest is " + std::to_string(options_.longest) +
+                                                        " tokens, expected 0 to " + std::to_string(largest_size));
     TRIAD_EXPECTS(is_finite(options_.length_penalty), "beam_search: the length penalty is no number");
     TRIAD_EXPECTS(token(options_.end) && options_.begin >= 0,
                   "beam_search: the end is no token of the vocabulary, or the begin is none");
@@ -73,8 +76,15 @@ class beam_search {
                   "beam_search: a forbidden token is none of the vocabulary, or the end");
     allowed_.assign(size(v_), 1);
     for (index_t const t : options_.forbidden) allowed_[size(t)] = 0;
-    auto const rows = size(sentences * k_), steps = size(options_.longest + 2);
-    for (auto* v : {&token_, &parent_}) v->resize(rows * steps);
+    auto const room = [](char const* what, index_t a, index_t b) {
+      index_t const product = checked_product("beam_search", what, a, b);
+      (void)checked_product("beam_search", what, product, index_t{sizeof(finish)});  // in bytes, too
+      return product;
+    };
+    (void)room("hypotheses that are looked at", 2, k_);
+    index_t const all = room("sentences and hypotheses", sentences, k_);
+    auto const rows = size(all);
+    for (auto* v : {&token_, &parent_}) v->resize(size(room("hypotheses and steps", all, options_.longest + 2)));
     for (auto* v : {&sum_, &log_total_}) v->resize(rows);
     live_.resize(rows);
     finished_.resize(rows);

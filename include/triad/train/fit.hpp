@@ -118,8 +118,9 @@ fit_result fit(Learner& learner, Train&& train, fit_options const& options) {
   fit_result result;
   std::optional<snapshot> best;
   std::vector<update_record> found;
-  auto const end = options.first_epoch + options.epochs;
-  for (auto epoch = options.first_epoch; epoch < end; ++epoch) {
+  for (std::uint64_t made = 0; made < options.epochs;
+       ++made) {  // epochs may be the largest number: until patience ends
+    auto const epoch = options.first_epoch + made;
     try {
       result.epochs.push_back(detail::run_epoch(learner, train(epoch), epoch, options.schedule, found));
       expect_finite_weights(learner, "fit: after epoch " + std::to_string(epoch));
@@ -137,7 +138,7 @@ fit_result fit(Learner& learner, Train&& train, fit_options const& options) {
       result.best_epoch = epoch;
       best = learner.snapshot(best ? std::move(*best) : snapshot{});
     }
-    auto const since = best ? epoch - result.best_epoch : epoch + 1 - options.first_epoch;
+    auto const since = best ? epoch - result.best_epoch : made + 1;
     if (since >= options.patience) break;
   }
   if (!options.each_epoch) return result;
