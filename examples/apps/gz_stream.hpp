@@ -10,10 +10,12 @@
 #include <memory>
 #include <streambuf>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "triad/core/errors.hpp"
+#include "triad/io/lfs_pointer.hpp"
 
 namespace triad::apps {
 
@@ -37,6 +39,7 @@ class gz_buffer : public std::streambuf {
     if (got < 0 || code == Z_BUF_ERROR || code == Z_DATA_ERROR)
       throw data_error(path_ + ": the gzip stream is damaged: " + message + "; copy or download the file again");
     if (got == 0) return traits_type::eof();
+    if (!std::exchange(begun_, true)) refuse_lfs_pointer(path_, {bytes_.data(), static_cast<std::size_t>(got)});
     setg(bytes_.data(), bytes_.data(), bytes_.data() + got);
     return traits_type::to_int_type(bytes_[0]);
   }
@@ -49,6 +52,7 @@ class gz_buffer : public std::streambuf {
   std::string path_;
   std::unique_ptr<gzFile_s, closer> file_;
   std::vector<char> bytes_;
+  bool begun_ = false;
 };
 
 }  // namespace triad::apps

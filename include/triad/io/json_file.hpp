@@ -12,6 +12,7 @@
 
 #include "triad/core/errors.hpp"
 #include "triad/io/json_read.hpp"
+#include "triad/io/lfs_pointer.hpp"
 
 namespace triad {
 
@@ -23,6 +24,7 @@ Json read_json_file(std::string const& path) {
   if (!std::filesystem::is_regular_file(path, error) || !in)
     throw data_error(path + ": expected a file of JSON, found none that can be read; give the path of one");
   std::string const text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  refuse_lfs_pointer(path, text);
   try {
     return parse_json<Json>(text);
   } catch (data_error const& e) {

@@ -72,6 +72,13 @@ TEST_CASE("a text that is no UTF-8 is told with file, line, column and the byte"
   CHECK(lines_of(folder.plain("caf\xe9")) == list{"caf\xe9"});  // next() takes any bytes
 }
 
+TEST_CASE("a Git LFS pointer in place of a file is named, and a text about one is read") {
+  folder_of_files const folder;
+  std::string const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n";
+  CHECK_THROWS_WITH(lines_of(folder.plain(pointer)), contains("plain: a Git LFS pointer, expected the file"));
+  CHECK(lines_of(folder.plain("a\n" + pointer)).size() == 4);
+}
+
 TEST_CASE("a line may be longer than what is read at once") {
   folder_of_files const folder;
   std::string const longer(200'000, 'x');

@@ -14,13 +14,14 @@
 #include <utility>
 
 #include "triad/core/errors.hpp"
+#include "triad/io/lfs_pointer.hpp"
 #include "triad/io/text/characters.hpp"
 #include "triad/io/text/line.hpp"
 
 namespace triad::text {
 
 /// The lines of a file, without their ends (LF or CRLF) and without a byte order mark. Whether it is gzipped is seen
-/// from its first bytes, not its name.
+/// from its first bytes, not its name. Throws data_error where it is a Git LFS pointer.
 class gz_lines {
  public:
   static constexpr std::size_t longest_line = std::size_t{1} << 24U;  // bytes; a small .gz can hold an endless line
@@ -51,6 +52,7 @@ class gz_lines {
     ++number_;
     carriage_return_ = line.ends_with('\r');
     trim_line(line, number_ == 1);
+    if (number_ == 1) refuse_lfs_pointer(path_, line);
     return true;
   }
 

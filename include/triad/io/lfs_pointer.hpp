@@ -1,0 +1,22 @@
+// Git LFS pointers: the few lines that a clone without Git LFS has in place of a large file.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "triad/core/errors.hpp"
+
+namespace triad {
+
+/// How such a file begins; the number of a version follows.
+inline constexpr std::string_view lfs_pointer_begin = "version https://git-lfs.github.com/spec/";
+
+/// Throws data_error where a file that begins with `text` is a pointer.
+inline void refuse_lfs_pointer(std::string const& file, std::string_view text) {
+  if (text.starts_with(lfs_pointer_begin))
+    throw data_error(
+        file + ": a Git LFS pointer, expected the file that it stands for; run `git lfs pull` where it was cloned");
+}
+
+}  // namespace triad
