@@ -25,10 +25,18 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   fuzz::read_or_refuse("input", [&] {
     safetensors const file(std::as_bytes(std::span(data, size)), "input");
     safetensors_writer writer;
-    for (auto const& [name, value] : file.metadata()) writer.text(name, value);
+    for (auto const& [name, value] : file.metadata()) {
+      writer.text(name, value);
+      auto const* const stored = file.stored_name(name);
+      fuzz::expect(!stored || file.has(*stored), "an alias is of a tensor that is there");
+    }
+    std::size_t written_tensors = 0;  // those of types that the writer knows
     for (auto const& [name, record] : file.tensors()) {
       auto const bytes = file.bytes(name);
-      writer.add_bytes(name, record.type, record.shape, bytes);
+      if (find_element_type(record.type)) {
+        writer.add_bytes(name, record.type, record.shape, bytes);
+        ++written_tensors;
+      }
       convert<float>(file, name);
       convert<double>(file, name);
       convert<std::int8_t>(file, name);
@@ -37,8 +45,9 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     auto const written = writer.bytes();
     safetensors const again(written, "input");
     fuzz::expect(again.metadata() == file.metadata(), "metadata are read as they were written");
-    fuzz::expect(again.tensors().size() == file.tensors().size(), "tensors are read as they were written");
+    fuzz::expect(again.tensors().size() == written_tensors, "tensors are read as they were written");
     for (auto const& [name, record] : file.tensors()) {
+      if (!again.has(name)) continue;
       auto const before = file.bytes(name), after = again.bytes(name);
       fuzz::expect(again.record(name).shape == record.shape && again.record(name).type == record.type,
                    "shapes and types are read as they were written");

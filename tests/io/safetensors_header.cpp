@@ -38,6 +38,32 @@ TEST_CASE("a header's tensors and texts are recorded by name") {
   CHECK(read("{}").tensors.empty());
 }
 
+TEST_CASE("metadata of null are none, and any text is a type") {
+  auto const header = read(R"({"__metadata__":null,"a":{"dtype":"F33 \n","shape":[3],"data_offsets":[0,5]}})");
+  CHECK(header.metadata.empty());
+  CHECK(header.tensors.at("a").type == "F33 \n");
+  CHECK(detail::type_text(header.tensors.at("a").type) == "\"F33 ?\"");
+  CHECK(detail::type_text("F8_E8M0") == "F8_E8M0");
+}
+
+TEST_CASE("members of a tensor's entry that the format does not have are read over, whatever they hold") {
+  for (std::string const extra :
+       {"1", "-1", "1.5", "true", "null", "\"text\"", "{}", "[]",
+        R"({"dtype":"F64","x":[1,{"shape":[null,-2]}],"y":{}})", R"([[],[[{"data_offsets":[0]}]],"shape"])"}) {
+    CAPTURE(extra);
+    for (auto const& body : {R"("extra":)" + extra + R"(,"dtype":"F32","shape":[2],"data_offsets":[0,8])",
+                             R"("dtype":"F32","extra":)" + extra + R"(,"shape":[2],"data_offsets":[0,8])",
+                             R"("dtype":"F32","shape":[2],"data_offsets":[0,8],"extra":)" + extra}) {
+      auto const header = read("{\"a\":{" + body + R"(},"b":{"dtype":"U8","shape":[],"data_offsets":[8,9]}})");
+      auto const& a = header.tensors.at("a");
+      CHECK((a.type == "F32" && a.begin == 0 && a.end == 8 && a.shape == std::vector<index_t>{2}));
+      CHECK(header.tensors.at("b").end == 9);
+    }
+  }
+  auto const deep = std::string(100000, '[') + std::string(100000, ']');
+  CHECK(read(one(R"("dtype":"F32","shape":[1],"data_offsets":[0,4],"extra":)" + deep)).tensors.size() == 1);
+}
+
 TEST_CASE("names from a file are printed short and without control characters") {
   CHECK(detail::printable("a\n\x7f\x1b[31m") == "\"a???[31m\"");
   CHECK(detail::printable("abcdef", 3) == "\"abc...\"");
@@ -57,10 +83,12 @@ TEST_CASE("a header that is not the format's is refused with its byte") {
   expect_refusal("{\"__metadata__\":{\"x\":{}}}", "no object");
   expect_refusal("{\"__metadata__\":{\"x\":\"1\",\"x\":\"2\"}}", "\"x\" again");
   expect_refusal("{\"__metadata__\":{},\"__metadata__\":{}}", "another");
+  expect_refusal("{\"__metadata__\":null,\"__metadata__\":{}}", "another");
+  expect_refusal("{\"__metadata__\":{\"x\":null}}", "null");
   expect_refusal(one(""), "a dtype for tensor \"a\"");
   expect_refusal(one(R"("dtype":"F32","shape":[1])"), "a data_offsets");
-  expect_refusal(one(R"("dtype":"F33","shape":[1],"data_offsets":[0,4])"), "\"F33\"");
-  expect_refusal(one(R"("dtype":"F32","shape":[1],"data_offsets":[0,4],"extra":1)"), "\"extra\"");
+  expect_refusal(one(R"("extra":{"dtype":"F32"},"shape":[1],"data_offsets":[0,4])"), "a dtype for tensor \"a\"");
+  expect_refusal(one(R"("extra":[[1,{"b":)"), "JSON");
   expect_refusal(one(R"("dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4])"), "one dtype");
   expect_refusal(one(R"("dtype":"F32","shape":[-1],"data_offsets":[0,4])"), "-1");
   expect_refusal(one(R"("dtype":"F32","shape":[1.0],"data_offsets":[0,4])"), "integer");

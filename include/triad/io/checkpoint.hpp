@@ -375,7 +375,8 @@ class checkpoint {
         using T = element_t<decltype(view)>;
         auto const type = element_type_name<T>();
         if (record.type != type && !(record.type == "F32" && type == "F64"))
-          refuse("checkpoint has " + name + " in " + record.type + ", this model wants " + std::string(type));
+          refuse("checkpoint has " + name + " in " + detail::type_text(record.type) + ", this model wants " +
+                 std::string(type));
         wanted.insert(name);
       });
     return wanted;

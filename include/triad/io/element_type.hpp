@@ -1,4 +1,4 @@
-// The element types a safetensors file may hold: names, sizes, and conversion of those that become a C++ number.
+// The element types of safetensors files: names, sizes, and conversion of those that become a C++ number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,27 +17,20 @@ namespace triad {
 
 struct element_type {
   std::string_view name;
-  std::size_t bytes;
-  bool readable;  // as numbers; the others as raw bytes
+  std::size_t bits;  // of one element; below 8: several share a byte
+  bool readable;     // as numbers; the others as raw bytes
+  /// A readable one has whole bytes.
+  constexpr std::size_t bytes() const { return bits / 8; }
 };
 
-inline constexpr std::array<element_type, 16> element_types{{
-    {"F64", 8, true},
-    {"F32", 4, true},
-    {"I64", 8, true},
-    {"I32", 4, true},
-    {"I16", 2, true},
-    {"I8", 1, true},
-    {"U64", 8, true},
-    {"U32", 4, true},
-    {"U16", 2, true},
-    {"U8", 1, true},
-    {"BOOL", 1, true},
-    {"F16", 2, true},
-    {"BF16", 2, true},
-    {"F8_E4M3", 1, false},
-    {"F8_E5M2", 1, false},
-    {"F8_E8M0", 1, false},
+/// Those of safetensors 0.8.0.  A file may hold others, of which only the bytes are known.
+inline constexpr std::array<element_type, 22> element_types{{
+    {"F64", 64, true},         {"F32", 32, true},         {"I64", 64, true},     {"I32", 32, true},
+    {"I16", 16, true},         {"I8", 8, true},           {"U64", 64, true},     {"U32", 32, true},
+    {"U16", 16, true},         {"U8", 8, true},           {"BOOL", 8, true},     {"F16", 16, true},
+    {"BF16", 16, true},        {"C64", 64, false},        {"F8_E4M3", 8, false}, {"F8_E5M2", 8, false},
+    {"F8_E4M3FNUZ", 8, false}, {"F8_E5M2FNUZ", 8, false}, {"F8_E8M0", 8, false}, {"F6_E2M3", 6, false},
+    {"F6_E3M2", 6, false},     {"F4", 4, false},
 }};
 
 /// Null where there is none of this name.
@@ -47,9 +40,11 @@ constexpr element_type const* find_element_type(std::string_view name) {
   return nullptr;
 }
 
-inline std::string all_element_types() {
+/// Those that become numbers, for messages.
+inline std::string readable_element_types() {
   std::string names;
-  for (auto const& t : element_types) names += (names.empty() ? "" : ", ") + std::string(t.name);
+  for (auto const& t : element_types)
+    if (t.readable) names += (names.empty() ? "" : ", ") + std::string(t.name);
   return names;
 }
 

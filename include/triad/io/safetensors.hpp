@@ -6,7 +6,8 @@
 //            ...}
 //   data     tensors in row-major order; offsets count from here, without gaps and overlaps
 //
-// A file is somebody else's claim: whatever is wrong with it ends in a data_error with the byte where it shows.
+// A file is somebody else's claim: whatever is wrong with it ends in a data_error with the byte where it shows.  A type
+// that is no number of C++, or is not known, is refused only where that tensor is read; its bytes are there.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +31,7 @@
 #include "triad/core/views.hpp"
 #include "triad/io/atomic_file.hpp"
 #include "triad/io/element_type.hpp"
+#include "triad/io/lfs_pointer.hpp"
 #include "triad/io/safetensors_header.hpp"
 
 namespace triad {
@@ -67,6 +69,14 @@ class safetensors {
   bool has(std::string const& name) const { return tensors_.count(name) != 0; }
   std::vector<index_t> const& shape(std::string const& name) const { return record(name).shape; }
 
+  /// Under which name this tensor is stored: its own, or the one that metadata give beside it, as safetensors.torch's
+  /// save_model has them for tensors that share memory.  Null: it is not stored.
+  std::string const* stored_name(std::string const& name) const {
+    if (auto const own = tensors_.find(name); own != tensors_.end()) return &own->first;
+    auto const shared = metadata_.find(name);
+    return shared != metadata_.end() && has(shared->second) ? &shared->second : nullptr;
+  }
+
   /// The string of this name in __metadata__.
   std::string const& text(std::string const& name) const {
     auto const found = metadata_.find(name);
@@ -93,7 +103,8 @@ class safetensors {
     static_assert(!std::is_same_v<T, bool>, "safetensors: view a BOOL as std::uint8_t");
     auto const& r = record(name);
     if (r.type != element_type_name<T>() && !(sizeof(T) == 1 && r.type == "BOOL"))
-      fail(r.where, std::string(element_type_name<T>()) + " for tensor " + detail::printable(name), r.type);
+      fail(r.where, std::string(element_type_name<T>()) + " for tensor " + detail::printable(name),
+           detail::type_text(r.type));
     auto const moved = realigned_.find(name);
     auto const* const first = moved != realigned_.end() ? moved->second.data() : data_.data() + r.begin;
     return make_vec(reinterpret_cast<T const*>(first), static_cast<index_t>(r.count()));
@@ -103,20 +114,21 @@ class safetensors {
   template <class T>
   std::vector<T> read_as(std::string const& name) const {
     auto const& r = record(name);
-    auto const& type = *find_element_type(r.type);
-    if (!type.readable)
-      fail(r.where, "a tensor " + detail::printable(name) + " of numbers that can be converted",
-           r.type + "; only its bytes can be read");
+    auto const* const type = find_element_type(r.type);
+    if (!type || !type->readable)
+      throw data_error(file_ + ", byte " + std::to_string(r.where) + ": " + detail::printable(name) + ": type " +
+                       detail::type_text(r.type) + ", expected one of " + readable_element_types() +
+                       "; write it in one of these, or read its bytes");
     std::vector<T> result(r.count());
     for (std::size_t i = 0; i < result.size(); ++i)
-      detail::with_number(r.type, data_.data() + r.begin + i * type.bytes, [&](auto v) {
+      detail::with_number(r.type, data_.data() + r.begin + i * type->bytes(), [&](auto v) {
         if constexpr (std::is_floating_point_v<T>) {
           result[i] = static_cast<T>(v);
         } else if constexpr (std::is_floating_point_v<decltype(v)>) {
           fail(r.where, "integers for tensor " + detail::printable(name), r.type);
         } else {
           if (!std::in_range<T>(v))
-            fail(header_end_ + r.begin + i * type.bytes,
+            fail(header_end_ + r.begin + i * type->bytes(),
                  "a number that fits " + std::string(element_type_name<T>()) + " in tensor " + detail::printable(name),
                  std::to_string(v));
           result[i] = static_cast<T>(v);
@@ -153,9 +165,14 @@ class safetensors {
     if (size < 8) fail(0, "at least 8 bytes, the length of a header", std::to_string(size) + " bytes");
     std::uint64_t length = 0;
     read(&length, 8);
-    if (length > longest_safetensors_header || length > size - 8)
+    if (length > longest_safetensors_header || length > size - 8) {
+      std::string begin(std::min<std::uint64_t>(size, lfs_pointer_begin.size()), '\0');
+      std::memcpy(begin.data(), &length, 8);
+      read(begin.data() + 8, begin.size() - 8);
+      refuse_lfs_pointer(file_, begin);
       fail(0, "a header of at most " + std::to_string(std::min(longest_safetensors_header, size - 8)) + " bytes",
            "one of " + std::to_string(length));
+    }
     std::string text(length, '\0');
     read(text.data(), length);
     if (text.empty() || text.front() != '{')
@@ -172,7 +189,7 @@ class safetensors {
     }
     read(data_.data(), data_.size());
     for (auto const& [name, r] : tensors_)
-      if (r.begin % find_element_type(r.type)->bytes != 0)
+      if (auto const* const type = find_element_type(r.type); type && type->readable && r.begin % type->bytes() != 0)
         realigned_[name].assign(data_.begin() + static_cast<std::ptrdiff_t>(r.begin),
                                 data_.begin() + static_cast<std::ptrdiff_t>(r.end));
   }
@@ -185,16 +202,20 @@ class safetensors {
       if (r.begin > r.end || r.end > data_bytes)
         fail(r.where, "data_offsets in order and up to " + std::to_string(data_bytes) + " for " + tensor,
              "[" + std::to_string(r.begin) + ", " + std::to_string(r.end) + "]");
-      std::uint64_t needed = find_element_type(r.type)->bytes;
+      auto const* const type = find_element_type(r.type);
+      std::uint64_t bits = type ? type->bits : 1;
       bool const empty = std::find(r.shape.begin(), r.shape.end(), 0) != r.shape.end();
       for (auto e : r.shape) {
         auto const extent = static_cast<std::uint64_t>(e);
-        if (!empty && needed > std::numeric_limits<std::uint64_t>::max() / extent)
-          fail(r.where, "a size below 2^64 for " + tensor, "shape " + shape_text(r.shape));
-        needed = empty ? 0 : needed * extent;
+        if (!empty && bits > std::numeric_limits<std::uint64_t>::max() / extent)
+          fail(r.where, "a size below 2^64 bits for " + tensor, "shape " + shape_text(r.shape));
+        bits = empty ? 0 : bits * extent;
       }
-      if (needed != r.end - r.begin)
-        fail(r.where, std::to_string(needed) + " bytes for " + tensor + ", " + r.type + " " + shape_text(r.shape),
+      if (type && bits % 8 != 0)
+        fail(r.where, "whole bytes for " + tensor,
+             std::to_string(bits) + " bits of " + r.type + " " + shape_text(r.shape));
+      if (type && bits / 8 != r.end - r.begin)
+        fail(r.where, std::to_string(bits / 8) + " bytes for " + tensor + ", " + r.type + " " + shape_text(r.shape),
              std::to_string(r.end - r.begin));
       order.emplace_back(&name, &r);
     }
@@ -245,10 +266,10 @@ class safetensors_writer {
     auto const* const known = find_element_type(type);
     if (!known) throw contract_violation("safetensors_writer: no element type is called " + std::string(type));
     tensor_record record{std::string(type), std::move(shape)};
-    if (record.count() * known->bytes != bytes.size())
+    if (auto const needed = record.count() * known->bits; needed != bytes.size() * 8)
       throw contract_violation("safetensors_writer: " + name + " has " + std::to_string(bytes.size()) +
                                " bytes, its shape " + shape_text(record.shape) + " needs " +
-                               std::to_string(record.count() * known->bytes));
+                               std::to_string(needed / 8) + (needed % 8 != 0 ? " and a part of one" : ""));
     if (name == "__metadata__" ||
         !tensors_.emplace(name, entry{std::move(record), {bytes.begin(), bytes.end()}}).second)
       throw contract_violation("safetensors_writer: " + name + " is taken");
@@ -300,7 +321,7 @@ class safetensors_writer {
     tensor_record record;
     std::vector<std::byte> data;
   };
-  static std::size_t size_of(entry const& e) { return find_element_type(e.record.type)->bytes; }
+  static std::size_t size_of(entry const& e) { return find_element_type(e.record.type)->bits; }
 
   std::map<std::string, std::string> metadata_;
   std::map<std::string, entry> tensors_;

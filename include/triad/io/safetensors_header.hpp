@@ -1,5 +1,5 @@
-// The header of a safetensors file: JSON events become records, and anything but the format's one form is refused with
-// its byte.
+// The header of a safetensors file: JSON events become records, and anything but the format's form is refused with its
+// byte.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,7 +27,7 @@ inline constexpr std::uint64_t longest_safetensors_header = 100'000'000;
 
 /// What the header says of one tensor.
 struct tensor_record {
-  std::string type;                  // F64, F32, ...
+  std::string type;                  // F64, F32, ... or any text: of types that are not known only the bytes are
   std::vector<index_t> shape;        // empty: a single number
   std::uint64_t begin = 0, end = 0;  // bytes in the data section
   std::uint64_t where = 0;           // byte of the file at which the header names it
@@ -52,6 +52,11 @@ inline std::string printable(std::string_view name, std::size_t longest = 100) {
   std::string text;
   for (char c : name.substr(0, longest)) text += static_cast<unsigned char>(c) < 32 || c == 127 ? '?' : c;
   return '"' + text + (name.size() > longest ? "...\"" : "\"");
+}
+
+/// A type as messages name it: one that is not known is any text of the file's.
+inline std::string type_text(std::string_view type) {
+  return find_element_type(type) ? std::string(type) : printable(type);
 }
 
 /// Reads characters and remembers how far, so that a message can say where in the file it is.
@@ -94,12 +99,18 @@ class safetensors_header {
   }
 
   // What nlohmann::json::sax_parse calls.
-  bool null() { return refuse("a string, an object or a list of integers", "null"); }
-  bool boolean(bool) { return refuse("a string, an object or a list of integers", "true or false"); }
-  bool number_integer(std::int64_t v) { return refuse("an integer that is not negative", std::to_string(v)); }
-  bool number_float(double, std::string const& text) { return refuse("an integer", printable(text)); }
+  bool null() {
+    if (state_ == in_file && key_ == "__metadata__") return begin_metadata();  // the same as {}
+    return skipped() || refuse("a string, an object or a list of integers", "null");
+  }
+  bool boolean(bool) { return skipped() || refuse("a string, an object or a list of integers", "true or false"); }
+  bool number_integer(std::int64_t v) {
+    return skipped() || refuse("an integer that is not negative", std::to_string(v));
+  }
+  bool number_float(double, std::string const& text) { return skipped() || refuse("an integer", printable(text)); }
   bool binary(nlohmann::json::binary_t&) { return refuse("JSON text", "binary data"); }
   bool number_unsigned(std::uint64_t v) {
+    if (skipped()) return true;
     if (state_ == in_shape) {
       if (v > static_cast<std::uint64_t>(std::numeric_limits<index_t>::max()))
         return refuse("an extent below 2^63", std::to_string(v));
@@ -114,11 +125,10 @@ class safetensors_header {
     return true;
   }
   bool string(std::string& text) {
+    if (skipped()) return true;
     if (state_ == in_metadata) {
       if (!metadata.emplace(key_, std::move(text)).second) return refuse("each name once", printable(key_) + " again");
     } else if (state_ == in_tensor && key_ == "dtype") {
-      if (!find_element_type(text))
-        return refuse("one of " + all_element_types() + " as dtype of " + printable(name_), printable(text));
       record_.type = std::move(text);
     } else {
       return refuse("no string here", printable(text));
@@ -126,11 +136,13 @@ class safetensors_header {
     return true;
   }
   bool start_object(std::size_t) {
-    if (state_ == outside && !begun_) {
+    if (state_ == in_extra) {
+      ++extra_depth_;
+    } else if (state_ == outside && !begun_) {
       begun_ = true;
       state_ = in_file;
     } else if (state_ == in_file && key_ == "__metadata__") {
-      if (std::exchange(metadata_seen_, true)) return refuse("one \"__metadata__\"", "another");
+      begin_metadata();
       state_ = in_metadata;
     } else if (state_ == in_file) {
       if (tensors.count(key_)) return refuse("each tensor once", printable(key_) + " again");
@@ -146,7 +158,9 @@ class safetensors_header {
     return true;
   }
   bool end_object() {
-    if (state_ == in_tensor) {
+    if (state_ == in_extra) {
+      end_extra();
+    } else if (state_ == in_tensor) {
       for (char const* needed : {"dtype", "shape", "data_offsets"})
         if (!seen_.count(needed)) return refuse("a " + std::string(needed) + " for tensor " + printable(name_), "none");
       tensors.emplace(name_, record_);
@@ -157,7 +171,9 @@ class safetensors_header {
     return true;
   }
   bool start_array(std::size_t) {
-    if (state_ == in_tensor && key_ == "shape")
+    if (state_ == in_extra)
+      ++extra_depth_;
+    else if (state_ == in_tensor && key_ == "shape")
       state_ = in_shape;
     else if (state_ == in_tensor && key_ == "data_offsets")
       state_ = in_offsets;
@@ -166,6 +182,10 @@ class safetensors_header {
     return true;
   }
   bool end_array() {
+    if (state_ == in_extra) {
+      end_extra();
+      return true;
+    }
     if (state_ == in_offsets && offsets_ != 2)
       return refuse("two data_offsets for tensor " + printable(name_), std::to_string(offsets_));
     state_ = in_tensor;
@@ -174,8 +194,10 @@ class safetensors_header {
   bool key(std::string& text) {
     key_ = std::move(text);
     if (state_ != in_tensor) return true;
-    if (key_ != "dtype" && key_ != "shape" && key_ != "data_offsets")
-      return refuse("dtype, shape and data_offsets for tensor " + printable(name_), printable(key_));
+    if (key_ != "dtype" && key_ != "shape" && key_ != "data_offsets") {
+      state_ = in_extra;  // on which the format is silent: its own library reads over it
+      return true;
+    }
     if (!seen_.insert(key_).second) return refuse("one " + key_ + " for tensor " + printable(name_), "another");
     return true;
   }
@@ -184,7 +206,18 @@ class safetensors_header {
   }
 
  private:
-  enum place { outside, in_file, in_metadata, in_tensor, in_shape, in_offsets };
+  enum place { outside, in_file, in_metadata, in_tensor, in_shape, in_offsets, in_extra };
+
+  bool begin_metadata() { return !std::exchange(metadata_seen_, true) || refuse("one \"__metadata__\"", "another"); }
+  /// Whether a plain value is a part of a member that is read over, or is it.
+  bool skipped() {
+    if (state_ != in_extra) return false;
+    if (extra_depth_ == 0) state_ = in_tensor;
+    return true;
+  }
+  void end_extra() {
+    if (--extra_depth_ == 0) state_ = in_tensor;
+  }
 
   std::uint64_t offset() const { return 8 + static_cast<std::uint64_t>(furthest_ - begin_); }
   [[noreturn]] bool refuse(std::string const& expected, std::string const& found) const {
@@ -200,6 +233,7 @@ class safetensors_header {
   tensor_record record_;
   std::set<std::string> seen_;
   int offsets_ = 0;
+  std::size_t extra_depth_ = 0;  // objects and lists that are open in a member that is read over
 };
 
 }  // namespace detail
