@@ -88,6 +88,70 @@ TEST_CASE("a tensor that is not there, of another shape or of another type is re
   CHECK(parameters.values().at(2).weight(0, 0) == 0.5f);
 }
 
+TEST_CASE("a tensor of a type without numbers hinders only the parameter that would take it") {
+  set parameters(stack_of(true));
+  auto const with = [](std::string const& name) {
+    safetensors_writer file;
+    file.add("w.0", {2, 2}, std::vector<float>{1, 2, 3, 4});
+    file.add("b.0", {2}, std::vector<float>{5, 6});
+    file.add_bytes(name, "C64", {1}, std::vector<std::byte>(8));
+    return safetensors(file.bytes(), "theirs");
+  };
+  CHECK_NOTHROW(load_weights(with("freqs"), parameters, name_of, {.leave_out = {"freqs"}}));
+  CHECK(parameters.values().at(0).weight(0, 0) == 1.0f);
+  CHECK_THROWS_WITH(load_weights(with("freqs"), parameters, name_of), contains("1 of its tensors: \"freqs\""));
+  auto const other = [](std::string const& path) { return path == "0.bias" ? "z" : name_of(path); };
+  CHECK_THROWS_WITH(load_weights(with("z"), parameters, other, {.leave_out = {"b.0"}}),
+                    contains("tensor \"z\" is (1)"));
+}
+
+TEST_CASE("tensors that share memory are stored once, and a model that does not share them takes each from there") {
+  // As safetensors.torch's save_model writes three layers that are one.
+  safetensors_writer file;
+  file.add("w.0", {2, 2}, std::vector<float>{1, 2, 3, 4});
+  file.add("b.0", {2}, std::vector<float>{5, 6});
+  for (std::string const name : {"w.1", "w.2", "b.1", "b.2"}) file.text(name, name.substr(0, 2) + "0");
+  safetensors const shared(file.bytes(), "shared");
+  set untied(stack_of(false)), tied(stack_of(true));
+  load_weights(shared, untied, name_of);
+  for (index_t k = 0; k < 3; ++k) {
+    CHECK(untied.values().at(k).weight(1, 1) == 4.0f);
+    CHECK(untied.values().at(k).bias(0) == 5.0f);
+  }
+  CHECK_NOTHROW(load_weights(shared, tied, name_of));
+  // What they say of a tensor that is there, or of one that is not, is no alias.
+  safetensors_writer wrong;
+  wrong.add("w.0", {2, 2}, std::vector<float>{1, 2, 3, 4});
+  wrong.add("b.0", {2}, std::vector<float>{5, 6});
+  wrong.text("w.1", "nothing");
+  wrong.text("b.0", "w.0");
+  CHECK_THROWS_WITH(load_weights(safetensors(wrong.bytes(), "wrong"), untied, name_of),
+                    contains("expected a tensor \"w.1\" for the parameter 1.weight"));
+  wrong.text("w.2", "b.0");
+  auto const second = [](std::string const& path) { return path == "0.weight" ? "w.2" : name_of(path); };
+  CHECK_THROWS_WITH(load_weights(safetensors(wrong.bytes(), "wrong"), tied, second, {.leave_out = {"w.0"}}),
+                    contains("tensor \"b.0\" is (2), expected (2, 2)"));
+}
+
+TEST_CASE("layers of bias=False load where it is said that biases are zero") {
+  safetensors_writer file;
+  for (int k = 0; k < 3; ++k) file.add("w." + std::to_string(k), {2, 2}, std::vector<float>{1, 2, 3, 4});
+  file.add("b.2", {2}, std::vector<float>{5, 6});
+  safetensors const without(file.bytes(), "without");
+  set parameters(stack_of(false));
+  parameters.mutable_values().at(0).bias(1) = 7;
+  CHECK_THROWS_WITH(load_weights(without, parameters, name_of),
+                    contains("expected a tensor \"b.0\" for the parameter 0.bias") && contains("zero_biases = true"));
+  CHECK(parameters.values().at(0).bias(1) == 7.0f);
+  load_weights(without, parameters, name_of, {.zero_biases = true});
+  CHECK(parameters.values().at(0).bias(1) == 0.0f);
+  CHECK(parameters.values().at(2).bias(1) == 6.0f);  // one that is there is taken
+  CHECK(parameters.values().at(0).weight(1, 1) == 4.0f);
+  auto const wrong = [](std::string const& path) { return path == "1.weight" ? "w" : name_of(path); };
+  CHECK_THROWS_WITH(load_weights(without, parameters, wrong, {.zero_biases = true}),
+                    contains("expected a tensor \"w\" for the parameter 1.weight") && !contains("zero_biases"));
+}
+
 TEST_CASE("short floats become floats, to the bit") {
   set parameters(stack_of(true));
   auto const bytes = [](std::vector<std::uint16_t> const& numbers) {
@@ -157,6 +221,16 @@ TEST_CASE("PyTorch's encoder has three maps in one tensor, which are written and
   load_weights(file, read, names);
   auto const a = made.flat_values(), b = read.flat_values();
   for (index_t i = 0; i < a.extent(0); ++i) REQUIRE(a(i) == b(i));
+
+  // The same layers with bias=False have six tensors each; norms and maps are then without biases alike.
+  safetensors_writer without;
+  for (auto const& [name, record] : file.tensors())
+    if (!name.ends_with("bias")) without.add_bytes(name, record.type, record.shape, file.bytes(name));
+  load_weights(safetensors(without.bytes(), "without"), read, names, {.zero_biases = true});
+  walk(read.values(), [&](std::string const& name, auto view) {
+    for (index_t i = 0; name.ends_with("bias") && i < static_cast<index_t>(view.size()); ++i)
+      CHECK(view.data_handle()[i] == 0.0f);
+  });
 
   // A part that no parameter takes is as bad as a tensor that none takes.
   renames const without_value{{"layers.*.self_attn.in_proj_weight", "*.attention.query.weight", 0, 3},

@@ -6,7 +6,8 @@
 //   save_weights("ours.safetensors", learner.parameters(), names);
 //
 // Strict both ways: a parameter that the file has not and a tensor of the file that no parameter takes are errors, so a
-// model of one tied layer does not take the first of a file of three and go on as if nothing had happened.
+// model of one tied layer does not take the first of a file of three and go on as if nothing had happened.  A tensor
+// that several names share is stored once, and metadata say which: {"layers.1.w": "layers.0.w"}.
 #pragma once
 
 #include <algorithm>
@@ -134,6 +135,7 @@ inline renames released_edge_transformer(std::string const& theirs = "") {
 struct load_weights_options {
   bool convert = false;                     // F64 is rounded to F32; F32, F16 and BF16 are converted in any case
   std::vector<std::string> leave_out = {};  // names of the file that nothing takes, or what they begin with and a `*`
+  bool zero_biases = false;                 // a bias that is missing is zero, as in PyTorch's layers of bias=False
 };
 
 namespace detail {
@@ -149,6 +151,8 @@ inline bool left_out(std::string const& name, std::vector<std::string> const& ru
 inline weight_name named(weight_name name) { return name; }
 inline weight_name named(std::string name) { return {std::move(name)}; }
 
+inline bool is_bias(std::string_view path) { return path == "bias" || path.ends_with(".bias"); }
+
 /// The shape that a file's tensor has for a parameter of this shape.
 inline std::vector<index_t> whole_shape(std::vector<index_t> shape, weight_name const& theirs) {
   TRIAD_EXPECTS(theirs.part >= 0 && theirs.part < theirs.parts,
@@ -163,7 +167,7 @@ inline std::vector<index_t> whole_shape(std::vector<index_t> shape, weight_name 
 /// Overwrites every parameter in `values`, fields in `where`, with the tensor of the file that name_of(path) says, by
 /// its name or as a weight_name; shapes are (out, in) as PyTorch has them.  A data_error, before anything is changed,
 /// where the file has no such tensor, or one of another shape or type, and where a tensor of the file, or a part of it,
-/// is taken by no parameter; two parameters may take one tensor.
+/// is taken by no parameter; two parameters may take one tensor.  A tensor that metadata call another's alias is that.
 template <class Memory = host_memory, class Fields, class NameOf>
 requires(!holds_parameters<Fields>) void load_weights(safetensors const& file, Fields values, NameOf name_of,
                                                       load_weights_options const& options = {},
@@ -180,21 +184,24 @@ requires(!holds_parameters<Fields>) void load_weights(safetensors const& file, F
     auto const shape = detail::whole_shape(ours, theirs);
     auto const of = " for " + (theirs.parts == 1 ? std::string() : "a part of it, ") + "the parameter " + path + " " +
                     shape_text(ours);
-    if (!file.has(theirs.name))
+    auto const* const stored = file.stored_name(theirs.name);
+    if (!stored && options.zero_biases && detail::is_bias(path)) return;
+    if (!stored)
       throw data_error(file.file() + ": expected a tensor " + detail::printable(theirs.name) + of +
-                       ", found none; name_of(path) says what it is called there");
-    auto const& record = file.record(theirs.name);
+                       ", found none; name_of(path) says what it is called there" +
+                       (detail::is_bias(path) ? ", or {.zero_biases = true} that there is none" : ""));
+    auto const& record = file.record(*stored);
     if (record.shape != shape)
-      throw data_error(file.file() + ": tensor " + detail::printable(theirs.name) + " is " + shape_text(record.shape) +
+      throw data_error(file.file() + ": tensor " + detail::printable(*stored) + " is " + shape_text(record.shape) +
                        ", expected " + shape_text(shape) + of + "; build the model with the file's sizes");
     bool const as_it_is = record.type == element_type_name<T>() || (record.type == "F32" && sizeof(T) == 8);
     bool const shorter = record.type == "F16" || record.type == "BF16";
     bool const longer = record.type == "F64" && sizeof(T) == 4;
     if (!as_it_is && !shorter && !(longer && options.convert))
-      throw data_error(file.file() + ": tensor " + detail::printable(theirs.name) + " is " + record.type +
-                       ", expected " + std::string(element_type_name<T>()) + of + "; " +
-                       (longer ? "say {.convert = true} to round it" : "write the file in F32"));
-    auto& parts = taken.try_emplace(theirs.name, taken_parts{theirs.parts, {}}).first->second;
+      throw data_error(file.file() + ": tensor " + detail::printable(*stored) + " is " +
+                       detail::type_text(record.type) + ", expected " + std::string(element_type_name<T>()) + of +
+                       "; " + (longer ? "say {.convert = true} to round it" : "write the file in F32"));
+    auto& parts = taken.try_emplace(*stored, taken_parts{theirs.parts, {}}).first->second;
     TRIAD_EXPECTS(parts.of == theirs.parts, "load_weights: " + theirs.name + " has " + std::to_string(parts.of) +
                                                 " parts and " + std::to_string(theirs.parts));
     parts.numbers.insert(theirs.part);
@@ -216,8 +223,14 @@ requires(!holds_parameters<Fields>) void load_weights(safetensors const& file, F
   walk(values, [&](std::string const& path, auto view) {
     using T = typename decltype(view)::element_type;
     auto const theirs = detail::named(name_of(path));
-    auto const host = file.read_as<T>(theirs.name);
     auto const size = static_cast<std::size_t>(view.size());
+    auto const* const stored = file.stored_name(theirs.name);
+    if (!stored) {
+      std::vector<T> const zeros(size);
+      where.from_host(view.data_handle(), zeros.data(), size * sizeof(T));
+      return;
+    }
+    auto const host = file.read_as<T>(*stored);
     where.from_host(view.data_handle(), host.data() + static_cast<std::size_t>(theirs.part) * size, size * sizeof(T));
   });
 }
