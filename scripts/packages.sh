@@ -46,6 +46,11 @@ need_cccl() {
   python3 -m pip --version > /dev/null 2>&1 || missing+=(python3-pip)
 }
 
+# Debian's python3 makes no virtual environments without a package of its own.
+need_venv() {
+  python3 -c 'import ensurepip, venv' > /dev/null 2>&1 || missing+=(python3-venv)
+}
+
 # Where clang++ is there: its fuzzing library, a package of its own since Debian 12, called by clang's version.
 need_libfuzzer() {
   command -v clang++ > /dev/null || return 0
