@@ -110,8 +110,9 @@ void tree_graft(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
 
 // ---- registration ---------------------------------------------------------------------------------------------------
 
+// A SymInt is a size: torch.compile and torch.export keep one graph for all of them.
 #define TRIAD_TRIANGLE_ARGUMENTS \
-  "Tensor sizes, Tensor masked, Tensor sources, Tensor seed, int nodes, int form, float fill, float dropout"
+  "Tensor sizes, Tensor masked, Tensor sources, Tensor seed, SymInt nodes, int form, float fill, float dropout"
 
 struct registration {
   TorchLibraryHandle schemas = nullptr, implementations[2] = {};
