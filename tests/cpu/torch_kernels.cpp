@@ -49,11 +49,18 @@ TEST_CASE("roles of a seed are those of the library, and given ones must be orth
   triad::make_random(positions, 11, maps(positions, 9, expected.data(), expected_shifts.data()));
   CHECK(roles == expected);
   CHECK(shifts == expected_shifts);
-  REQUIRE(triad_make_shifts(2, 3, 9, roles.data(), again.data(), message, sizeof message) == 0);
+  auto const make = [&](std::int64_t type) {
+    return triad_make_shifts(2, 3, 9, type, roles.data(), again.data(), message, sizeof message);
+  };
+  REQUIRE(make(triad_float64) == 0);
   CHECK(again == shifts);
-  roles[0] += 1;
-  CHECK(triad_make_shifts(2, 3, 9, roles.data(), again.data(), message, sizeof message) == 1);
+  roles[0] += 1e-7;  // what a float has beyond its digits
+  CHECK(make(triad_float32) == 0);
+  CHECK(make(triad_float64) == 1);
   CHECK(std::string(message).find("not orthonormal") != std::string::npos);
+  roles[0] += 1;
+  CHECK(make(triad_float32) == 1);
+  CHECK(std::string(message).find("within 1e-05") != std::string::npos);
   CHECK(std::string(triad_kernels_description()) == std::string(triad::version) + " of a test");
 }
 

@@ -3,6 +3,7 @@
 #include "kernels.h"
 
 #include <cstring>
+#include <vector>
 
 #include "kernels_calls.hpp"
 #include "kernels_table.h"
@@ -11,6 +12,7 @@
 #include "triad/cpu/triangle.hpp"
 #include "triad/tree/algebra.hpp"
 #include "triad/tree/gather.hpp"
+#include "triad/tree/roles.hpp"
 #include "triad/tree/shift.hpp"
 #include "triad/version.hpp"
 
@@ -142,11 +144,18 @@ int triad_make_roles(int64_t branching, int64_t depth, int64_t width, uint64_t s
   });
 }
 
-int triad_make_shifts(int64_t branching, int64_t depth, int64_t width, double* roles, double* shifts, char* message,
-                      int64_t room) {
+int triad_make_shifts(int64_t branching, int64_t depth, int64_t width, int64_t type, double* roles, double* shifts,
+                      char* message, int64_t room) {
   return guarded(message, room, [&] {
     triad::tree_positions<> const positions(branching, depth);
-    triad::make_given(positions, maps(positions, width, roles, shifts));
+    auto const made = maps(positions, width, roles, shifts);
+    with_type(type, [&](auto number) {
+      using T = decltype(number);
+      std::vector<T> const given(roles, roles + positions.count() * width);
+      triad::expect_orthonormal<T>(
+          triad::tensor<T const, triad::dyn, triad::dyn>(given.data(), positions.count(), width), "roles");
+    });
+    triad::make_shifts<double>(positions, made.roles, made.shifts);
   });
 }
 

@@ -95,9 +95,9 @@ TRIAD_TORCH_API int triad_tree_graft(triad_tree_call const* call, char* message,
 /// Orthonormal roles drawn from a seed, and D_c of each child: roles (N, r), shifts (b, r, r).
 TRIAD_TORCH_API int triad_make_roles(int64_t branching, int64_t depth, int64_t width, uint64_t seed, double* roles,
                                      double* shifts, char* message, int64_t room);
-/// D_c of each child for the caller's roles, which must be orthonormal.
-TRIAD_TORCH_API int triad_make_shifts(int64_t branching, int64_t depth, int64_t width, double* roles, double* shifts,
-                                      char* message, int64_t room);
+/// D_c of each child for the caller's roles, which must be orthonormal within what numbers of `type` can be.
+TRIAD_TORCH_API int triad_make_shifts(int64_t branching, int64_t depth, int64_t width, int64_t type, double* roles,
+                                      double* shifts, char* message, int64_t room);
 
 /// triad's version and what the kernels were compiled for: "0.2.0 x86-64-v3".
 TRIAD_TORCH_API char const* triad_kernels_description(void);

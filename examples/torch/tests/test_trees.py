@@ -62,10 +62,9 @@ def test_derivatives_are_right_as_often_as_wanted(roles):
 
 
 def test_operators_keep_pytorchs_rules_and_compile():
-    from triad_torch import _operators
     x = torch.randn(2, 7, 3, requires_grad=True)
-    torch.library.opcheck(_operators.tree_child, (x, 1, 2, 3))
-    torch.library.opcheck(_operators.tree_graft, (x, 0, 2, 3))
+    torch.library.opcheck(torch.ops.triad.tree_child.default, (x, 1, 2, 3))
+    torch.library.opcheck(torch.ops.triad.tree_graft.default, (x, 0, 2, 3))
     roles = Roles.gather(3)
     f = lambda t: cons(roles, [cdr(roles, t), car(roles, t)], root(roles, t))
     assert torch.equal(torch.compile(f, fullgraph=True)(x), f(x))
@@ -101,6 +100,19 @@ def test_roles_of_ones_own():
     assert np.array_equal(drawn.shifts, given.shifts)
     with pytest.raises(ValueError, match="not orthonormal"):
         Roles.given(np.ones((7, 7)), 3)
+
+
+@pytest.mark.parametrize("kind", ["numpy", "torch"])
+def test_given_vectors_are_orthonormal_as_their_numbers_can_be(kind):
+    single = Roles.dense(3, seed=5, width=12).vectors.astype(np.float32)
+    roles = Roles.given(single if kind == "numpy" else torch.from_numpy(single), 3)
+    x, _ = some_tree(roles, "numpy")
+    assert np.allclose(car(roles, graft(roles, x, 0)), x, atol=1e-5)
+    with pytest.raises(ValueError, match="not orthonormal.*within 1e-10"):
+        Roles.given(single.astype(np.float64), 3)
+    single[0] *= 1.001
+    with pytest.raises(ValueError, match="not orthonormal.*within 1e-05"):
+        Roles.given(single, 3)
 
 
 def test_what_is_wrong_is_said():

@@ -104,7 +104,7 @@ def library() -> ctypes.CDLL:
     maps = [ctypes.c_int64] * 3
     end = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64]
     lib.triad_make_roles.argtypes = [*maps, ctypes.c_uint64, *end]
-    lib.triad_make_shifts.argtypes = [*maps, *end]
+    lib.triad_make_shifts.argtypes = [*maps, ctypes.c_int64, *end]
     return lib
 
 

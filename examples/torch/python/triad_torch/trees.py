@@ -36,7 +36,8 @@ class Roles:
     Roles.gather(depth)                   unit vectors: a tree is (..., positions, filler), a row of numbers a position
     Roles.dense(depth, seed, width)       orthonormal vectors drawn from a seed, the same as in C++: a tree is
                                           (..., filler, width)
-    Roles.given(vectors, depth)           the caller's orthonormal vectors (positions, width), as an array
+    Roles.given(vectors, depth)           the caller's orthonormal vectors (positions, width): inner products within
+                                          1e-10 of 0 and 1, or within 1e-5 where the array is float32
     """
 
     def __init__(self, depth: int, branching: int, vectors: np.ndarray | None, shifts: np.ndarray | None):
@@ -61,12 +62,14 @@ class Roles:
 
     @classmethod
     def given(cls, vectors, depth: int, branching: int = 2) -> Roles:
-        vectors = np.array(vectors, dtype=np.float64, order="C")
+        given = np.asarray(vectors)
+        exactness = _arrays.TYPES.get(given.dtype, _kernels.FLOAT64)
+        vectors = np.array(given, dtype=np.float64, order="C")
         count = positions(branching, depth)
         if vectors.ndim != 2 or vectors.shape[0] != count:
             raise ValueError(f"vectors have shape {vectors.shape}, expected ({count}, width): one role a position")
         shifts = np.empty((branching, vectors.shape[1], vectors.shape[1]))
-        _kernels.run("triad_make_shifts", branching, depth, vectors.shape[1], _arrays.address(vectors),
+        _kernels.run("triad_make_shifts", branching, depth, vectors.shape[1], exactness, _arrays.address(vectors),
                      _arrays.address(shifts))
         return cls(depth, branching, vectors, shifts)
 
