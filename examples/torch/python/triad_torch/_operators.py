@@ -12,6 +12,7 @@ except ImportError as error:
                       "NumPy and JAX do without") from error
 
 from . import _kernels
+from ._transforms import differentiated_backward
 from .attention import has_right
 
 
@@ -59,14 +60,9 @@ def expect_device(device: torch.device, name: str) -> None:
 
 cuda_refused = "not built"  # why tensors on a GPU are refused; "" where they are not
 _load()
-triangle = torch.ops.triad.triangle.default
-triangle_stacked = torch.ops.triad.triangle_stacked.default
-fuse = torch.ops.triad.fuse.default
-tree_child = torch.ops.triad.tree_child.default
-tree_graft = torch.ops.triad.tree_graft.default
-_triangle_grad = torch.ops.triad.triangle_grad.default
-_triangle_stacked_grad = torch.ops.triad.triangle_stacked_grad.default
-_fuse_grad = torch.ops.triad.fuse_grad.default
+(triangle, triangle_stacked, fuse, tree_child, tree_graft, _triangle_grad, _triangle_stacked_grad, _fuse_grad) = map(
+    differentiated_backward, ("triangle", "triangle_stacked", "fuse", "tree_child", "tree_graft", "triangle_grad",
+                              "triangle_stacked_grad", "fuse_grad"))
 
 
 # ---- shapes without data ---------------------------------------------------------------------------------------------
