@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "options.hpp"
 #include "triad/core/sizes.hpp"
 #include "triad/io/json_read.hpp"
+#include "triad/io/roberta.hpp"
 #include "vocabulary.hpp"
 
 namespace seq2seq {
@@ -19,7 +19,7 @@ namespace seq2seq {
 /// What --roberta says of the encoder.  Throws data_error.
 inline void read_published(options& o) {
   o.published = triad::read_roberta_config(o.roberta);
-  o.published_weights = triad::apps::digest_of((std::filesystem::path(o.roberta) / "model.safetensors").string());
+  o.published_weights = triad::apps::digest_of(triad::roberta_weights_in(o.roberta));
   o.encoder_layers = static_cast<int>(o.published->layers);
 }
 

@@ -133,6 +133,23 @@ TEST_CASE("files without the prefix, and older ones that call a norm's parameter
   CHECK(by_path(parameters.values()) == by_path(others.values()));
 }
 
+TEST_CASE("an encoder whose table of words is stored as a language model's head is read by the alias") {
+  scratch_folder const folder, other;
+  weights const w;
+  write(folder, w);
+  auto parameters = made(folder / "", false), others = made(folder / "", false);
+  load_roberta(folder / "", parameters);
+  write(other, w);
+  // As safetensors.torch's save_model has it: of names that share memory the first in the alphabet.
+  std::string const dropped = "roberta.embeddings.word_embeddings.weight", kept = "lm_head.decoder.weight";
+  safetensors_writer file;
+  for (auto const& [name, e] : w.all) file.add(name == dropped ? kept : name, e.shape, e.values);
+  file.text(dropped, kept);
+  file.write(other / "model.safetensors");
+  load_roberta(other / "", others);
+  CHECK(by_path(parameters.values()) == by_path(others.values()));
+}
+
 // ---- RoBERTa by plain loops, from the published names
 // ------------------------------------------------------------------------------
 
@@ -285,9 +302,14 @@ TEST_CASE(
   CHECK_THROWS_WITH(load_roberta(half / "", parameters), contains("model.safetensors, byte "));
 
   scratch_folder const none;
-  CHECK_THROWS_WITH(load_roberta(none / "", parameters), contains("expected a safetensors file"));
-  std::ofstream(none / "pytorch_model.bin") << "x";
-  CHECK_THROWS_WITH(load_roberta(none / "", parameters), contains("only a pytorch_model.bin"));
+  CHECK_THROWS_WITH(load_roberta(none / "", parameters),
+                    contains("model.safetensors: found none, expected a safetensors file"));
+  for (auto const* name : {"pytorch_model.bin.index.json", "pytorch_model.bin", "model.safetensors.index.json"}) {
+    std::ofstream(none / name) << "x";
+    CHECK_THROWS_WITH(load_roberta(none / "", parameters), contains(name) && contains("expected a safetensors file"));
+  }
+  CHECK_THROWS_WITH(roberta_weights_in(none / ""), contains("join them: model.save_pretrained"));
+  CHECK(roberta_weights_in(good / "") == good / "model.safetensors");
   CHECK(by_path(parameters.values()) == before);
 }
 

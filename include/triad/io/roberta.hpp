@@ -90,6 +90,26 @@ inline roberta_config read_roberta_config(std::string const& folder) {
   return c;
 }
 
+/// The path of the weights, folder/model.safetensors.  A data_error that says what is there instead where it is
+/// missing.
+inline std::string roberta_weights_in(std::string const& folder) {
+  std::error_code ignored;
+  auto const in = std::filesystem::path(folder);
+  auto const path = (in / "model.safetensors").string();
+  if (std::filesystem::exists(path, ignored)) return path;
+  auto const refuse = [&](std::string const& found, std::string const& advice) {
+    throw data_error(path + ": found " + found + ", expected a safetensors file of all weights; " + advice);
+  };
+  if (std::filesystem::exists(in / "model.safetensors.index.json", ignored))
+    refuse("several files with a model.safetensors.index.json",
+           "join them: model.save_pretrained(folder, max_shard_size=\"100GB\") of transformers");
+  for (auto const* name : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
+    if (std::filesystem::exists(in / name, ignored))
+      refuse("only a " + std::string(name) + " beside it", "save the model as safetensors");
+  refuse("none", "give the folder of a published encoder");
+  return path;
+}
+
 /// Where a parameter of ours stands in the published file, without `roberta.`; none: it is not the published encoder's.
 inline std::optional<std::string> roberta_name(std::string const& path) {
   struct entry {
@@ -133,33 +153,34 @@ namespace detail {
 /// The published file, with the spelling that it has chosen.
 class roberta_tensors {
  public:
-  explicit roberta_tensors(std::string const& folder) : file_(path_in(folder)) {
-    if (file_.has("roberta.embeddings.word_embeddings.weight"))
+  explicit roberta_tensors(std::string const& folder) : file_(roberta_weights_in(folder)) {
+    if (file_.stored_name("roberta.embeddings.word_embeddings.weight"))
       prefix_ = "roberta.";
-    else
-      (void)file_.record("embeddings.word_embeddings.weight");
+    else if (std::string const name = "embeddings.word_embeddings.weight"; !file_.stored_name(name))
+      (void)file_.record(name);  // which says what the file has
   }
 
   /// The file's name of the tensor that roberta_name() calls `name`, checked: it has this shape and numbers that can be
   /// read.
   std::string find(std::string const& name, std::vector<index_t> const& shape) const {
     auto found = prefix_ + name;
-    if (!file_.has(found)) {
+    if (!file_.stored_name(found)) {
       auto older = found;
       for (auto const& [now, then] :
            {std::pair("LayerNorm.weight", "LayerNorm.gamma"), std::pair("LayerNorm.bias", "LayerNorm.beta")})
         if (std::string_view const end = now; older.ends_with(end))
           older.replace(older.size() - end.size(), end.size(), then);
-      if (file_.has(older)) found = older;
+      if (file_.stored_name(older)) found = older;
     }
+    if (auto const* const stored = file_.stored_name(found)) found = *stored;
     auto const& record = file_.record(found);
     if (record.shape != shape)
       throw data_error(file_.file() + ": expected tensor " + printable(found) + " of shape " + shape_text(shape) +
                        ", found " + shape_text(record.shape) +
                        "; build the model that the config.json beside it describes");
     if (record.type != "F32" && record.type != "F64")
-      throw data_error(file_.file() + ": expected tensor " + printable(found) + " in F32 or F64, found " + record.type +
-                       "; convert the file to F32");
+      throw data_error(file_.file() + ": expected tensor " + printable(found) + " in F32 or F64, found " +
+                       type_text(record.type) + "; convert the file to F32");
     return found;
   }
 
@@ -174,17 +195,6 @@ class roberta_tensors {
   safetensors const& file() const { return file_; }
 
  private:
-  static std::string path_in(std::string const& folder) {
-    auto const path = std::filesystem::path(folder) / "model.safetensors";
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored) &&
-        std::filesystem::exists(std::filesystem::path(folder) / "pytorch_model.bin", ignored))
-      throw data_error(
-          path.string() +
-          ": expected the weights, found only a pytorch_model.bin beside it; save the model as safetensors");
-    return path.string();
-  }
-
   safetensors file_;
   std::string prefix_;
 };

@@ -4,7 +4,9 @@
 //   text    is cut into pieces: of letters, of numbers, of other characters, each with the space before it;  's 't 're
 //           've 'm 'll 'd; and what is left of white space
 //   piece   its bytes, each as one printable character (a space as U+0120)
-//   parts   pairs of neighbours are joined, the pair of the earliest line of merges.txt first, until no pair is in it
+//   parts   pairs of neighbours are joined, the pair of the earliest line of merges.txt first, until no pair is in it;
+//   a
+//           pair that stands there twice counts by its first line
 //   numbers of the parts by vocab.json, {part: number ...}
 //
 // No text is refused and none is changed: decode gives back every byte, whether the text is UTF-8 or not, where the
@@ -17,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -85,6 +88,11 @@ class byte_bpe {
   /// Reads a folder's vocab.json and merges.txt; throws data_error, with file and line or token, where they are none.
   static byte_bpe read(std::string const& folder) {
     auto const in = std::filesystem::path(folder);
+    std::error_code ignored;
+    if (!std::filesystem::exists(in / "vocab.json", ignored) && std::filesystem::exists(in / "tokenizer.json", ignored))
+      throw data_error((in / "vocab.json").string() +
+                       ": found only a tokenizer.json beside it, expected vocab.json and merges.txt; make them: "
+                       "tokenizers.Tokenizer.from_file(\"tokenizer.json\").model.save(\".\") in Python");
     return read((in / "vocab.json").string(), (in / "merges.txt").string());
   }
   static byte_bpe read(std::string const& vocabulary, std::string const& merges) {
