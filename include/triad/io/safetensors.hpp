@@ -72,7 +72,7 @@ class safetensors {
   /// Under which name this tensor is stored: its own, or the one that metadata give beside it, as safetensors.torch's
   /// save_model has them for tensors that share memory.  Null: it is not stored.
   std::string const* stored_name(std::string const& name) const {
-    if (auto const own = tensors_.find(name); own != tensors_.end()) return &own->first;
+    if (auto const found = tensors_.find(name); found != tensors_.end()) return &found->first;
     auto const shared = metadata_.find(name);
     return shared != metadata_.end() && has(shared->second) ? &shared->second : nullptr;
   }
