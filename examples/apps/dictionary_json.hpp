@@ -19,7 +19,9 @@ inline nlohmann::json dictionary_json(text::dictionary const& words) {
     tokens.push_back(words.token(n));
     counts.push_back(words.count(n));
   }
-  return {{"tokens", tokens}, {"counts", counts}};
+  nlohmann::json json{{"tokens", tokens}, {"counts", counts}};
+  if (!words.overwriting().empty()) json["overwriting"] = words.overwriting();
+  return json;
 }
 
 /// Throws data_error, or nlohmann::json::exception where the lists are not there.
@@ -29,7 +31,9 @@ inline text::dictionary dictionary_from(nlohmann::json const& json) {
   if (tokens.size() != counts.size()) throw data_error("tokens and counts of a dictionary differ in number");
   std::vector<std::pair<std::string, long long>> entries;
   for (std::size_t i = 0; i < tokens.size(); ++i) entries.emplace_back(tokens[i], counts[i]);
-  return text::dictionary::of(entries);
+  std::vector<index_t> overwriting;
+  if (json.contains("overwriting")) overwriting = json_integers<index_t>(json.at("overwriting"), "overwriting");
+  return text::dictionary::of(entries, overwriting);
 }
 
 }  // namespace triad::apps

@@ -3,6 +3,7 @@
 #include "triad/io/text/dictionary.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -59,7 +60,34 @@ TEST_CASE("a dictionary that is written is read again, and a line that is none i
   }
   CHECK_THROWS_WITH(dictionary::read(saved(folder, "a 1\nb 1\na 1\n")),
                     contains("file:3: 'a' is in the dictionary already"));
-  CHECK_THROWS_WITH(dictionary::read(saved(folder, "</s> 1\n")), contains("'</s>' is in the dictionary already"));
+  CHECK_THROWS_WITH(dictionary::read(saved(folder, "a 1\n<unk> 3\n")),
+                    contains("file:2: '<unk>' is a special token") && contains("#fairseq:overwrite"));
+  CHECK_THROWS_WITH(dictionary::read(saved(folder, "a 1\nb -3\n")),
+                    contains("file:2: 'b' has the count -3, expected 0 or more"));
+  CHECK(written(dictionary::read(saved(folder, "a 1 \t\nb c 2\n"))) == "a 1\nb c 2\n");
+}
+
+TEST_CASE("a line that overwrites gives its token another number, as in fairseq") {
+  triad::test::scratch_folder const folder;
+  auto const text =
+      std::string("<s> 0 #fairseq:overwrite\na 5\n<unk> 3 #fairseq:overwrite\na 2 #fairseq:overwrite\nb 1\n");
+  auto const d = dictionary::read(saved(folder, text));
+  CHECK(d.size() == 9);
+  CHECK(d.numbers("<s> a b <unk> c") == std::vector<index_t>{4, 7, 8, 6, dictionary::unknown});
+  CHECK((d.token(5) == "a" && d.token(7) == "a" && d.count(7) == 2));
+  CHECK(d.decode(std::vector<index_t>{dictionary::begin, 4, 5, dictionary::end}) == "<s> a");
+  CHECK(d.overwriting() == std::vector<index_t>{4, 6, 7});
+  CHECK(written(d) == text);
+  // One that overwrites nothing is a line like others.
+  CHECK(written(dictionary::read(saved(folder, "a 5 #fairseq:overwrite\n"))) == "a 5\n");
+  for (char const* line :
+       {"#fairseq:overwrite\n", " #fairseq:overwrite\n", "a #fairseq:overwrite\n", "a 1 #fairseq:other\n"})
+    CHECK_THROWS_WITH(dictionary::read(saved(folder, line)), contains("file:1: a token, a space and a count"));
+
+  std::vector<std::pair<std::string, long long>> entries;
+  for (index_t n = dictionary::specials; n < d.size(); ++n) entries.emplace_back(d.token(n), d.count(n));
+  CHECK(written(dictionary::of(entries, d.overwriting())) == text);
+  CHECK_THROWS_WITH(dictionary::of(entries), contains("'<s>' is twice in a dictionary"));
 }
 
 }  // namespace io_dictionary_tests

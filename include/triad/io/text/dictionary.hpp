@@ -3,7 +3,9 @@
 //
 //   0 <s> begins a sentence   1 <pad> fills a row   2 </s> ends a sentence   3 <unk> stands for what is unknown
 //   4 and on: the tokens of the file, in its order
-// One line each, the token, a space and how often it occurs; the four above are not in the file.
+// One line each, the token, a space and how often it occurs; the four above are not in the file.  A token that is there
+// twice, or is one of the four, has ` #fairseq:overwrite` behind the count where it is meant so, as fairseq has it:
+// from then on the token has that line's number.
 #pragma once
 
 #include <algorithm>
@@ -70,11 +72,13 @@ class dictionary {
   }
 
   /// The dictionary of these tokens and how often each occurs, in their order; throws data_error where one is there
-  /// twice.
-  static dictionary of(std::span<std::pair<std::string, long long> const> entries) {
+  /// twice and its number is not one of `overwriting`.
+  static dictionary of(std::span<std::pair<std::string, long long> const> entries,
+                       std::span<index_t const> overwriting = {}) {
     dictionary result;
     for (auto const& [token, count] : entries) {
-      if (result.contains(token)) throw data_error("'" + token + "' is twice in a dictionary");
+      bool const meant = std::find(overwriting.begin(), overwriting.end(), result.size()) != overwriting.end();
+      if (result.contains(token) && !meant) throw data_error("'" + token + "' is twice in a dictionary");
       result.enter(token, count);
     }
     return result;
@@ -89,17 +93,25 @@ class dictionary {
     };
     for (std::string line; lines.next_text(line);) {
       if (line.empty()) continue;
-      auto const space = line.rfind(' ');
-      auto const last = line.data() + line.size();
+      auto entry = std::string_view(line).substr(0, line.find_last_not_of(" \t") + 1);
+      constexpr std::string_view flag = " #fairseq:overwrite";
+      bool const overwrites = entry.ends_with(flag);
+      if (overwrites) entry.remove_suffix(flag.size());
+      auto const space = entry.rfind(' ');
+      auto const number = entry.substr(std::min(space, entry.size() - 1) + 1);
       long long count = -1;
-      if (space != std::string::npos) {
-        auto const number = std::from_chars(line.data() + space + 1, last, count);
-        if (number.ec != std::errc() || number.ptr != last) count = -1;
-      }
-      if (space == 0 || space == std::string::npos || count < 0) fail("a token, a space and a count are expected");
-      auto const token = std::string_view(line).substr(0, space);
-      if (result.contains(token))
-        fail("'" + std::string(token) + "' is in the dictionary already; remove one of the two lines");
+      auto const read = std::from_chars(number.data(), number.data() + number.size(), count);
+      if (space == 0 || space == std::string_view::npos || read.ec != std::errc() ||
+          read.ptr != number.data() + number.size())
+        fail("a token, a space and a count are expected");
+      auto const token = std::string_view(entry).substr(0, space);
+      if (count < 0) fail("'" + std::string(token) + "' has the count " + std::string(number) + ", expected 0 or more");
+      if (result.contains(token) && !overwrites)
+        fail(result.number(token) < specials
+                 ? "'" + std::string(token) +
+                       "' is a special token, which every dictionary has; remove the line, or write " +
+                       "#fairseq:overwrite behind it"
+                 : "'" + std::string(token) + "' is in the dictionary already; remove one of the two lines");
       result.enter(token, count);
     }
     return result;
@@ -107,8 +119,16 @@ class dictionary {
 
   /// Writes the file that read() reads.
   void write(std::ostream& out) const {
-    for (std::size_t i = specials; i < tokens_.size(); ++i) out << tokens_[i].first << ' ' << tokens_[i].second << '\n';
+    auto next = overwriting_.begin();
+    for (std::size_t i = specials; i < tokens_.size(); ++i) {
+      bool const overwrites = next != overwriting_.end() && static_cast<std::size_t>(*next) == i;
+      if (overwrites) ++next;
+      out << tokens_[i].first << ' ' << tokens_[i].second << (overwrites ? " #fairseq:overwrite\n" : "\n");
+    }
   }
+
+  /// Numbers, in their order, whose token had another number before.
+  [[nodiscard]] std::vector<index_t> const& overwriting() const { return overwriting_; }
 
   [[nodiscard]] index_t size() const { return static_cast<index_t>(tokens_.size()); }
   [[nodiscard]] bool contains(std::string_view token) const { return numbers_.count(std::string(token)) != 0; }
@@ -147,7 +167,7 @@ class dictionary {
 
  private:
   void enter(std::string_view token, long long count) {
-    numbers_.emplace(token, size());
+    if (!numbers_.insert_or_assign(std::string(token), size()).second) overwriting_.push_back(size());
     tokens_.emplace_back(token, count);
   }
   [[nodiscard]] std::pair<std::string, long long> const& entry(index_t number) const {
@@ -159,6 +179,7 @@ class dictionary {
 
   std::vector<std::pair<std::string, long long>> tokens_;
   std::unordered_map<std::string, index_t> numbers_;
+  std::vector<index_t> overwriting_;
 };
 
 }  // namespace triad::text
