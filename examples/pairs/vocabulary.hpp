@@ -107,9 +107,9 @@ class language {
   }
 
  private:
-  /// Byte-level tokens keep white space: of that, a line has what a file of pairs has.
+  /// Encodings keep white space: of that, a line has what a file of pairs has.
   static std::string spaced(std::string const& line) { return triad::text::joined(triad::text::words(line)); }
-  std::string parts(std::string const& line) { return parts_ ? parts_->apply(tokens(line)) : tokens(line); }
+  std::string parts(std::string const& line) { return parts_ ? parts_->apply(spaced(tokens(line))) : tokens(line); }
 
   dictionary words_;  // empty where there are published ones
   std::optional<bpe> parts_;
@@ -176,10 +176,10 @@ namespace detail {
 
 inline std::vector<triad::text::bpe_merge> merges_from(nlohmann::json const& json) {
   std::vector<triad::text::bpe_merge> merges;
-  for (auto const& merge : json.get<std::vector<std::string>>()) {
-    auto const space = merge.find(' ');
-    if (space == std::string::npos) throw triad::data_error("a merge without a space");
-    merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
+  for (auto const& text : json.get<std::vector<std::string>>()) {
+    auto merge = triad::text::detail::merge_of(text);
+    if (!merge) throw triad::data_error("a merge is " + triad::quoted(nlohmann::json(text)) + ", expected two parts");
+    merges.push_back(*std::move(merge));
   }
   return merges;
 }

@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   fuzz::read_or_refuse(file.path(), [&] { (void)text::dictionary::read(file.path()); });
   fuzz::read_or_refuse(file.path(), [&] {
     auto merges = text::bpe::read(file.path());
-    fuzz::expect(text::bpe::undo(merges.apply("ab abc  b")) == "ab abc b", "words come back");
+    for (std::string const words : {"ab abc b", "@@ a@@ @ a@@@b", "a\u3000b \t"})
+      fuzz::expect(text::bpe::undo(merges.apply(words)) == words, "words come back");
   });
   other.write("one line\nanother\n");
   fuzz::read_or_refuse(

@@ -40,6 +40,49 @@ TEST_CASE("merges are learned, the most frequent pair first") {
   CHECK(bpe::undo("a@@") == "a");
 }
 
+TEST_CASE("words stand between spaces alone: other white space is a character of a word") {
+  bpe merges(std::vector<bpe_merge>{{"a", "b</w>"}});
+  CHECK(merges.apply("  ab   ab \r\n") == "ab ab");
+  CHECK(merges.apply("ab\u3000ab") == "a@@ b@@ \u3000@@ ab");
+  CHECK(merges.apply("ab\u00a0ab x\ty") == "a@@ b@@ \u00a0@@ ab x@@ \t@@ y");
+  CHECK(merges.apply(" \u2028 ") == "\u2028");
+  for (std::string const text : {"ab\u3000ab", "\u00a0 a\tb c\vd", "x \u2028 \u0085y"})
+    CHECK(bpe::undo(merges.apply(text)) == text);
+}
+
+TEST_CASE("a word is not lost where its last part ends as parts are marked") {
+  bpe none((std::vector<bpe_merge>())),
+      some(std::vector<bpe_merge>{{"@", "@"}, {"@", "@</w>"}, {"a", "@@</w>"}, {"@@", "@"}});
+  CHECK(some.apply("@@ b") == "@@ b");
+  CHECK(some.apply("a@@ b") == "a@@ @@ b");
+  CHECK(some.parts("a@@") == list{"a", "@@"});
+  std::vector<std::string> words{""};  // all of up to five of these characters
+  for (std::size_t i = 0; words[i].size() < 5; ++i)
+    for (char const c : {'a', '@', 'b'}) words.push_back(words[i] + c);
+  std::string text;
+  for (std::size_t i = 1; i < words.size(); ++i) text += (i > 1 ? " " : "") + words[i];
+  CHECK(bpe::undo(none.apply(text)) == text);
+  CHECK(bpe::undo(some.apply(text)) == text);
+  CHECK(bpe::undo("@@ @@") == "@@ @@");
+}
+
+TEST_CASE("merges that no file can hold are refused where they are made") {
+  using triad::contract_violation;
+  for (char const* word : {"a b", " ", "a\n", "a\rb"}) {
+    std::vector<std::pair<std::string, long long>> const counted{{"ab", 2}, {word, 2}};
+    CHECK_THROWS_AS(learn_bpe(counted, 10), contract_violation);
+    CHECK_THROWS_WITH(learn_bpe(counted, 10), contains("has a space or a line end"));
+    CHECK_THROWS_AS(bpe(std::vector<bpe_merge>{{"a", word}}), contract_violation);
+    CHECK_THROWS_AS(bpe(std::vector<bpe_merge>{{word, "a"}}), contract_violation);
+  }
+  CHECK_THROWS_AS(bpe(std::vector<bpe_merge>{{"a", ""}}), contract_violation);
+  triad::test::scratch_folder const folder;
+  std::vector<std::pair<std::string, long long>> const counted{{"a\u3000a\u00a0a\ta", 3}, {"\u3000a", 2}};
+  auto const text = written(learn_bpe(counted, 10));
+  CHECK(written(bpe::read(saved(folder, text))) == text);
+  CHECK_THROWS_WITH(bpe::read(saved(folder, "#version: 0.2\na\rb c\n")), contains("file:2: two parts"));
+}
+
 TEST_CASE("overlapping pairs are merged from the left") {
   bpe twice(std::vector<bpe_merge>{{"a", "a"}});
   CHECK(twice.apply("aaaab aaab") == "aa@@ aa@@ b aa@@ a@@ b");

@@ -25,6 +25,11 @@ TEST_CASE("characters and words are those of the text, whatever its bytes") {
   CHECK(words("  a\tb\xe3\x80\x80"
               "c \n") == list{"a", "b", "c"});  // U+3000 is a space
   CHECK(words("").empty());
+  CHECK(words_between_spaces("  a\tb\xe3\x80\x80"
+                             "c  d \r\n") == list{"a\tb\xe3\x80\x80"
+                                                  "c",
+                                                  "d"});
+  for (char const* none : {"", " ", "\n", " \r\n"}) CHECK(words_between_spaces(none).empty());
   CHECK(joined(words("  a  b ")) == "a b");
   CHECK(trimmed(" \xe3\x80\x80 a b\xc2\xa0") == "a b");
   CHECK(trimmed(" \t").empty());

@@ -3,7 +3,9 @@
 //
 // A word begins as its characters, the last with </w> behind it. Of the merges that fit anywhere in the word, the
 // earliest of the list is made, at every place, from left to right, until none fits. Each part but the last is then
-// written with @@ behind it: "lowest" -> "low@@ est".
+// written with @@ behind it: "lowest" -> "low@@ est". A last part that itself ends in @@ is cut before them, so that no
+// word is lost when parts are joined again. Words stand between spaces (U+0020) alone: a tab or another space of
+// Unicode is a character of a word, as in subword-nmt.
 //
 // Learning: the pair of neighbours that is most frequent in all words becomes the next merge; of pairs as frequent, the
 // last in the order of bytes.
@@ -11,6 +13,7 @@
 // A file begins with the line `#version: 0.2`; then a merge a line, its two parts with a space between them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -23,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "triad/core/contracts.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/text/characters.hpp"
 #include "triad/io/text/gz_lines.hpp"
@@ -34,6 +38,12 @@ using bpe_merge = std::pair<std::string, std::string>;
 namespace detail {
 
 inline constexpr std::string_view word_end = "</w>";
+inline constexpr std::string_view part_mark = "@@";       // behind each part but the last
+inline constexpr std::string_view no_part_has = " \r\n";  // since a file has a merge a line
+
+inline bool is_part(std::string_view text) {
+  return !text.empty() && text.find_first_of(no_part_has) == std::string_view::npos;
+}
 
 inline std::vector<std::string> characters_of_word(std::string_view word) {
   auto parts = characters(word);
@@ -55,11 +65,10 @@ inline void merge_all(std::vector<std::string>& parts, bpe_merge const& merge) {
 
 // The two parts of a line with one space between them; none where it is no such line.
 inline std::optional<bpe_merge> merge_of(std::string const& line) {
-  auto const space = line.find(' ');
-  if (space == 0 || space == std::string::npos || space + 1 == line.size() ||
-      line.find(' ', space + 1) != std::string::npos)
-    return {};
-  return bpe_merge(line.substr(0, space), line.substr(space + 1));
+  auto const space = std::min(line.find(' '), line.size());
+  bpe_merge merge(line.substr(0, space), line.substr(std::min(space + 1, line.size())));
+  if (!is_part(merge.first) || !is_part(merge.second)) return {};
+  return merge;
 }
 
 // Merges in the order they are made in; of two equal ones the earlier counts.
@@ -96,8 +105,14 @@ class ranked_merges {
 /// Applies merges to text. Remembers the words it has seen.
 class bpe {
  public:
+  /// A contract_violation where a part is empty, or has a space or a line end: no file could hold it.
   explicit bpe(std::vector<bpe_merge> merges) {
-    for (auto& merge : merges) merges_.add(std::move(merge));
+    for (auto& merge : merges) {
+      TRIAD_EXPECTS(detail::is_part(merge.first) && detail::is_part(merge.second),
+                    "bpe: a merge of '" + merge.first + "' and '" + merge.second +
+                        "'; parts are not empty and have neither spaces nor line ends");
+      merges_.add(std::move(merge));
+    }
   }
 
   /// Reads merges; throws data_error, with file and line, where a line is none.
@@ -134,28 +149,36 @@ class bpe {
     if (known != parts_.end()) return known->second;
     auto parts = detail::characters_of_word(word);
     merges_.join(parts);
-    if (!parts.empty()) parts.back().resize(parts.back().size() - detail::word_end.size());
+    if (!parts.empty()) {
+      auto& last = parts.back();
+      last.resize(last.size() - detail::word_end.size());
+      if (last.size() > detail::part_mark.size() && last.ends_with(detail::part_mark)) {
+        last.resize(last.size() - detail::part_mark.size());
+        parts.emplace_back(detail::part_mark);
+      }
+    }
     return parts_.emplace(word, std::move(parts)).first->second;
   }
 
   /// A line of words as a line of parts, each that is not the last of its word with @@ behind it.
   std::string apply(std::string_view line) {
     std::vector<std::string> result;
-    for (auto const& word : words(line)) {
+    for (auto const& word : words_between_spaces(line)) {
       auto const& all = parts(word);
-      for (std::size_t i = 0; i < all.size(); ++i) result.push_back(all[i] + (i + 1 < all.size() ? "@@" : ""));
+      for (std::size_t i = 0; i < all.size(); ++i)
+        result.push_back(i + 1 < all.size() ? all[i] + std::string(detail::part_mark) : all[i]);
     }
     return joined(result);
   }
 
-  /// The words again: undoes apply().
+  /// The words again: undoes apply(). A part is never empty, so @@ alone is a part that ends its word.
   static std::string undo(std::string_view line) {
     std::string result;
     bool open = true;  // the next part belongs to the word before it
-    for (auto const& part : words(line)) {
+    for (auto const& part : words_between_spaces(line)) {
       if (!open) result += ' ';
-      open = part.ends_with("@@");
-      result += open ? std::string_view(part).substr(0, part.size() - 2) : std::string_view(part);
+      open = part.size() > detail::part_mark.size() && part.ends_with(detail::part_mark);
+      result += std::string_view(part).substr(0, part.size() - (open ? detail::part_mark.size() : 0));
     }
     return result;
   }
@@ -166,7 +189,7 @@ class bpe {
 };
 
 /// Learns merges from words and how often each occurs: `most` of them, or until no pair occurs `least` times (1 at the
-/// least).
+/// least). A contract_violation where a word has a space or a line end: words_between_spaces() cuts a line.
 inline bpe learn_bpe(std::span<std::pair<std::string, long long> const> counted, std::size_t most,
                      long long least = 2) {
   std::vector<std::vector<std::string>> parts;
@@ -180,6 +203,9 @@ inline bpe learn_bpe(std::span<std::pair<std::string, long long> const> counted,
     }
   };
   for (std::size_t w = 0; w < counted.size(); ++w) {
+    TRIAD_EXPECTS(counted[w].first.find_first_of(detail::no_part_has) == std::string::npos,
+                  "learn_bpe: the word '" + counted[w].first +
+                      "' has a space or a line end; cut lines with words_between_spaces()");
     parts.push_back(detail::characters_of_word(counted[w].first));
     count(w, counted[w].second);
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -71,6 +72,19 @@ inline std::vector<std::string> words(std::string_view text) {
     if (!space) result.back().append(text.substr(at, c.bytes));
     inside = !space;
     at += c.bytes;
+  }
+  return result;
+}
+
+/// The words of a line as byte-pair encodings cut it: what stands between spaces (U+0020), without line ends at the
+/// end. Other white space is a character of a word. No word is empty.
+inline std::vector<std::string> words_between_spaces(std::string_view line) {
+  while (line.ends_with('\n') || line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
+  std::vector<std::string> result;
+  for (std::size_t at = 0; at < line.size();) {
+    auto const end = std::min(line.find(' ', at), line.size());
+    if (end > at) result.emplace_back(line.substr(at, end - at));
+    at = end + 1;
   }
   return result;
 }
