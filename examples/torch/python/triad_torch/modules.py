@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from . import _operators
+from . import _operators, _projections
 from ._torch_attention import batch_arguments, expect_type
 from .attention import expect_rate, form_number, has_right
 
@@ -30,6 +30,9 @@ class TriangularAttention(nn.Module):
     Parameters are called as in the released program: linears.0 query, 1 key, 2 left value, 3 right value, 5 output; in
     the flat form 0 key, 1 value, 2 query, 3 output.  A checkpoint's linears.4 is dropped where it has a 5 too: the
     released program never uses it then.  Where there is no 5 it is read as the output, as in the program for CFQ.
+
+    Projections are one product of their weights side by side.  Where one is no nn.Linear as PyTorch makes it (an
+    adapter, a quantised layer), or has hooks (as pruning, weight norm and spectral norm have), each is called.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0, bias: bool = False, form: str = "full"):
@@ -71,17 +74,14 @@ class TriangularAttention(nn.Module):
         if x.dim() != 4 or x.shape[1] != x.shape[2] or x.shape[3] != self.width:
             raise ValueError(f"x has shape {tuple(x.shape)}, expected (batch, n, n, {self.width})")
         b, n, _, d = x.shape
-        parts = [self.linears[name] for name in self._stacked]
-        weight = torch.cat([part.weight for part in parts])
-        bias = None if parts[0].bias is None else torch.cat([part.bias for part in parts])
-        projected = F.linear(x, weight, bias)
+        projected = _projections.side_by_side({f"linears.{name}": self.linears[name] for name in self._stacked}, x)
         computed = expect_type(projected, "x")
         rate = self.dropout if self.training else 0.0
         if x.numel() == 0:
             return self.linears[self._output](projected[..., :d] * 0)
         how = batch_arguments(x.device, b, n, None, mask, causal_sources, rate, generator, fill, self._form)
         o, _, _ = _operators.triangle_stacked(
-            projected.to(computed).view(b * n * n, len(parts), self.heads, d // self.heads), *how)
+            projected.to(computed).view(b * n * n, len(self._stacked), self.heads, d // self.heads), *how)
         return self.linears[self._output](o.view(b, n, n, d).to(projected.dtype))
 
 
@@ -206,9 +206,10 @@ def fuse_attention(u: torch.Tensor, states: torch.Tensor, dropout_p: float = 0.0
 class FuseAttention(nn.Module):
     """Fuse-attention with its projections: forward(x, states), x (..., width), states (layers, ..., width).
 
-    No state of a layer below is projected: 4 width^2 products a token, whatever the number of layers.  Parameters are
-    called as in fairseq's attention: q_proj, k_proj, v_proj, out_proj.  The key's bias moves no weight, and its
-    gradient is zero.
+    No state of a layer below is projected: 4 width^2 products a token, whatever the number of layers.  Where k_proj or
+    v_proj is no nn.Linear as PyTorch makes it, or has hooks, both are called, with every state.  Parameters are called
+    as in fairseq's attention: q_proj, k_proj, v_proj, out_proj.  The key's bias moves no weight, and its gradient is
+    zero.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0):
@@ -223,9 +224,26 @@ class FuseAttention(nn.Module):
                              f"(..., {self.width}) and (1 or more layers, ..., the same)")
         heads, k = self.heads, self.width // self.heads
         q = self.q_proj(x).reshape(-1, heads, k) * k ** -0.5
+        dropout = self.dropout if self.training else 0.0, generator
+        inner = (self.k_proj, self.v_proj)
+        if all(_projections.is_plain(part) and part.bias is not None for part in inner):
+            context = self._by_weights(q, states.reshape(states.shape[0], -1, self.width), *dropout)
+            return self.out_proj(context.reshape(x.shape)) + 0 * self.k_proj.bias.sum()  # so that it has a gradient
+        return self.out_proj(self._by_calls(q, states, *dropout).reshape(x.shape))
+
+    def _by_weights(self, q: torch.Tensor, states: torch.Tensor, *dropout) -> torch.Tensor:
+        """q (rows, heads, k), states (layers, rows, width), which are not projected; (rows, heads, k)."""
+        _, heads, k = q.shape
         u = torch.einsum("rhk,hkd->rhd", q, self.k_proj.weight.view(heads, k, self.width))
-        mixed, kept = fuse_attention(u, states.reshape(states.shape[0], -1, self.width),
-                                     self.dropout if self.training else 0.0, generator)
+        mixed, kept = fuse_attention(u, states, *dropout)
         context = torch.einsum("rhd,hkd->rhk", mixed, self.v_proj.weight.view(heads, k, self.width))
-        context = context + kept.unsqueeze(-1) * self.v_proj.bias.view(heads, k)
-        return self.out_proj(context.reshape(x.shape)) + 0 * self.k_proj.bias.sum()  # so that it has a gradient
+        return context + kept.unsqueeze(-1) * self.v_proj.bias.view(heads, k)
+
+    def _by_calls(self, q: torch.Tensor, states: torch.Tensor, *dropout) -> torch.Tensor:
+        """The same with a key and a value for each state, as k_proj and v_proj make them.  The states of a head are its
+        keys beside its values, and its query is zero where the values are."""
+        rows, heads, k = q.shape
+        projected = (_projections.call(getattr(self, name), name, states) for name in ("k_proj", "v_proj"))
+        both = torch.cat([y.reshape(states.shape[0], rows * heads, k) for y in projected], -1)
+        mixed, _ = fuse_attention(F.pad(q.reshape(rows * heads, 1, k), (0, k)), both, *dropout)
+        return mixed[..., k:].reshape(rows, heads, k)

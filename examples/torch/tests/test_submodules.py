@@ -1,0 +1,282 @@
+"""Projections that are more than a weight: adapters, hooks, pruning, norms of weights, quantised layers.
+
+Modules read the weights of plain nn.Linear layers, and call everything else."""
+import copy
+import warnings
+from unittest import mock
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.utils import parametrizations, prune
+
+from triad_torch import EdgeTransformerLayer, FuseAttention, TriangularAttention
+
+WIDTH, HEADS = 8, 2
+
+
+class Case:
+    """A module, an input of it, and the projections whose weights it reads."""
+
+    def __init__(self, module, inputs, names):
+        self.module, self.inputs, self.names = module, inputs, names
+
+    def parts(self):
+        return [self.module.get_submodule(name) for name in self.names]
+
+    def replace(self, make):
+        """make(part) in the place of every part."""
+        for name in self.names:
+            parent, _, last = name.rpartition(".")
+            holder = self.module.get_submodule(parent)
+            setattr(holder, last, make(getattr(holder, last)))
+        return self
+
+    def __call__(self):
+        return self.module(*self.inputs)
+
+
+def triangular(**how):
+    names = ["linears.0", "linears.1", "linears.2", "linears.3"]
+    return Case(TriangularAttention(WIDTH, HEADS, **how), [torch.randn(2, 4, 4, WIDTH)], names)
+
+
+def value_ablation():
+    names = ["linears.0", "linears.1", "linears.2"]
+    return Case(TriangularAttention(WIDTH, HEADS, bias=True, form="value_ablation"), [torch.randn(1, 3, 3, WIDTH)],
+                names)
+
+
+def flat():
+    return Case(TriangularAttention(WIDTH, HEADS, form="flat"), [torch.randn(1, 3, 3, WIDTH)],
+                ["linears.0", "linears.1", "linears.2"])
+
+
+def layer():
+    names = [f"edge_attention.linears.{k}" for k in range(4)]
+    return Case(EdgeTransformerLayer(WIDTH, HEADS), [torch.randn(2, 4, 4, WIDTH)], names)
+
+
+def fuse():
+    return Case(FuseAttention(WIDTH, HEADS), [torch.randn(5, 2, WIDTH), torch.randn(3, 5, 2, WIDTH)],
+                ["k_proj", "v_proj"])
+
+
+every_module = pytest.mark.parametrize("make", [triangular, value_ablation, flat, layer, fuse],
+                                       ids=lambda make: make.__name__)
+
+
+class Adapter(nn.Module):
+    """A layer of lower rank beside a frozen one, with the other's weight and bias as its own attributes."""
+
+    def __init__(self, base):
+        super().__init__()
+        self.base = base.requires_grad_(False)
+        self.down, self.up = nn.Linear(WIDTH, 2, bias=False), nn.Linear(2, WIDTH, bias=False)
+
+    weight = property(lambda self: self.base.weight)
+    bias = property(lambda self: self.base.bias)
+
+    def forward(self, x):
+        return self.base(x) + self.up(self.down(x))
+
+
+class Called(nn.Module):
+    """The layer as it was, only that it must be called."""
+
+    def __init__(self, base):
+        super().__init__()
+        self.base = base
+
+    def forward(self, x):
+        return self.base(x)
+
+
+def gradients(case):
+    case.module.zero_grad()
+    case().square().sum().backward()
+    return [parameter.grad for parameter in case.module.parameters()]
+
+
+@every_module
+def test_called_projections_are_those_of_the_weights(make):
+    torch.set_default_dtype(torch.float64)
+    try:
+        case = make()
+    finally:
+        torch.set_default_dtype(torch.float32)
+    by_weights, of_weights = case(), gradients(case)
+    case.replace(Called)
+    assert torch.allclose(case(), by_weights, rtol=1e-10, atol=1e-12)
+    for ours, theirs in zip(gradients(case), of_weights):
+        assert torch.allclose(ours, theirs, rtol=1e-9, atol=1e-11)
+
+
+@every_module
+def test_an_adapter_takes_part_and_learns(make):
+    case = make()
+    before = case()
+    case.replace(Adapter)
+    assert not torch.allclose(case(), before)
+    case().square().sum().backward()
+    for part in case.parts():
+        assert part.base.weight.grad is None
+        assert part.up.weight.grad.abs().max() > 0 and part.down.weight.grad.abs().max() > 0
+    merged = copy.deepcopy(case)
+    with torch.no_grad():
+        merged.replace(lambda part: part.base)
+        for part, adapter in zip(merged.parts(), case.parts()):
+            part.weight += adapter.up.weight @ adapter.down.weight
+    assert torch.allclose(case(), merged(), atol=1e-5)
+
+
+@every_module
+@pytest.mark.parametrize("kind", ["forward_hook", "forward_pre_hook", "full_backward_hook", "full_backward_pre_hook"])
+def test_hooks_of_a_projection_run(make, kind):
+    case, seen = make(), []
+    handles = [getattr(part, f"register_{kind}")(lambda part, *_: seen.append(part)) for part in case.parts()]
+    case.inputs[0].requires_grad_()
+    case().sum().backward()
+    assert {id(part) for part in seen} == {id(part) for part in case.parts()}
+    seen.clear()
+    for handle in handles:
+        handle.remove()
+    case().sum().backward()
+    assert not seen
+
+
+@every_module
+@pytest.mark.parametrize("kind", ["forward_hook", "forward_pre_hook", "full_backward_hook", "full_backward_pre_hook"])
+def test_hooks_of_all_modules_see_every_projection(make, kind):
+    case, seen = make(), []
+    case.inputs[0].requires_grad_()
+    handle = getattr(nn.modules.module, f"register_module_{kind}")(lambda part, *_: seen.append(part))
+    try:
+        case().sum().backward()
+    finally:
+        handle.remove()
+    assert {id(part) for part in case.parts()} <= {id(part) for part in seen}
+
+
+@every_module
+def test_a_hook_that_changes_what_a_projection_gives_is_obeyed(make):
+    case = make()
+    before = case()
+    case.parts()[-1].register_forward_hook(lambda part, inputs, y: y * 0)
+    assert not torch.allclose(case(), before)
+
+
+@every_module
+def test_a_mask_of_pruning_is_applied_to_new_weights(make):
+    case = make()
+    for part in case.parts():
+        prune.l1_unstructured(part, "weight", 0.5)
+    optimiser = torch.optim.SGD(case.module.parameters(), 0.1)
+    for _ in range(2):
+        gradients(case)
+        optimiser.step()
+    with torch.no_grad():
+        now = case()
+        for part in case.parts():
+            assert (part.weight_orig.grad[part.weight_mask == 0] == 0).all()
+            prune.remove(part, "weight")  # what is left is weight_orig with the mask applied
+        assert torch.allclose(case(), now, atol=1e-6)
+
+
+@every_module
+@pytest.mark.parametrize("norm", [nn.utils.weight_norm, nn.utils.spectral_norm, parametrizations.weight_norm,
+                                  parametrizations.spectral_norm],
+                         ids=["weight_norm", "spectral_norm", "parametrized_weight_norm", "parametrized_spectral_norm"])
+def test_norms_of_weights_learn(make, norm):
+    case = make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the older two are on their way out
+        case.replace(norm)
+    parameters = [p for part in case.parts() for name, p in part.named_parameters() if "bias" not in name]
+    optimiser, values = torch.optim.SGD(case.module.parameters(), 1e-3), []
+    for _ in range(3):
+        optimiser.zero_grad()
+        loss = case().square().mean()
+        loss.backward()  # a second one too: nothing of a step before is used again
+        assert all(p.grad is not None and p.grad.abs().max() > 0 for p in parameters)
+        optimiser.step()
+        values.append(float(loss.detach()))
+    assert values[2] < values[0]
+
+
+def quantised(module):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return torch.ao.quantization.quantize_dynamic(module, {nn.Linear}, torch.qint8)
+        except (AttributeError, RuntimeError) as error:  # no such part of PyTorch, or no engine for this processor
+            pytest.skip(f"no dynamic quantisation: {error}")
+
+
+@every_module
+def test_a_quantised_module_answers(make):
+    case = make()
+    with torch.no_grad():
+        expected = case()
+        case.module = quantised(case.module)
+        assert all(type(part) is not nn.Linear for part in case.parts())
+        found = case()
+    assert not torch.equal(found, expected)
+    assert float((found - expected).abs().max()) < 0.1 * float(expected.abs().max())
+
+
+@every_module
+def test_a_forward_that_was_replaced_is_called(make):
+    case, seen = make(), []
+    for part in case.parts():
+        original = part.forward
+        part.forward = lambda x, original=original: seen.append(1) or original(x)
+    case()
+    assert len(seen) == len(case.parts())
+
+
+@every_module
+def test_plain_projections_are_not_called(make):
+    case, called = make(), []
+    forward = nn.Linear.forward
+    with mock.patch.object(nn.Linear, "forward", lambda self, x: called.append(self) or forward(self, x)):
+        case()
+    assert called and not {id(part) for part in called} & {id(part) for part in case.parts()}
+
+
+def test_projections_with_and_without_a_bias_stand_side_by_side():
+    case = triangular()
+    case.module.linears["1"] = nn.Linear(WIDTH, WIDTH)
+    case().sum().backward()
+    assert case.module.linears["1"].bias.grad is not None
+    fused = fuse()
+    fused.replace(lambda part: nn.Linear(WIDTH, WIDTH, bias=False))
+    expected = copy.deepcopy(fused).replace(Called)
+    assert torch.allclose(fused(), expected())
+
+
+def test_an_adapter_compiles_and_stays_in_one_graph():
+    for make in (triangular, fuse):
+        case = make().replace(Adapter)
+        compiled = torch.compile(case.module, fullgraph=True)
+        assert torch.allclose(compiled(*case.inputs), case(), atol=1e-5)
+
+
+def test_dropout_of_called_projections_has_the_gradient_of_its_mask():
+    module = FuseAttention(4, 2, dropout=0.4).double()
+    module.k_proj = Called(module.k_proj)
+    x, states = (torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((3, 4), (3, 3, 4)))
+    draw = lambda *t: module(*t, generator=torch.Generator().manual_seed(1))
+    assert torch.equal(draw(x, states), draw(x, states))
+    assert torch.autograd.gradcheck(draw, (x, states))
+
+
+def test_a_projection_of_another_width_is_refused_by_name():
+    case = triangular()
+    case.module.linears["2"] = Called(nn.Linear(WIDTH, 5))
+    with pytest.raises(ValueError, match=r"linears.2 gives shape \(2, 4, 4, 5\), expected .* \(2, 4, 4, 8\)"):
+        case()
+    case = fuse()
+    case.module.v_proj = nn.Sequential(nn.Linear(WIDTH, 3))
+    with pytest.raises(ValueError, match=r"v_proj gives shape \(3, 5, 2, 3\)"):
+        case()
