@@ -7,9 +7,11 @@
 
 #include <cstdint>
 #include <cuda/std/bit>
+#include <limits>
 #include <type_traits>
 
 #include "triad/core/contracts.hpp"
+#include "triad/core/math_flags.hpp"
 
 namespace triad {
 
@@ -50,3 +52,13 @@ template <class T>
 }
 
 }  // namespace triad
+
+namespace triad TRIAD_MATH_FLAGS {
+
+/// What a maximum begins with, and what masks put in place of a score: minus infinity, or the lowest number where a
+/// compiler may take arithmetic with infinity for meaningless.
+template <class T>
+inline constexpr T below_all = __FINITE_MATH_ONLY__ ? std::numeric_limits<T>::lowest()
+                                                    : -std::numeric_limits<T>::infinity();
+
+}  // namespace TRIAD_MATH_FLAGS

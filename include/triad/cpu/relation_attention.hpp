@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "triad/core/math.hpp"
 #include "triad/cpu/backend.hpp"
 #include "triad/cpu/kernels/random.hpp"
 #include "triad/reference/relation_attention.hpp"
@@ -80,7 +81,7 @@ void do_relation_attention(backend& ex, relation_attention_options const& t, rel
       for (index_t y = 0; y < n; ++y) {
         T const *const v = &in.value(node + y, 0), *const gv = &in.edge_value(edge + x * n + y, 0);
         for (index_t c = 0; c < heads; ++c) {
-          T const p = w[(c * n + x) * n + y], dropped = p <= T(0) ? T(0) : p * kept;  // NaN stays
+          T const p = w[(c * n + x) * n + y], dropped = triad::detail::is_negative(p) ? T(0) : p * kept;
 #pragma omp simd
           for (index_t f = c * width; f < (c + 1) * width; ++f) to[f] += dropped * (v[f] + gv[f]);
         }

@@ -75,7 +75,7 @@ template <class T>
 void weigh(T* row, index_t n, index_t across, T scale) {
   using attending::lanes;
   constexpr index_t count = attending::lanes_of<T>::count;
-  std::fill(row + n, row + across, -std::numeric_limits<T>::infinity());
+  std::fill(row + n, row + across, below_all<T>);
   lanes<T> most = attending::load(row), total{};
   for (index_t l = count; l < across; l += count) {
     lanes<T> const x = attending::load(row + l);

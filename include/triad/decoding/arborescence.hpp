@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "triad/core/contracts.hpp"
@@ -72,7 +71,7 @@ class arborescence_search {
       if (!inside[at(v)]) outside.push_back(v);
     auto const m = static_cast<index_t>(outside.size());
 
-    constexpr double never = -std::numeric_limits<double>::infinity();
+    constexpr double never = below_all<double>;
     std::vector<std::vector<double>> small(at(m + 1), std::vector<double>(at(m + 1), never));
     std::vector<index_t> entered(at(m), cycle[0]),
         left(at(m), cycle[0]);  // the node of the cycle at the end of each edge
@@ -106,8 +105,7 @@ std::vector<index_t> maximum_arborescence(matrix<T const> score, roots how_many 
   auto const n = score.extent(0);
   TRIAD_EXPECTS(score.extent(1) == n, "maximum_arborescence: the scores need one row and one column a node");
   auto const at = [](index_t i) { return static_cast<std::size_t>(i); };
-  std::vector<std::vector<double>> weight(at(n + 1),
-                                          std::vector<double>(at(n + 1), -std::numeric_limits<double>::infinity()));
+  std::vector<std::vector<double>> weight(at(n + 1), std::vector<double>(at(n + 1), below_all<double>));
   double largest = 0;
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < n; ++j) {

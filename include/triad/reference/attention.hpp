@@ -3,12 +3,11 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 
 #include "triad/ops/attention.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference {
+namespace triad::reference TRIAD_MATH_FLAGS {
 
 namespace detail {
 
@@ -86,7 +85,7 @@ void do_attention(backend&, attention_options const& t, attention_sequences cons
     index_t const first = at.head * at.width, last = first + at.width;
     auto const score = [&](index_t i, index_t j) { return at.score(x, relative.bias, i, j); };
     for (index_t i = 0; i < at.queries; ++i) {
-      T maximum = -std::numeric_limits<T>::infinity(), sum = 0;
+      T maximum = below_all<T>, sum = 0;
       for (index_t j = 0; j < at.keys; ++j)
         if (at.sees(i, j)) maximum = score(i, j) > maximum ? score(i, j) : maximum;
       for (index_t j = 0; j < at.keys; ++j)
@@ -137,4 +136,4 @@ void do_attention_grad(backend&, attention_options const& t, attention_sequences
   });
 }
 
-}  // namespace triad::reference
+}  // namespace triad::referenceTRIAD_MATH_FLAGS

@@ -3,12 +3,13 @@
 #pragma once
 
 #include "triad/core/backend.hpp"
+#include "triad/core/math_flags.hpp"
 
-namespace triad::reference {
+namespace triad::reference TRIAD_MATH_FLAGS {
 
 struct backend {
   using memory = host_memory;
   static constexpr char const* name = "reference";  // what with_backend calls it
 };
 
-}  // namespace triad::reference
+}  // namespace triad::referenceTRIAD_MATH_FLAGS

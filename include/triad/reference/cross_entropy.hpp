@@ -7,7 +7,7 @@
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference {
+namespace triad::reference TRIAD_MATH_FLAGS {
 
 template <class T>
 void do_cross_entropy(backend&, matrix<T const> logits, vec<index_t const> target, vec<T> loss, matrix<T> dlogits,
@@ -45,4 +45,4 @@ void do_argmax_rows(backend&, matrix<T const> x, vec<index_t> best) {
   }
 }
 
-}  // namespace triad::reference
+}  // namespace triad::referenceTRIAD_MATH_FLAGS

@@ -5,7 +5,7 @@
 #include "triad/ops/pair_sum.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference {
+namespace triad::reference TRIAD_MATH_FLAGS {
 
 /// What dropout multiplies element (r, f) of a matrix of d columns by.
 template <class T>
@@ -45,4 +45,4 @@ void do_pair_sum_grad(backend&, graph_batch const& g, dropout_mask dropout, matr
         }
 }
 
-}  // namespace triad::reference
+}  // namespace triad::referenceTRIAD_MATH_FLAGS

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
+#include "triad/core/finite.hpp"
 #include "triad/core/math.hpp"
 #include "triad/core/views.hpp"
 #include "triad/cpu/kernels/random.hpp"
@@ -91,8 +91,6 @@ class keep_bits {
 /// One head of one sequence.
 template <class T>
 struct head {
-  static constexpr T minus_infinity = -std::numeric_limits<T>::infinity();
-
   attention_options const& t;
   attention_sequences const& s;
   index_t c, width, queries, keys, first_query, first_key;
@@ -118,13 +116,13 @@ struct head {
     for (index_t j = first_key + n; j < first_key + keys; ++j)
       for (index_t f = c * width; f < (c + 1) * width; ++f) dx.key(j, f) = dx.value(j, f) = T(0);
   }
-  /// Scores that query i may not see become minus infinity, up to `across`.
+  /// Scores that query i may not see become below_all, up to `across`.
   void mask_row(index_t i, index_t across, T* x) const {
     index_t const n = seen(i);
-    std::fill(x + n, x + across, minus_infinity);
+    std::fill(x + n, x + across, below_all<T>);
     if (t.masked.extent(0) == 0) return;
     std::uint8_t const* const masked = t.masked.data_handle() + first_key;
-    for (index_t j = 0; j < n; ++j) x[j] = masked[j] != 0 ? minus_infinity : x[j];
+    for (index_t j = 0; j < n; ++j) x[j] = masked[j] != 0 ? below_all<T> : x[j];
   }
   /// Query i sees no key.
   bool blind(index_t i) const {
@@ -214,7 +212,7 @@ template <class T>
 T weigh(head<T> const& at, keep_bits& bits, index_t i, index_t across, T* row) {
   constexpr index_t count = lanes_of<T>::count;
   at.mask_row(i, across, row);
-  lanes<T> most = head<T>::minus_infinity - lanes<T>{}, total{};
+  lanes<T> most = below_all<T> - lanes<T>{}, total{};
   for (index_t j = 0; j < across; j += count) {
     lanes<T> const x = load(row + j);
     most = x > most ? x : most;
@@ -239,7 +237,7 @@ void slope(head<T> const& at, keep_bits& bits, index_t i, index_t across, T lse,
   std::fill(slopes + at.seen(i), slopes + across, T(0));
   at.each_kept(i, across, at.kept, bits, [&](index_t j, lanes<T> keep) {
     lanes<T> x = load(row + j);
-    x = x > head<T>::minus_infinity ? x * at.scale - lse : x;  // lse is minus infinity where all are masked
+    x = x > below_all<T> ? x * at.scale - lse : x;  // lse is minus infinity where all are masked
     lanes<T> const p = exponential(x);
     store(slopes + j, at.scale * p * (keep * load(slopes + j) - delta));
     store(row + j, keep * p);

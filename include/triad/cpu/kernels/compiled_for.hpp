@@ -4,41 +4,42 @@
 // The number of lanes follows from the instruction set, and the memory that a kernel is given from the number of lanes.
 // So units of one program that were compiled by different flags each have their own kernels, and kernels that were
 // compiled once (triad::kernels) link with no unit of other flags: the linker names what that wanted, for example
-// triad::cpu::avx512::kernels_compiled_here.
+// triad::cpu::avx512::kernels_compiled_here.  Flags that relax arithmetic are a part of the name (core/math_flags.hpp).
 //
 // TRIAD_KERNELS is `extern` in units that use compiled kernels, nothing in the unit that has them, and not defined
 // where each unit compiles its own.
 #pragma once
 
+#include "triad/core/math_flags.hpp"
 #include "triad/core/mdspan.hpp"
 
 #if defined(CCCL_ENABLE_HOST_ASSERTIONS)  // views check their indices
 #if defined(__AVX512F__)
-#define TRIAD_CPU_FLAGS avx512_checked
+#define TRIAD_CPU_FLAGS avx512_checked TRIAD_MATH_FLAGS
 #elif defined(__AVX__) && defined(__FMA__)
-#define TRIAD_CPU_FLAGS avx_with_fma_checked
+#define TRIAD_CPU_FLAGS avx_with_fma_checked TRIAD_MATH_FLAGS
 #elif defined(__AVX__)
-#define TRIAD_CPU_FLAGS avx_checked
+#define TRIAD_CPU_FLAGS avx_checked TRIAD_MATH_FLAGS
 #elif defined(__SSE__)
-#define TRIAD_CPU_FLAGS sse_checked
+#define TRIAD_CPU_FLAGS sse_checked TRIAD_MATH_FLAGS
 #elif defined(__ARM_NEON)
-#define TRIAD_CPU_FLAGS neon_checked
+#define TRIAD_CPU_FLAGS neon_checked TRIAD_MATH_FLAGS
 #else
-#define TRIAD_CPU_FLAGS no_vectors_checked
+#define TRIAD_CPU_FLAGS no_vectors_checked TRIAD_MATH_FLAGS
 #endif
 #else
 #if defined(__AVX512F__)
-#define TRIAD_CPU_FLAGS avx512
+#define TRIAD_CPU_FLAGS avx512 TRIAD_MATH_FLAGS
 #elif defined(__AVX__) && defined(__FMA__)
-#define TRIAD_CPU_FLAGS avx_with_fma
+#define TRIAD_CPU_FLAGS avx_with_fma TRIAD_MATH_FLAGS
 #elif defined(__AVX__)
-#define TRIAD_CPU_FLAGS avx
+#define TRIAD_CPU_FLAGS avx TRIAD_MATH_FLAGS
 #elif defined(__SSE__)
-#define TRIAD_CPU_FLAGS sse
+#define TRIAD_CPU_FLAGS sse TRIAD_MATH_FLAGS
 #elif defined(__ARM_NEON)
-#define TRIAD_CPU_FLAGS neon
+#define TRIAD_CPU_FLAGS neon TRIAD_MATH_FLAGS
 #else
-#define TRIAD_CPU_FLAGS no_vectors
+#define TRIAD_CPU_FLAGS no_vectors TRIAD_MATH_FLAGS
 #endif
 #endif
 

@@ -116,6 +116,21 @@ template <class F>
 
 [[gnu::always_inline]] inline floats max(floats a, floats b) { return a > b ? a : b; }
 
+/// v, of which the compiler forgets how it came about: nothing before and after is joined, whatever the flags allow.
+[[gnu::always_inline]] inline floats settled(floats v) {
+#if defined(__CUDA_ARCH__)
+#elif defined(__AVX512F__)
+  asm("" : "+v"(v));
+#elif defined(__SSE__)
+  asm("" : "+x"(v));
+#elif defined(__aarch64__)
+  asm("" : "+w"(v));
+#else
+  asm("" : "+m"(v));
+#endif
+  return v;
+}
+
 /// As std::sqrt of every lane, but that nobody asks for errno: compilers make no vectors of a loop that does.
 [[gnu::always_inline]] inline floats sqrt(floats v) {
 #if defined(__AVX512F__)
@@ -154,8 +169,9 @@ template <class F>
   floats const low = broadcast(-69.0f);
   floats const y = max(low, x) * 1.44269504088896341f;  // in this order max keeps a NaN
   // Adding 1.5 * 2^23 rounds to the nearest integer n; 127 more, and the low bits are the exponent of 2^n.
-  floats const shifted = y + 12583039.0f;
-  floats const f = y - (shifted - 12583039.0f);
+  // Re-associated, as -ffast-math allows, f would be 0.
+  floats const shifted = settled(y + 12583039.0f);
+  floats const f = y - settled(shifted - 12583039.0f);
   floats p = 0.00133335581464f + f * 0.000154035303934f;
   p = 0.00961812910763f + f * p;
   p = 0.0555041086648f + f * p;
@@ -163,7 +179,12 @@ template <class F>
   p = 0.693147180560f + f * p;
   p = 1.0f + f * p;
   floats const power = (floats)((ints)shifted << 23);
-  return x < low ? floats{} : p * power;  // a product, since adding to the exponent could turn a NaN into a number
+  floats const e = x < low ? floats{} : p * power;  // a product: adding to the exponent could turn a NaN into a number
+#if __FINITE_MATH_ONLY__                            // then a comparison tells nothing of a NaN
+  return ((ints)settled(x) & 0x7fffffff) > 0x7f800000 ? x : e;
+#else
+  return e;
+#endif
 }
 
 namespace detail {

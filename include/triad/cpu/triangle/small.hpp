@@ -11,8 +11,8 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 
+#include "triad/core/finite.hpp"
 #include "triad/cpu/triangle/kernels.hpp"
 #include "triad/ops/triangle.hpp"
 
@@ -125,7 +125,7 @@ inline void score_rows(head const& x, index_t l, index_t i0, index_t height, flo
     for (index_t i = 0; i < height; ++i)
       for (index_t j = 0; j < n; ++j)
         if (x.masked[((i0 + i) * n + l) * n + j] != 0) s[i * n + j] = x.fill;
-  close(x, l, i0, height, 0, n, s, n, -std::numeric_limits<float>::infinity());
+  close(x, l, i0, height, 0, n, s, n, below_all<float>);
 }
 
 /// s[l][t] becomes the softmax over l, with dropout; the statistics are stored.

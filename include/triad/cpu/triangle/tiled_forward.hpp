@@ -9,8 +9,6 @@
 // some.
 #pragma once
 
-#include <limits>
-
 #include "triad/cpu/triangle/panels.hpp"
 #include "triad/cpu/triangle/small.hpp"
 
@@ -104,8 +102,7 @@ void tiled_forward(head const& x, index_t j0, index_t columns, out_rows o, float
     index_t const i0 = std::min<index_t>(begin, n - R), next = std::min<index_t>(i0 + R, n - R),
                   end = x.end(i0 + R - 1, j0 + columns - 1);
 
-    for (index_t t = 0; t < R * width; t += lanes)
-      simd::store(maximum + t, simd::broadcast(-std::numeric_limits<float>::infinity()));
+    for (index_t t = 0; t < R * width; t += lanes) simd::store(maximum + t, simd::broadcast(below_all<float>));
     if constexpr (OwnKey) {
       for (index_t i = 0; i < R; ++i) {
         turn(x.key.from((i0 + i) * n + j0), columns, k, keys, width);
@@ -122,7 +119,7 @@ void tiled_forward(head const& x, index_t j0, index_t columns, out_rows o, float
       if constexpr (!OwnKey)
         scores<R, V>(x.query.from(i0 * n + l).every(n), lanes, keys + l * k * width, k, x.scale, s, width);
       if (x.masked != nullptr) mask_scores(x, l, i0, R, j0, columns, s, width, x.fill);
-      close(x, l, i0, R, j0, columns, s, width, -std::numeric_limits<float>::infinity());
+      close(x, l, i0, R, j0, columns, s, width, below_all<float>);
       for (index_t t = 0; t < R * width; t += lanes)
         simd::store(maximum + t, simd::max(simd::load(maximum + t), simd::load(s + t)));
       prefetch_rows(x.left.from(i0 * n + l).every(n), R, k);
