@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "csv.hpp"
-#include "printed.hpp"
 #include "table.hpp"
 
 namespace triad::apps {
@@ -36,7 +35,7 @@ std::string confusion::table(std::size_t most) const {
     else
       left += times;
   }
-  auto text = printable(table.text());
+  auto text = table.text();
   if (sorted.size() > most) text += fmt::format("and {} other pairs, {} times in all\n", sorted.size() - most, left);
   return text;
 }

@@ -11,6 +11,7 @@
 
 #include "atomic_file.hpp"
 #include "run_folder.hpp"
+#include "say.hpp"
 #include "triad/core/errors.hpp"
 
 namespace triad::apps {
@@ -37,7 +38,7 @@ void write_data(std::string const& folder, std::vector<new_file> const& files) {
   for (auto const& file : files) {
     auto const path = folder + "/" + file.name;
     write_atomically(path, file.content);
-    if (!file.holds.empty()) fmt::print("{}  {}\n", path, file.holds);
+    if (!file.holds.empty()) say("{}  {}\n", path, file.holds);
   }
 }
 

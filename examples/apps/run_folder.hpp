@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "interrupts.hpp"
+#include "printed.hpp"
 #include "run_lock.hpp"
 #include "triad/core/errors.hpp"
 
@@ -79,7 +80,8 @@ inline int report_interrupted(std::string const& out) {
   if (out.empty())
     std::printf("interrupted; there was no --out, so nothing of this run is kept\n");
   else
-    std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n", out.c_str());
+    std::printf("interrupted; the checkpoint is in %s: the same command with --resume goes on from it\n",
+                printable(out).c_str());
   return interrupted_status();
 }
 

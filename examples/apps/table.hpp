@@ -8,14 +8,18 @@
 #include <utility>
 #include <vector>
 
+#include "printed.hpp"
+
 namespace triad::apps {
 
-/// Rows of cells; the first column is aligned to the left, the others, figures as a rule, to the right.
+/// Rows of cells, of which each is one line, whatever is in it; the first column is aligned to the left, the others,
+/// figures as a rule, to the right.
 class text_table {
  public:
-  explicit text_table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
+  explicit text_table(std::vector<std::string> header) { row(std::move(header)); }
 
   text_table& row(std::vector<std::string> cells) {
+    for (auto& cell : cells) cell = printable_name(cell);
     rows_.push_back(std::move(cells));
     return *this;
   }

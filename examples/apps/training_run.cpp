@@ -18,6 +18,7 @@
 #include "progress.hpp"
 #include "renames.hpp"
 #include "run_lock.hpp"
+#include "say.hpp"
 #include "training.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/core/finite.hpp"
@@ -45,8 +46,7 @@ void detail::set_aside(std::string const& folder) {
                       "written, or give another with --out",
                       path, name(file, number), failure.message()));
   }
-  fmt::print(
-      "{} had a run already, which --resume would have gone on with: its checkpoint is now {}, metrics.csv and "
+  say("{} had a run already, which --resume would have gone on with: its checkpoint is now {}, metrics.csv and "
       "config.toml are called so too\n",
       folder, name(files[0], number));
 }
@@ -88,7 +88,7 @@ unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, 
   if (there)
     detail::set_aside(plan.out);
   else if (plan.resume)
-    fmt::print("no checkpoint in {}: this run begins at the beginning\n", plan.out.empty() ? "(no --out)" : plan.out);
+    say("no checkpoint in {}: this run begins at the beginning\n", plan.out.empty() ? "(no --out)" : plan.out);
   return {};
 }
 

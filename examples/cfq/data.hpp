@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../apps/data_folder.hpp"
+#include "../apps/say.hpp"
 #include "../apps/text_pairs.hpp"
 #include "../pairs/data.hpp"
 #include "conjuncts.hpp"
@@ -103,7 +104,7 @@ inline seq2seq::data_set read_folder(std::string const& folder, bool needs_train
                                  "expected train.tsv, dev.tsv and test.tsv, or CFQ's dataset.json; " + where);
   if (needs_train && !partial.empty()) {
     d.train = triad::apps::read_pairs(partial);
-    std::printf("%s: a part of the training set alone\n", partial.c_str());
+    triad::apps::say("{}: a part of the training set alone\n", partial);
   }
   return d;
 }

@@ -16,6 +16,7 @@
 #include "../apps/new_data.hpp"
 #include "../apps/questions.hpp"
 #include "../apps/record.hpp"
+#include "../apps/say.hpp"
 #include "../apps/verbs.hpp"
 #include "../graphs/training.hpp"
 #include "data.hpp"
@@ -115,8 +116,8 @@ inline int predict(options const& o) {
   auto const answer = [&](std::string const& facts, std::string const& asked) {
     auto const s = parse_facts(facts, asked, words);
     auto const person = [&](int i) { return s.people[static_cast<std::size_t>(i)]; };
-    fmt::print("{} is {}'s {}\n", person(s.graph.query.to), person(s.graph.query.from),
-               words.target_name(ask(s.graph)));
+    triad::apps::answer(fmt::format("{} is {}'s {}\n", person(s.graph.query.to), person(s.graph.query.from),
+                                    words.target_name(ask(s.graph))));
   };
   if (told) {
     answer(o.facts, o.asked);
@@ -131,8 +132,8 @@ inline int predict(options const& o) {
     auto const model = graphs::trained_model(o, file, graphs::most_nodes(all));
     fmt::print("row,k,predicted,target\n");
     graphs::answer_all(*model.net, all, [&, row = 0](kinship_graph const& g, int found) mutable {
-      fmt::print("{},{},{},{}\n", ++row, g.k, triad::apps::csv_cell(words.target_name(found)),
-                 triad::apps::csv_cell(words.target_name(g.target)));
+      triad::apps::answer(fmt::format("{},{},{},{}\n", ++row, g.k, triad::apps::csv_cell(words.target_name(found)),
+                                      triad::apps::csv_cell(words.target_name(g.target))));
     });
   }
   return 0;

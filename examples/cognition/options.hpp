@@ -9,6 +9,7 @@
 #include <string>
 
 #include "../apps/data_folder.hpp"
+#include "../apps/say.hpp"
 #include "../pairs/data.hpp"
 #include "../pairs/options.hpp"
 
@@ -28,7 +29,7 @@ struct options : seq2seq::options {
   void settle() override {
     if (task == "cognition" && !data.empty() && !joint && target_bpe.empty() && target_dictionary.empty()) {
       target_bpe = triad::apps::find_file(data, {"bpe/code"});
-      if (!target_bpe.empty()) fmt::print("Chinese words are cut into parts by {}\n", target_bpe);
+      if (!target_bpe.empty()) triad::apps::say("Chinese words are cut into parts by {}\n", target_bpe);
     }
     seq2seq::options::settle();
   }

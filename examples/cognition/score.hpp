@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../apps/data_folder.hpp"
+#include "../apps/say.hpp"
 #include "../pairs/score.hpp"
 #include "cter.hpp"
 #include "data.hpp"
@@ -46,11 +47,11 @@ inline std::optional<compound_list> read_compounds(std::string const& folder, da
   auto const file = triad::apps::find_file(folder, {"cg-test.compound"}),
              lexicon_file = triad::apps::find_file(folder, {"lexicon"});
   if (file.empty() || lexicon_file.empty()) {
-    fmt::print("CTER of cg-test is left out: there is no {} in {}\n",
-               !file.empty()           ? "lexicon"
-               : !lexicon_file.empty() ? "cg-test.compound"
-                                       : "cg-test.compound and no lexicon",
-               folder);
+    triad::apps::say("CTER of cg-test is left out: there is no {} in {}\n",
+                     !file.empty()           ? "lexicon"
+                     : !lexicon_file.empty() ? "cg-test.compound"
+                                             : "cg-test.compound and no lexicon",
+                     folder);
     return std::nullopt;
   }
   compound_list result{read_lines(file), lexicon::read(lexicon_file)};

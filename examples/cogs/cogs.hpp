@@ -14,6 +14,7 @@
 #include "../apps/atomic_file.hpp"
 #include "../apps/data_folder.hpp"
 #include "../apps/epoch_batches.hpp"
+#include "../apps/say.hpp"
 #include "../apps/seed_means.hpp"
 #include "../apps/sentence_training.hpp"
 #include "grammar.hpp"
@@ -192,7 +193,7 @@ inline void describe(held_out const& h) {
   for (auto const& s : h.rows) ++kinds[s.distribution].sentences;
   std::string text;
   for (auto const& [kind, t] : kinds) text += fmt::format("{}{} of {}", text.empty() ? "" : ", ", t.sentences, kind);
-  fmt::print("{} training sentences; held out: {}; {} left out\n", h.train.size(), text, h.left_out);
+  triad::apps::say("{} training sentences; held out: {}; {} left out\n", h.train.size(), text, h.left_out);
   std::fflush(stdout);
 }
 
@@ -252,7 +253,7 @@ inline int train(options& o) {
                              chart_of(found, holds_out ? "held-out constructions" : "generalisation"));
       triad::apps::write_atomically(o.out + "/" + name + ".txt", table_of(found));
     }
-    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seed, o.seeds));
+    triad::apps::say("{}", triad::apps::where_it_lies(o.out, o.seed, o.seeds));
   }
   return triad::apps::status_of(*runs);
 }

@@ -5,6 +5,7 @@
 #include "../apps/new_data.hpp"
 #include "../apps/permute.hpp"
 #include "../apps/record.hpp"
+#include "../apps/say.hpp"
 #include "../apps/svg_arcs.hpp"
 #include "../apps/verbs.hpp"
 #include "cogs.hpp"
@@ -46,7 +47,7 @@ inline void print(tagged_sentence const& s) {
     table.row({s.tokens[at], std::to_string(i), s.parent[at] < 0 ? "-" : std::to_string(s.parent[at]),
                shown(s.role[at]), shown(s.category[at]), shown(s.noun_type[at]), shown(s.verb_name[at])});
   }
-  fmt::print("{}{}\n", table.text(), form_of(s));
+  triad::apps::say("{}{}\n", table.text(), form_of(s));
 }
 
 inline int predict(options const& o) {
@@ -105,16 +106,16 @@ inline int explain(options const& o) {
     for (std::size_t i = 0; i < n; ++i) {
       auto const order = triad::apps::order_by(
           n, [&](std::size_t a, std::size_t b) { return p.score[i * n + a] > p.score[i * n + b]; });
-      fmt::print("{:<12}", s.tokens[i]);
+      triad::apps::say("{:<12}", s.tokens[i]);
       for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k)
-        fmt::print("  {} {:.3f}", order[k] == i ? "(root)" : s.tokens[order[k]], probability(p, n, i, order[k]));
+        triad::apps::say("  {} {:.3f}", order[k] == i ? "(root)" : s.tokens[order[k]], probability(p, n, i, order[k]));
       fmt::print("\n");
     }
-    fmt::print("{}\n", form_of(graph));
+    triad::apps::say("{}\n", form_of(graph));
     if (o.out.empty()) return;
     triad::apps::make_folder(o.out);
     triad::apps::write_atomically(o.out + "/graph.svg", picture(graph, p));
-    fmt::print("{}/graph.svg\n", o.out);
+    triad::apps::say("{}/graph.svg\n", o.out);
   });
   return 0;
 }

@@ -10,7 +10,9 @@
 #include "../apps/confusion.hpp"
 #include "../apps/ensemble.hpp"
 #include "../apps/in_batches.hpp"
+#include "../apps/printed.hpp"
 #include "../apps/run_folder.hpp"
+#include "../apps/say.hpp"
 #include "proof.hpp"
 #include "training.hpp"
 
@@ -98,8 +100,8 @@ using answer_consumer = std::function<void(std::size_t part, labelled_graph cons
 
 void say_unrolled(options const& o, triad::checkpoint const& file) {
   if (o.unrolled > 0)
-    fmt::print("{}: the layer is applied {} times, in training {}\n", file.tensors().file(), o.unrolled,
-               file.setting("layers", 1, triad::apps::most_layers));
+    triad::apps::say("{}: the layer is applied {} times, in training {}\n", file.tensors().file(), o.unrolled,
+                     file.setting("layers", 1, triad::apps::most_layers));
 }
 
 /// Of all runs together, of which one at a time is in memory.
@@ -133,7 +135,7 @@ void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_
   auto const words = words_of(file);
   if (!o.out.empty()) triad::apps::make_folder(o.out);
   std::vector<std::string> names;
-  for (auto const& part : parts) names.push_back(part.name);
+  for (auto const& part : parts) names.push_back(triad::apps::printable_name(part.name));
   triad::apps::confusion answers;
   std::vector<std::size_t> right(parts.size());
   auto const answered = [&](std::size_t part, labelled_graph const& g, int answer) {
@@ -149,7 +151,7 @@ void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_
     answer_together(o, file, parts, answered);
   }
   for (std::size_t p = 0; p < parts.size(); ++p)
-    fmt::print("{:<{}}  {:.3f}  ({} questions)\n", parts[p].name, widest(names), share_of(right[p], parts[p].graphs),
+    fmt::print("{:<{}}  {:.3f}  ({} questions)\n", names[p], widest(names), share_of(right[p], parts[p].graphs),
                parts[p].graphs.size());
   if (o.confusion) fmt::print("{}", answers.table());
   if (!o.out.empty()) triad::apps::write_atomically(o.out + "/confusion.csv", answers.csv());
@@ -183,11 +185,12 @@ void explain(options const& o, triad::checkpoint const& file, labelled_graph con
   }
   auto const steps = find_proof(proof);
   std::fputs(proof_text(proof, steps).c_str(), stdout);
-  if (graph.target >= 0) fmt::print("the right answer: {}\n", model.words.target_name(graph.target));
+  if (graph.target >= 0)
+    fmt::print("the right answer: {}\n", triad::apps::printable_name(model.words.target_name(graph.target)));
   if (o.out.empty()) return;
   triad::apps::make_folder(o.out);
   write_proof_svg(o.out + "/proof.svg", proof, steps);
-  fmt::print("drawn in {}/proof.svg\n", o.out);
+  triad::apps::say("drawn in {}/proof.svg\n", o.out);
 }
 
 }  // namespace graphs

@@ -11,6 +11,7 @@
 #include "../apps/json_lines.hpp"
 #include "../apps/json_members.hpp"
 #include "../apps/questions.hpp"
+#include "../apps/say.hpp"
 #include "../apps/verbs.hpp"
 #include "read.hpp"
 
@@ -59,7 +60,7 @@ inline int predict(own_options const& o) {
         auto given = triad::apps::read_json_line(line);
         given.erase("target");  // which is what is asked for
         auto const target = words.target_name(ask(numbered(read_graph(given, false), words)));
-        fmt::print("{}\n", triad::apps::with_members(line, {{"target", target}}));
+        triad::apps::answer(triad::apps::with_members(line, {{"target", target}}) + "\n");
       },
       true);
 }

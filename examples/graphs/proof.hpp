@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "../apps/printed.hpp"
 #include "../apps/svg_plot.hpp"
 
 namespace graphs {
@@ -104,12 +105,14 @@ inline std::string const* told_label(proof_input const& input, int from, int to)
 
 /// The proof as indented lines, from the answer down to the facts.
 inline std::string proof_text(proof_input const& input, std::vector<proof_step> const& steps) {
-  auto const name = [&](int person) { return detail::name_of_person(input, person); };
-  std::string text = name(input.to) + " is the " + input.answer + " of " + name(input.from) + ", because\n";
+  using triad::apps::printable_name;
+  auto const name = [&](int person) { return printable_name(detail::name_of_person(input, person)); };
+  std::string text =
+      name(input.to) + " is the " + printable_name(input.answer) + " of " + name(input.from) + ", because\n";
   auto const fact = [&](int from, int to, int depth) {
     if (auto const* label = detail::told_label(input, from, to))
-      text += std::string(2 * static_cast<std::size_t>(depth) + 4, ' ') + name(to) + " is the " + *label + " of " +
-              name(from) + " (told)\n";
+      text += std::string(2 * static_cast<std::size_t>(depth) + 4, ' ') + name(to) + " is the " +
+              printable_name(*label) + " of " + name(from) + " (told)\n";
   };
   for (std::size_t s = 0; s < steps.size(); ++s) {
     auto const& step = steps[s];

@@ -12,6 +12,8 @@
 
 #include "../apps/data_folder.hpp"
 #include "../apps/json_lines.hpp"
+#include "../apps/printed.hpp"
+#include "../apps/say.hpp"
 
 namespace graphs {
 namespace {
@@ -116,7 +118,7 @@ std::string counted(std::map<std::string, int> const& counts) {
   std::sort(sorted.begin(), sorted.end());
   std::string text;
   for (std::size_t i = 0; i < sorted.size() && i < 20; ++i)
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", sorted[i].second, -sorted[i].first);
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", triad::apps::printable_name(sorted[i].second), -sorted[i].first);
   return text + (sorted.size() > 20 ? fmt::format(", and {} more", sorted.size() - 20) : "");
 }
 
@@ -264,8 +266,8 @@ void inspect(std::string const& path) {
     ++targets[g.target.empty() ? "(no target)" : g.target];
   }
   auto const n = static_cast<double>(all.size());
-  fmt::print("{}: {} graphs of {} to {} nodes, {:.1f} on the average, and {:.1f} labelled pairs\n", path, all.size(),
-             least, most, nodes / n, pairs / n);
+  triad::apps::say("{}: {} graphs of {} to {} nodes, {:.1f} on the average, and {:.1f} labelled pairs\n", path,
+                   all.size(), least, most, nodes / n, pairs / n);
   fmt::print("{} labels: {}\n{} targets: {}\n", labels.size(), counted(labels), targets.size(), counted(targets));
 }
 

@@ -127,6 +127,21 @@ expect("3 labels: a \\+ b 1, a \\+ node: blue 1, node: red 1\n1 targets: x 1\n")
 run("0|3" train --data ${FOLDER}/labels --preset smoke)
 expect("no test files, and nothing was held out")
 
+# Labels and names of others command no terminal, and break no line.
+file(WRITE ${FOLDER}/wild/train.jsonl "{\"nodes\": 2, \"edges\": [[0, \"a\\u001b[31m\\nb\", 1]], \"query\": [0, 1], \"target\": \"x\\u009by\\u202e\"}\n")
+run(0 inspect ${FOLDER}/wild/train.jsonl)
+expect("\n1 labels: a.\\[31m.b 1\n1 targets: x.y. 1\n$")
+file(WRITE ${FOLDER}/wild/test_one.jsonl "{\"nodes\": 2, \"edges\": [[0, \"a\\u001b[31m\\nb\", 1]], \"query\": [0, 1], \"target\": \"x\\u009by\\u202e\", \"kind\": \"k\\u001b[2J\\nl\"}\n")
+run("0|3" train --data ${FOLDER}/wild --preset smoke --out ${FOLDER}/wild/run)
+run(0 evaluate ${FOLDER}/wild/run --by kind)
+expect("\n[^\n]*k.\\[2J.l[^\n]*\\(1 questions\\)\n$")
+run(0 explain ${FOLDER}/wild/run --file ${FOLDER}/wild/test_one.jsonl --row 1)
+expect("1 is the x.y. of 0, because\n.*the right answer: x.y.\n$")
+string(ASCII 27 escape)
+if(output MATCHES "${escape}")
+  message(FATAL_ERROR "explain prints an escape sequence of the data")
+endif()
+
 # What is wrong is told with file and line, and what to do.
 foreach(case "{\"nodes\": 2|bad.jsonl:2:[0-9]+: expected JSON"
     "{\"nodes\": 2, \"edges\": [[0, \"a\", 2]], \"query\": [0, 1], \"target\": \"x\"}|bad.jsonl:2: an edge names node 2, expected a whole number from 0 to 1"

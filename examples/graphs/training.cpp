@@ -10,7 +10,9 @@
 
 #include "../apps/digest.hpp"
 #include "../apps/epoch_batches.hpp"
+#include "../apps/printed.hpp"
 #include "../apps/run_folder.hpp"
+#include "../apps/say.hpp"
 #include "../apps/seed_means.hpp"
 #include "glue.hpp"
 #include "rules.hpp"
@@ -313,7 +315,7 @@ void print_table(options const& o, runs const& all, runs const& others, bool hel
     for (auto const& part : one->parts) names.push_back(part.part);
   for (std::size_t p = 0; p < names.size(); ++p) {
     auto const a = over_runs(all, p);
-    fmt::print("{:<{}}  {:.3f}", names[p], widest(names), a.mean);
+    fmt::print("{:<{}}  {:.3f}", triad::apps::printable_name(names[p]), widest(names), a.mean);
     if (all.size() > 1) fmt::print(" +- {:.3f}", a.standard_error);
     if (triad::apps::first_scored(others)) fmt::print("    {} {:.3f}", o.compare, over_runs(others, p).mean);
     fmt::print("\n");
@@ -351,7 +353,8 @@ int train(options& o, data_set const& data, run_texts const& say) {
         [&](scored_run const& r) {
           if (seeds == 1) return;
           fmt::print("seed {}:", r.seed);
-          for (auto const& part : r.parts) fmt::print("  {} {:.3f}", part.part, part.figures[0].value);
+          for (auto const& part : r.parts)
+            fmt::print("  {} {:.3f}", triad::apps::printable_name(part.part), part.figures[0].value);
           fmt::print("  ({:.0f} s){}\n", r.seconds, r.diverged ? "  diverged" : "");
         });
   };
@@ -373,7 +376,7 @@ int train(options& o, data_set const& data, run_texts const& say) {
       triad::apps::write_svg(o.out + "/plots/accuracy.svg", accuracies);
     }
     triad::apps::write_plots(o, *all, {"cross entropy"});
-    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seed, o.seeds));
+    triad::apps::say("{}", triad::apps::where_it_lies(o.out, o.seed, o.seeds));
   }
   return std::max(triad::apps::status_of(*all), triad::apps::status_of(*others));
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "../apps/atomic_file.hpp"
+#include "../apps/say.hpp"
 #include "../apps/svg_heat_map.hpp"
 #include "../apps/table.hpp"
 #include "program.hpp"
@@ -83,7 +84,7 @@ int explain(options const& o, program const& p) {
   }
   if (o.out.empty()) return 0;
   triad::apps::write_atomically(o.out + "/layers.csv", csv);
-  fmt::print("layers.csv and a picture of each side are in {}\n", o.out);
+  triad::apps::say("layers.csv and a picture of each side are in {}\n", o.out);
   return 0;
 }
 

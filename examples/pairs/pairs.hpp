@@ -9,6 +9,7 @@
 
 #include "../apps/data_folder.hpp"
 #include "../apps/json_lines.hpp"
+#include "../apps/say.hpp"
 #include "../apps/verbs.hpp"
 #include "program.hpp"
 #include "score.hpp"
@@ -74,8 +75,8 @@ inline int inspect(std::string const& path) {
     longest_source = std::max(longest_source, count(pair.source, source));
     longest_target = std::max(longest_target, count(pair.target, target));
   }
-  fmt::print("{}: {} pairs\nsource: {} words, {} in the longest\ntarget: {} words, {} in the longest\n", path,
-             all.size(), source.size(), longest_source, target.size(), longest_target);
+  triad::apps::say("{}: {} pairs\nsource: {} words, {} in the longest\ntarget: {} words, {} in the longest\n", path,
+                   all.size(), source.size(), longest_source, target.size(), longest_target);
   return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "../apps/atomic_file.hpp"
 #include "../apps/memory_size.hpp"
+#include "../apps/say.hpp"
 #include "score.hpp"
 #include "trained.hpp"
 #include "translate.hpp"
@@ -20,11 +21,11 @@ using triad::apps::scored_run;
 
 void describe(task& work, data_set const& data) {
   auto& words = work.words();
-  fmt::print("{} training pairs{}, {} source and {} target words; {} updates an epoch{}\n", work.pairs(),
-             work.left_out() > 0 ? fmt::format(" ({} longer ones left out)", work.left_out()) : "",
-             words.source.ordinary(), words.target.ordinary(), work.epoch_updates(), work.unknown());
+  triad::apps::say("{} training pairs{}, {} source and {} target words; {} updates an epoch{}\n", work.pairs(),
+                   work.left_out() > 0 ? fmt::format(" ({} longer ones left out)", work.left_out()) : "",
+                   words.source.ordinary(), words.target.ordinary(), work.epoch_updates(), work.unknown());
   for (auto const& part : data.tests)
-    fmt::print("  {}: {} pairs{}\n", part.name, part.pairs.size(), unknown_in(part.pairs, words, false));
+    triad::apps::say("  {}: {} pairs{}\n", part.name, part.pairs.size(), unknown_in(part.pairs, words, false));
   if (data.dev.empty())
     fmt::print("  no dev part: checkpoints are measured on {} of the training pairs\n", work.dev().size());
   std::fflush(stdout);
@@ -156,7 +157,7 @@ int train(options& o, program p) {
         o, *runs,
         {"cross entropy of a token, smoothed", loss ? "cross entropy of a token" : "sentences that are right", loss});
     triad::apps::write_atomically(o.out + "/scores.csv", scores_csv(*runs));
-    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seed, o.seeds, "translations, scores"));
+    triad::apps::say("{}", triad::apps::where_it_lies(o.out, o.seed, o.seeds, "translations, scores"));
   }
   return triad::apps::status_of(*runs);
 }

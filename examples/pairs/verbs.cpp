@@ -7,6 +7,8 @@
 #include "../apps/atomic_file.hpp"
 #include "../apps/json_lines.hpp"
 #include "../apps/json_members.hpp"
+#include "../apps/printed.hpp"
+#include "../apps/say.hpp"
 #include "../apps/seed_means.hpp"
 #include "../apps/table.hpp"
 #include "score.hpp"
@@ -29,7 +31,7 @@ part_scores score(program const& p, test_part const& part, std::vector<std::stri
 }
 
 std::string told(part_scores const& r) {
-  std::string text = r.part;
+  auto text = triad::apps::printable_name(r.part);
   for (auto const& f : r.figures) text += fmt::format("  {} {:.1f}", f.name, f.value);
   text += '\n';
   if (r.kinds.empty()) return text;
@@ -78,7 +80,7 @@ int evaluate(options const& o, program const& p) {
   found.seed = model.seed;
   for (auto const& part : p.data.tests) {
     auto const missing = unknown_in(part.pairs, model.words, false);
-    if (!missing.empty()) fmt::print("{}{}\n", part.name, missing);
+    if (!missing.empty()) triad::apps::say("{}{}\n", part.name, missing);
     auto const hypotheses = translations(*model.net, part.pairs, model.words, search_of(o, model.words));
     write_lines(o.out, part.name, hypotheses);
     found.parts.push_back(score(p, {part.name, with_tokens(part.pairs, model.words.target)}, hypotheses));
@@ -117,14 +119,15 @@ int predict(options const& o) {
         is_json ? triad::apps::member<std::string>(triad::apps::read_json_line(line), "source", "a text") : line;
     auto const numbers = model.words.source.encode(source);
     auto const print = [&](std::vector<hypothesis> const& found) {
-      if (is_json) return fmt::print("{}\n", json_answer(line, found, model.words.target, o.n_best > 1));
-      if (found.empty()) fmt::print("\n");
+      using triad::apps::answer;
+      if (is_json) return answer(json_answer(line, found, model.words.target, o.n_best > 1) + "\n");
+      if (found.empty()) answer("\n");
       for (auto const& h : found) {
         auto const text = model.words.target.decode(h.tokens);
         if (o.n_best > 1)
-          fmt::print("{:.4f}\t{}\n", h.score, text);
+          answer(fmt::format("{:.4f}\t{}\n", h.score, text));
         else
-          fmt::print("{}\n", text);
+          answer(text + "\n");
       }
     };
     if (numbers.empty()) return print({});  // as many lines as there are sentences

@@ -8,6 +8,7 @@
 #include "../apps/data_folder.hpp"
 #include "../apps/dictionary_json.hpp"
 #include "../apps/json_lines.hpp"
+#include "../apps/say.hpp"
 #include "program.hpp"
 #include "triad/io/json_read.hpp"
 
@@ -87,9 +88,10 @@ int inspect(std::string const& path) {
     for (auto const& word : s.words) ++words[word.form], ++relations[word.relation];
   }
   std::string names;
-  for (auto const& [name, count] : relations) names += fmt::format("{}{} {}", names.empty() ? "" : ", ", name, count);
-  fmt::print("{}: {} sentences of up to {} words\n{} words\n{} relations: {}\n", path, all.size(), longest,
-             words.size(), relations.size(), names);
+  for (auto const& [name, count] : relations)
+    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", triad::apps::printable_name(name), count);
+  triad::apps::say("{}: {} sentences of up to {} words\n{} words\n{} relations: {}\n", path, all.size(), longest,
+                   words.size(), relations.size(), names);
   return 0;
 }
 

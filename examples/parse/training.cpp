@@ -7,6 +7,7 @@
 
 #include "../apps/atomic_file.hpp"
 #include "../apps/sample.hpp"
+#include "../apps/say.hpp"
 #include "../apps/seed_means.hpp"
 #include "program.hpp"
 #include "triad/core/errors.hpp"
@@ -164,11 +165,11 @@ namespace {
 
 void describe(parser_training& work, data_set const& data) {
   auto const& v = work.words();
-  fmt::print("{} training sentences, {} words, {} relations; {} updates an epoch{}\n", data.train.size(),
-             v.words().size() - dictionary::specials, v.relations().size(), work.updates_of_a_pass(),
-             unknown_in(data.train, v));
+  triad::apps::say("{} training sentences, {} words, {} relations; {} updates an epoch{}\n", data.train.size(),
+                   v.words().size() - dictionary::specials, v.relations().size(), work.updates_of_a_pass(),
+                   unknown_in(data.train, v));
   for (auto const& part : data.tests)
-    fmt::print("  {}: {} sentences{}\n", part.name, part.all.size(), unknown_in(part.all, v));
+    triad::apps::say("  {}: {} sentences{}\n", part.name, part.all.size(), unknown_in(part.all, v));
   if (work.measured_on_train())
     fmt::print("  no dev part: checkpoints are measured on {} of the training sentences\n", work.dev().size());
   std::fflush(stdout);
@@ -194,7 +195,7 @@ int train(options& o) {
                    r.validations.empty() ? "not measured" : percent(r.validation), r.seconds,
                    failure_of(r, "  failed: below 50"));
         for (std::size_t p = 0; p < r.parts.size(); ++p)
-          fmt::print("{}\n", told(r.parts[p], words_of(data.tests[p].all)));
+          triad::apps::say("{}\n", told(r.parts[p], words_of(data.tests[p].all)));
       });
   if (!runs) return triad::apps::interrupted_status();
   if (runs->size() > 1)
@@ -202,7 +203,7 @@ int train(options& o) {
   if (!o.out.empty()) {
     triad::apps::write_plots(o, *runs, {"sum of two cross entropies", "labelled attachment score"});
     triad::apps::write_atomically(o.out + "/scores.csv", triad::apps::scores_csv(*runs, percent));
-    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seed, o.seeds, "scores"));
+    triad::apps::say("{}", triad::apps::where_it_lies(o.out, o.seed, o.seeds, "scores"));
   }
   return triad::apps::status_of(*runs);
 }

@@ -13,6 +13,7 @@
 #include "../apps/json_lines.hpp"
 #include "../apps/json_members.hpp"
 #include "../apps/permute.hpp"
+#include "../apps/say.hpp"
 #include "../apps/svg_arcs.hpp"
 #include "../apps/table.hpp"
 #include "program.hpp"
@@ -48,7 +49,7 @@ int evaluate(options const& o) {
           relations.add(part.name, s.words[i].relation, parsed.words[i].relation);
       if (!o.out.empty()) text += to_conllu(parsed);
     });
-    fmt::print("{}{}\n", told(scores_of(part.name, found), found.words), unknown_in(part.all, model.words));
+    triad::apps::say("{}{}\n", told(scores_of(part.name, found), found.words), unknown_in(part.all, model.words));
     if (!o.out.empty()) triad::apps::write_atomically(o.out + "/" + part.name + ".conllu", text);
   }
   if (o.confusion) fmt::print("{}", relations.table());
@@ -81,7 +82,7 @@ int predict(options const& o) {
   auto model = trained_parser(o, run, room);
   auto const answer = [&](sentences const& all, auto const& text_of) {
     parse_all(*model.net, all, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
-      std::fputs(text_of(with_tree(s, tree, model.words)).c_str(), stdout);
+      triad::apps::answer(text_of(with_tree(s, tree, model.words)));
     });
   };
   auto const as_conllu = [](conllu_sentence const& found) { return to_conllu(found); };
@@ -90,7 +91,7 @@ int predict(options const& o) {
     auto const s =
         triad::text::conllu_of(is_json ? tokens_of(triad::apps::read_json_line(line)) : triad::text::words(line));
     auto const as_json = [&](conllu_sentence const& found) { return to_json_line(line, found); };
-    if (s.words.empty()) return void(std::fputs(is_json ? as_json(s).c_str() : "\n", stdout));  // an answer to each
+    if (s.words.empty()) return triad::apps::answer(is_json ? as_json(s) : "\n");  // an answer to each
     if (s.words.size() > most)
       throw triad::data_error(
           fmt::format("the sentence has {} words; at most {} are read: split it", s.words.size(), most));
@@ -157,7 +158,7 @@ int explain(options const& o) {
         if (o.out.empty()) return;
         triad::apps::make_folder(o.out);
         triad::apps::write_atomically(o.out + "/tree.svg", picture(s, tree, model.words));
-        fmt::print("{}/tree.svg\n", o.out);
+        triad::apps::say("{}/tree.svg\n", o.out);
       });
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "../apps/atomic_file.hpp"
+#include "../apps/say.hpp"
 #include "choices.hpp"
 #include "drawing.hpp"
 #include "program.hpp"
@@ -22,7 +23,7 @@ row chosen_row(program_options const& o, data_reader const& read) {
   if (!o.tree.empty()) return {triad::parse_tree(o.tree), {}};
   auto const data = read(true).data;
   auto const& part = part_called(data, o.split);
-  fmt::print("{}", what_is_left_out(part));
+  triad::apps::say("{}", what_is_left_out(part));
   if (static_cast<std::size_t>(o.row) > part.rows.size())
     throw triad::data_error("there is no row " + std::to_string(o.row) + " in " + part.name + ": it has " +
                             std::to_string(part.rows.size()));
@@ -37,15 +38,15 @@ void explain_one(trained& model, program_options const& o, data_reader const& re
   std::vector<index_t> const answer(symbols.begin(), symbols.end());  // at every position, as evaluate counts
   auto const said = model.net->traced(true).front();
   auto const e = explain_trace(model.numbered(given.source), said, model.labels, positions, answer);
-  fmt::print("{}", to_text(e));
+  triad::apps::say("{}", to_text(e));
   if (!given.target.empty())
-    fmt::print("{}\n", answer == symbols_of(model.numbered(given.target), positions)
-                           ? std::string("the machine's answer is right")
-                           : "the right tree is " + triad::to_text(given.target));
+    triad::apps::say("{}\n", answer == symbols_of(model.numbered(given.target), positions)
+                                 ? std::string("the machine's answer is right")
+                                 : "the right tree is " + triad::to_text(given.target));
   for (auto const& [path, content] : {std::pair(o.json, to_json(e)), {o.dot, to_dot(e)}, {o.svg, to_svg(e)}}) {
     if (path.empty()) continue;
     triad::apps::write_atomically(path, content);
-    fmt::print("{}\n", path);
+    triad::apps::say("{}\n", path);
   }
 }
 
@@ -53,14 +54,14 @@ void explain_part(trained& model, program_options const& o, data_reader const& r
   constexpr std::size_t most_shown = 20;
   auto const data = read(true).data;
   auto const& part = part_called(data, o.split);
-  fmt::print("{}", what_is_left_out(part));
+  triad::apps::say("{}", what_is_left_out(part));
   auto const rows = model.placed(part);
   if (rows.size() == 0) throw triad::data_error("there is no row in " + part.name);
   tally own;
   auto const t = score_programs(*model.net, rows, model.labels, o.threshold, own);
   auto const of_rows = [&](std::int64_t some) { return std::to_string(some) + " of " + std::to_string(t.rows); };
-  fmt::print("{}: the machine is right about {} rows, the likeliest choices of its steps about {}\n", part.name,
-             of_rows(own.whole), of_rows(t.discrete));
+  triad::apps::say("{}: the machine is right about {} rows, the likeliest choices of its steps about {}\n", part.name,
+                   of_rows(own.whole), of_rows(t.discrete));
   fmt::print(
       "a program, each choice of weight {:.2f} or more: {} rows; agrees with the machine: {} of them; right: {}\n",
       o.threshold, of_rows(t.extracted), t.agreeing, t.right);
@@ -72,7 +73,7 @@ void explain_part(trained& model, program_options const& o, data_reader const& r
   for (auto const& [text, count] : t.programs) order.emplace_back(count, text);
   std::stable_sort(order.begin(), order.end(), [](auto const& a, auto const& b) { return a.first > b.first; });
   if (order.size() > most_shown) order.resize(most_shown);
-  for (auto const& [count, text] : order) fmt::print("{:>6}  {}\n", count, text);
+  for (auto const& [count, text] : order) triad::apps::say("{:>6}  {}\n", count, text);
 }
 
 /// The folder of a run that is named by it or by its checkpoint.
@@ -94,10 +95,10 @@ void explain_training(program_options const& o) {
     throw triad::data_error("there is no " + path +
                             ": train writes it after every epoch, and this run has none or was made before it did");
   auto const all = read_choices(path);
-  fmt::print("{}", to_text(all));
+  triad::apps::say("{}", to_text(all));
   if (o.svg.empty()) return;
   triad::apps::write_atomically(o.svg, to_svg(all));
-  fmt::print("{}\n", o.svg);
+  triad::apps::say("{}\n", o.svg);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "../apps/atomic_file.hpp"
+#include "../apps/say.hpp"
 #include "choices.hpp"
 #include "program.hpp"
 #include "report.hpp"
@@ -164,15 +165,16 @@ int train(program_options& o, data_reader const& read) {
   auto named = read(false);
   triad::apps::run_folder const folder(o.out);
   training_data const work(o, std::move(named.data));
-  fmt::print("{}: {} training rows, {} labels, trees of depth {}{}\n", named.name, work.train().size(),
-             work.labels().size() - 1, work.depth(),
-             work.skipped() > 0 ? fmt::format(", {} deeper rows left out", work.skipped()) : "");
+  triad::apps::say("{}: {} training rows, {} labels, trees of depth {}{}\n", named.name, work.train().size(),
+                   work.labels().size() - 1, work.depth(),
+                   work.skipped() > 0 ? fmt::format(", {} deeper rows left out", work.skipped()) : "");
   if (auto const sampled = work.measured().size(), all = work.train().size(); work.data().dev().rows.empty())
-    fmt::print("  no {} part: checkpoints are measured on {}\n", work.data().dev().name,
-               sampled == all ? fmt::format("all {} training rows", all)
-                              : fmt::format("{0} of the {1} training rows, evenly spread; the scores of train at the "
-                                            "end are of the first {0}",
-                                            sampled, all));
+    triad::apps::say("  no {} part: checkpoints are measured on {}\n", work.data().dev().name,
+                     sampled == all
+                         ? fmt::format("all {} training rows", all)
+                         : fmt::format("{0} of the {1} training rows, evenly spread; the scores of train at the "
+                                       "end are of the first {0}",
+                                       sampled, all));
   std::optional<training_data> shorter;
   if (auto const levels = o.first_rows > 0 ? work.levels_of(o.first_rows) : work.depth(); levels < work.depth()) {
     shorter.emplace(work, o, levels);
@@ -211,7 +213,7 @@ int train(program_options& o, data_reader const& read) {
     triad::apps::write_atomically(o.out + "/splits.txt", several || found.front().diverged
                                                              ? table_of(found, o.seed)
                                                              : table_of(found.front().found));
-    fmt::print("{}", triad::apps::where_it_lies(o.out, o.seed, o.seeds));
+    triad::apps::say("{}", triad::apps::where_it_lies(o.out, o.seed, o.seeds));
   }
   return triad::apps::status_of(*runs);
 }

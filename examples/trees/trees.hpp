@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "../apps/data_folder.hpp"
+#include "../apps/say.hpp"
 #include "../apps/verbs.hpp"
 #include "program.hpp"
 #include "read.hpp"
@@ -86,8 +87,8 @@ inline int inspect(std::string const& path) {
   }
   auto all = sources;
   all.insert(targets.begin(), targets.end());
-  fmt::print("{}: {} rows, {} labels ({} in sources, {} in targets)\n", path, rows.size(), all.size(), sources.size(),
-             targets.size());
+  triad::apps::say("{}: {} rows, {} labels ({} in sources, {} in targets)\n", path, rows.size(), all.size(),
+                   sources.size(), targets.size());
   fmt::print("trees of depth {} at most; the largest has {} nodes, in row {}\n", depth, largest, its_row);
   return 0;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "../apps/json_members.hpp"
+#include "../apps/say.hpp"
 #include "explanation.hpp"
 #include "program.hpp"
 #include "read.hpp"
@@ -44,7 +45,7 @@ int evaluate(program_options& o, data_reader const& read) {
       own = score(*model.net, rows, i == 0 ? o.train_sample : 0);
   }
   fmt::print("{}", table_of(found));
-  for (auto const& part : data.parts) fmt::print("{}", what_is_left_out(part));
+  for (auto const& part : data.parts) triad::apps::say("{}", what_is_left_out(part));
   if (programs)
     fmt::print(
         "\nlikeliest choices: whole trees where each step's are run on trees of symbols; "
@@ -60,11 +61,11 @@ void answer(trained& model, std::string const& line, bool as_json) {
   auto const source = source_of(line);
   auto const target = model.labels.label(tree_of(model.answer(source), model.net->positions()));
   if (is_object) {
-    fmt::print("{}\n", triad::apps::with_members(line, {{"target", triad::to_text(target)}}));
+    triad::apps::answer(triad::apps::with_members(line, {{"target", triad::to_text(target)}}) + "\n");
   } else if (as_json) {
-    fmt::print("{}\n", to_json_line({source, target}));
+    triad::apps::answer(to_json_line({source, target}) + "\n");
   } else {
-    fmt::print("{}\n", shown(target));
+    triad::apps::answer(shown(target) + "\n");
   }
 }
 

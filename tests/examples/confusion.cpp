@@ -11,6 +11,7 @@
 namespace examples_confusion_tests {
 
 using triad::apps::confusion;
+using triad::test::contains;
 
 confusion counted() {
   confusion c;
@@ -58,6 +59,13 @@ TEST_CASE("confusion.csv has every pair of every part, right answers too, and re
   for (; file.next(); ++rows)
     if (rows == 3) CHECK(file[file.column("predicted")] == "a, \"b\"");
   CHECK(rows == 5);
+}
+
+TEST_CASE("a label of several lines is one line of the table, and stays as it is in the file") {
+  triad::apps::confusion found;
+  found.add("test", "a\nb\x1b[2J", "c");
+  CHECK_THAT(found.table(), contains("\n") && contains("a?b?[2J") && !contains("a\nb") && !contains("\x1b"));
+  CHECK(found.csv() == "part,target,predicted,count\ntest,\"a\nb\x1b[2J\",c,1\n");
 }
 
 }  // namespace examples_confusion_tests
