@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include "attention_names.hpp"
 #include "config.hpp"
@@ -59,6 +60,10 @@ option const* option_list::find(std::string const& name, std::string const& verb
   for (auto const& o : all_)
     if (o.name == name && o.verbs.contains(verb)) return &o;
   return nullptr;
+}
+
+void option_list::force(bool* value, std::set<std::string> verbs) {
+  (*this)("force", value, "Replace files that are there").only(std::move(verbs));
 }
 
 void run_options::each(option_list& f) {

@@ -124,6 +124,8 @@ class option_list {
   std::vector<option> all() && { return std::move(all_); }
   /// That of a verb, or null.
   option const* find(std::string const& name, std::string const& verb = "train") const;
+  /// --force of verbs that write files of the user's choice.
+  void force(bool* value, std::set<std::string> verbs);
 
  private:
   std::vector<option> all_;
@@ -164,6 +166,7 @@ struct run_options {
   double dropout_until = 1;            // the part of the updates that have dropout
   std::string out;
   bool resume = false;
+  bool force = false;  // replaces files that are there
 
   bool data_of_run = false;                 // data are those that the run was trained on
   std::set<std::string> given, configured;  // names of options on the command line, and of others in the config file

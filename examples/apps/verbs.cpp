@@ -21,6 +21,8 @@
 #include "exit_status.hpp"
 #include "help.hpp"
 #include "printed.hpp"
+#include "misuse.hpp"
+#include "outputs.hpp"
 #include "renames.hpp"
 #include "run_folder.hpp"
 #include "triad/core/buffer.hpp"
@@ -273,6 +275,7 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
                        " is done by one process: start it without mpirun; train and evaluate take several");
     if (verb->name == "train") {
       o.settle();
+      expect_own_folder(o);
       if (world().is_first())
         std::fputs(unused_gpu(o.backend, chosen.get_option("--backend")->count() > 0).c_str(), stderr);
     }

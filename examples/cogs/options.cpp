@@ -105,6 +105,7 @@ void options::each(triad::apps::option_list& f) {
       .only({"predict", "explain"});
   questions.each(f, "A sentence, as --sentence has it");
   f("out", &out, "Folder for graph.svg").only({"explain"}).file_or_folder();
+  f.force(&force, {"explain"});
   f("out", &out, "Folder of the new data set").only({"generate"}).required().file_or_folder();
   f("count", &count, "Training sentences").only({"generate"}).positive();
   f("test-size", &test_size, "Sentences of each test kind").only({"generate"}).positive();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../apps/new_data.hpp"
+#include "../apps/outputs.hpp"
 #include "../apps/permute.hpp"
 #include "../apps/record.hpp"
 #include "../apps/say.hpp"
@@ -99,6 +100,7 @@ inline int explain(options const& o) {
   tagged_sentence const given(words_of(o.sentence), "");
   if (given.tokens.empty())
     throw triad::data_error("explain needs a sentence: --sentence \"A rose was helped by a dog .\"");
+  triad::apps::expect_free_in_folder(o, {"graph.svg"});
   auto const model = trained_parser(o, given.size());
   parse_all(*model.net, {given}, model.words, [&](tagged_sentence const& s, parse const& p) {
     auto const graph = in_words(s, p, model.words, !o.argmax);

@@ -10,6 +10,7 @@
 #include "../apps/confusion.hpp"
 #include "../apps/ensemble.hpp"
 #include "../apps/in_batches.hpp"
+#include "../apps/outputs.hpp"
 #include "../apps/printed.hpp"
 #include "../apps/run_folder.hpp"
 #include "../apps/say.hpp"
@@ -132,6 +133,7 @@ void answer_together(options const& o, triad::checkpoint const& first, std::vect
 }  // namespace
 
 void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_part> const& parts) {
+  triad::apps::expect_free_in_folder(o, {"confusion.csv"});
   auto const words = words_of(file);
   if (!o.out.empty()) triad::apps::make_folder(o.out);
   std::vector<std::string> names;
@@ -159,6 +161,7 @@ void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_
 
 void explain(options const& o, triad::checkpoint const& file, labelled_graph const& graph,
              std::vector<std::string> const& names) {
+  triad::apps::expect_free_in_folder(o, {"proof.svg"});
   auto const model = trained_model(o, file, graph.nodes, true);
   if (model.options.model != "edge-transformer" || model.options.attention == triad::triangle_form::flat)
     throw triad::data_error("explain reads triangular attention, which " + model.options.model + " (" +

@@ -96,6 +96,7 @@ void options::each(triad::apps::option_list& f) {
       .between(1, triad::apps::most_layers);
   f("confusion", &confusion, "Say which answers are taken for which: the ten most frequent pairs").only({"evaluate"});
   f("out", &out, "Folder for confusion.csv").only({"evaluate"}).file_or_folder();
+  f.force(&force, {"evaluate", "explain"});
 }
 
 void options::adapt(triad::checkpoint const& file) {

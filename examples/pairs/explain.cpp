@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "../apps/atomic_file.hpp"
+#include "../apps/outputs.hpp"
 #include "../apps/say.hpp"
 #include "../apps/svg_heat_map.hpp"
 #include "../apps/table.hpp"
@@ -54,6 +55,7 @@ std::string csv_of(std::string const& side, reads const& weights) {
 
 int explain(options const& o, program const& p) {
   expect_tests(p);
+  triad::apps::expect_free_in_folder(o, {"layers.csv", "encoder.svg", "decoder.svg"});
   std::vector<text_pair> all;
   for (auto const& part : p.data.tests) all.insert(all.end(), part.pairs.begin(), part.pairs.end());
   auto const chosen = sample(all, o.count);

@@ -142,6 +142,7 @@ void options::each(triad::apps::option_list& f) {
       .only({"predict"});
   f("count", &count, "Pairs over whose tokens weights are averaged").only({"explain"}).positive();
   f("out", &out, "Folder for layers.csv, encoder.svg and decoder.svg").only({"explain"}).file_or_folder();
+  f.force(&force, {"evaluate", "explain"});
 }
 
 void options::restored(triad::checkpoint const& file) {

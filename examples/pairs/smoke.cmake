@@ -81,6 +81,17 @@ expect("2 ways to ask, --sentence and questions on the command line: give one")
 run(1 predict ${FOLDER}/run "go up two")
 expect("question 1: \"up\" is none of the 6 words that the model knows")
 run(0 explain ${FOLDER}/run --count 3)
+
+# evaluate replaces no scores of the run by others.
+file(READ ${FOLDER}/run/scores.csv scores)
+run(1 evaluate ${FOLDER}/run --beam 2 --out ${FOLDER}/run)
+expect("pairs: --out: [^\n]*run/scores.csv is there already, and would be replaced; give another name or folder, or --force\n")
+file(READ ${FOLDER}/run/scores.csv found)
+if(NOT found STREQUAL scores)
+  message(FATAL_ERROR "a refused evaluate changed scores.csv:\n${found}")
+endif()
+run(0 evaluate ${FOLDER}/run --beam 2 --out ${FOLDER}/run --force)
+run(0 evaluate ${FOLDER}/run --beam 2 --out ${FOLDER}/beam)
 run(0 inspect ${FOLDER}/data/train.jsonl)
 expect("train.jsonl: 6 pairs\nsource: 6 words, 3 in the longest\ntarget: 5 words, 2 in the longest\n")
 

@@ -7,6 +7,7 @@
 #include "../apps/atomic_file.hpp"
 #include "../apps/json_lines.hpp"
 #include "../apps/json_members.hpp"
+#include "../apps/outputs.hpp"
 #include "../apps/printed.hpp"
 #include "../apps/say.hpp"
 #include "../apps/seed_means.hpp"
@@ -60,17 +61,26 @@ std::string scores_csv(std::vector<scored_run> const& runs) {
   return triad::apps::scores_csv(runs, [](double value) { return fmt::format("{:.6g}", value); });
 }
 
+namespace {
+
+std::string lines_file(std::string const& part) { return part + ".hypotheses.txt"; }
+
+}  // namespace
+
 void write_lines(std::string const& folder, std::string const& part, std::vector<std::string> const& lines) {
   if (folder.empty()) return;
   std::string text;
   for (auto const& line : lines) text += line + "\n";
-  triad::apps::write_atomically(folder + "/" + part + ".hypotheses.txt", text);
+  triad::apps::write_atomically(folder + "/" + lines_file(part), text);
 }
 
 namespace {
 
 int evaluate(options const& o, program const& p) {
   expect_tests(p);
+  std::vector<std::string> files{"scores.csv"};
+  for (auto const& part : p.data.tests) files.push_back(lines_file(part.name));
+  triad::apps::expect_free_in_folder(o, files);
   auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const& shape) {
     for (auto const& part : p.data.tests) expect_readable(shape, words, part.name, part.pairs);
     return longest_source(p.data, words);

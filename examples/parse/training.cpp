@@ -59,6 +59,7 @@ void options::each(triad::apps::option_list& f) {
       .only({"predict", "explain"});
   questions.each(f, "A sentence, as --sentence has it, or {\"tokens\": [...]}");
   f("out", &out, "Folder for tree.svg").only({"explain"}).file_or_folder();
+  f.force(&force, {"evaluate", "explain"});
 }
 
 void options::settle() {

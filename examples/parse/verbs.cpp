@@ -12,6 +12,7 @@
 #include "../apps/confusion.hpp"
 #include "../apps/json_lines.hpp"
 #include "../apps/json_members.hpp"
+#include "../apps/outputs.hpp"
 #include "../apps/permute.hpp"
 #include "../apps/say.hpp"
 #include "../apps/svg_arcs.hpp"
@@ -38,6 +39,9 @@ triad::apps::trained<parser> trained_parser(options const& o, int longest) {
 int evaluate(options const& o) {
   triad::apps::expect_other_folder(o.out, o.data, "parses");
   auto const data = read_data(o, false);
+  std::vector<std::string> files{"confusion.csv"};
+  for (auto const& part : data.tests) files.push_back(part.name + ".conllu");
+  triad::apps::expect_free_in_folder(o, files);
   auto const model = trained_parser(o, longest_of(data));
   if (!o.out.empty()) triad::apps::make_folder(o.out);
   triad::apps::confusion relations;
@@ -135,6 +139,7 @@ std::string picture(conllu_sentence const& s, found_tree const& tree, vocabulary
 int explain(options const& o) {
   auto const given = triad::text::conllu_of(triad::text::words(o.sentence));
   if (given.words.empty()) throw triad::data_error("explain needs a sentence: --sentence \"Did M0 marry M1\"");
+  triad::apps::expect_free_in_folder(o, {"tree.svg"});
   auto const n = given.words.size();
   auto const model = trained_parser(o, static_cast<int>(n));
   parse_all(

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "../apps/atomic_file.hpp"
+#include "../apps/outputs.hpp"
 #include "../apps/say.hpp"
 #include "choices.hpp"
 #include "drawing.hpp"
@@ -104,6 +105,7 @@ void explain_training(program_options const& o) {
 }  // namespace
 
 int explain(program_options& o, data_reader const& read) {
+  triad::apps::expect_free(o, {{"--json", o.json}, {"--dot", o.dot}, {"--svg", o.svg}});
   if (o.training) {
     explain_training(o);
     return 0;

@@ -176,6 +176,7 @@ void program_options::each(triad::apps::option_list& f) {
   f("json", &json, "File for every weight of every step").only({"explain"}).file_or_folder();
   f("dot", &dot, "File for Graphviz: steps and the trees they take").only({"explain"}).file_or_folder();
   f("svg", &svg, "File for a drawing of all trees, or of --training").only({"explain"}).file_or_folder();
+  f.force(&force, {"explain"});
 }
 
 std::map<std::string, std::string> options::more_shapes() const {

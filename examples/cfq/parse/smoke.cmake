@@ -11,7 +11,7 @@ foreach(model edge-transformer transformer universal-transformer)
   expect("32 training sentences, 8 words, 7 relations")
   expect("test  exact match 100.00  UAS 100.00  LAS 100.00  \\(16 sentences, 112 words\\)")
   expect_run(${model} 0 ${files})
-  run(0 evaluate ${FOLDER}/${model} --out ${FOLDER}/parsed)  # the task and the data are the run's
+  run(0 evaluate ${FOLDER}/${model} --out ${FOLDER}/parsed --force)  # the task and the data are the run's
   expect("dev  exact match 100.00  UAS 100.00  LAS 100.00")
   foreach(part dev test)
     file(READ ${FOLDER}/data/${part}.conllu gold)
