@@ -3,15 +3,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "triad/core/finite.hpp"
 
@@ -82,6 +86,56 @@ inline number_check const power_of_two = numbers_that("POWER OF TWO", "a power o
   int exponent = 0;
   return x >= 1 && x <= 65536 && std::frexp(x, &exponent) == 0.5;
 });
+
+/// A whole number, beside an option's own checks, which have the words for its range.
+inline number_check const whole_number_of_int{
+    {}, [](std::string const& text) {
+      char* end = nullptr;
+      errno = 0;
+      auto const value = std::strtoll(text.c_str(), &end, 0);  // as CLI11 reads it
+      bool const whole = end != text.c_str() && *end == '\0';
+      bool const fits =
+          errno == 0 && value >= std::numeric_limits<int>::min() && value <= std::numeric_limits<int>::max();
+      return !whole ? text + ", expected a whole number"
+             : fits ? std::string()
+                    : text + ", expected a whole number from -2147483648 to 2147483647";
+    }};
+
+/// The same of a number with or without a fraction.
+inline number_check const any_number{{}, [](std::string const& text) {
+                                       char* end = nullptr;
+                                       double const value = std::strtod(text.c_str(), &end);
+                                       bool const is = end != text.c_str() && *end == '\0' && std::isfinite(value);
+                                       return is ? std::string() : text + ", expected a number";
+                                     }};
+
+/// One of these names, which --help has too.
+inline number_check one_of_names(std::vector<std::string> const& names) {
+  std::string listed, told;
+  for (auto const& name : names) {
+    told += (listed.empty() ? "" : &name == &names.back() ? " or " : ", ") + name;
+    listed += (listed.empty() ? "" : ",") + name;
+  }
+  return {"{" + listed + "}", [names, told](std::string const& text) {
+            bool const is = std::find(names.begin(), names.end(), text) != names.end();
+            return is ? std::string() : text + ", expected " + told;
+          }};
+}
+
+inline number_check const existing_file{
+    "FILE", [](std::string const& path) {
+      std::error_code none;
+      if (std::filesystem::is_directory(path, none)) return path + " is a folder, expected a file";
+      return std::filesystem::exists(path, none) ? std::string() : path + " is not there, expected a file";
+    }};
+
+inline number_check const existing_folder{"DIR", [](std::string const& path) {
+                                            std::error_code none;
+                                            if (std::filesystem::is_directory(path, none)) return std::string();
+                                            return path + (std::filesystem::exists(path, none)
+                                                               ? " is a file, expected a folder"
+                                                               : " is not there, expected a folder");
+                                          }};
 
 /// For an option that names a file or a folder: nothing is no name, and would be taken for "not given".
 inline number_check const some_path{

@@ -14,15 +14,16 @@
 #include <new>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 #include "attention_names.hpp"
 #include "config.hpp"
 #include "exit_status.hpp"
 #include "help.hpp"
-#include "printed.hpp"
 #include "misuse.hpp"
 #include "outputs.hpp"
+#include "printed.hpp"
 #include "renames.hpp"
 #include "run_folder.hpp"
 #include "triad/core/buffer.hpp"
@@ -51,8 +52,11 @@ void add(CLI::App& app, option const& one) {
           return app.add_flag(name + (one.opposite_name.empty() ? "" : ",!--" + one.opposite_name), *v, one.about);
         } else {
           auto* const o = app.add_option(name, *v, one.about);
-          if constexpr (std::is_same_v<type, triangle_form>)  // names alone; what is added last comes first
-            o->transform(CLI::Transformer(attention_names()))->transform(CLI::IsMember(attention_names()));
+          if constexpr (std::is_same_v<type, triangle_form>) {  // names alone; what is added last comes first
+            std::vector<std::string> names;
+            for (auto const& [form, value] : attention_names()) names.push_back(form);
+            o->transform(CLI::Transformer(attention_names()))->transform(validator(one_of_names(names)));
+          }
           if constexpr (std::is_same_v<type, std::vector<int>>) o->delimiter(',');
           if constexpr (std::is_same_v<type, std::string> || std::is_same_v<type, std::vector<std::string>>)
             o->transform(CLI::Validator(
@@ -65,15 +69,18 @@ void add(CLI::App& app, option const& one) {
                         std::is_same_v<type, std::vector<int>>)
             o->check(validator(decimal));
           for (auto const& c : one.checks) o->check(validator(c));
+          if constexpr (std::is_same_v<type, int> || std::is_same_v<type, std::vector<int>>)
+            o->check(validator(whole_number_of_int));
+          if constexpr (std::is_same_v<type, double>) o->check(validator(any_number));
           if constexpr (std::is_same_v<type, std::uint64_t>) o->check(validator(any_seed));
           if constexpr (std::is_same_v<type, std::int64_t>) o->check(validator(any_count));
           return o;
         }
       },
       one.value);
-  if (!one.choices.empty()) added->check(CLI::IsMember(one.choices));
-  if (one.is_file) added->check(CLI::ExistingFile);
-  if (one.is_folder) added->check(CLI::ExistingDirectory);
+  if (!one.choices.empty()) added->check(validator(one_of_names(one.choices)));
+  if (one.is_file) added->check(validator(existing_file));
+  if (one.is_folder) added->check(validator(existing_folder));
   if (one.asks) added->check(validator(not_blank));
   if (one.is_hidden) added->group("");
   added->required(one.is_required);
@@ -186,8 +193,8 @@ class data_of_run {
 
 /// Parses twice: the preset, model and config file that the first reading finds make the defaults of the second, so
 /// that what is given beside them overrides them.
-void parse(CLI::App& app, CLI::App const& train, run_options& o, std::function<void()> const& restart,
-           arguments const& given) {
+void parse(CLI::App& app, CLI::App const& train, option_list const& options, run_options& o,
+           std::function<void()> const& restart, arguments const& given) {
   auto all = given;
   auto const read = [&] {
     arguments reversed(all.rbegin(), all.rend());  // as CLI11 wants them
@@ -210,7 +217,7 @@ void parse(CLI::App& app, CLI::App const& train, run_options& o, std::function<v
     read();
   } catch (CLI::ParseError const& e) {  // what was given alone is right
     if (more.empty()) throw;
-    throw data_error(config + ": " + e.what());
+    throw data_error(config + ": " + what_is_wrong(e, app, all, options));
   }
 }
 
@@ -266,7 +273,7 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
   std::replace(page.begin(), page.end(), '-', '_');
   fit_help(app, options, given, page);
   try {
-    parse(app, *app.get_subcommand("train"), o, restart, given);
+    parse(app, *app.get_subcommand("train"), options, o, restart, given);
     auto const& chosen = *app.get_subcommands().front();
     auto const verb = std::find_if(say.verbs.begin(), say.verbs.end(),
                                    [&](apps::verb const& v) { return v.name == chosen.get_name(); });
@@ -287,10 +294,13 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
   } catch (CLI::ParseError const& e) {
     std::ostringstream wrong;
     int const status = app.exit(e, std::cout, wrong);
-    if (dynamic_cast<CLI::ExtrasError const*>(&e) != nullptr) wrong << renamed_options(app, given);
-    if (status != 0) return fail_world(printable(wrong.str()), misused);  // CLI11 has a number for each mistake
-    return std::fflush(stdout) != 0 ? refused : all_well;                 // --help
-  } catch (triad::memory_refused const& e) {                              // which says how much
+    auto text = wrong.str();
+    if (text.starts_with(e.what()))
+      text.replace(0, std::string_view(e.what()).size(), what_is_wrong(e, app, given, options));
+    if (dynamic_cast<CLI::ExtrasError const*>(&e) != nullptr) text += renamed_options(app, given);
+    if (status != 0) return fail_world(printable(text), misused);  // CLI11 has a number for each mistake
+    return std::fflush(stdout) != 0 ? refused : all_well;          // --help
+  } catch (triad::memory_refused const& e) {                       // which says how much
     return fail_world(say.name + ": " + e.what(), refused);
   } catch (std::bad_alloc const&) {
     return no_memory(say.name);

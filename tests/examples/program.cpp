@@ -221,6 +221,38 @@ TEST_CASE("what the command line does not understand has a status of its own, an
   }
 }
 
+TEST_CASE("what is wrong with the command line is told by what was given and what is expected") {
+  run_folder_of const folder("width = 3\n");
+  auto const wrong = [](std::vector<std::string> const& arguments) {
+    auto const found = run(arguments, stderr);
+    CHECK(found.status == triad::apps::misused);
+    return found.text;
+  };
+  std::string const more = "\nRun with --help for more information.\n";
+  CHECK_THAT(wrong({"train", "--test-size", "16.5"}),
+             contains("--test-size: 16.5, expected a whole number\nRun with "));
+  CHECK_THAT(wrong({"train", "--test-size", "true"}), contains("--test-size: true, expected a whole number\n"));
+  CHECK_THAT(wrong({"train", "--test-size", "99999999999"}),
+             contains("--test-size: 99999999999, expected a whole number from -2147483648 to 2147483647\n"));
+  CHECK_THAT(wrong({"train", "--average", "much"}), contains("--average: much is not a number from 0 to 0.999999\n"));
+  CHECK_THAT(wrong({"train", "--backend", "tpu"}), contains("--backend: tpu, expected cpu, cuda or reference\n"));
+  CHECK_THAT(wrong({"train", "--backend"}), contains("--backend: no value, expected cpu, cuda or reference\n"));
+  CHECK_THAT(wrong({"train", "--test-size"}), contains("--test-size: no value, expected one behind it\n"));
+  CHECK_THAT(wrong({"train", "--seeds", "2", "--seeds", "3"}), contains("--seeds: 2 values, expected one; give"));
+  CHECK_THAT(wrong({"train", "--resume=maybe"}),
+             contains("--resume: maybe, expected true or false, or no value at all"));
+  CHECK_THAT(wrong({"train", "--no-such", "1", "x"}),
+             contains("--no-such 1 x: not expected; train --help-all lists what train takes\n"));
+  CHECK_THAT(wrong({"train", "--rate", "1"}), contains("--rate 1: not expected; "));
+  CHECK_THAT(wrong({"train", "--config", "/no/such"}), contains("--config: /no/such is not there, expected a file\n"));
+  CHECK_THAT(wrong({"train", "--config", folder.path}), contains(" is a folder, expected a file\n"));
+  CHECK_THAT(wrong({"evaluate"}), contains("run: missing, expected a run's folder, or a model.safetensors\n"));
+  CHECK_THAT(wrong({}), contains("no verb, expected train, evaluate, predict or explain\n"));
+  std::ofstream(folder.path + "/config.toml") << "test-size = 1.5\n";
+  CHECK_THAT(run({"train", "--config", folder.path + "/config.toml"}, stderr).text,
+             contains("config.toml: --test-size: 1.5, expected a whole number\n"));
+}
+
 TEST_CASE("a GPU that is not used is told where nobody chose") {
   using triad::apps::unused_gpu;
   CHECK(unused_gpu("cpu", false, "/").find("--backend cuda takes it") != std::string::npos);
