@@ -58,21 +58,25 @@ inline std::string seed_folder(std::string const& out, int seeds, std::uint64_t 
   return folder;
 }
 
-/// What is said at the end of training.  more: what lies there besides, "scores", before the plots.  A run that
-/// diverges in its first epoch leaves no checkpoint; the training of short rows before one has its own.
+/// What is said at the end of training, of what is there: a run that had ended may have lost its metrics.csv.  more:
+/// what lies there besides, "scores", before the plots.  A run that diverges in its first epoch leaves no checkpoint;
+/// the training of short rows before one has its own.
 inline std::string where_it_lies(std::string const& out, std::uint64_t first_seed, int seeds,
                                  std::string const& more = {}) {
-  bool kept = false;
+  bool kept = false, measured = false;
   for (int i = 0; i < seeds; ++i) {
     auto const run = seeds == 1 ? out : out + "/seed-" + std::to_string(first_seed + static_cast<std::uint64_t>(i));
     std::error_code none;
     for (auto const* training : {"/model.safetensors", "/first/model.safetensors"})
       kept = kept || std::filesystem::exists(run + training, none);
+    measured = measured || std::filesystem::exists(run + "/metrics.csv", none);
   }
   if (!kept) return "no epoch came to its end, so there is no checkpoint; the options are in " + out + "\n";
   return seeds == 1 || !more.empty()
-             ? "metrics, checkpoint" + (more.empty() ? " and " : ", " + more + " and ") + "plots are in " + out + "\n"
-             : "plots are in " + out + ", metrics and checkpoints in " + out + "/seed-*\n";
+             ? (measured ? "metrics, checkpoint" : "checkpoint") +
+                   (more.empty() ? std::string(" and ") : ", " + more + " and ") + "plots are in " + out + "\n"
+             : "plots are in " + out + (measured ? ", metrics and checkpoints in " : ", checkpoints in ") + out +
+                   "/seed-*\n";
 }
 
 /// What is said where Ctrl-C or SIGTERM ended a run that wrote to `out`; the program's exit status.

@@ -90,7 +90,8 @@ void options::each(triad::apps::option_list& f) {
   of(edges,
      f("attention", &attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations"));
 
-  f("label-smoothing", &smoothing, "Part of the right answer's probability that all answers share")
+  f("label-smoothing", &smoothing,
+    "Part of the right word's probability that all other words have instead, in equal parts")
       .seldom()
       .between(0.0, 0.95);
   f("weight-decay", &decay, "Weight decay of AdamW").seldom().not_negative();

@@ -118,6 +118,31 @@ TEST_CASE("what others wrote is printed without control characters") {
   CHECK(triad::apps::printable("a\x1b[31m\tb\n\x7f\r\xc3\xa9") == "a?[31m\tb\n??\xc3\xa9");
 }
 
+TEST_CASE("the end of training says what is there, and not that metrics are that were removed") {
+  using triad::apps::where_it_lies;
+  scratch_file const taken;
+  auto const& run = taken.path;
+  std::filesystem::remove(run);
+  auto const save = [&](std::string const& name) {
+    std::filesystem::create_directories(std::filesystem::path(run + name).parent_path());
+    std::ofstream(run + name) << "x";
+  };
+  save("/config.toml");
+  CHECK(where_it_lies(run, 1, 1) ==
+        "no epoch came to its end, so there is no checkpoint; the options are in " + run + "\n");
+  save("/model.safetensors");
+  CHECK(where_it_lies(run, 1, 1) == "checkpoint and plots are in " + run + "\n");
+  CHECK(where_it_lies(run, 1, 1, "scores") == "checkpoint, scores and plots are in " + run + "\n");
+  save("/metrics.csv");
+  CHECK(where_it_lies(run, 1, 1) == "metrics, checkpoint and plots are in " + run + "\n");
+  CHECK(where_it_lies(run, 1, 1, "scores") == "metrics, checkpoint, scores and plots are in " + run + "\n");
+  save("/seed-2/model.safetensors");
+  CHECK(where_it_lies(run, 1, 2) == "plots are in " + run + ", checkpoints in " + run + "/seed-*\n");
+  save("/seed-2/metrics.csv");
+  CHECK(where_it_lies(run, 1, 2) == "plots are in " + run + ", metrics and checkpoints in " + run + "/seed-*\n");
+  std::filesystem::remove_all(run);
+}
+
 TEST_CASE("writing replaces a file whole") {
   scratch_file const file("old\n");
   triad::apps::write_atomically(file.path, "new\n");
