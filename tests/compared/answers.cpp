@@ -10,7 +10,7 @@
 //   bytes        folder, texts             numbers [[number ...] ...], texts again
 //   tokens       kind, lines               tokens [[token ...] ...]
 //   bleu         kind, hypotheses, references [[line of each] ...]       score, brevity, precision, matched, possible
-//   safetensors  file, out (written)       tensors {name: [type, shape]}, metadata
+//   safetensors  file, out (written)       tensors {name: [type, shape]}, metadata; types not known are not written
 //   query        text                      text as cfq reads it, sorted: with its conjuncts in the order of bytes
 //   same         first, second             same: whether they have the same conjuncts
 // An exception is the answer {"error": what it says}.
@@ -139,7 +139,7 @@ json safetensors(json const& question) {
   for (auto const& [name, text] : file.metadata()) writer.text(name, text);
   for (auto const& [name, r] : file.tensors()) {
     tensors[name] = {r.type, r.shape};
-    writer.add_bytes(name, r.type, r.shape, file.bytes(name));
+    if (triad::find_element_type(r.type) != nullptr) writer.add_bytes(name, r.type, r.shape, file.bytes(name));
   }
   writer.write(text_of(question, "out"));
   return {{"tensors", tensors}, {"metadata", file.metadata()}};

@@ -16,15 +16,27 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 SPACES = [" ", "  ", "\t", "\n", "\n\n", "\u00a0", "\u3000", "\r\n", "   ", "\u2003"]
 
+IN_WORDS = ["\t", "\u00a0", "\u2003", "\u3000"]
+
 
 def text_with_spaces(draw):
     return "".join(draws.word(draw) + (draw.choice(SPACES) if draw.random() < 0.3 else " ") for _ in range(draw.randint(0, 12)))
 
 
+def undone(line):
+    """As subword-nmt's page does it, by sed."""
+    return re.sub("(@@ )|(@@ ?$)", "", line)
+
+
+def word_with_spaces(draw):
+    """A word as subword-nmt has it, which ends at U+0020 alone."""
+    return draws.word(draw) + (draw.choice(IN_WORDS) + draws.word(draw) if draw.random() < 0.2 else "")
+
+
 def words_and_parts(ask, draw, folder, report):
     questions, merges, texts = [], [], []
     for k in range(40):
-        words = [draws.word(draw) for _ in range(draw.randint(5, 60))]
+        words = [word_with_spaces(draw) for _ in range(draw.randint(5, 60))]
         counted = sorted(collections.Counter(draw.choice(words) for _ in range(draw.randint(20, 400))).items())
         most, least = draw.choice([5, 30, 200]), draw.choice([1, 2, 3])
         learned = io.StringIO()
@@ -33,7 +45,7 @@ def words_and_parts(ask, draw, folder, report):
         path = os.path.join(folder, f"{k}.merges")
         questions.append({"ask": "learn", "words": counted, "most": most, "least": least, "file": path})
         merges.append(learned.getvalue())
-        texts.append([" ".join(draw.choice(words + [draws.word(draw)]) for _ in range(draw.randint(1, 15))) for _ in range(25)])
+        texts.append([draw.choice([" ", "  "]).join(draw.choice(words + [word_with_spaces(draw)]) for _ in range(draw.randint(1, 15))) for _ in range(25)])
     ask(questions)
     for q, theirs in zip(questions, merges):
         with open(q["file"], encoding="utf-8", newline="") as file:
@@ -44,10 +56,9 @@ def words_and_parts(ask, draw, folder, report):
     for mine, theirs, lines in zip(ours, merges, texts):
         bpe = BPE(io.StringIO(theirs))
         cut = [bpe.process_line(line) for line in lines]
-        undone = [re.sub("(@@ )|(@@ ?$)", "", line) for line in cut]
         for i, line in enumerate(lines):
             report.same(f"parts of {line!r}", mine["lines"][i] if "lines" in mine else mine, cut[i])
-            report.same(f"undone, {line!r}", mine["undone"][i] if "undone" in mine else mine, undone[i])
+            report.same(f"undone, {line!r}", mine["undone"][i] if "undone" in mine else mine, undone(cut[i]))
 
 
 def bytes_and_parts(ask, draw, folder, report):
@@ -88,7 +99,19 @@ def pair_twice(ask, folder, report):
                               mine.get("numbers"), [there.encode("abc").ids], [[7, 6]], [[4, 8]])
 
 
+def part_with_mark(ask, folder, report):
+    path = os.path.join(folder, "mark.merges")
+    merges = "#version: 0.2\na @\na@ @</w>\n"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(merges)
+    mine = ask([{"ask": "cut", "file": path, "lines": ["a@@ c"]}])[0]
+    cut = BPE(io.StringIO(merges)).process_line("a@@ c")
+    report.differs_as_written(f"subword-nmt {importlib.metadata.version('subword-nmt')}", "a last part that ends in @@",
+                              [mine.get("lines"), mine.get("undone")], [cut, undone(cut)], [["a@@ @@ c"], ["a@@ c"]], ["a@@ c", "ac"])
+
+
 def compare(ask, draw, folder, report):
     words_and_parts(ask, draw, folder, report)
     bytes_and_parts(ask, draw, folder, report)
+    part_with_mark(ask, folder, report)
     pair_twice(ask, folder, report)

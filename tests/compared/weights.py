@@ -11,6 +11,13 @@ TYPES = {"F64": "f8", "F32": "f4", "F16": "f2", "I64": "i8", "I32": "i4", "I16":
          "U8": "u1", "BOOL": "?"}
 WIDE = ["F64", "F32", "F16", "U8"]  # one of each width: of types as wide the format does not say which is first
 
+A = b'"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}'
+HEADERS = [  # what, a header before the byte 7, and what is read of it here and there
+    ("a name twice", b"{" + A + b"," + A + b"}", "refused", {"a": [7]}),
+    ("a space before the header", b" {" + A + b"}", "refused", {"a": [7]}),
+    ("a type that is not known", b"{" + A.replace(b"U8", b"U9") + b"}", {"a": ["U9", [1]]}, "refused"),
+]
+
 
 def array(draw, numbers, kind):
     shape = tuple(draw.randint(0, 4) if draw.random() < 0.1 else draw.randint(1, 5) for _ in range(draw.randint(0, 4)))
@@ -46,11 +53,14 @@ def compare(ask, draw, folder, report):
             if one_order and len(metadata) < 2:  # the order of more strings is another in each process
                 report.same(f"{name}, all bytes", here.read(), there.read())
 
-    # A header that names a tensor twice.
-    header = b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}'
-    path = os.path.join(folder, "twice.safetensors")
-    with open(path, "wb") as file:
-        file.write(len(header).to_bytes(8, "little") + header + b"\x07")
     tool = f"safetensors {safetensors.__version__}"
-    mine = ask([{"ask": "safetensors", "file": path, "out": path + ".again"}])[0]
-    report.differs_as_written(tool, "a name twice", "error" in mine, {n: v.tolist() for n, v in load_file(path).items()}, True, {"a": [7]})
+    for what, header, here, there in HEADERS:
+        path = os.path.join(folder, "header.safetensors")
+        with open(path, "wb") as file:
+            file.write(len(header).to_bytes(8, "little") + header + b"\x07")
+        mine = ask([{"ask": "safetensors", "file": path, "out": path + ".again"}])[0]
+        try:
+            theirs = {n: v.tolist() for n, v in load_file(path).items()}
+        except safetensors.SafetensorError:
+            theirs = "refused"
+        report.differs_as_written(tool, what, "refused" if "error" in mine else mine["tensors"], theirs, here, there)
