@@ -62,6 +62,37 @@ TEST_CASE("a malformed text is an error that names the column and what stands th
   }
 }
 
+TEST_CASE("a treebank's tree has any number of children, and maybe parentheses without a label around it") {
+  auto const t = parse_tree("( S ( A b ) ( C d ) ( . . ) )", {}, 3);
+  for (auto const* text : {"( (S (A b) (C d) (. .)) )", "((S (A b) (C d) (. .)))", "(S (A b) (C d) (. .))",
+                           " (\n  (S (A b)\n (C d) (. .)) )\n"})
+    CHECK(parse_treebank_tree(text) == t);
+  CHECK(parse_treebank_tree("A") == parse_tree("A"));
+  CHECK(parse_treebank_tree("((A))") == parse_tree("A"));
+  std::string most;
+  for (index_t c = 0; c < most_children; ++c) most += " x";
+  CHECK(parse_treebank_tree("( (S" + most + ") )").branching() == most_children);
+  CHECK_THROWS_WITH(parse_treebank_tree("( (S" + most + " x) )"), contains("after 64 children of 'S', found another"));
+  struct wrong {
+    char const *text, *message;
+  };
+  for (auto const& w :
+       {wrong{"( (S a) (T b) )", "column 9: expected ')' after the only tree of an outer '(', found '('"},
+        wrong{"( (S a) x )", "column 9: expected ')' after the only tree of an outer '(', found 'x'"},
+        wrong{"( (S a)", "column 8: expected ')' after the only tree of an outer '(', found the end"},
+        wrong{"( (S a) ) )", "column 11: expected nothing after the tree, found ')'"},
+        wrong{"( ( ( S a ) ) )", "column 5: expected a label after '(', found '('"},
+        wrong{"( (", "column 4: expected a label after '(', found the end"},
+        wrong{"( )", "column 3: expected a label after '(', found ')'"},
+        wrong{"( ( ) )", "column 5: expected a label after '(', found ')'"},
+        wrong{"(S ( (A b) ) )", "column 6: expected a label after '(', found '('"},
+        wrong{"", "column 1: expected a tree, found nothing"}}) {
+    CAPTURE(w.text);
+    CHECK_THROWS_AS(parse_treebank_tree(w.text), data_error);
+    CHECK_THROWS_WITH(parse_treebank_tree(w.text), std::string(w.message));
+  }
+}
+
 TEST_CASE("an error says file and line where they are known, and the column within the line") {
   CHECK_THROWS_WITH(parse_tree("( A", {"train.jsonl", 12, 15}), contains("train.jsonl:12: column 18: expected ')'"));
   CHECK_THROWS_WITH(parse_tree("( A", {{}, 12, 1}), contains("line 12: column 4: "));

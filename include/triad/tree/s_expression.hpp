@@ -40,12 +40,23 @@ inline constexpr char const* no_label_has = "() \t\n\r";
 
 class tree_reader {
  public:
-  tree_reader(std::string_view text, text_position const& where, index_t branching)
-      : text_(text), where_(where), branching_(branching) {}
+  tree_reader(std::string_view text, text_position const& where, index_t branching, bool of_treebank = false)
+      : text_(text), where_(where), branching_(branching), of_treebank_(of_treebank) {}
 
   symbol_tree read() {
     for (skip_spaces(); at_ < text_.size(); skip_spaces()) {
+      if (ended_ && outer_ && text_[at_] == ')') {
+        outer_ = false;
+        ++at_;
+        continue;
+      }
+      if (ended_ && outer_) fail(at_, "expected ')' after the only tree of an outer '(', found '" + token() + "'");
       if (ended_) fail(at_, "expected nothing after the tree, found '" + token() + "'");
+      if (begins_outer()) {
+        outer_ = true;
+        ++at_;
+        continue;
+      }
       if (text_[at_] == '(')
         begin_node();
       else if (text_[at_] == ')')
@@ -55,6 +66,7 @@ class tree_reader {
       ended_ = made_.level() == 0;
     }
     if (!ended_ && made_.level() == 0) fail(text_.size(), "expected a tree, found nothing");
+    if (ended_ && outer_) fail(text_.size(), "expected ')' after the only tree of an outer '(', found the end");
     if (!ended_) fail(text_.size(), "expected ')' after the children of '" + made_.label() + "', found the end");
     return made_.finish();
   }
@@ -71,6 +83,13 @@ class tree_reader {
     auto end = at_;
     while (end < text_.size() && !ends_label(text_[end])) ++end;
     return std::string(text_.substr(at_, end - at_));
+  }
+  /// Whether the first parenthesis stands here, and has no label.
+  bool begins_outer() const {
+    if (!of_treebank_ || outer_ || made_.level() > 0 || text_[at_] != '(') return false;
+    auto next = at_ + 1;
+    while (next < text_.size() && is_space(text_[next])) ++next;
+    return next < text_.size() && text_[next] == '(';
   }
   void begin_node() {
     auto const parenthesis = at_++;
@@ -103,6 +122,8 @@ class tree_reader {
   std::string_view text_;
   text_position const& where_;
   index_t branching_;
+  bool of_treebank_;
+  bool outer_ = false;  // a parenthesis without a label is open, around the tree
   symbol_tree::builder made_;
   std::size_t at_ = 0;
   bool ended_ = false;
@@ -114,6 +135,16 @@ class tree_reader {
 /// file, line and column of what it did not expect.
 inline symbol_tree parse_tree(std::string_view text, text_position const& where = {}, index_t branching = 2) {
   return detail::tree_reader(text, where, branching).read();
+}
+
+/// Most children that parse_treebank_tree() takes: binarise() makes a node of more deeper than any tree whose places
+/// can be numbered.
+inline constexpr index_t most_children = 64;
+
+/// The same of a tree as treebanks write it, of any number of children a node up to most_children, and maybe inside
+/// parentheses without a label: ( (S (NP ...) (VP ...) (. .)) ).  binarise() makes it one of two.
+inline symbol_tree parse_treebank_tree(std::string_view text, text_position const& where = {}) {
+  return detail::tree_reader(text, where, most_children, true).read();
 }
 
 /// The tree as text.  A contract_violation where a label is none that text can hold: empty, or with white space or a

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "triad/tree/algebra.hpp"
+#include "triad/tree/binarise.hpp"
 #include "triad/tree/bind.hpp"
 #include "triad/tree/dense.hpp"
 #include "triad/tree/explanation.hpp"
