@@ -12,6 +12,7 @@
 #include "choices.hpp"
 #include "drawing.hpp"
 #include "program.hpp"
+#include "read.hpp"
 #include "report.hpp"
 #include "score.hpp"
 #include "trained.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 /// The row's source, and its target to compare with.
 row chosen_row(program_options const& o, data_reader const& read) {
-  if (!o.tree.empty()) return {triad::parse_tree(o.tree), {}};
+  if (!o.tree.empty()) return {tree_from(o.tree, o.binarise), {}};
   auto const data = read(true).data;
   auto const& part = part_called(data, o.split);
   triad::apps::say("{}", what_is_left_out(part));

@@ -15,6 +15,7 @@ namespace trees {
 /// The defaults are those of the released program's command, but for steps, and for roles no deeper than the data.
 struct options : triad::apps::stack_options {
   bool skip_deeper = false;  // leave rows deeper than `depth` out, as the released program does
+  bool binarise = false;     // trees are a treebank's, of any number of children, and made binary
 
   // model: layers are Transformer layers of a step
   int steps = 8;                   // of the machine

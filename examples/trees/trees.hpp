@@ -32,6 +32,13 @@ struct own_options : program_options {
         .also({"evaluate", "explain"})
         .path();
     program_options::each(f);
+    f("binarise", &binarise,
+      "Trees are a treebank's, ( (S (A b) (C d) (E f)) ): of three children and more; made binary, here and for "
+      "predict")
+        .seldom()
+        .also({"inspect"})
+        .newer()
+        .shapes();
     f("evaluate-every", &evaluate_every, "Updates between two checkpoints").seldom().positive();
     f("file", &file, "A file of trees").only({"inspect"}).positional().required().existing_file();
   }
@@ -66,15 +73,15 @@ inline named_data data_of(own_options const& o, bool trained) {
   auto const limit = limit_of(o, trained);
   named_data all{o.data, {{part("train"), part("dev")}}};
   auto const read = [&](std::string const& path, part& to) {
-    if (!path.empty()) to = read_rows(path, limit, std::move(to));
+    if (!path.empty()) to = read_rows(path, limit, std::move(to), o.binarise);
   };
   read(files.train, all.data.parts[0]), read(files.dev, all.data.parts[1]);
   for (auto const& [name, path] : files.tests) read(path, all.data.parts.emplace_back(name));
   return all;
 }
 
-inline int inspect(std::string const& path) {
-  auto const rows = read_rows(path, {.most = std::numeric_limits<index_t>::max()}).rows;
+inline int inspect(std::string const& path, bool binary) {
+  auto const rows = read_rows(path, {.most = std::numeric_limits<index_t>::max()}, {}, binary).rows;
   std::set<std::string> sources, targets;
   index_t depth = 0, largest = 0;
   std::size_t its_row = 0;
@@ -101,7 +108,7 @@ struct task {
         "shows them.",
         [](own_options& o) {
           auto verbs = verbs_of(o, [&o](bool trained) { return data_of(o, trained); });
-          verbs.push_back({"inspect", "Say what a file of trees holds", [&o] { return inspect(o.file); }});
+          verbs.push_back({"inspect", "Say what a file of trees holds", [&o] { return inspect(o.file, o.binarise); }});
           return verbs;
         },
         argc, argv);

@@ -56,13 +56,13 @@ int evaluate(program_options& o, data_reader const& read) {
 }
 
 /// The answer to a line, which is a tree or an object with one; of an object, other members stay.
-void answer(trained& model, std::string const& line, bool as_json) {
+void answer(trained& model, program_options const& o, std::string const& line) {
   bool const is_object = line.starts_with('{');
-  auto const source = source_of(line);
+  auto const source = source_of(line, o.binarise);
   auto const target = model.labels.label(tree_of(model.answer(source), model.net->positions()));
   if (is_object) {
     triad::apps::answer(triad::apps::with_members(line, {{"target", triad::to_text(target)}}) + "\n");
-  } else if (as_json) {
+  } else if (o.as_json) {
     triad::apps::answer(to_json_line({source, target}) + "\n");
   } else {
     triad::apps::answer(shown(target) + "\n");
@@ -73,11 +73,11 @@ int predict(program_options& o) {
   o.questions.expect_one_way({{"--tree", !o.tree.empty()}});
   trained model(o, 1);
   if (!o.tree.empty()) {
-    answer(model, o.tree, o.as_json);
+    answer(model, o, o.tree);
     return 0;
   }
   return o.questions.answer(
-      o.program, [&](std::string const& line) { answer(model, line, o.as_json); }, o.as_json);
+      o.program, [&](std::string const& line) { answer(model, o, line); }, o.as_json);
 }
 
 }  // namespace
