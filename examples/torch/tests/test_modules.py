@@ -158,6 +158,22 @@ def test_wrong_sizes_are_said():
         fuse_attention(torch.zeros(3, 2, 4), torch.zeros(2, 3, 5))
 
 
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_a_checkpoint_computes_again_with_the_mask_that_it_drew(reentrant):
+    from torch.utils.checkpoint import checkpoint
+    attention = TriangularAttention(8, 2, dropout=0.5)
+    results = []
+    for through in (attention, lambda t: checkpoint(attention, t, use_reentrant=reentrant)):
+        torch.manual_seed(3)
+        attention.zero_grad()
+        x = torch.arange(128.0).sin().reshape(1, 4, 4, 8).requires_grad_()
+        y = through(x)
+        y.square().sum().backward()
+        results.append([y, x.grad, *(parameter.grad for parameter in attention.parameters())])
+    for a, b in zip(*results):
+        assert torch.equal(a, b)
+
+
 def by_keys_and_values(module, x, states):
     """Fuse-attention as the paper writes it: a key and a value for every state."""
     heads, k = module.heads, module.width // module.heads

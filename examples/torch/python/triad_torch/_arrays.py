@@ -8,6 +8,7 @@ import numpy as np
 from . import _kernels
 
 TYPES = {np.dtype(np.float32): _kernels.FLOAT32, np.dtype(np.float64): _kernels.FLOAT64}
+_half = ("float16", "bfloat16")
 
 
 def is_torch(x) -> bool:
@@ -16,30 +17,60 @@ def is_torch(x) -> bool:
         base.__module__.split(".")[0] == "torch" for base in type(x).__mro__)
 
 
-def read(x, name: str) -> np.ndarray:
-    """x as NumPy sees it, without a copy where DLPack gives none: float32 or float64."""
-    if not isinstance(x, np.ndarray):
-        if hasattr(x, "__dlpack__"):
-            try:
-                x = np.from_dlpack(x)
-            except (BufferError, RuntimeError, TypeError) as error:
-                raise TypeError(f"{name}: this array does not lie where NumPy can read it ({error})") from error
-        else:
-            raise TypeError(f"{name} is {type(x).__name__}, expected a tensor of PyTorch, a NumPy array, or an array "
-                            "with __dlpack__")
-    if x.dtype not in TYPES:
-        raise TypeError(f"{name} is {x.dtype}, expected float32 or float64")
+def _type_name(x) -> str:
+    """What the type of x's numbers is called: float32, bfloat16."""
+    return str(getattr(x, "dtype", "")).rpartition(".")[2]
+
+
+def expect_plain(x, name: str):
+    """x, which is no array with more than numbers (a mask, a unit), since that would be lost."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array, whose mask would be lost; fill it: {name}.filled(0)")
+    if isinstance(x, np.ndarray) and type(x) not in (np.ndarray, np.memmap):
+        kind = f"{type(x).__module__}.{type(x).__qualname__}"
+        raise TypeError(f"{name} is {kind}, expected a plain array; np.asarray({name}) drops what it has beside numbers")
     return x
 
 
+def through_dlpack(x, name: str) -> np.ndarray:
+    """x as NumPy sees it, without a copy where DLPack gives none."""
+    if isinstance(x, np.ndarray):
+        return expect_plain(x, name)
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"{name} is {type(x).__name__}, expected a tensor of PyTorch, a NumPy array, or an array with "
+                        "__dlpack__")
+    if _type_name(x) == "bfloat16" and not is_torch(x):  # which NumPy has not, and takes by a copy
+        return np.asarray(x)
+    try:
+        return np.from_dlpack(x)
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise TypeError(f"{name}: this array does not lie where NumPy can read it ({error})") from error
+
+
+def read(x, name: str) -> np.ndarray:
+    """x as NumPy sees it: float32 or float64, or float16 or bfloat16."""
+    expected = "expected float32 or float64, or float16 or bfloat16, which are computed in float32"
+    if hasattr(x, "dtype") and hasattr(x, "__dlpack__") and _type_name(x) not in ("float32", "float64", *_half):
+        raise TypeError(f"{name} is {x.dtype}, {expected}")
+    x = through_dlpack(x, name)
+    if x.dtype not in TYPES and _type_name(x) not in _half:
+        raise TypeError(f"{name} is {x.dtype}, {expected}")
+    return x
+
+
+def computed(x: np.ndarray) -> np.ndarray:
+    """x in the type that it is computed in."""
+    return x if x.dtype in TYPES else x.astype(np.float32)
+
+
 def give_back(result: np.ndarray, like):
-    """The result as an array of the kind of `like`."""
+    """The result as an array of the kind and type of `like`."""
     if isinstance(like, np.ndarray):
-        return result
+        return result.astype(like.dtype, copy=False)
     if type(like).__module__.startswith("jax"):
         import jax.numpy
-        return jax.numpy.asarray(result)
-    return result
+        return jax.numpy.asarray(result, dtype=like.dtype)
+    return result.astype(np.float16) if _type_name(like) == "float16" else result
 
 
 def address(x: np.ndarray) -> ctypes.c_void_p:
@@ -50,10 +81,13 @@ def place() -> _kernels.Place:
     return _kernels.Place(threads=_kernels.threads())
 
 
+def expect_generator(generator) -> None:
+    if generator is not None and not isinstance(generator, np.random.Generator):
+        kind = f"{type(generator).__module__}.{type(generator).__qualname__}"
+        raise TypeError(f"generator is {kind}, expected numpy.random.Generator for arrays")
+
+
 def seed(generator) -> np.ndarray:
     """One number from a NumPy generator, or from a new one."""
-    if generator is None:
-        generator = np.random.default_rng()
-    if not isinstance(generator, np.random.Generator):
-        raise TypeError(f"generator is {type(generator).__name__}, expected numpy.random.Generator for arrays")
+    generator = np.random.default_rng() if generator is None else generator
     return generator.integers(0, 2**63, size=1, dtype=np.int64)

@@ -200,6 +200,9 @@ for _name in ("triangle", "triangle_stacked", "fuse"):
 def draw_seed(generator: torch.Generator | None, device, rate: float) -> torch.Tensor:
     """One int64 from PyTorch's generator, as a tensor where the data lies: no value passes through Python.  None is
     drawn, and the tensor is empty, where the rate of the dropout is 0."""
+    if generator is not None and not isinstance(generator, torch.Generator):
+        kind = f"{type(generator).__module__}.{type(generator).__qualname__}"
+        raise TypeError(f"generator is {kind}, expected torch.Generator for tensors")
     if rate == 0:
         return torch.empty(0, dtype=torch.int64, device=device)
     if generator is None:  # what torch.compile can trace

@@ -5,59 +5,91 @@ import math
 
 import torch
 
-from . import _operators
+from . import _checks, _operators
 from .attention import _expect_shapes, has_right, sizes_of
 
 _computed = {torch.float32: torch.float32, torch.float64: torch.float64, torch.bfloat16: torch.float32,
              torch.float16: torch.float32}
+_whole = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+
+
+def expect_dense(x: torch.Tensor, name: str) -> None:
+    """A tensor with a number at every place, which the kernels read as they lie."""
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"{name} is {type(x).__name__}, expected a tensor of PyTorch, as the others are")
+    if x.is_nested:
+        raise TypeError(f"{name} is a nested tensor, expected a dense one, as {name}.to_padded_tensor(0.0) makes it")
+    if x.layout != torch.strided:
+        raise TypeError(f"{name} is of layout {x.layout}, expected a dense tensor, as {name}.to_dense() makes it")
+    if not torch.compiler.is_compiling() and _computes_by_itself(type(x)):
+        kind = f"{type(x).__module__}.{type(x).__qualname__}"
+        raise TypeError(f"{name} is {kind}, which has operators of its own; expected a torch.Tensor")
+
+
+def _computes_by_itself(kind: type) -> bool:
+    """Whether a class of tensors has operators of its own.  Those of tracers and of collectives stand for tensors."""
+    return (kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
+            and not kind.__module__.startswith(("torch._subclasses.", "torch.distributed._functional_collectives")))
 
 
 def expect_type(x: torch.Tensor, name: str) -> torch.dtype:
     """What x is computed in."""
-    if not isinstance(x, torch.Tensor):
-        raise TypeError(f"{name} is {type(x).__name__}, expected a tensor of PyTorch, as the others are")
+    expect_dense(x, name)
     if x.dtype not in _computed:
         raise TypeError(f"{name} is {x.dtype}, expected float32, float64, bfloat16 or float16")
     _operators.expect_device(x.device, name)
     return _computed[x.dtype]
 
 
+def numbers_are_at_hand(x: torch.Tensor) -> bool:
+    """Whether the numbers of x can be looked at: without waiting for a GPU, and where there are some, not in a trace."""
+    return type(x) is torch.Tensor and x.device.type == "cpu" and not torch.compiler.is_compiling()
+
+
 def _nothing(device, dtype) -> torch.Tensor:
     return torch.empty(0, dtype=dtype, device=device)
 
 
+def _masked(mask, shape: tuple, device) -> torch.Tensor:
+    """Which triangles take no part: bool, of that shape."""
+    if mask is None:
+        return _nothing(device, torch.bool)
+    if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool:
+        kind = mask.dtype if isinstance(mask, torch.Tensor) else type(mask).__name__
+        raise TypeError(f"mask is {kind}, expected a bool tensor: True where a triangle takes part")
+    expect_dense(mask, "mask")
+    if mask.device != device:
+        raise ValueError(f"mask lies on {mask.device}, and the rest on {device}")
+    try:
+        mask = mask.broadcast_to(shape)
+    except RuntimeError:
+        raise ValueError(f"mask has shape {tuple(mask.shape)}, expected {shape} or what broadcasts to it") from None
+    return mask.logical_not().contiguous()
+
+
+def _sources(given, batch: int, device) -> torch.Tensor:
+    """Sources of each graph: int64 (batch)."""
+    if given is None:
+        return _nothing(device, torch.int64)
+    if type(given) is int:  # what torch.compile can trace
+        return torch.full((batch,), _checks.source_count(given), dtype=torch.int64, device=device)
+    if not isinstance(given, torch.Tensor):
+        return torch.from_numpy(_checks.source_counts(given, batch)).to(device)
+    expect_dense(given, "causal_sources")
+    if given.dtype not in _whole:
+        raise TypeError(f"causal_sources is {given.dtype}, expected whole numbers, as int64 has them")
+    _checks.expect_source_shape(given.shape, batch)
+    if numbers_are_at_hand(given) and given.numel() and (least := int(given.min())) < 0:
+        raise ValueError(f"causal_sources has {least}, expected 0 or more, below 2^63")
+    return given.to(device, torch.int64).expand(batch)
+
+
 def batch_arguments(device, batch, n, sizes, mask, causal_sources, dropout_p, generator, fill, form):
     """What the operators take behind the projections.  n: nodes of every graph, or None where `sizes` (b) has them."""
-    if mask is None:
-        masked = _nothing(device, torch.bool)
-    else:
-        if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool:
-            kind = mask.dtype if isinstance(mask, torch.Tensor) else type(mask).__name__
-            raise TypeError(f"mask is {kind}, expected a bool tensor: True where a triangle takes part")
-        if mask.device != device:
-            raise ValueError(f"mask lies on {mask.device}, and the rest on {device}")
-        shape = (batch, n, n, n) if n is not None else (int((sizes ** 3).sum()),)
-        try:
-            mask = mask.broadcast_to(shape)
-        except RuntimeError:
-            raise ValueError(f"mask has shape {tuple(mask.shape)}, expected {shape} or what broadcasts to it") from None
-        masked = mask.logical_not().contiguous()
-    if causal_sources is None:
-        sources = _nothing(device, torch.int64)
-    elif isinstance(causal_sources, int):
-        sources = torch.full((batch,), causal_sources, dtype=torch.int64, device=device)
-    else:
-        sources = torch.as_tensor(causal_sources, device=device)
-        if sources.is_floating_point() or sources.dtype == torch.bool:
-            raise TypeError(f"causal_sources is {sources.dtype}, expected whole numbers")
-        if sources.dim() > 1 or (sources.dim() == 1 and sources.shape[0] != batch):
-            raise ValueError(f"causal_sources has shape {tuple(sources.shape)}, expected a number, or ({batch},)")
-        sources = sources.to(torch.int64).expand(batch)
+    masked = _masked(mask, (batch, n, n, n) if sizes is None else (int((sizes ** 3).sum()),), device)
+    sources = _sources(causal_sources, batch, device)
     seed = _operators.draw_seed(generator, device, dropout_p)
-    if sizes is None:
-        counts = _nothing("cpu", torch.int64)
-    else:
-        counts = torch.from_numpy(sizes)
+    counts = _nothing("cpu", torch.int64) if sizes is None else torch.from_numpy(sizes)
     return counts, masked, sources, seed, n if n is not None else 0, form, float(fill), dropout_p
 
 
@@ -76,7 +108,10 @@ def of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
     if offsets is None:
         batch, n, sizes = q.shape[0], q.shape[1], None
     else:
-        sizes = sizes_of(offsets.cpu().numpy() if isinstance(offsets, torch.Tensor) else offsets, q.shape[0])
+        if isinstance(offsets, torch.Tensor):
+            expect_dense(offsets, "offsets")
+            offsets = offsets.cpu().numpy()
+        sizes = sizes_of(offsets, q.shape[0])
         batch, n = len(sizes), None
     if q.numel() == 0:  # nothing to attend over; the sum of nothing keeps the graph of derivatives
         return sum(x.sum() for x in given.values()) + torch.zeros_like(q)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _kernels
+from . import _arrays, _checks, _kernels
 
 _forms = {"full": 0, "value_ablation": 1, "attention_ablation": 2, "both_ablations": 3, "flat": 4}
 
@@ -38,7 +38,7 @@ def _expect_shapes(shapes: dict[str, tuple], ragged: bool) -> None:
 
 def sizes_of(offsets, rows: int) -> np.ndarray:
     """Nodes of each graph from where its edges begin: int64 (b).  Offsets have b + 1 entries, from 0 to the rows."""
-    offsets = np.asarray(offsets)
+    offsets = np.asarray(_arrays.expect_plain(offsets, "offsets"))
     if offsets.ndim != 1 or offsets.size < 1 or offsets.dtype.kind not in "iu":
         raise ValueError("offsets are whole numbers, one more than there are graphs: 0, then where each graph's edges "
                          "end")
@@ -51,13 +51,6 @@ def sizes_of(offsets, rows: int) -> np.ndarray:
         raise ValueError(f"graph {graph} has {edges[graph]} edges by its offsets, and a complete graph of n nodes has "
                          "n n")
     return nodes
-
-
-def expect_rate(rate: float, name: str) -> float:
-    """The rate of a dropout, checked."""
-    if not 0 <= rate < 1:
-        raise ValueError(f"{name} is {rate}, expected 0 or more, below 1")
-    return float(rate)
 
 
 def _expect_right(v2, number: int, form: str) -> None:
@@ -85,7 +78,8 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
                    becomes `fill`: an edge none of whose triangles takes part averages over all.
     scale          of the scores; 1 / sqrt(width) where it is None.
     dropout_p      of the weights p, after the softmax.  There is no `training` here: give 0 to evaluate.
-    generator      torch.Generator (or numpy.random.Generator for arrays) that the seed is drawn from.
+    generator      torch.Generator (or numpy.random.Generator for arrays) that the seed is drawn from.  Leave it out
+                   under torch.utils.checkpoint, which puts back PyTorch's own generators before it computes again.
     causal_sources a number, or one for each graph (batch): the first so many nodes are sources, and a later node l is a
                    middle of (i, j) only where l <= max(i, j).
     form           "full"; "value_ablation", without v2; "attention_ablation", scores q[i, l] . k[i, j];
@@ -94,13 +88,13 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
     fill           see mask.
 
     Returns o in the shape and type of q.  Tensors of PyTorch: float32, float64, and bfloat16 and float16, which are
-    computed in float32; differentiable once.  NumPy's arrays and others with __dlpack__: float32 and float64, without
+    computed in float32; differentiable once.  NumPy's arrays and others with __dlpack__: the same types, without
     derivatives.  On a host float64 and the flat form are computed by plain loops on one thread: to check with, not to
     train.  A ValueError or TypeError says which argument is wrong.
     """
     number = form_number(form)
     _expect_right(v2, number, form)
-    dropout_p = expect_rate(dropout_p, "dropout_p")
+    dropout_p = _checks.rate(dropout_p, "dropout_p")
     if causal_sources is not None and number == _forms["flat"]:
         raise ValueError("the form 'flat' has no causal meaning: leave causal_sources out")
     if _arrays.is_torch(q):
@@ -109,60 +103,55 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
     return _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, number, offsets, fill)
 
 
-def _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, form, offsets, fill):
-    given = {"q": q, "k": k, "v1": v1}
-    if v2 is not None:
-        given["v2"] = v2
+def _read_all(given: dict[str, Any], ragged: bool) -> dict[str, np.ndarray]:
+    """Arrays of one shape and type, as they are computed."""
     arrays = {name: _arrays.read(x, name) for name, x in given.items()}
-    query = arrays["q"]
     for name, x in arrays.items():
-        if x.dtype != query.dtype:
-            raise TypeError(f"{name} is {x.dtype}, and q is {query.dtype}")
-    _expect_shapes({name: x.shape for name, x in arrays.items()}, offsets is not None)
+        if x.dtype != arrays["q"].dtype:
+            raise TypeError(f"{name} is {x.dtype}, and q is {arrays['q'].dtype}")
+    _expect_shapes({name: x.shape for name, x in arrays.items()}, ragged)
+    return {name: np.ascontiguousarray(_arrays.computed(x)) for name, x in arrays.items()}
+
+
+def _masked(mask, shape: tuple) -> np.ndarray:
+    """Which triangles take no part, as bytes of that shape."""
+    mask = np.asarray(_arrays.through_dlpack(mask, "mask") if hasattr(mask, "__dlpack__") else mask)
+    if mask.dtype != np.bool_:
+        raise TypeError(f"mask is {mask.dtype}, expected bool: True where a triangle takes part")
+    try:
+        mask = np.broadcast_to(mask, shape)
+    except ValueError:
+        raise ValueError(f"mask has shape {mask.shape}, expected {shape} or what broadcasts to it") from None
+    return np.ascontiguousarray(~mask).view(np.uint8)
+
+
+def _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, form, offsets, fill):
+    given = {"q": q, "k": k, "v1": v1, **({} if v2 is None else {"v2": v2})}
+    arrays = _read_all(given, offsets is not None)
+    query = arrays["q"]
     heads, width = query.shape[-2:]
+    sizes = (sizes_of(offsets, query.shape[0]) if offsets is not None
+             else np.full(query.shape[0], query.shape[1], dtype=np.int64))
     call = _kernels.TriangleCall(place=_arrays.place(), type=_arrays.TYPES[query.dtype], form=form, heads=heads,
-                                 width=width, fill=fill, dropout=dropout_p)
-    keep = []  # what the call points to
-    if offsets is None:
-        batch, n = query.shape[:2]
-        sizes = np.full(batch, n, dtype=np.int64)
-    else:
-        sizes = sizes_of(offsets, query.shape[0])
-    call.graphs, call.sizes, call.rows = len(sizes), sizes.ctypes.data, query.size // (heads * width)
+                                 width=width, graphs=len(sizes), sizes=sizes.ctypes.data,
+                                 rows=query.size // (heads * width), fill=fill, dropout=dropout_p)
     if scale is not None:
         arrays["q"] = query * np.asarray(scale * math.sqrt(width), dtype=query.dtype)
+    beside = {}  # by the name of the call's field
     if mask is not None:
-        triangles = int((sizes ** 3).sum())
-        mask = np.asarray(mask if isinstance(mask, np.ndarray) or not hasattr(mask, "__dlpack__")
-                          else np.from_dlpack(mask))
-        if mask.dtype != np.bool_:
-            raise TypeError(f"mask is {mask.dtype}, expected bool: True where a triangle takes part")
-        shape = (triangles,) if offsets is not None else (query.shape[0], *[query.shape[1]] * 3)
-        try:
-            mask = np.broadcast_to(mask, shape)
-        except ValueError:
-            raise ValueError(f"mask has shape {mask.shape}, expected {shape} or what broadcasts to it") from None
-        masked = np.ascontiguousarray(~mask).view(np.uint8)
-        keep.append(masked)
-        call.masked, call.masks = masked.ctypes.data, masked.size
+        triangles = (int((sizes ** 3).sum()),) if offsets is not None else (len(sizes), *[query.shape[1]] * 3)
+        beside["masked"] = _masked(mask, triangles)
+        call.masks = beside["masked"].size
     if causal_sources is not None:
-        sources = np.asarray(causal_sources)
-        if sources.dtype.kind not in "iu":
-            raise TypeError(f"causal_sources is {sources.dtype}, expected whole numbers")
-        if sources.shape not in ((), (len(sizes),)):
-            raise ValueError(f"causal_sources has shape {sources.shape}, expected a number, or ({len(sizes)},)")
-        sources = np.ascontiguousarray(np.broadcast_to(sources.astype(np.int64), (len(sizes),)))
-        keep.append(sources)
-        call.sources = sources.ctypes.data
+        beside["sources"] = _checks.source_counts(causal_sources, len(sizes))
+    _arrays.expect_generator(generator)
     if dropout_p > 0:
-        drawn = _arrays.seed(generator)
-        keep.append(drawn)
-        call.seed = drawn.ctypes.data
+        beside["seed"] = _arrays.seed(generator)
+    for field, x in beside.items():
+        setattr(call, field, x.ctypes.data)
     for field, name in (("query", "q"), ("key", "k"), ("left", "v1"), ("right", "v2")):
         if name in arrays:
-            x = np.ascontiguousarray(arrays[name])
-            keep.append(x)
-            setattr(call, field, _kernels.Rows(x.ctypes.data, heads * width))
+            setattr(call, field, _kernels.Rows(arrays[name].ctypes.data, heads * width))
     output = np.empty(query.shape, query.dtype)
     statistics = np.empty((2, call.rows, heads), query.dtype)
     call.output = _kernels.Rows(output.ctypes.data, heads * width)

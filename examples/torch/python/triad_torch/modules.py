@@ -6,16 +6,18 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from . import _operators, _projections
-from ._torch_attention import batch_arguments, expect_type
-from .attention import expect_rate, form_number, has_right
+from . import _checks, _operators, _projections
+from ._torch_attention import batch_arguments, expect_dense, expect_type, numbers_are_at_hand
+from .attention import form_number, has_right
 
 __all__ = ["TriangularAttention", "EdgeTransformerLayer", "EdgeTransformer", "FuseAttention", "fuse_attention"]
 
 
-def _expect_heads(width: int, heads: int) -> None:
+def _expect_heads(width: int, heads: int) -> tuple[int, int]:
+    width, heads = _checks.whole(width, "width"), _checks.whole(heads, "heads")
     if heads < 1 or width < 1 or width % heads:
         raise ValueError(f"width {width} is not a multiple of {heads} heads")
+    return width, heads
 
 
 class TriangularAttention(nn.Module):
@@ -37,8 +39,8 @@ class TriangularAttention(nn.Module):
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0, bias: bool = False, form: str = "full"):
         super().__init__()
-        _expect_heads(width, heads)
-        self.width, self.heads, self.dropout, self.form = width, heads, expect_rate(dropout, "dropout"), form
+        width, heads = _expect_heads(width, heads)
+        self.width, self.heads, self.dropout, self.form = width, heads, _checks.rate(dropout, "dropout"), form
         self._form = form_number(form)
         if form == "flat":
             self._stacked, self._output = ("2", "0", "1"), "3"
@@ -71,6 +73,7 @@ class TriangularAttention(nn.Module):
         """x (b, n, n, width): the state of edge (i, j) at [b, i, j].  mask, causal_sources, generator and fill are as
         of triangular_attention(): in mask True is a triangle that takes part, where the released program has 1 for one
         that does not."""
+        expect_dense(x, "x")
         if x.dim() != 4 or x.shape[1] != x.shape[2] or x.shape[3] != self.width:
             raise ValueError(f"x has shape {tuple(x.shape)}, expected (batch, n, n, {self.width})")
         b, n, _, d = x.shape
@@ -144,7 +147,7 @@ class EdgeTransformer(nn.Module):
                  hidden: int | None = None, dropout: float = 0.2, tied: bool = True, bias: bool = False,
                  form: str = "full", released: bool = True):
         super().__init__()
-        if layers < 1:
+        if _checks.whole(layers, "layers") < 1:
             raise ValueError(f"layers is {layers}, expected 1 or more")
         self.tied = tied
         self.encoder = _Encoder(labels, layers, tied, width, heads=heads, hidden=hidden, dropout=dropout, bias=bias,
@@ -164,13 +167,41 @@ class EdgeTransformer(nn.Module):
                 del state[key]
 
     def forward(self, labels: torch.Tensor, query: torch.Tensor, pad: torch.Tensor | None = None) -> torch.Tensor:
-        mask = None
-        if pad is not None:
-            here = pad.logical_not()
-            mask = here[:, :, None, None] & here[:, None, :, None] & here[:, None, None, :]
-        x = self.encoder(labels, mask)
-        graph = query[:, 0] if query.shape[1] == 3 else torch.arange(query.shape[0], device=query.device)
-        return self.decoder2vocab(x[graph, query[:, -2], query[:, -1]])
+        for name, x in {"labels": labels, "query": query, **({} if pad is None else {"pad": pad})}.items():
+            expect_dense(x, name)
+        if labels.dim() != 3 or labels.shape[1] != labels.shape[2]:
+            raise ValueError(f"labels have shape {tuple(labels.shape)}, expected (batch, n, n)")
+        graph, source, target = _edges_asked(query, *labels.shape[:2])
+        x = self.encoder(labels, None if pad is None else _without(pad, *labels.shape[:2]))
+        return self.decoder2vocab(x[graph, source, target])
+
+
+def _without(pad: torch.Tensor, graphs: int, n: int) -> torch.Tensor:
+    """The mask of triangles none of whose nodes is padding, (graphs, n, n, n), from pad (graphs, n)."""
+    if pad.shape != (graphs, n):
+        raise ValueError(f"pad has shape {tuple(pad.shape)}, expected ({graphs}, {n})")
+    here = pad.logical_not()
+    return here[:, :, None, None] & here[:, None, :, None] & here[:, None, None, :]
+
+
+def _edges_asked(query: torch.Tensor, graphs: int, n: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Graph, source and target of each row of query.  A negative number, which would count from the end, is out of
+    range for PyTorch too where it is not looked at here."""
+    if query.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"query is {query.dtype}, expected int64")
+    if query.dim() != 2 or query.shape[1] not in (2, 3) or (query.shape[1] == 2 and query.shape[0] != graphs):
+        raise ValueError(f"query has shape {tuple(query.shape)}, expected ({graphs}, 2), or (any number, 3) with the "
+                         "graph's number first")
+    graph = query[:, 0] if query.shape[1] == 3 else torch.arange(graphs, device=query.device)
+    columns = ((graph, graphs), (query[:, -2], n), (query[:, -1], n))
+    if numbers_are_at_hand(query):
+        wrong = torch.stack([(x < 0) | (x >= end) for x, end in columns]).any(0).nonzero()
+        if len(wrong):
+            row = int(wrong[0])
+            g, i, j = (int(x[row]) for x, _ in columns)
+            raise ValueError(f"query {row} asks about edge ({i}, {j}) of graph {g}, and there are {graphs} graphs of "
+                             f"{n} nodes")
+    return tuple(x.where(x >= 0, end) for x, end in columns)
 
 
 def fuse_attention(u: torch.Tensor, states: torch.Tensor, dropout_p: float = 0.0,
@@ -196,7 +227,7 @@ def fuse_attention(u: torch.Tensor, states: torch.Tensor, dropout_p: float = 0.0
     if states.shape[0] < 1 or states.shape[1] != u.shape[0] or states.shape[2] != u.shape[2]:
         raise ValueError(f"states have shape {tuple(states.shape)}, expected (1 or more layers, {u.shape[0]}, "
                          f"{u.shape[2]})")
-    rate = expect_rate(dropout_p, "dropout_p")
+    rate = _checks.rate(dropout_p, "dropout_p")
     computed = expect_type(u, "u")
     seed = _operators.draw_seed(generator, u.device, rate)
     mixed, kept, _ = _operators.fuse(u.to(computed), states.to(computed), seed, rate)
@@ -214,11 +245,12 @@ class FuseAttention(nn.Module):
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0):
         super().__init__()
-        _expect_heads(width, heads)
-        self.width, self.heads, self.dropout = width, heads, dropout
+        width, heads = _expect_heads(width, heads)
+        self.width, self.heads, self.dropout = width, heads, _checks.rate(dropout, "dropout")
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(width, width) for _ in range(4))
 
     def forward(self, x: torch.Tensor, states: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
+        expect_dense(x, "x"), expect_dense(states, "states")
         if x.shape[-1] != self.width or states.shape[1:] != x.shape or states.shape[0] < 1:
             raise ValueError(f"x has shape {tuple(x.shape)} and states {tuple(states.shape)}, expected "
                              f"(..., {self.width}) and (1 or more layers, ..., the same)")

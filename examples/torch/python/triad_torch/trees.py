@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _kernels
+from . import _arrays, _checks, _kernels
 
 __all__ = ["Roles", "car", "cdr", "child", "graft", "cons", "root", "plant", "bind", "unbind"]
 
 
 def positions(branching: int, depth: int) -> int:
     """How many positions a tree has."""
+    branching, depth = _checks.whole(branching, "branching"), _checks.whole(depth, "depth")
     if branching < 2 or depth < 1:
         raise ValueError(f"branching is {branching} and depth {depth}, expected 2 or more and 1 or more")
     count = (branching ** depth - 1) // (branching - 1)
@@ -41,7 +42,8 @@ class Roles:
     """
 
     def __init__(self, depth: int, branching: int, vectors: np.ndarray | None, shifts: np.ndarray | None):
-        self.depth, self.branching, self.count = depth, branching, positions(branching, depth)
+        self.count = positions(branching, depth)
+        self.depth, self.branching = int(depth), int(branching)
         self.vectors, self.shifts = vectors, shifts  # (N, r) and D of each child (b, r, r), float64; None: unit vectors
         self._tensors = {}
 
@@ -52,7 +54,7 @@ class Roles:
     @classmethod
     def dense(cls, depth: int, seed: int = 0, width: int | None = None, branching: int = 2) -> Roles:
         count = positions(branching, depth)
-        width = count if width is None else width
+        width, seed = count if width is None else _checks.whole(width, "width"), _checks.whole(seed, "seed")
         if width < count:
             raise ValueError(f"width is {width}, and {count} roles can be orthonormal in {count} dimensions or more")
         vectors, shifts = np.empty((count, width)), np.empty((branching, width, width))
@@ -62,7 +64,7 @@ class Roles:
 
     @classmethod
     def given(cls, vectors, depth: int, branching: int = 2) -> Roles:
-        given = np.asarray(vectors)
+        given = np.asarray(_arrays.expect_plain(vectors, "vectors"))
         exactness = _arrays.TYPES.get(given.dtype, _kernels.FLOAT64)
         vectors = np.array(given, dtype=np.float64, order="C")
         count = positions(branching, depth)
@@ -89,9 +91,11 @@ class Roles:
         if len(x.shape) < 2 or x.shape[axis] != size:
             raise ValueError(f"{name} has shape {tuple(x.shape)}, expected {expected}")
 
-    def _expect_child(self, c: int) -> None:
+    def _expect_child(self, c: int) -> int:
+        c = _checks.whole(c, "c")
         if not 0 <= c < self.branching:
             raise ValueError(f"child {c} is asked for, and a node has {self.branching}")
+        return c
 
     def _like(self, x, which: str):
         """vectors or shifts, of the type of x and where it lies."""
@@ -122,9 +126,9 @@ def _prepared(roles: Roles, x, name: str):
 
 
 def _numbers(x, name: str):
-    """x as an array, or a tensor whose type is checked."""
+    """x as an array, in the type that it is computed in, or a tensor whose type is checked."""
     if not _arrays.is_torch(x):
-        return _arrays.read(x, name)
+        return _arrays.computed(_arrays.read(x, name))
     from ._torch_attention import expect_type
     expect_type(x, name)
     return x
@@ -154,7 +158,7 @@ def _shift(kernel: str, roles: Roles, c: int, x):
 
 def child(roles: Roles, x: Any, c: int) -> Any:
     """What stands under child c of the root, moved to the root: D_c x.  Its last level is empty."""
-    roles._expect_child(c)
+    c = roles._expect_child(c)
     y = _prepared(roles, x, "x")
     y = y @ _transposed(roles._like(y, "shifts")[c]) if roles.is_dense else _shift("tree_child", roles, c, y)
     return _finish(y, x)
@@ -162,7 +166,7 @@ def child(roles: Roles, x: Any, c: int) -> Any:
 
 def graft(roles: Roles, x: Any, c: int) -> Any:
     """The tree as child c of a root without a filler: E_c x.  What stands on the last level is dropped."""
-    roles._expect_child(c)
+    c = roles._expect_child(c)
     y = _prepared(roles, x, "x")
     y = y @ roles._like(y, "shifts")[c] if roles.is_dense else _shift("tree_graft", roles, c, y)
     return _finish(y, x)

@@ -1,0 +1,53 @@
+"""What callers give beside tensors: whole numbers, rates and numbers of sources, checked."""
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from . import _arrays
+
+
+def whole(value, name: str) -> int:
+    """The value as an int.  True, which is 1 to Python, and 2.0 are no whole numbers here."""
+    if type(value) is int:
+        return value
+    if not isinstance(value, (bool, np.bool_)):
+        try:
+            return operator.index(value)
+        except TypeError:
+            pass
+    raise TypeError(f"{name} is {value!r}, expected a whole number")
+
+
+def rate(value: float, name: str) -> float:
+    """The rate of a dropout."""
+    if not 0 <= value < 1:
+        raise ValueError(f"{name} is {value}, expected 0 or more, below 1")
+    return float(value)
+
+
+def source_count(value) -> int:
+    """A number of sources for all graphs."""
+    count = whole(value, "causal_sources")
+    if not 0 <= count < 2**63:
+        raise ValueError(f"causal_sources is {count}, expected 0 or more, below 2^63")
+    return count
+
+
+def source_counts(given, graphs: int) -> np.ndarray:
+    """Numbers of sources, one for all graphs or one for each: int64 (graphs)."""
+    if np.ndim(given) == 0 and not hasattr(given, "dtype"):
+        return np.full(graphs, source_count(given), dtype=np.int64)
+    counts = np.asarray(_arrays.expect_plain(given, "causal_sources"))
+    if counts.dtype.kind not in "iu":
+        raise TypeError(f"causal_sources is {counts.dtype}, expected whole numbers of 64 bits")
+    expect_source_shape(counts.shape, graphs)
+    if counts.size and not 0 <= (worst := counts.min() if counts.min() < 0 else counts.max()) < 2**63:
+        raise ValueError(f"causal_sources has {worst}, expected 0 or more, below 2^63")
+    return np.ascontiguousarray(np.broadcast_to(counts.astype(np.int64), graphs))
+
+
+def expect_source_shape(shape: tuple, graphs: int) -> None:
+    if tuple(shape) not in ((), (graphs,)):
+        raise ValueError(f"causal_sources has shape {tuple(shape)}, expected a number, or ({graphs},)")
