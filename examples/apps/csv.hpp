@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "printed.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/text/gz_lines.hpp"
 
@@ -89,12 +90,7 @@ class csv_file {
   }
 
   /// Text for an error message: cut when it is long, with unprintable bytes shown as '?'.
-  static std::string shortened(std::string_view text, std::size_t most = 40) {
-    std::string result(text.substr(0, most));
-    for (char& c : result)
-      if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-    return text.size() > most ? result + "..." : result;
-  }
+  static std::string shortened(std::string_view text, std::size_t most = 40) { return apps::shortened(text, most); }
 
  private:
   struct field {

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <iostream>
+#include <iterator>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,6 +13,7 @@
 #include "exit_status.hpp"
 #include "json_lines.hpp"
 #include "printed.hpp"
+#include "text_pairs.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/text/gz_lines.hpp"
 #include "triad/io/text/line.hpp"
@@ -37,6 +39,45 @@ void questions::expect_one_way(std::vector<way_to_ask> ways) const {
   apps::expect_one_way(ways);
 }
 
+void expect_plain_question(std::string const& line) {
+  if (is_header(line) || is_header(line, ','))
+    throw data_error("found the names of columns, expected a question: leave the header out");
+  if (auto const tab = line.find('\t'); tab != std::string::npos)
+    throw data_error("column " + std::to_string(tab + 1) +
+                     ": found a tab, as between columns of data, expected a question alone: give that column, or a "
+                     "space in the tab's place");
+  if (line.starts_with("IN:") && line.find(" OUT:") != std::string::npos)
+    throw data_error("found a line of SCAN, IN: command OUT: actions, expected the command alone");
+  bool const as_csv = line.starts_with('"') && line.find("\",\"") != std::string::npos;
+  if (as_csv ||
+      ((line.starts_with('{') || line.starts_with('[') || line.starts_with('"')) && nlohmann::json::accept(line)))
+    throw data_error(std::string("found ") + (as_csv ? "a row of CSV" : "a value of JSON") +
+                     ", expected a question in plain text");
+}
+
+std::optional<std::string> questions::first_line() {
+  std::string line;
+  if (!given.empty()) return std::nullopt;
+  if (!file.empty()) {
+    text::gz_lines lines(file);
+    return lines.next(line) ? std::optional(line) : std::nullopt;
+  }
+  if (!begun) {
+    if (!std::getline(std::cin, line)) return std::nullopt;
+    begun = line;
+  }
+  line = *begun;
+  text::trim_line(line, true);
+  return line;
+}
+
+std::string questions::all_of_input() {
+  auto text = begun ? *begun + "\n" : std::string();
+  if (std::cin) text.append(std::istreambuf_iterator<char>(std::cin), {});
+  expect_all_read();
+  return text;
+}
+
 void questions::ask(std::function<void(std::string const&)> const& answer,
                     std::function<void(refused_question const&)> const& refused) const {
   expect_one_way();
@@ -47,7 +88,7 @@ void questions::ask(std::function<void(std::string const&)> const& answer,
     } catch (data_error const& e) {
       refused({number, question, told(e.what())});
     } catch (nlohmann::json::exception const& e) {  // a value of another type than was expected
-      refused({number, question, told(e.what())});
+      refused({number, question, told(reason_of(e))});
     } catch (std::bad_alloc const&) {
       refused({number, question, told("there is not enough memory to answer it: ask about less at once")});
     }
@@ -63,7 +104,12 @@ void questions::ask(std::function<void(std::string const&)> const& answer,
     for (std::string line; lines.next(line);)
       one(lines.number(), line, [&](std::string const& what) { return told_at(file, lines.number(), what); });
   } else {
-    for (std::string line; std::getline(std::cin, line);) {
+    auto const next = [&](std::string& line) {
+      if (number > 0 || !begun) return static_cast<bool>(std::getline(std::cin, line));
+      line = *begun;
+      return true;
+    };
+    for (std::string line; next(line);) {
       text::trim_line(line, ++number == 1);
       one(number, line,
           [&](std::string const& what) { return "line " + std::to_string(number) + " of standard input: " + what; });

@@ -7,6 +7,10 @@
 // Any of the files may be gzipped.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +22,33 @@
 #include "triad/io/text/gz_lines.hpp"
 
 namespace triad::apps {
+
+/// Names that columns of such files are given, in any case: what a first row of these alone is no pair of.
+inline constexpr std::array<std::string_view, 21> column_names{
+    "source", "src",   "input",        "sentence",     "question",     "command", "text",
+    "target", "tgt",   "output",       "translation",  "query",        "sparql",  "actions",
+    "lf",     "label", "logical form", "logical_form", "distribution", "kind",    "type"};
+
+/// Whether a line is names of columns, two or more, with `separator` between them.
+inline bool is_header(std::string_view line, char separator = '\t') {
+  std::size_t columns = 0;
+  for (std::size_t begin = 0; begin <= line.size(); ++columns) {
+    auto const end = std::min(line.find(separator, begin), line.size());
+    std::string name;
+    for (auto const& word : text::words(line.substr(begin, end - begin))) name += (name.empty() ? "" : " ") + word;
+    for (char& c : name)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (std::find(column_names.begin(), column_names.end(), name) == column_names.end()) return false;
+    begin = end + 1;
+  }
+  return columns > 1;
+}
+
+/// Throws data_error where a first row is names of columns.
+inline void expect_no_header(std::string_view first_row) {
+  if (is_header(first_row))
+    throw data_error("found a header, the names of the columns, expected the first example; remove this line");
+}
 
 struct text_pair {
   std::string source, target;  // tokens with one space between two; neither is empty
@@ -57,15 +88,17 @@ inline void expect_words(text_pair const& pair) {
 
 }  // namespace detail
 
-/// Pairs of one file: SCAN where its first line begins with IN:, else columns. Throws data_error, with file and line,
-/// where a line has not the form.
-inline std::vector<text_pair> read_pairs(std::string const& path) {
+/// Pairs of one file: SCAN where its first line begins with IN:, else columns without a header. Throws data_error, with
+/// file and line, where a line has not the form, or expect(pair) throws one.
+inline std::vector<text_pair> read_pairs(std::string const& path,
+                                         std::function<void(text_pair const&)> const& expect = {}) {
   std::vector<text_pair> pairs;
   bool scan = false;
   each_line(path, [&](std::string const& line) {
-    if (pairs.empty()) scan = line.starts_with("IN:");
+    if (pairs.empty()) scan = line.starts_with("IN:"), expect_no_header(line);
     pairs.push_back(scan ? from_scan(line) : from_columns(line));
     detail::expect_words(pairs.back());
+    if (expect) expect(pairs.back());
   });
   if (pairs.empty()) throw data_error(path + ": there is no pair in it");
   return pairs;

@@ -58,6 +58,7 @@ inline int predict(options const& o) {
   auto const file = triad::apps::open_run(o.run);
   auto model = trained_parser(o, file, room);
   auto const answer = [&](std::string const& line) {
+    triad::apps::expect_plain_question(line);
     tagged_sentence const s(words_of(line), "");
     if (s.size() > most)
       throw triad::data_error(fmt::format("the sentence has {} tokens; at most {} are read: split it", s.size(), most));

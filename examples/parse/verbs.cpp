@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -74,14 +75,30 @@ std::string to_json_line(std::string const& question, conllu_sentence const& s) 
   return triad::apps::with_members(question, {{"heads", std::move(heads)}, {"labels", std::move(labels)}}) + "\n";
 }
 
-int predict(options const& o) {
-  constexpr int most = 1024;  // words of a line
+/// The sentences of CoNLL-U that are asked, and where they stand; none where the questions are no CoNLL-U, which their
+/// first line tells whatever they are called.
+struct asked_conllu {
+  bool is = false;
+  sentences all{};
+  std::string called{};
+};
+asked_conllu read_asked(options& o) {
   auto const& file = o.questions.file;
-  bool const conllu = !file.empty() && !file.ends_with(".jsonl") && !file.ends_with(".jsonl.gz") &&
-                      (!o.task.empty() || file.ends_with(".conllu") || file.ends_with(".conllu.gz"));
+  if (!o.sentence.empty()) return {};
+  bool const named = !file.empty() && !file.ends_with(".jsonl") && !file.ends_with(".jsonl.gz") &&
+                     (!o.task.empty() || file.ends_with(".conllu") || file.ends_with(".conllu.gz"));
+  if (!named && !triad::text::begins_conllu(o.questions.first_line().value_or(""))) return {};
+  auto const heads = triad::text::conllu_heads::ignored;
+  if (!file.empty()) return {true, triad::text::read_conllu(file, heads), file};
+  std::istringstream text(o.questions.all_of_input());
+  return {true, triad::text::read_conllu(text, "standard input", heads), "standard input"};
+}
+
+int predict(options& o) {
+  constexpr int most = 1024;  // words of a line
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
-  auto const given = conllu ? triad::text::read_conllu(file, triad::text::conllu_heads::ignored) : sentences();
-  int room = conllu ? longest_of(given) : 128;  // is made anew for longer ones
+  auto const read = read_asked(o);
+  int room = read.is ? longest_of(read.all) : 128;  // is made anew for longer ones
   auto const run = triad::apps::open_run(o.run);
   auto model = trained_parser(o, run, room);
   auto const answer = [&](sentences const& all, auto const& text_of) {
@@ -92,6 +109,7 @@ int predict(options const& o) {
   auto const as_conllu = [](conllu_sentence const& found) { return to_conllu(found); };
   auto const one = [&](std::string const& line) {
     bool const is_json = line.starts_with('{');
+    if (!is_json) triad::apps::expect_plain_question(line);
     auto const s =
         triad::text::conllu_of(is_json ? tokens_of(triad::apps::read_json_line(line)) : triad::text::words(line));
     auto const as_json = [&](conllu_sentence const& found) { return to_json_line(line, found); };
@@ -109,13 +127,13 @@ int predict(options const& o) {
     else
       answer(asked, as_conllu);
   };
-  if (conllu) {
-    for (std::size_t i = 0; i < given.size(); ++i) try {
-        checked(given[i], model.words, o);
+  if (read.is) {
+    for (std::size_t i = 0; i < read.all.size(); ++i) try {
+        checked(read.all[i], model.words, o);
       } catch (triad::data_error const& e) {
-        throw triad::data_error(fmt::format("{}: sentence {}: {}", file, i + 1, e.what()));
+        throw triad::data_error(fmt::format("{}: sentence {}: {}", read.called, i + 1, e.what()));
       }
-    answer(given, as_conllu);
+    answer(read.all, as_conllu);
   } else if (!o.sentence.empty()) {
     one(o.sentence);
   } else {

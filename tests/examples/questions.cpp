@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/io/scratch_folder.hpp"
 #include "triad/core/errors.hpp"
 
 namespace examples_questions_tests {
@@ -56,6 +57,43 @@ TEST_CASE("a question that cannot be answered costs the others nothing, and the 
   CHECK_THAT(refused[1], contains("question 3: "));
   CHECK_THAT(refused[2], contains("question 4: there is not enough memory to answer it"));
   CHECK(asked.answer("test", answer) == 1);
+}
+
+TEST_CASE("a line of data is no question in plain text") {
+  using triad::apps::expect_plain_question;
+  for (auto const* question :
+       {"go left", "", "IN: and out", "12", "[ a ]", "\"quoted\" words", "{ x }", "a, b", "source", "# one"}) {
+    CAPTURE(question);
+    CHECK_NOTHROW(expect_plain_question(question));
+  }
+  auto const refused = [](char const* line, char const* what) {
+    CAPTURE(line);
+    CHECK_THROWS_WITH(expect_plain_question(line), contains(what));
+  };
+  refused("a b\tb a", "column 4: found a tab, as between columns of data");
+  refused("1\tdogs\t_\t_", "column 2: found a tab");
+  refused("IN: jump twice OUT: I_JUMP I_JUMP", "found a line of SCAN");
+  refused("{\"tokens\": [\"a\"]}", "found a value of JSON, expected a question in plain text");
+  refused("[\"a\", \"b\"]", "found a value of JSON");
+  refused("\"a\"", "found a value of JSON");
+  refused("\"a, b\",\"c\"", "found a row of CSV");
+  refused("Source\tTarget", "found the names of columns");
+  refused("question,query", "found the names of columns");
+}
+
+TEST_CASE("the first line of a file is seen before it is asked") {
+  triad::test::scratch_folder const folder;
+  questions asked{{},
+                  triad::test::saved(folder,
+                                     "\xef\xbb\xbf"
+                                     "a b\r\nc\n",
+                                     "lines")};
+  CHECK(asked.first_line() == "a b");
+  std::vector<std::string> found;
+  CHECK(asked.answer("test", [&](std::string const& question) { found.push_back(question); }) == 0);
+  CHECK(found == std::vector<std::string>{"a b", "c"});
+  CHECK_FALSE((questions{{}, triad::test::saved(folder, "", "empty")}).first_line());
+  CHECK_FALSE((questions{{"a"}, ""}).first_line());
 }
 
 }  // namespace examples_questions_tests

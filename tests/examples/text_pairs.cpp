@@ -48,6 +48,9 @@ TEST_CASE("what is no pair is refused with file and line") {
   refused("IN: OUT: b\n", "file:1: the source has no words");
   refused("IN: a OUT:\n", "file:1: the target has no words");
   CHECK_THROWS_WITH(read_pairs(folder / "none"), contains("cannot be opened"));
+  refused("source\ttarget\na\tb\n", "file:1: found a header, the names of the columns");
+  refused("\nQuestion\tQuery\n", "file:2: found a header");
+  refused("Sentence\tLogical  Form\tDistribution\na\tb\tc\n", "file:1: found a header");
 
   auto const two = saved(folder, "a\nb\n", "two"), three = saved(folder, "a\nb\nc\n", "three"),
              gap = saved(folder, "a\n\n", "gap");
@@ -57,6 +60,17 @@ TEST_CASE("what is no pair is refused with file and line") {
   CHECK_THROWS_WITH(read_parallel(gap, two), contains("gap:2: the line has no words"));
   CHECK_THROWS_WITH(read_parallel(saved(folder, "", "empty"), saved(folder, "", "empty2")),
                     contains("there is no line"));
+}
+
+TEST_CASE("names of columns are a header in the first row alone, and beside nothing else") {
+  triad::test::scratch_folder const folder;
+  CHECK(read_pairs(saved(folder, "a\tb\nsource\ttarget\n", "later")).size() == 2);
+  CHECK(read_pairs(saved(folder, "source\tof it\n", "words")).size() == 1);
+  CHECK(is_header("input\toutput"));
+  CHECK(is_header("SRC,tgt", ','));
+  CHECK_FALSE(is_header("source"));
+  CHECK_FALSE(is_header("source\t"));
+  CHECK_FALSE(is_header("a source\ta target"));
 }
 
 TEST_CASE("the published files have the pairs they are known to have") {

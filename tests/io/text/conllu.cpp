@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/conllu.hpp"
 
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,26 @@ TEST_CASE("what is to be parsed needs no heads, and words alone become rows") {
   made.words[0].head = 0, made.words[0].relation = "root", made.words[1].head = 1, made.words[1].relation = "obj";
   CHECK(to_conllu(made) == "1\tDid\t_\t_\t_\t_\t0\troot\t_\t_\n2\tM0\t_\t_\t_\t_\t1\tobj\t_\t_\n\n");
   CHECK(read_conllu(saved(folder, to_conllu(made), "b")).at(0).words == made.words);
+}
+
+TEST_CASE("a text is read as a file is, and its first line tells what it is") {
+  std::string const rows =
+      "# sent_id = 1\n1\tdogs\t_\t_\t_\t_\t2\tnsubj\t_\t_\n2\tbark\t_\t_\t_\t_\t0\troot\t_\tx=y\n\n";
+  std::istringstream text("\xef\xbb\xbf" + rows + rows);
+  auto const all = read_conllu(text, "standard input");
+  REQUIRE(all.size() == 2);
+  CHECK(to_conllu(all[0]) + to_conllu(all[1]) == rows + rows);
+  std::istringstream wrong(rows + "dogs bark\n"), broken("1\t\xff\n");
+  CHECK_THROWS_WITH(read_conllu(wrong, "standard input"), contains("standard input:5: 1 columns where CoNLL-U has 10"));
+  CHECK_THROWS_WITH(read_conllu(broken, "standard input"), contains("standard input:1: no UTF-8"));
+  for (auto const* line : {"# text = a", "#", "1\tdogs\t_", "1-2\tdon't", "0.1\t_"}) {
+    CAPTURE(line);
+    CHECK(begins_conllu(line));
+  }
+  for (auto const* line : {"", "dogs bark", "1 dog", "1", "\t1", "-\t1", "{\"tokens\": []}", "a\tb"}) {
+    CAPTURE(line);
+    CHECK_FALSE(begins_conllu(line));
+  }
 }
 
 TEST_CASE("heads become parents and back") {

@@ -15,6 +15,8 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <istream>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,7 +27,9 @@
 #include "triad/core/contracts.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/core/mdspan.hpp"
+#include "triad/io/text/characters.hpp"
 #include "triad/io/text/gz_lines.hpp"
+#include "triad/io/text/line.hpp"
 
 namespace triad::text {
 
@@ -71,6 +75,13 @@ inline int plain_number(std::string_view text) {
 
 }  // namespace detail
 
+/// Whether a text whose first line is this one is CoNLL-U: a comment, or a row, which begins with an ID and a tab.
+inline bool begins_conllu(std::string_view line) {
+  auto const id = line.substr(0, line.find_first_not_of("0123456789.-"));
+  return line.starts_with('#') ||
+         (!id.empty() && id[0] >= '0' && id[0] <= '9' && line.substr(id.size()).starts_with('\t'));
+}
+
 /// A word whose heads lead back to it; 0: there is none.  head(i): that of word i, of 1 .. n, or 0.
 template <class Head>
 int word_on_cycle(int n, Head const& head) {
@@ -88,14 +99,17 @@ int word_on_cycle(int n, Head const& head) {
 class conllu_reader {
  public:
   explicit conllu_reader(std::string const& path, conllu_heads heads = conllu_heads::checked)
-      : lines_(path), heads_(heads) {}
+      : lines_(std::in_place, path), called_(path), heads_(heads) {}
+  /// Of a text, not gzipped, which outlives this; called: in messages, in the place of a path.
+  conllu_reader(std::istream& text, std::string called, conllu_heads heads = conllu_heads::checked)
+      : text_(&text), called_(std::move(called)), heads_(heads) {}
 
   /// The next sentence; false at the end of the file.
   bool next(conllu_sentence& s) {
     s = {};
     numbers_.clear();
     promised_ = 0;
-    for (std::string line; lines_.next_text(line);) {
+    for (std::string line; next_line(line);) {
       if (line.empty()) {
         if (s.lines.empty()) continue;  // several empty lines
         finish(s);
@@ -110,49 +124,59 @@ class conllu_reader {
   }
 
  private:
+  bool next_line(std::string& line) {
+    if (lines_) {
+      bool const more = lines_->next_text(line);
+      number_ = lines_->number();
+      return more;
+    }
+    if (!std::getline(*text_, line)) return false;
+    trim_line(line, ++number_ == 1);
+    if (first_broken_byte(line) != std::string_view::npos) fail(number_, "no UTF-8; convert it");
+    return true;
+  }
+
   void read_row(conllu_sentence& s, std::string const& line) {
     began_ = true;
     auto const columns = detail::columns_of(line);
     if (columns.size() != 10)
-      fail(lines_.number(), std::to_string(columns.size()) + " columns where CoNLL-U has 10, separated by tabs");
+      fail(number_, std::to_string(columns.size()) + " columns where CoNLL-U has 10, separated by tabs");
     int const before = static_cast<int>(s.words.size());
     auto const id = columns[0];
     if (auto const dash = id.find('-'); dash != std::string_view::npos) {
       int const first = detail::plain_number(id.substr(0, dash)), last = detail::plain_number(id.substr(dash + 1));
       if (first != before + 1 || last < first)
-        fail(lines_.number(),
+        fail(number_,
              "the range " + std::string(id) + " does not begin with the next word, " + std::to_string(before + 1));
       promised_ = std::max(promised_, last);
       return;
     }
     if (auto const dot = id.find('.'); dot != std::string_view::npos) {
       if (detail::plain_number(id.substr(0, dot)) != before || detail::plain_number(id.substr(dot + 1)) < 1)
-        fail(lines_.number(),
-             "the empty node " + std::string(id) + " does not stand behind word " + std::to_string(before));
+        fail(number_, "the empty node " + std::string(id) + " does not stand behind word " + std::to_string(before));
       return;
     }
     if (detail::plain_number(id) != before + 1)
-      fail(lines_.number(),
-           "the ID is '" + std::string(id) + "' where word " + std::to_string(before + 1) + " is expected");
-    if (columns[1].empty()) fail(lines_.number(), "a word without FORM; give it one, or _");
+      fail(number_, "the ID is '" + std::string(id) + "' where word " + std::to_string(before + 1) + " is expected");
+    if (columns[1].empty()) fail(number_, "a word without FORM; give it one, or _");
     conllu_word word{std::string(columns[1]), -1, {}};
     if (heads_ == conllu_heads::checked) {
       word.head = detail::plain_number(columns[6]);
       if (word.head < 0)
-        fail(lines_.number(), "HEAD is '" + std::string(columns[6]) + "', not the number of a word, or 0 for the root");
-      if (word.head == before + 1) fail(lines_.number(), "a word is its own head; give the root head 0");
-      if (columns[7].empty() || columns[7] == "_") fail(lines_.number(), "a word without DEPREL");
+        fail(number_, "HEAD is '" + std::string(columns[6]) + "', not the number of a word, or 0 for the root");
+      if (word.head == before + 1) fail(number_, "a word is its own head; give the root head 0");
+      if (columns[7].empty() || columns[7] == "_") fail(number_, "a word without DEPREL");
       word.relation = columns[7];
     }
     s.words.push_back(std::move(word));
     s.places.push_back(s.lines.size());
-    numbers_.push_back(lines_.number());
+    numbers_.push_back(number_);
   }
 
   void finish(conllu_sentence const& s) {
     began_ = false;
     int const n = static_cast<int>(s.words.size());
-    if (n == 0) fail(lines_.number(), "a sentence without a word; remove its lines");
+    if (n == 0) fail(number_, "a sentence without a word; remove its lines");
     if (promised_ > n)
       fail(numbers_.back(),
            "a range ends with word " + std::to_string(promised_) + ", and the sentence has " + std::to_string(n));
@@ -177,11 +201,14 @@ class conllu_reader {
   }
 
   [[noreturn]] void fail(long line, std::string const& reason) const {
-    throw data_error(lines_.path() + ":" + std::to_string(line) + ": " + reason + "; docs/data.md has the format");
+    throw data_error(called_ + ":" + std::to_string(line) + ": " + reason + "; docs/data.md has the format");
   }
 
-  gz_lines lines_;
+  std::optional<gz_lines> lines_;  // of a file
+  std::istream* text_ = nullptr;   // or else this
+  std::string called_;
   conllu_heads heads_;
+  long number_ = 0;            // of the line read last, from 1
   bool began_ = false;         // a row of this sentence was read
   std::vector<long> numbers_;  // lines of the words
   int promised_ = 0;           // the last word of a range
@@ -190,6 +217,15 @@ class conllu_reader {
 inline std::vector<conllu_sentence> read_conllu(std::string const& path, conllu_heads heads = conllu_heads::checked) {
   std::vector<conllu_sentence> all;
   conllu_reader reader(path, heads);
+  for (conllu_sentence s; reader.next(s);) all.push_back(std::move(s));
+  return all;
+}
+
+/// The same of a text, as conllu_reader has it.
+inline std::vector<conllu_sentence> read_conllu(std::istream& text, std::string const& called,
+                                                conllu_heads heads = conllu_heads::checked) {
+  std::vector<conllu_sentence> all;
+  conllu_reader reader(text, called, heads);
   for (conllu_sentence s; reader.next(s);) all.push_back(std::move(s));
   return all;
 }
