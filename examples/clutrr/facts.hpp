@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../apps/printed.hpp"
 #include "graph.hpp"
 #include "triad/core/errors.hpp"
 
@@ -32,7 +33,7 @@ inline story parse_facts(std::string const& facts, std::string const& asked, voc
     for (std::string part; std::getline(in, part, ':');) result.push_back(part);
     bool complete = result.size() == parts;
     for (auto const& part : result) complete = complete && !part.empty();
-    if (!complete) throw triad::data_error("\"" + text + "\" is not of the form " + form);
+    if (!complete) throw triad::data_error("\"" + triad::apps::shortened(text) + "\" is not of the form " + form);
     return result;
   };
   std::istringstream in(facts);
@@ -40,11 +41,11 @@ inline story parse_facts(std::string const& facts, std::string const& asked, voc
     auto const parts = split(fact, 3, "person:relation:person");
     int const label = words.edge_label(parts[1]);
     if (label == 0) {
-      throw triad::data_error("\"" + fact + "\": the model knows no relation \"" + parts[1] + "\"; it knows " +
-                              words.edge_labels.all());
+      throw triad::data_error("\"" + triad::apps::shortened(fact) + "\": the model knows no relation \"" +
+                              triad::apps::shortened(parts[1]) + "\"; it knows " + words.edge_labels.all());
     }
     int const from = person(parts[0]), to = person(parts[2]);
-    if (from == to) throw triad::data_error("\"" + fact + "\": a fact is about two people");
+    if (from == to) throw triad::data_error("\"" + triad::apps::shortened(fact) + "\": a fact is about two people");
     s.graph.edges.push_back({from, to, label});
   }
   if (s.graph.edges.empty())
@@ -53,7 +54,7 @@ inline story parse_facts(std::string const& facts, std::string const& asked, voc
   auto const known = s.people.size();
   s.graph.query = {person(question[0]), person(question[1])};
   if (s.people.size() != known)
-    throw triad::data_error("\"" + asked + "\" asks about somebody the facts do not mention");
+    throw triad::data_error("\"" + triad::apps::shortened(asked) + "\" asks about somebody the facts do not mention");
   s.graph.nodes = static_cast<int>(known);
   s.graph.target = -1;
   s.graph.k = static_cast<int>(s.graph.edges.size());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../apps/digest.hpp"
+#include "../apps/printed.hpp"
 #include "../apps/sample.hpp"
 #include "../apps/token_batches.hpp"
 #include "vocabulary.hpp"
@@ -21,16 +22,18 @@ struct coded_pair {
   std::vector<index_t> source, target;  // without begin and end
 };
 
-/// Throws data_error for a target with a word that is a mark.
+/// Throws data_error for a pair with a word that is a mark.
 inline std::vector<coded_pair> coded(std::vector<text_pair> const& pairs, vocabulary& words) {
   std::vector<coded_pair> result;
   for (auto const& pair : pairs) {
     result.push_back({words.source.encode(pair.source), words.target.encode(pair.target)});
-    for (auto const n : result.back().target)
-      if (n < dictionary::specials && n != dictionary::unknown)
-        throw triad::data_error("pair " + std::to_string(result.size()) + ": the target has the word " +
-                                words.target.words().token(n) +
-                                ", which is the model's own mark; write it otherwise: " + pair.target);
+    auto const expect_no_mark = [&](std::string const& mark, char const* side, std::string const& text) {
+      if (!mark.empty())
+        throw triad::data_error("pair " + std::to_string(result.size()) + ": the " + side + " has the word " + mark +
+                                ", which is the model's own mark; write it otherwise: " + triad::apps::shortened(text));
+    };
+    expect_no_mark(words.source.mark_in(pair.source), "source", pair.source);
+    expect_no_mark(words.target.mark_in(pair.target), "target", pair.target);
   }
   return result;
 }
@@ -49,7 +52,8 @@ struct unknown_words {
 /// "; 3 unknown source words, such as 'bee'", or nothing.
 inline std::string told(unknown_words const& u, char const* side) {
   return u.count == 0 ? std::string()
-                      : "; " + std::to_string(u.count) + " unknown " + side + " words, such as '" + u.first + "'";
+                      : "; " + std::to_string(u.count) + " unknown " + side + " words, such as '" +
+                            triad::apps::shortened(u.first) + "'";
 }
 
 inline std::string unknown_in(std::vector<text_pair> const& pairs, vocabulary& words, bool targets) {

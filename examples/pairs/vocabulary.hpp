@@ -74,7 +74,8 @@ class language {
   index_t ordinary() const { return size() - dictionary::specials; }
 
   /// The numbers of a line's tokens, without begin and end; those of a published encoder begin with <s>, as it was
-  /// trained to see them.
+  /// trained to see them.  A word that is written as one of the dictionary's own marks, <s>, <pad>, </s> or <unk>, is
+  /// unknown.
   std::vector<index_t> encode(std::string const& line) {
     if (published_) {
       auto const text = spaced(line);
@@ -83,7 +84,17 @@ class language {
       numbers.insert(numbers.begin(), published_->begin());
       return numbers;
     }
-    return words_.numbers(parts(line));
+    auto numbers = words_.numbers(parts(line));
+    for (auto& n : numbers)
+      if (is_mark(n)) n = dictionary::unknown;
+    return numbers;
+  }
+  /// The first word of a line that is one of those marks, but for <unk>; or nothing.
+  std::string mark_in(std::string const& line) {
+    if (published_) return {};  // its bytes, not marks
+    for (auto const n : words_.numbers(parts(line)))
+      if (is_mark(n) && n != dictionary::unknown) return words_.token(n);
+    return {};
   }
   std::string decode(std::vector<index_t> const& numbers) const {
     if (published_) return published_->decode(numbers);
@@ -102,11 +113,13 @@ class language {
       return missing;
     }
     for (auto& word : triad::text::words(parts(line)))
-      if (!words_.contains(word)) missing.push_back(std::move(word));
+      if (is_mark(words_.number(word))) missing.push_back(std::move(word));
     return missing;
   }
 
  private:
+  /// A mark, or what stands for a word that is not there.
+  static bool is_mark(index_t number) { return number < dictionary::specials; }
   /// Encodings keep white space: of that, a line has what a file of pairs has.
   static std::string spaced(std::string const& line) { return triad::text::joined(triad::text::words(line)); }
   std::string parts(std::string const& line) { return parts_ ? parts_->apply(spaced(tokens(line))) : tokens(line); }

@@ -8,6 +8,7 @@
 #include "../apps/data_folder.hpp"
 #include "../apps/dictionary_json.hpp"
 #include "../apps/json_lines.hpp"
+#include "../apps/printed.hpp"
 #include "../apps/say.hpp"
 #include "program.hpp"
 #include "triad/io/json_read.hpp"
@@ -144,21 +145,29 @@ vocabulary vocabulary::from(nlohmann::json const& json, std::string const& file)
   throw triad::data_error(file + ": its vocabulary is not one of this task's" + reason);
 }
 
+namespace {
+
+/// Whether it is a word of the dictionary: one that is written as one of its marks, <s>, <pad>, </s> or <unk>, is none.
+bool known(std::string const& word, vocabulary const& v) { return v.words().number(word) >= dictionary::specials; }
+
+}  // namespace
+
 std::vector<triad::attached_token> numbered(conllu_sentence const& s, vocabulary const& v) {
   std::vector<triad::attached_token> result;
   auto const parents = triad::text::parents_of(s);
   for (std::size_t i = 0; i < s.words.size(); ++i)
-    result.push_back({v.words().number(s.words[i].form), parents[i], v.relation(s.words[i].relation)});
+    result.push_back({known(s.words[i].form, v) ? v.words().number(s.words[i].form) : dictionary::unknown, parents[i],
+                      v.relation(s.words[i].relation)});
   return result;
 }
 
 void expect_known(conllu_sentence const& s, vocabulary const& v) {
   for (auto const& word : s.words)
-    if (!v.words().contains(word.form))
+    if (!known(word.form, v))
       throw triad::data_error(
           fmt::format("\"{}\" is none of the {} words that the model knows; with --unknown it is "
                       "parsed as <unk>",
-                      word.form, v.words().size() - dictionary::specials));
+                      triad::apps::shortened(word.form), v.words().size() - dictionary::specials));
 }
 
 std::string unknown_in(sentences const& all, vocabulary const& v) {
@@ -171,13 +180,14 @@ std::string unknown_in(sentences const& all, vocabulary const& v) {
     }
     std::string told(char const* what) const {
       return count == 0 ? std::string()
-                        : fmt::format("; {} unknown {}{}, such as '{}'", count, what, count == 1 ? "" : "s", first);
+                        : fmt::format("; {} unknown {}{}, such as '{}'", count, what, count == 1 ? "" : "s",
+                                      triad::apps::shortened(first));
     }
   };
   unknown words, relations;
   for (auto const& s : all)
     for (auto const& word : s.words) {
-      if (!v.words().contains(word.form)) words.add(word.form);
+      if (!known(word.form, v)) words.add(word.form);
       if (!word.relation.empty() && v.relation(word.relation) < 0) relations.add(word.relation);
     }
   return words.told("word") + relations.told("relation");

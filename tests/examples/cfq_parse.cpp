@@ -77,6 +77,14 @@ TEST_CASE("words and relations of the training set have numbers, the rest is unk
   CHECK(unknown_in({question()}, v).empty());
   CHECK_THROWS_WITH(expect_known(conllu_of({"Did", "bee"}), v),
                     contains("\"bee\" is none of the 3 words that the model knows"));
+  for (auto const* mark : {"<s>", "<pad>", "</s>", "<unk>"}) {
+    CAPTURE(mark);
+    CHECK_THROWS_WITH(expect_known(conllu_of({"Did", mark}), v), contains(std::string(mark) + "\" is none of the 3"));
+    CHECK(numbered(sentence({{mark, 0, "root"}}), v)[0].token == dictionary::unknown);
+    CHECK_THAT(unknown_in({sentence({{mark, 0, "root"}})}, v), contains("; 1 unknown word"));
+  }
+  CHECK_THROWS_WITH(expect_known(conllu_of({std::string(1000, 'x')}), v),
+                    contains("\"" + std::string(60, 'x') + "...\""));
   CHECK(vocabulary::of({question()}, 2).words().size() == dictionary::specials + 1);
 
   auto const again = vocabulary::from(to_json(v), "file");

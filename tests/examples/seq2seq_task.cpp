@@ -75,6 +75,23 @@ TEST_CASE("long targets are left out of training, not of its words; nothing left
                     contains("pair 2: the target has the word </s>, which is the model's own"));
 }
 
+TEST_CASE("a word that is written as a mark of the dictionary is unknown in a question, and none of a training pair") {
+  task work(few_tokens(), small());
+  auto& source = work.words().source;
+  for (auto const* mark : {"<s>", "<pad>", "</s>", "<unk>"}) {
+    CAPTURE(mark);
+    CHECK(source.unknown(std::string("a ") + mark) == std::vector<std::string>{mark});
+    CHECK(source.encode(mark) == std::vector<index_t>{dictionary::unknown});
+  }
+  CHECK(source.unknown("a").empty());
+  data_set marked = small();
+  marked.train[2].source = "a <pad>";
+  CHECK_THROWS_WITH(task(few_tokens(), marked),
+                    contains("pair 3: the source has the word <pad>, which is the model's own mark"));
+  marked.train[2].source = "a <unk>";
+  CHECK(task(few_tokens(), marked).unknown() == "; 1 unknown source words, such as '<unk>'");
+}
+
 TEST_CASE("updates are counted, or follow from epochs; a batch gives each pair by its numbers") {
   auto o = few_tokens();
   o.updates = 11;
