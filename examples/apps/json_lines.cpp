@@ -7,10 +7,16 @@
 
 namespace triad::apps {
 
-nlohmann::json read_json_line(std::string const& line) {
+std::string reason_of(nlohmann::json::exception const& e) {
+  std::string said = e.what();
+  if (auto const end = said.find("] "); said.starts_with('[') && end != std::string::npos) said.erase(0, end + 2);
+  return said;
+}
+
+nlohmann::json read_json_line(std::string const& line, int deepest) {
   nlohmann::json value;
   try {
-    value = parse_json(line);
+    value = parse_json(line, deepest);
   } catch (nlohmann::json::parse_error const& e) {
     // nlohmann says where, what it was reading, behind a dash what was wrong, and then a token of any length.
     std::string said = e.what(), dash = " - ";
@@ -19,7 +25,7 @@ nlohmann::json read_json_line(std::string const& line) {
     throw data_error("column " + std::to_string(e.byte) + ": expected JSON, found none: " + said +
                      "; a line is one object");
   } catch (nlohmann::json::exception const& e) {  // 1e999
-    throw data_error(std::string("there is a value that cannot be read: ") + e.what());
+    throw data_error("there is a value that cannot be read: " + reason_of(e));
   }
   if (!value.is_object()) throw data_error("expected an object in braces, found " + quoted(value));
   return value;
@@ -33,7 +39,7 @@ void read_json_lines(std::string const& path, json_line_reader const& read) {
     try {
       read(read_json_line(line), line);
     } catch (nlohmann::json::exception const& e) {  // a value of another type than the reader took it for
-      throw data_error(e.what());
+      throw data_error(reason_of(e));
     }
   });
   if (!any) throw data_error(path + ": expected a line or more, found none");

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../apps/each_line.hpp"
+#include "../apps/json_lines.hpp"
 #include "rule_tree.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/json_read.hpp"
@@ -53,28 +54,25 @@ inline nlohmann::ordered_json rules_json(rule_tree const& tree, rule_names const
 }  // namespace detail
 
 inline annotated_question question_from(std::string const& line, rule_names& names) {
-  try {
-    auto const json = triad::parse_json(line, detail::deepest_line);
-    annotated_question q;
-    q.question = triad::text::joined(triad::text::words(json.at("question").get<std::string>()));
-    q.query = triad::text::joined(triad::text::words(json.at("query").get<std::string>()));
-    if (q.question.empty() || q.query.empty()) throw triad::data_error("a question or a query without words");
-    detail::add_rules(json.at("rules"), names, q.rules, -1, 0, 1);
-    if (json.contains("heads")) q.heads = triad::json_integers<int>(json.at("heads"), "heads");
-    if (json.contains("labels")) json.at("labels").get_to(q.labels);
-    auto const n = triad::text::words(q.question).size();
-    if (q.heads.size() != q.labels.size() || (!q.heads.empty() && q.heads.size() != n))
-      throw triad::data_error("heads and labels: expected one of each for the " + std::to_string(n) +
-                              " tokens of the question, or neither");
-    for (int const head : q.heads)
-      if (head < 0 || head > static_cast<int>(n))
-        throw triad::data_error("head " + std::to_string(head) + " is no token of " + std::to_string(n));
-    for (auto const& label : q.labels)
-      if (triad::text::words(label).size() != 1) throw triad::data_error("a label is one word, not \"" + label + "\"");
-    return q;
-  } catch (nlohmann::json::exception const& e) {
-    throw triad::data_error(std::string("not an annotated question: ") + e.what());
-  }
+  using triad::apps::member;
+  auto const json = triad::apps::read_json_line(line, detail::deepest_line);
+  annotated_question q;
+  q.question = triad::text::joined(triad::text::words(member<std::string>(json, "question", "a text")));
+  q.query = triad::text::joined(triad::text::words(member<std::string>(json, "query", "a text")));
+  if (q.question.empty() || q.query.empty()) throw triad::data_error("a question or a query without words");
+  detail::add_rules(member(json, "rules", "a rule's name, or a list that begins with one"), names, q.rules, -1, 0, 1);
+  if (json.contains("heads")) q.heads = triad::json_integers<int>(json.at("heads"), "heads");
+  if (json.contains("labels")) q.labels = member<std::vector<std::string>>(json, "labels", "a list of texts");
+  auto const n = triad::text::words(q.question).size();
+  if (q.heads.size() != q.labels.size() || (!q.heads.empty() && q.heads.size() != n))
+    throw triad::data_error("heads and labels: expected one of each for the " + std::to_string(n) +
+                            " tokens of the question, or neither");
+  for (int const head : q.heads)
+    if (head < 0 || head > static_cast<int>(n))
+      throw triad::data_error("head " + std::to_string(head) + " is no token of " + std::to_string(n));
+  for (auto const& label : q.labels)
+    if (triad::text::words(label).size() != 1) throw triad::data_error("a label is one word, not \"" + label + "\"");
+  return q;
 }
 
 inline std::string to_line(annotated_question const& q, rule_names const& names) {

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "../apps/each_line.hpp"
+#include "../apps/json_lines.hpp"
+#include "../apps/text_pairs.hpp"
 #include "logical_form.hpp"
 #include "triad/io/json_read.hpp"
 
@@ -21,31 +23,28 @@ namespace cogs {
 
 /// One line of a .jsonl file.
 inline tagged_sentence from_json(std::string const& line) {
-  try {
-    auto const json = triad::parse_json(line);
-    tagged_sentence s;
-    json.at("tokens").get_to(s.tokens);
-    s.parent = triad::json_integers<int>(json.at("parent"), "parent");
-    json.at("role").get_to(s.role);
-    json.at("category").get_to(s.category);
-    json.at("noun_type").get_to(s.noun_type);
-    json.at("verb_name").get_to(s.verb_name);
-    json.at("distribution").get_to(s.distribution);
-    auto const n = s.tokens.size();
-    if (n == 0) throw triad::data_error("the sentence is empty");
-    if (s.parent.size() != n || s.role.size() != n || s.category.size() != n || s.noun_type.size() != n ||
-        s.verb_name.size() != n)
-      throw triad::data_error("the lists do not have one entry for each of the " + std::to_string(n) + " tokens");
-    for (int i = 0; i < s.size(); ++i) {
-      int const p = s.parent[static_cast<std::size_t>(i)];
-      if (p < -1 || p >= s.size())
-        throw triad::data_error("parent " + std::to_string(p) + " is no token of a sentence of " + std::to_string(n));
-      if (p == i) throw triad::data_error("token " + std::to_string(i) + " is its own parent; that of a root is -1");
-    }
-    return s;
-  } catch (nlohmann::json::exception const& e) {
-    throw triad::data_error(std::string("not a tagged sentence: ") + e.what());
+  auto const json = triad::apps::read_json_line(line);
+  auto const texts = [&](char const* name) {
+    return triad::apps::member<std::vector<std::string>>(json, name, "a list of texts");
+  };
+  tagged_sentence s;
+  s.tokens = texts("tokens");
+  s.parent = triad::json_integers<int>(triad::apps::member(json, "parent", "a list of integers"), "parent");
+  s.role = texts("role"), s.category = texts("category");
+  s.noun_type = texts("noun_type"), s.verb_name = texts("verb_name");
+  s.distribution = triad::apps::member<std::string>(json, "distribution", "a text");
+  auto const n = s.tokens.size();
+  if (n == 0) throw triad::data_error("the sentence is empty");
+  if (s.parent.size() != n || s.role.size() != n || s.category.size() != n || s.noun_type.size() != n ||
+      s.verb_name.size() != n)
+    throw triad::data_error("the lists do not have one entry for each of the " + std::to_string(n) + " tokens");
+  for (int i = 0; i < s.size(); ++i) {
+    int const p = s.parent[static_cast<std::size_t>(i)];
+    if (p < -1 || p >= s.size())
+      throw triad::data_error("parent " + std::to_string(p) + " is no token of a sentence of " + std::to_string(n));
+    if (p == i) throw triad::data_error("token " + std::to_string(i) + " is its own parent; that of a root is -1");
   }
+  return s;
 }
 
 /// The same sentence as one line.
@@ -77,8 +76,10 @@ inline std::vector<tagged_sentence> read_sentences(std::string const& path) {
   if (!tagged && !name.ends_with(".tsv"))
     throw triad::data_error(path + ": a .jsonl or a .tsv file is expected, gzipped or not");
   std::vector<tagged_sentence> sentences;
-  triad::apps::each_line(
-      path, [&](std::string const& line) { sentences.push_back(tagged ? from_json(line) : from_tsv(line)); });
+  triad::apps::each_line(path, [&](std::string const& line) {
+    if (!tagged && sentences.empty()) triad::apps::expect_no_header(line);
+    sentences.push_back(tagged ? from_json(line) : from_tsv(line));
+  });
   if (sentences.empty()) throw triad::data_error(path + ": there is no sentence in it");
   return sentences;
 }

@@ -138,10 +138,15 @@ TEST_CASE("a corpus is read as it was written, and what is none is refused with 
   auto const refused = [&](std::string const& line, char const* reason) {
     CAPTURE(line);
     write("\n" + line + "\n");
-    CHECK_THROWS_WITH(read_corpus(path, repeated), contains(path + ":2: ") && contains(reason));
+    CHECK_THROWS_WITH(read_corpus(path, repeated), contains(path + ":2:") && contains(reason));
   };
-  refused("[", "not an annotated question");
-  refused(R"({"question": "a", "query": "c"})", "rules");
+  refused("[", ":2:2: expected JSON, found none");
+  refused("[]", "expected an object in braces, found []");
+  refused(R"({"question": "a", "query": "c"})",
+          R"(expected "rules", a rule's name, or a list that begins with one, found none)");
+  refused(R"({"question": 3, "query": "c", "rules": "S"})", R"(expected "question" to be a text, found 3)");
+  refused(R"({"question": "a", "query": "c", "rules": "S", "labels": [3]})",
+          R"(expected "labels" to be a list of texts, found [3])");
   refused(R"({"question": "a", "query": "c", "rules": []})", "expected a rule's name");
   refused(R"({"question": "a", "query": "c", "rules": ["S", 3]})", "expected a rule's name");
   refused(R"({"question": " ", "query": "c", "rules": "S"})", "without words");
@@ -155,7 +160,7 @@ TEST_CASE("a corpus is read as it was written, and what is none is refused with 
                 R"(], "labels": ["root", "x"]})",
             "heads: expected an integer from -2147483648 to 2147483647, found ");
   refused(R"({"question": "a", "query": "c", "rules": "S", "heads": [1e999], "labels": ["root"]})",
-          "not an annotated question");
+          "there is a value that cannot be read: number overflow");
   auto const with_rules = [](int levels, std::string const& begin, std::string const& end) {
     std::string all;
     for (int i = 0; i < levels; ++i) all += begin;

@@ -128,7 +128,15 @@ TEST_CASE("files of both kinds are read, and what is wrong in one is told with i
   CHECK_THROWS_WITH(read_sentences(write("b.tsv", "Ada sang .\tsing . agent ( x _ 1 , Ada )\ttest\nAda\tAda\n")),
                     contains("b.tsv:2: three columns"));
   CHECK_THROWS_WITH(read_sentences(write("b.jsonl", "{\"tokens\": [\"Ada\"]}")),
-                    contains("b.jsonl:1: not a tagged sentence"));
+                    contains(R"(b.jsonl:1: expected "parent", a list of integers, found none)"));
+  auto const without_distribution =
+      R"({"tokens": ["A"], "parent": [-1], "role": [""], "category": [""], "noun_type": [""], "verb_name": [""])";
+  CHECK_THROWS_WITH(read_sentences(write("b.jsonl", std::string(without_distribution) + "}")),
+                    contains(R"(b.jsonl:1: expected "distribution", a text, found none)"));
+  CHECK_THROWS_WITH(read_sentences(write("b.jsonl", std::string(without_distribution) + ", \"distribution\": 3}")),
+                    contains(R"(b.jsonl:1: expected "distribution" to be a text, found 3)"));
+  CHECK_THROWS_WITH(read_sentences(write("e.tsv", "Sentence\tLogical form\tDistribution\n")),
+                    contains("e.tsv:1: found a header"));
   CHECK_THROWS_WITH(
       read_sentences(write(
           "c.jsonl",
@@ -152,7 +160,7 @@ TEST_CASE("files of both kinds are read, and what is wrong in one is told with i
         contains("d.jsonl:2: parent: expected an integer from -2147483648 to 2147483647, found "));
   }
   CHECK_THROWS_WITH(read_sentences(write("d.jsonl", with_parent("1e999, -1"))),
-                    contains("d.jsonl:1: not a tagged sentence"));
+                    contains("d.jsonl:1: there is a value that cannot be read: number overflow"));
   CHECK_THROWS_WITH(read_sentences(write("d.jsonl", with_parent(std::string(200'000, '[')))),
                     contains("d.jsonl:1: expected JSON of at most 64 levels, found more"));
   CHECK_THROWS_WITH(read_sentences(write("empty.tsv", "")), contains("there is no sentence"));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "apps/json_lines.cpp"  // not their objects, so that libFuzzer sees their branches
 #include "cogs/read.hpp"
 #include "reader.hpp"
 
