@@ -6,6 +6,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "printed.hpp"
 #include "triad/core/errors.hpp"
 
 namespace triad::apps {
@@ -13,6 +14,17 @@ namespace triad::apps {
 void refuse_both(std::string const& one, std::string const& other) {
   throw data_error(one + " and " + other + " are both there; keep one of them");
 }
+
+namespace {
+
+/// A part as the releases of Universal Dependencies call it, en_ewt-ud-train, by its own name; else the same.
+std::string_view without_treebank(std::string_view name) {
+  for (std::string_view const part : {"train", "dev", "test"})
+    if (name.ends_with(part) && name.size() > part.size() && name[name.size() - part.size() - 1] == '-') return part;
+  return name;
+}
+
+}  // namespace
 
 data_files find_data(std::string const& folder, std::vector<std::string> const& endings, bool needs_train) {
   namespace fs = std::filesystem;
@@ -35,14 +47,15 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
     auto const ending = std::find_if(endings.begin(), endings.end(), [&](auto const& e) { return name.ends_with(e); });
     if (ending == endings.end()) continue;
     name.remove_suffix(ending->size());
-    auto* const file = name == "train" ? &found.train : name == "dev" ? &found.dev : nullptr;
+    if (*ending == ".conllu") name = without_treebank(name);
+    auto* const file = name == "train" ? &found.train : name == "dev" || name == "validation" ? &found.dev : nullptr;
     if (file != nullptr && !file->empty()) refuse_both(*file, path);
     if (file != nullptr)
       *file = path;
     else if (name == "test" || name.starts_with("test_")) {
       std::string const called(name == "test" ? name : name.substr(5));
       if (called.empty()) throw data_error(path + ": a test is called test, or test_NAME; give this one a name");
-      if (called == "train" || called == "dev")
+      if (called == "train" || called == "dev")  // the names of other parts in what is printed and written
         throw data_error(path + ": a test cannot be called " + called + "; give it another name, test_NAME");
       for (auto const& [other, its_path] : found.tests)
         if (other == called) refuse_both(its_path, path);
@@ -58,9 +71,9 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
   std::sort(found.tests.begin(), found.tests.end(),
             [&](auto const& a, auto const& b) { return key(a.first) < key(b.first); });
   if (needs_train && found.train.empty())
-    throw data_error(folder + ": there is no train" + all + ", gzipped or not" + advice);
+    throw data_error(folder + ": there is no train" + all + ", gzipped or not" + files_there(folder) + advice);
   if (!needs_train && found.tests.empty() && found.dev.empty())
-    throw data_error(folder + ": there is no test" + all + ", gzipped or not" + advice);
+    throw data_error(folder + ": there is no test" + all + ", gzipped or not" + files_there(folder) + advice);
   return found;
 }
 
@@ -86,7 +99,33 @@ std::string need_file(std::string const& folder, std::vector<std::string> const&
   if (!path.empty()) return path;
   std::string all;
   for (auto const& name : names) all += (all.empty() ? "" : " and no ") + name;
-  throw data_error(folder + ": there is no " + all + ", gzipped or not; " + advice);
+  throw data_error(folder + ": there is no " + all + ", gzipped or not" + files_there(folder) + "; " + advice);
+}
+
+std::string find_dev(std::string const& folder, std::vector<std::string> const& endings) {
+  auto const of = [&](std::string const& part) {
+    std::vector<std::string> names;
+    for (auto const& ending : endings) names.push_back(part + ending);
+    return find_file(folder, names);
+  };
+  auto const dev = of("dev"), validation = of("validation");
+  if (!dev.empty() && !validation.empty()) refuse_both(dev, validation);
+  return dev.empty() ? validation : dev;
+}
+
+std::string files_there(std::string const& folder) {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> names;
+  std::error_code failure;
+  for (std::filesystem::directory_iterator at(folder, failure), end; !failure && at != end; at.increment(failure))
+    names.push_back(at->path().filename().string());
+  if (failure || names.empty()) return failure ? "" : "; the folder is empty";
+  std::sort(names.begin(), names.end());
+  auto const said = std::min(most, names.size());
+  std::string text = "; the folder has ";
+  for (std::size_t i = 0; i < said; ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + shortened(names[i]);
+  return text + (names.size() > said ? " and " + std::to_string(names.size() - said) + " more" : "");
 }
 
 }  // namespace triad::apps

@@ -53,7 +53,8 @@ inline graphs::data_set training_data(options const& o) {
   if (!o.data.empty()) {
     triad::apps::refuse_given(o, {"chains", "train-lengths", "test-size"}, "generated chains: leave it out, or --data");
     auto all = read_data(o.data);
-    d.words = std::move(all.words), d.train = std::move(all.train), d.tests = parts_of(std::move(all.test));
+    d.words = std::move(all.words), d.train = std::move(all.train), d.dev = std::move(all.dev);
+    d.tests = parts_of(std::move(all.test));
     return d;
   }
   triad::apps::refuse_seed(o, dev_seed, "dev chains");
@@ -123,6 +124,9 @@ inline int predict(options const& o) {
     answer(o.facts, o.asked);
   } else if (o.rows.empty()) {
     return o.questions.answer(o.program, [&](std::string const& text) {  // the last word is the question
+      if (text.find("[(") != std::string::npos || text.find("story_edges") != std::string::npos)
+        throw triad::data_error(
+            "found a line of a CSV file, expected facts and the question: give the file with --data");
       auto const end = text.find_last_not_of(" \t\r"), cut = text.find_last_of(" \t", end);
       bool const both = cut != std::string::npos;
       answer(both ? text.substr(0, cut) : "", text.substr(both ? cut + 1 : 0, both ? end - cut : end + 1));
@@ -179,6 +183,10 @@ inline int generate(options const& o) {
       for (int i = 0; i < each; ++i) all.push_back(chains.next(k));
     return all;
   };
+  for (auto k = o.lengths.begin(); k != o.lengths.end(); ++k)
+    if (std::find(o.lengths.begin(), k, *k) != k)
+      throw triad::data_error(
+          fmt::format("--lengths names {} twice, and --count is for each: name each length once", *k));
   std::vector<triad::apps::new_file> files;
   auto const add = [&](std::string const& name, std::vector<kinship_graph> const& all, vocabulary const& words) {
     files.push_back({name + ".csv", to_csv(all, words, name.ends_with("train") ? "train" : "test"),

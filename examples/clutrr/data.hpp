@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Columns: story_edges "[(0, 1), (1, 2)]", edge_types "['wife', 'daughter']", query_edge "(0, 2)", target "daughter";
-// task_name "task_1.2", if there is one, tells k after its last point. Others are ignored. The vocabulary is that of
+// task_name "task_1.2", if there is one, tells k after its last point; target_text has the word of a target that is a
+// number, as the hub's exports have it. Others are ignored. The vocabulary is that of
 // the training file, in alphabetical order; a word of another file that is not in it is an error, since the model
 // cannot know it.
 #pragma once
@@ -32,7 +33,7 @@ namespace clutrr {
 /// Everything that a model is trained and evaluated on.
 struct data_set {
   vocabulary words;
-  std::vector<kinship_graph> train;
+  std::vector<kinship_graph> train, dev;
   std::map<int, std::vector<kinship_graph>> test;  // by k
 };
 
@@ -51,6 +52,7 @@ class row_reader {
         labels_(file_.column("edge_types")),
         query_(file_.column("query_edge")),
         target_(file_.column("target")),
+        target_text_(file_.find_column("target_text")),
         task_(file_.find_column("task_name")) {}
 
   /// Reads the next row; false at the end of the file.
@@ -77,8 +79,16 @@ class row_reader {
                    "the story has people 0 to " + std::to_string(r.graph.nodes - 1));
     if (r.graph.query.from == r.graph.query.to)
       file_.fail(query_, 0, "the question is about one person", "it needs two");
-    r.target = file_[target_];
-    if (r.target.empty()) file_.fail(target_, 0, "the target is empty", "name the relation");
+    bool const numbered = is_number(file_[target_]);
+    if (numbered && !target_text_)
+      file_.fail(target_, 0, "the target is the number " + triad::apps::csv_file::shortened(file_[target_]),
+                 "expected the relation's word, or a column target_text that has it");
+    target_read_ = numbered ? *target_text_ : target_;
+    r.target = file_[target_read_];
+    if (r.target.empty()) file_.fail(target_read_, 0, "the target is empty", "name the relation");
+    if (is_number(r.target))
+      file_.fail(target_read_, 0, "the target is the number " + triad::apps::csv_file::shortened(r.target),
+                 "expected the relation's word");
     r.graph.k = chain_length(pairs.size());
     return true;
   }
@@ -87,11 +97,15 @@ class row_reader {
     file_.fail(labels_, label.offset, unknown("edge label", label.text), training_advice);
   }
   [[noreturn]] void unknown_target(std::string_view target) const {
-    file_.fail(target_, 0, unknown("target", target), training_advice);
+    file_.fail(target_read_, 0, unknown("target", target), training_advice);
   }
 
  private:
   static constexpr char const* training_advice = "only words of the training file can be used";
+
+  static bool is_number(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  }
 
   static std::string unknown(char const* kind, std::string_view word) {
     return std::string(kind) + " \"" + triad::apps::csv_file::shortened(word) +
@@ -115,8 +129,8 @@ class row_reader {
   }
 
   triad::apps::csv_file file_;
-  std::size_t edges_, labels_, query_, target_;
-  std::optional<std::size_t> task_;
+  std::size_t edges_, labels_, query_, target_, target_read_ = 0;  // the last: of this row
+  std::optional<std::size_t> target_text_, task_;
 };
 
 /// use(reader, row) for each row of a file. Throws data_error, also where there is none.
@@ -165,15 +179,18 @@ inline bool is_folder(std::string const& path) {
   return std::filesystem::is_directory(path, error);
 }
 
-/// The files of a folder that are called *`ending`.csv or *`ending`.csv.gz, in alphabetical order.
-inline std::vector<std::string> files_of(std::string const& folder, std::string_view ending) {
+/// The files of a folder that are called *`ending`.csv, or `alone`.csv where that is given, gzipped or not, in
+/// alphabetical order.
+inline std::vector<std::string> files_of(std::string const& folder, std::string_view ending,
+                                         std::string const& alone = {}) {
   std::vector<std::string> found;
   std::error_code error;
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::string name = at->path().string();
     std::string_view stem = name;
     if (stem.ends_with(".gz")) stem.remove_suffix(3);
-    if (stem.ends_with(std::string(ending) + ".csv")) found.push_back(std::move(name));
+    bool const whole = !alone.empty() && std::filesystem::path(stem).filename() == alone + ".csv";
+    if (whole || stem.ends_with(std::string(ending) + ".csv")) found.push_back(std::move(name));
   }
   if (error) throw triad::data_error(folder + ": cannot be listed: " + error.message());
   std::sort(found.begin(), found.end());
@@ -185,28 +202,32 @@ inline std::vector<std::string> files_of(std::string const& folder, std::string_
 /// Reads the test files of a folder, or one file, grouped by k. Throws data_error.
 inline std::map<int, std::vector<kinship_graph>> read_test(std::string const& path, vocabulary const& words) {
   bool const folder = is_folder(path);
-  auto const files = folder ? files_of(path, "_test") : std::vector<std::string>{path};
+  auto const files = folder ? files_of(path, "_test", "test") : std::vector<std::string>{path};
   if (files.empty())
-    throw triad::data_error(path + ": there is no *_test.csv or *_test.csv.gz; is this a CLUTRR folder?");
+    throw triad::data_error(path + ": there is no *_test.csv or test.csv, gzipped or not" +
+                            triad::apps::files_there(path) + "; is this a CLUTRR folder?");
   std::map<int, std::vector<kinship_graph>> test;
   for (auto const& file : files)
     for (auto& graph : read_graphs(file, words)) test[graph.k].push_back(std::move(graph));
   return test;
 }
 
-/// Reads a data set folder (one *_train.csv[.gz], any number of *_test.csv[.gz]), or one file as training data.
+/// Reads a data set folder (one *_train.csv or train.csv, any number of *_test.csv and test.csv, maybe validation.csv,
+/// gzipped or not), or one file as training data.
 inline data_set read_data(std::string const& path) {
   bool const folder = is_folder(path);
-  auto const files = folder ? files_of(path, "_train") : std::vector<std::string>{path};
+  auto const files = folder ? files_of(path, "_train", "train") : std::vector<std::string>{path};
   if (files.empty())
-    throw triad::data_error(path +
-                            ": there is no *_train.csv or *_train.csv.gz; the vocabulary is that of the training file");
+    throw triad::data_error(path + ": there is no *_train.csv or train.csv, gzipped or not" +
+                            triad::apps::files_there(path) + "; the vocabulary is that of the training file");
   if (files.size() > 1)
     throw triad::data_error(path + ": more than one training file: " + files[0] + ", " + files[1] +
                             "; keep one in the folder");
   data_set data;
   read_train(files[0], data);
-  if (folder && !files_of(path, "_test").empty()) data.test = read_test(path, data.words);
+  if (folder && !files_of(path, "_test", "test").empty()) data.test = read_test(path, data.words);
+  if (auto const dev = folder ? triad::apps::find_dev(path, {".csv"}) : std::string(); !dev.empty())
+    data.dev = read_graphs(dev, data.words);
   return data;
 }
 

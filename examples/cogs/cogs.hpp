@@ -27,11 +27,14 @@
 
 namespace cogs {
 
-/// A split of a folder: NAME_seqtag.jsonl, NAME.tsv or NAME.jsonl, in this order, gzipped or not.
+/// A split of a folder: NAME_seqtag.jsonl, NAME.tsv or NAME.jsonl, in this order, gzipped or not; dev may be called
+/// validation.
 inline sentences read_split(std::string const& folder, std::string const& name, bool needed = true) {
-  std::vector<std::string> const names{name + "_seqtag.jsonl", name + ".tsv", name + ".jsonl"};
-  auto const path = needed ? triad::apps::need_file(folder, names, "docs/data.md says where they come from")
-                           : triad::apps::find_file(folder, names);
+  std::vector<std::string> const endings{"_seqtag.jsonl", ".tsv", ".jsonl"};
+  std::vector<std::string> names;
+  for (auto const& ending : endings) names.push_back(name + ending);
+  auto path = name == "dev" ? triad::apps::find_dev(folder, endings) : triad::apps::find_file(folder, names);
+  if (path.empty() && needed) path = triad::apps::need_file(folder, names, "docs/data.md says where they come from");
   return path.empty() ? sentences() : read_sentences(path);
 }
 

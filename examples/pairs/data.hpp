@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,13 +24,16 @@ struct data_set {
   std::vector<test_part> tests;
 };
 
-/// A folder with train.tsv and any of dev, test and gen, in columns of source, target and, if there is one, kind;
-/// `needs_train`: without train.tsv it is refused.
-inline data_set read_columns(std::string const& folder, bool needs_train, std::string const& advice) {
-  using triad::apps::find_file, triad::apps::need_file, triad::apps::read_pairs;
+/// A folder with train.tsv and any of dev (or validation), test and gen, in columns of source, target and, if there is
+/// one, kind; `needs_train`: without train.tsv it is refused.  expect(pair): throws data_error, which is told with file
+/// and line.
+inline data_set read_columns(std::string const& folder, bool needs_train, std::string const& advice,
+                             std::function<void(text_pair const&)> const& expect = {}) {
+  using triad::apps::find_file, triad::apps::need_file;
+  auto const read_pairs = [&](std::string const& path) { return triad::apps::read_pairs(path, expect); };
   data_set d;
   if (needs_train) d.train = read_pairs(need_file(folder, {"train.tsv", "train.txt"}, advice));
-  if (auto const dev = find_file(folder, {"dev.tsv", "dev.txt"}); !dev.empty()) d.dev = read_pairs(dev);
+  if (auto const dev = triad::apps::find_dev(folder, {".tsv", ".txt"}); !dev.empty()) d.dev = read_pairs(dev);
   if (!d.dev.empty()) d.tests.push_back({"dev", d.dev});
   for (auto const* name : {"test", "gen"})
     if (auto const path = find_file(folder, {name + std::string(".tsv"), name + std::string(".txt")}); !path.empty())

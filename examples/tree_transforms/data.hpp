@@ -14,14 +14,15 @@
 
 namespace tree_transforms {
 
-/// Reads one split of a folder: NAME.jsonl, gzipped or not, or NAME.json, as one of the sources calls it.  Training
-/// rows and validation must be there.
+/// Reads one split of a folder: NAME.jsonl, gzipped or not, or NAME.json, as one of the sources calls it; validation
+/// may be called dev.  Training rows and validation must be there.
 inline void read_split(std::string const& folder, split s, trees::part& to, depth_limit const& limit) {
   std::string const name = name_of(s);
   std::vector<std::string> const names{name + ".jsonl", name + ".json"};
-  auto const path = s == split::train || s == split::dev
-                        ? triad::apps::need_file(folder, names, "docs/data.md says where it comes from")
-                        : triad::apps::find_file(folder, names);
+  auto path =
+      s == split::dev ? triad::apps::find_dev(folder, {".jsonl", ".json"}) : triad::apps::find_file(folder, names);
+  if (path.empty() && (s == split::train || s == split::dev))
+    path = triad::apps::need_file(folder, names, "docs/data.md says where it comes from");
   if (!path.empty()) to = trees::read_rows(path, limit, std::move(to));
 }
 

@@ -115,6 +115,41 @@ TEST_CASE("a data set is train, maybe dev, and tests by name, numbers in their o
   CHECK(find_data(folder / "test.jsonl", {".jsonl"}, false).tests.at(0).first == "test");
 }
 
+TEST_CASE("files of a data set are found by the names that treebanks and the hub give them") {
+  triad::test::scratch_folder const folder;
+  auto const file = [&](std::string const& name) { triad::test::saved(folder, "x", name); };
+  for (auto const* name : {"en_ewt-ud-train.conllu", "en_ewt-ud-dev.conllu.gz", "en_ewt-ud-test.conllu"}) file(name);
+  auto const found = find_data(folder / "", {".conllu", ".jsonl"}, true);
+  CHECK(found.train == folder / "en_ewt-ud-train.conllu");
+  CHECK(found.dev == folder / "en_ewt-ud-dev.conllu.gz");
+  REQUIRE(found.tests.size() == 1);
+  CHECK(found.tests[0] == std::pair<std::string, std::string>("test", folder / "en_ewt-ud-test.conllu"));
+  file("de_gsd-ud-train.conllu");
+  CHECK_THROWS_WITH(find_data(folder / "", {".conllu"}, true), contains("de_gsd-ud-train.conllu") &&
+                                                                   contains("en_ewt-ud-train.conllu") &&
+                                                                   contains("are both there"));
+
+  triad::test::scratch_folder const hub;
+  for (auto const* name : {"train.jsonl", "validation.jsonl", "test.jsonl"}) triad::test::saved(hub, "x", name);
+  CHECK(find_data(hub / "", {".jsonl"}, true).dev == hub / "validation.jsonl");
+  CHECK(find_dev(hub / "", {".tsv", ".jsonl"}) == hub / "" + "/validation.jsonl");
+  triad::test::saved(hub, "x", "dev.jsonl");
+  CHECK_THROWS_WITH(find_data(hub / "", {".jsonl"}, true), contains("are both there; keep one of them"));
+  CHECK_THROWS_WITH(find_dev(hub / "", {".jsonl"}), contains("are both there; keep one of them"));
+}
+
+TEST_CASE("where a part is missing, the files that are there are named") {
+  triad::test::scratch_folder const folder;
+  CHECK_THROWS_WITH(find_data(folder / "", {".jsonl"}, true),
+                    contains("there is no train.jsonl, gzipped or not; the folder is empty"));
+  triad::test::saved(folder, "x", "my-train.jsonl");
+  CHECK_THROWS_WITH(find_data(folder / "", {".jsonl"}, true),
+                    contains("; the folder has my-train.jsonl; docs/data.md"));
+  for (int i = 0; i < 9; ++i) triad::test::saved(folder, "x", "a" + std::to_string(i));
+  CHECK_THROWS_WITH(need_file(folder / "", {"train.tsv"}, "advice"),
+                    contains("; the folder has a0, a1, a2, a3, a4, a5, a6, a7 and 2 more; advice"));
+}
+
 TEST_CASE("two tests of one name are refused") {
   triad::test::scratch_folder const folder;
   for (auto const* name : {"test.jsonl", "test_test.jsonl"}) std::ofstream(folder / name) << "{}\n";
@@ -126,7 +161,7 @@ TEST_CASE("a file is found plain or gzipped, by the first of its names, and not 
   auto const here = folder / "";
   CHECK(find_file(here, {"train.tsv", "train.txt"}).empty());
   CHECK_THROWS_WITH(need_file(here, {"train.tsv", "train.txt"}, "write one"),
-                    contains("there is no train.tsv and no train.txt, gzipped or not; write one"));
+                    contains("there is no train.tsv and no train.txt, gzipped or not; the folder is empty; write one"));
   CHECK_THROWS_WITH(need_file(folder / "none", {"train.tsv"}, "write one"),
                     contains("a folder is expected; write one"));
   auto const file = [&](char const* name) { std::ofstream(folder / name) << "a\tb\n"; };

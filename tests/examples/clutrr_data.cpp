@@ -76,6 +76,38 @@ TEST_CASE("a published row becomes a graph with numbered words") {
         std::vector<clutrr::edge>{{0, 1, 3}, {1, 2, 1}, {0, 1, 2}});  // told in this order: the last one holds
 }
 
+TEST_CASE("a target that is a number has its word in target_text, or is refused") {
+  scratch_folder folder;
+  std::string const facts = R"_("[(0, 1), (1, 2)]","['wife', 'daughter']","(0, 2)",)_";
+  auto const path = folder.file("a.csv", "story_edges,edge_types,query_edge,target,target_text\n" + facts + "15,son\n" +
+                                             facts + "daughter,\n" + facts + "3,aunt\n");
+  CHECK(clutrr::read_data(path).words.targets.names() == std::vector<std::string>{"aunt", "daughter", "son"});
+  CHECK(says(refusal(header + facts + "15\n"),
+             "a.csv:2:52: in column target: the target is the number 15; expected the"));
+  auto const numbers = "story_edges,edge_types,query_edge,target_text,target\n" + facts;
+  CHECK(says(refusal(numbers + ",15\n"), "in column target_text: the target is empty"));
+  CHECK(says(refusal(numbers + "3,15\n"), "in column target_text: the target is the number 3"));
+}
+
+TEST_CASE("a folder may have the names of the hub") {
+  scratch_folder folder;
+  folder.file("train.csv", header + good_row + "\n");
+  folder.file("test.csv", header + good_row + "\n" + good_row + "\n");
+  auto data = clutrr::read_data(folder / "");
+  CHECK(data.train.size() == 1);
+  CHECK(data.dev.empty());
+  CHECK(data.test.at(2).size() == 2);
+  folder.file("validation.csv", header + good_row + "\n");
+  CHECK(clutrr::read_data(folder / "").dev.size() == 1);
+  folder.file("1.2_train.csv", header + good_row + "\n");
+  CHECK_THROWS_WITH(clutrr::read_data(folder / ""), triad::test::contains("more than one training file"));
+  scratch_folder other;
+  other.file("trains.csv", header);
+  CHECK_THROWS_WITH(
+      clutrr::read_data(other / ""),
+      triad::test::contains("there is no *_train.csv or train.csv, gzipped or not; the folder has trains.csv"));
+}
+
 TEST_CASE("k is the number of edges where no task name tells it") {
   scratch_folder folder;
   CHECK(clutrr::read_data(folder.file("a.csv", header + good_row + '\n')).train[0].k == 2);
