@@ -13,6 +13,10 @@ namespace cfq {
 
 inline seq2seq::program program_of(options const& o, bool needs_train) {
   seq2seq::program p{data_of(o, needs_train)};
+  if (!needs_train)
+    p.expect_words = [raw = raw_token(p.data)](seq2seq::vocabulary const& words) {
+      expect_same_form(raw, words.target.words());
+    };
   p.figures = [](seq2seq::test_part const& part, std::vector<std::string> const& found) {
     auto const same = seq2seq::right_ones(same_conjuncts, part.pairs, found);
     return std::vector<seq2seq::figure>{{"up to the order of conjuncts", seq2seq::total(same).percent()}};

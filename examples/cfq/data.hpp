@@ -11,14 +11,17 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "../apps/data_folder.hpp"
+#include "../apps/printed.hpp"
 #include "../apps/say.hpp"
 #include "../apps/text_pairs.hpp"
 #include "../pairs/data.hpp"
+#include "../pairs/vocabulary.hpp"
 #include "conjuncts.hpp"
 #include "dataset.hpp"
 #include "generate.hpp"
@@ -100,13 +103,46 @@ inline seq2seq::data_set read_folder(std::string const& folder, bool needs_train
   auto const partial = triad::apps::find_file(folder, {"train.tsv", "train.txt"}).empty()
                            ? triad::apps::find_file(folder, {"train_partial.tsv"})
                            : std::string();
+  // Raw ones are other texts than those of the archive: figures of the two are not comparable.
+  auto const expect_preprocessed = [](seq2seq::text_pair const& pair) {
+    if (auto const raw = raw_token(pair.target); !raw.empty())
+      throw triad::data_error("the query has \"" + triad::apps::shortened(raw) +
+                              "\", expected one that is preprocessed, without ns: and with count ( * ): give CFQ's "
+                              "dataset.json and its split, which is preprocessed here");
+  };
+  auto const expect = needs_train ? expect_preprocessed : std::function<void(seq2seq::text_pair const&)>();
   auto d = seq2seq::read_columns(folder, needs_train && partial.empty(),
-                                 "expected train.tsv, dev.tsv and test.tsv, or CFQ's dataset.json; " + where);
+                                 "expected train.tsv, dev.tsv and test.tsv, or CFQ's dataset.json; " + where, expect);
   if (needs_train && !partial.empty()) {
-    d.train = triad::apps::read_pairs(partial);
+    d.train = triad::apps::read_pairs(partial, expect);
     triad::apps::say("{}: a part of the training set alone\n", partial);
   }
   return d;
+}
+
+/// A raw token of a query of a test part, as raw_token() has it; or nothing.
+inline std::string raw_token(seq2seq::data_set const& d) {
+  for (auto const& part : d.tests)
+    for (auto const& pair : part.pairs)
+      if (auto token = raw_token(pair.target); !token.empty()) return token;
+  return {};
+}
+
+/// Throws data_error where raw queries are asked of a model that was trained on preprocessed ones, or the other way
+/// round: it would answer none.  raw: a raw token of the data, or nothing.
+inline void expect_same_form(std::string const& raw, seq2seq::dictionary const& words) {
+  std::string known;
+  for (auto n = seq2seq::dictionary::specials; n < words.size() && known.empty(); ++n)
+    known = raw_token(words.token(n));
+  if (raw.empty() == known.empty()) return;
+  throw triad::data_error(
+      known.empty()
+          ? "the data's queries are raw, with \"" + triad::apps::shortened(raw) +
+                "\", and those of the run's training were preprocessed: give CFQ's dataset.json and its split, "
+                "which is preprocessed here"
+          : "the run was trained on raw queries, with \"" + triad::apps::shortened(known) +
+                "\", and those of the data are preprocessed: give it data like its own, or train on CFQ's "
+                "dataset.json");
 }
 
 /// What the options ask for.  needs_train: the training part is wanted; else it may be missing.  Throws data_error.

@@ -52,6 +52,14 @@ inline std::string tokenised_query(std::string_view text) {
   return triad::text::joined(tokens);
 }
 
+/// A token of a query as the archive has it, before preprocessing: `ns:` at a token's beginning, or `count(*)`; or
+/// nothing.
+inline std::string raw_token(std::string_view query) {
+  for (auto const& token : triad::text::words(query))
+    if (token.starts_with("ns:") || token.find("count(*)") != std::string::npos) return token;
+  return {};
+}
+
 namespace detail {
 
 /// Where a question of dataset.json belongs.

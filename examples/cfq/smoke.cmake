@@ -58,7 +58,7 @@ run("0|3" train --preset smoke --updates 2 --data ${FOLDER}/mcd)
 run("0|3" train --task parse --preset smoke --updates 2 --data ${FOLDER}/mcd)
 expect("LAS")
 run(1 split --data ${FOLDER}/made/all.tsv --out ${FOLDER}/none)
-expect("all.tsv:1: not an annotated question")
+expect("all.tsv:1:1: expected JSON, found none")
 
 # The published form.
 file(WRITE ${FOLDER}/archive/dataset.json [=[[
@@ -73,3 +73,15 @@ run(1 train --preset smoke --data ${FOLDER}/archive)
 expect("give its split beside it")
 run(1 train --preset smoke --split mine)
 expect("--split is about CFQ's dataset.json")
+
+# Raw queries are no training set, and are asked of no run that was trained on preprocessed ones.
+file(WRITE ${FOLDER}/raw/train.tsv "Did M0 marry M1\tSELECT count(*) WHERE { M0 ns:a.b M1 }\n")
+file(WRITE ${FOLDER}/raw/test.tsv "Did M0 marry M1\tSELECT count(*) WHERE { M0 ns:a.b M1 }\n")
+run(1 train --preset smoke --data ${FOLDER}/raw)
+expect("raw/train.tsv:1: the query has \"count\\(\\*\\)\", expected one that is preprocessed")
+foreach(verb evaluate explain)
+  run(1 ${verb} ${FOLDER}/run --data ${FOLDER}/raw)
+  expect("the data's queries are raw, with \"count\\(\\*\\)\", and those of the run's training were preprocessed")
+endforeach()
+run(1 predict ${FOLDER}/run --unknown "Did M0 marry M1\tSELECT")
+expect("question 1: column 16: found a tab")

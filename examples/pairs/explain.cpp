@@ -61,6 +61,7 @@ int explain(options const& o, program const& p) {
   auto const chosen = sample(all, o.count);
   std::vector<coded_pair> pairs;
   auto model = trained_translator(o, use::explaining, [&](vocabulary& words, options const& shape) {
+    p.expect_words(words);
     expect_readable(shape, words, "the chosen pairs", chosen);
     pairs = coded(chosen, words);
     return longest_of(pairs);

@@ -132,6 +132,32 @@ TEST_CASE("a folder of columns may have a part of the training set alone, as MCW
   CHECK(d.train.size() == 2);
 }
 
+TEST_CASE("raw queries are no training set, and are asked of no model that was trained on preprocessed ones") {
+  triad::test::scratch_folder const folder;
+  options o;
+  o.data = folder / "";
+  for (auto const* query : {"SELECT count(*) WHERE { M0 a M1 }", "SELECT ?x0 WHERE { M0 ns:film.director.film ?x0 }"}) {
+    CAPTURE(query);
+    stored(folder, "train.tsv", "a\tb\nDid M0\t" + std::string(query) + "\n");
+    CHECK_THROWS_WITH(data_of(o, true), contains("train.tsv:2: the query has \"") &&
+                                            contains("expected one that is preprocessed, without ns: and with count"));
+  }
+  stored(folder, "train.tsv", "a\tb\n");
+  stored(folder, "test.tsv", "a\tb\nc\tM0 ns:a M1\n");
+  CHECK_THROWS_WITH(data_of(o, true), contains("test.tsv:2: the query has \"ns:a\""));
+  auto const raw = raw_token(data_of(o, false));
+  CHECK(raw == "ns:a");
+
+  triad::text::token_counts plain_words, raw_words;
+  plain_words.add_line("count ( * ) a"), raw_words.add_line("M0 ns:a M1");
+  auto const plain_model = seq2seq::dictionary::build(plain_words), raw_model = seq2seq::dictionary::build(raw_words);
+  CHECK_NOTHROW(expect_same_form("", plain_model));
+  CHECK_NOTHROW(expect_same_form(raw, raw_model));
+  CHECK_THROWS_WITH(expect_same_form(raw, plain_model), contains("the data's queries are raw, with \"ns:a\""));
+  CHECK_THROWS_WITH(expect_same_form("", raw_model), contains("the run was trained on raw queries, with \"ns:a\""));
+  CHECK(raw_token("SELECT count ( * ) WHERE { ?x0 a/ns:b M0 }").empty());
+}
+
 TEST_CASE("conjuncts are sorted, and what is no query stays as it is") {
   CHECK(sorted_conjuncts("S WHERE { b c . FILTER ( a ) . ?x0 y . b c }") ==
         "S WHERE { ?x0 y . FILTER ( a ) . b c . b c }");
