@@ -29,6 +29,19 @@ std::string told(std::string const& data) { return data.empty() ? "generated dat
 
 }  // namespace
 
+void expect_different_runs(std::string const& first, std::vector<std::string> const& more) {
+  std::vector<std::string> before{first};
+  for (auto const& run : more) {
+    for (auto const& other : before) {
+      std::error_code none;
+      if (run == other || std::filesystem::equivalent(checkpoint_of(run), checkpoint_of(other), none))
+        throw data_error(run + (run == other ? " is named twice" : " is the run that " + other + " names") +
+                         ": it would count as two of those that answer together; name each once");
+    }
+    before.push_back(run);
+  }
+}
+
 void expect_together(run_options const& o, checkpoint const& first, std::string const& run, checkpoint const& file) {
   if (auto const config = config_of(run); std::filesystem::is_regular_file(config))
     if (auto const owner = owner_of(read_config(config)); !owner.empty() && owner != o.program)

@@ -13,6 +13,9 @@
 
 namespace triad::apps {
 
+/// Throws data_error where one of these runs is named twice, by its folder, its checkpoint or another way to it.
+void expect_different_runs(std::string const& first, std::vector<std::string> const& more);
+
 /// Throws data_error that names `run` where it cannot answer together with o.run, whose checkpoint is `first`: it is
 /// another program's, knows other words, or was trained on other data than those that are asked, which are o.run's.
 void expect_together(run_options const& o, checkpoint const& first, std::string const& run, checkpoint const& file);

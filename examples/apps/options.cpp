@@ -124,10 +124,15 @@ void run_options::settle() {
     throw data_error(fmt::format("--seeds {} from --seed {} go beyond the largest seed, {}: give a smaller --seed",
                                  seeds, seed, largest));
   expect_arithmetic(*this);
+  if (resume && out.empty()) throw data_error("--resume goes on with the run in a folder: name it with --out");
 }
 
 void width_options::settle() {
   run_options::settle();
+  if (dropout == 0 && dropout_until != 1)
+    throw data_error(
+        fmt::format("--dropout-until {} says until when there is dropout, and --dropout is 0: leave one of the two out",
+                    dropout_until));
   if (width % heads != 0) throw data_error(fmt::format("--width {} is no multiple of --heads {}", width, heads));
 }
 

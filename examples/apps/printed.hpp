@@ -63,7 +63,8 @@ inline std::string printable(std::string_view text) { return detail::shown(text,
 /// The same of a name within a line, or a cell of a table: of line ends and tabs too.
 inline std::string printable_name(std::string_view text) { return detail::shown(text, ""); }
 
-/// What a message repeats of a text: its first bytes, in whole characters of UTF-8 and as printable_name() has them, and
+/// What a message repeats of a text: its first bytes, in whole characters of UTF-8 and as printable_name() has them,
+/// and
 /// "..." where there are more.
 inline std::string shortened(std::string_view text, std::size_t most = 60) {
   auto end = std::min(most, text.size());

@@ -40,6 +40,12 @@ CLI::Validator validator(number_check const& c) {
   return {[c](std::string& text) { return c(text); }, c.kind};
 }
 
+/// Of every option that is a text: nothing is no value, and would be taken for "not given".
+number_check const some_text{{}, [](std::string const& text) {
+                               return text.empty() ? std::string("is empty: give a value, or leave the option out")
+                                                   : std::string();
+                             }};
+
 /// Behind an argument in brackets, which CLI11 would take for a list; no argument has it.
 constexpr char no_list = '\0';
 
@@ -78,6 +84,7 @@ void add(CLI::App& app, option const& one) {
         }
       },
       one.value);
+  if (std::holds_alternative<std::string*>(one.value) && !one.asks) added->check(validator(some_text));
   if (!one.choices.empty()) added->check(validator(one_of_names(one.choices)));
   if (one.is_file) added->check(validator(existing_file));
   if (one.is_folder) added->check(validator(existing_folder));
@@ -102,6 +109,14 @@ std::set<std::string> option_names(CLI::App const& train, arguments const& all) 
     if (auto const* const option = train.get_option_no_throw("--" + name); option != nullptr)
       names.insert(option->get_lnames().front());
   return names;
+}
+
+/// Throws data_error where a flag is on the command line beside its opposite, --tied and --untied.
+void refuse_opposites(option_list const& options, arguments const& all) {
+  auto const typed = typed_names(all);
+  for (auto const& one : options.all())
+    if (!one.opposite_name.empty() && typed.contains(one.name) && typed.contains(one.opposite_name))
+      throw data_error("--" + one.name + " and --" + one.opposite_name + " are opposites: give one");
 }
 
 /// The options of a config file as arguments, but for those that the command line gives itself.
@@ -274,6 +289,7 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
   fit_help(app, options, given, page);
   try {
     parse(app, *app.get_subcommand("train"), options, o, restart, given);
+    refuse_opposites(options, given);
     auto const& chosen = *app.get_subcommands().front();
     auto const verb = std::find_if(say.verbs.begin(), say.verbs.end(),
                                    [&](apps::verb const& v) { return v.name == chosen.get_name(); });

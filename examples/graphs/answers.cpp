@@ -120,6 +120,7 @@ void answer_together(options const& o, triad::checkpoint const& first, std::vect
           *model.net, parts[p].graphs, [&]() -> auto const& { return model.net->logits(); },
           [&](std::size_t from, std::size_t, std::vector<float> const& logits) { sums[p].add(from, logits); });
   };
+  triad::apps::expect_different_runs(o.run, o.more_runs);
   for (auto const& run : o.more_runs)  // before anything is computed
     triad::apps::expect_together(o, first, run, triad::apps::open_run(run));
   add(o.run, first);

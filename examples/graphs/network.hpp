@@ -25,7 +25,7 @@ struct options : triad::apps::stack_options {
   bool shuffle = false;     // another order in every epoch
   int epochs = 50;
   int batch = 400;
-  std::string compare;  // another model, trained as long
+  std::string compare;  // another model, trained as long; empty or "none": no other
   int layers_from = 0;  // of a tied model: its depth in an update is drawn, from this to `layers`; 0: always that
   double augment = 0;   // rate at which a training graph is glued to another
   std::string augment_with = "both";  // detours, branches, both

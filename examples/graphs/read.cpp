@@ -25,7 +25,7 @@ std::string checked(std::string label) {
     throw triad::data_error(
         fmt::format("the label \"{}\" is empty, begins with \"{}\" or has \"{}\" in it; give it "
                     "another name",
-                    label, node_mark, several_mark));
+                    triad::apps::shortened(label), node_mark, several_mark));
   return label;
 }
 
@@ -76,7 +76,8 @@ class parts_by_value {
   void add(nlohmann::json const& value, std::string const& by, labelled_graph g) {
     bool const number = value.is_number();
     if (!number && !value.is_string() && !value.is_boolean()) triad::apps::refuse_member(by.c_str(), kinds_, value);
-    auto const text = value.is_string() ? value.get<std::string>() : value.dump();
+    auto text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (value.is_string() && reads_otherwise(text)) text = value.dump();  // "1", beside the number 1
     parts_[{!number, number ? value.get<double>() : 0, text}].push_back(std::move(g));
   }
   void take(std::string const& by, std::vector<test_part>& to) {
@@ -86,6 +87,12 @@ class parts_by_value {
   static constexpr auto kinds_ = "a text, a number, true or false";
 
  private:
+  /// Whether a text without its quotes would be taken for a number, true or false.
+  static bool reads_otherwise(std::string const& text) {
+    auto const value = nlohmann::json::parse(text, nullptr, false);
+    return value.is_number() || value.is_boolean();
+  }
+
   std::string name_;
   std::map<std::tuple<bool, double, std::string>, graph_list> parts_;
 };
@@ -169,13 +176,13 @@ labelled_graph numbered(written_graph const& g, vocabulary const& words) {
     if (label == 0)
       throw triad::data_error(fmt::format(
           "\"{}\" of nodes {} and {} is on no pair of the training file, and the model cannot know it; it knows {}",
-          word, pair.from, pair.to, words.edge_labels.all()));
+          triad::apps::shortened(word), pair.from, pair.to, words.edge_labels.all()));
     result.edges.push_back({pair.from, pair.to, label});
   }
   if (result.target < 0 && !g.target.empty())
     throw triad::data_error(
         fmt::format("the target \"{}\" is none of the training file, and the model cannot answer it; it knows {}",
-                    g.target, words.targets.all()));
+                    triad::apps::shortened(g.target), words.targets.all()));
   return result;
 }
 

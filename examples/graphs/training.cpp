@@ -39,7 +39,9 @@ void expect_options_of(std::string const& model, options const& o) {
 void options::settle() {
   stack_options::settle();
   for (auto const& one : {model, compare})
-    if (!one.empty()) expect_options_of(one, *this);
+    if (!one.empty() && one != "none") expect_options_of(one, *this);
+  if (compare == model)
+    throw triad::data_error("--compare " + compare + " is the model of the run itself: give another, or none");
   if (layers_from > 0 && !tied)
     throw triad::data_error(
         "--layers-from is for tied models, whose one layer is applied again and again: leave --untied out, or give "
@@ -59,7 +61,9 @@ void options::each(triad::apps::option_list& f) {
   f("model", &model, "edge-transformer, or the baselines rat, rrat and gat")
       .one_of({"edge-transformer", "rat", "rrat", "gat"})
       .shapes();
-  f("compare", &compare, "Another model to train as long, for comparison").one_of({"", "rat", "rrat", "gat"}).free();
+  f("compare", &compare, "Another model to train as long, for comparison; none: none")
+      .one_of({"none", "rat", "rrat", "gat"})
+      .free();
   f("attention", &attention, "full, value-ablation, attention-ablation, both-ablations, flat").shapes();
   f("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
       .seldom()
@@ -90,7 +94,8 @@ void options::each(triad::apps::option_list& f) {
 
   f("runs", &more_runs, "More runs of the same task: the mean of all their log-probabilities answers")
       .only({"evaluate"})
-      .positional();
+      .positional()
+      .file_or_folder();
   f("layers", &unrolled, "How often a tied layer is applied, if not as often as in training")
       .only({"evaluate"})
       .between(1, triad::apps::most_layers);
@@ -195,6 +200,8 @@ class graph_training : public triad::apps::training {
       triad::apps::refuse_given(options_, {"validation"},
                                 data_.made ? "a training file: generated examples come with a dev part"
                                            : "data without a dev part, and this folder has one");
+      if (data_.made)
+        triad::apps::refuse_given(options_, {"shuffle"}, "the order of a training file: generated examples have none");
       train_ = data_.train;
       return train_.size();
     }
@@ -361,7 +368,7 @@ int train(options& o, data_set const& data, run_texts const& say) {
   };
   auto const all = all_of(o.out);
   std::optional<runs> others = runs();
-  if (all && !o.compare.empty()) {
+  if (all && !o.compare.empty() && o.compare != "none") {
     auto const asked = std::pair(o.model, o.compare);
     o.model = o.compare, o.compare.clear();
     others = all_of(o.out.empty() ? o.out : o.out + "/" + o.model);

@@ -77,6 +77,9 @@ struct options : triad::apps::width_options {
   std::string more_settings() const override;
 };
 
+/// Throws data_error where options on the command line are about another search than the one that is made.
+void expect_search(options const& o);
+
 /// Whether its states are of edges.
 inline bool of_edges(options const& o) { return o.model == "edge-transformer"; }
 

@@ -78,10 +78,12 @@ namespace {
 
 int evaluate(options const& o, program const& p) {
   expect_tests(p);
+  expect_search(o);
   std::vector<std::string> files{"scores.csv"};
   for (auto const& part : p.data.tests) files.push_back(lines_file(part.name));
   triad::apps::expect_free_in_folder(o, files);
   auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const& shape) {
+    p.expect_words(words);
     for (auto const& part : p.data.tests) expect_readable(shape, words, part.name, part.pairs);
     return longest_source(p.data, words);
   });
@@ -113,6 +115,7 @@ std::string json_answer(std::string const& line, std::vector<hypothesis> const& 
 }
 
 int predict(options const& o) {
+  expect_search(o);
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   index_t most = 0;  // tokens of a sentence
   if (o.n_best > o.beam) throw triad::data_error(fmt::format("--n-best {} needs a --beam of as many", o.n_best));
@@ -125,6 +128,7 @@ int predict(options const& o) {
   auto const how = search_of(o, model.words, o.n_best);
   auto const answer = [&](std::string const& line) {
     bool const is_json = line.starts_with('{');
+    if (!is_json) triad::apps::expect_plain_question(line);
     auto const source =
         is_json ? triad::apps::member<std::string>(triad::apps::read_json_line(line), "source", "a text") : line;
     auto const numbers = model.words.source.encode(source);
@@ -145,7 +149,7 @@ int predict(options const& o) {
       throw triad::data_error(
           fmt::format("\"{}\" is none of the {} words that the model knows; --unknown translates "
                       "it as <unk>",
-                      missing.front(), model.words.source.ordinary()));
+                      triad::apps::shortened(missing.front()), model.words.source.ordinary()));
     if (static_cast<index_t>(numbers.size()) > most)
       throw triad::data_error(
           fmt::format("the sentence has {} tokens; at most {} are read by this model: split it", numbers.size(), most));

@@ -92,6 +92,8 @@ expect("standard input:2: 1 columns where CoNLL-U has 10")
 file(WRITE ${FOLDER}/rows.txt "M3 met M0\n1\tM3\t_\n")
 run(1 predict ${FOLDER}/run --unknown --file ${FOLDER}/rows.txt)
 expect("rows.txt:2:2: found a tab, as between columns of data")
+run(1 explain ${FOLDER}/run --unknown --sentence "M3\tmet")
+expect("column 3: found a tab, as between columns of data")
 run(1 predict ${FOLDER}/run --unknown "IN: M3 OUT: M0")
 expect("question 1: found a line of SCAN")
 

@@ -155,6 +155,7 @@ std::string picture(conllu_sentence const& s, found_tree const& tree, vocabulary
 }
 
 int explain(options const& o) {
+  triad::apps::expect_plain_question(o.sentence);
   auto const given = triad::text::conllu_of(triad::text::words(o.sentence));
   if (given.words.empty()) throw triad::data_error("explain needs a sentence: --sentence \"Did M0 marry M1\"");
   triad::apps::expect_free_in_folder(o, {"tree.svg"});

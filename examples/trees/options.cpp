@@ -256,6 +256,14 @@ void options::settle() {
     throw triad::data_error(
         "--empty-tree and --recency are about choices among trees, and gumbel-released chooses among the arguments of "
         "each tree: leave them out");
+  if (interpreter == "rows" && given.contains("role-seed"))
+    throw triad::data_error(
+        "--role-seed draws the roles of --interpreter matrices or learned; those of rows are canonical: leave it out");
+  if (loss == "squared" && given.contains("floor"))
+    throw triad::data_error("--floor is about --loss divergence: give that, or leave it out");
+  if (first_rows == 0)
+    triad::apps::refuse_given(*this, {"last-updates", "last-learning-rate"},
+                              "the training after that of --first-rows, which is 0: leave it out");
   if ((evenness > 0 || recency > 0) != (even_updates > 0))
     throw triad::data_error(
         "--evenness or --recency above 0 and --even-updates, the updates until they are 0, go together");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "../apps/printed.hpp"
 #include "../apps/record.hpp"
 #include "data.hpp"
 #include "machine.hpp"
@@ -55,9 +56,9 @@ struct trained {
   triad::numbered_tree numbered(symbol_tree const& tree) const {
     for (index_t at = 0; at < tree.size(); ++at)
       if (!labels.has(tree.label(at)) || tree.label(at) == triad::empty_label)
-        throw triad::data_error("the node at " + triad::path_text(tree, at) + ": '" + tree.label(at) +
-                                "' is not one of the " + std::to_string(labels.size() - 1) +
-                                " labels that this machine was trained with");
+        throw triad::data_error("the node at " + triad::path_text(tree, at) + ": '" +
+                                triad::apps::shortened(tree.label(at)) + "' is not one of the " +
+                                std::to_string(labels.size() - 1) + " labels that this machine was trained with");
     auto numbers = labels.number(tree);
     triad::expect_fits(numbers, 2, net->positions().depth(), labels.size());
     return numbers;

@@ -32,6 +32,10 @@ int evaluate(program_options& o, data_reader const& read) {
         "that are less deep, or train a machine on these");
   auto found = tallies_of(data);
   bool const programs = o.programs || o.discrete;
+  if (programs)
+    triad::apps::refuse_given(o, {"train-sample"}, "training rows, of which --programs extracts none: leave it out");
+  else
+    triad::apps::refuse_given(o, {"threshold"}, "--programs: give that, or leave it out");
   triad::apps::text_table of_programs(
       {"", "likeliest choices", "programs", "least weight", "agree", "right", "distinct", "rows"});
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -3,10 +3,13 @@
 #include "../../examples/apps/ensemble.hpp"
 
 #include <cmath>
+#include <filesystem>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/io/scratch_folder.hpp"
 
 namespace examples_ensemble_tests {
 
@@ -16,6 +19,21 @@ std::vector<float> logs(std::vector<double> const& probabilities, double shift) 
   std::vector<float> all;
   for (double const p : probabilities) all.push_back(static_cast<float>(std::log(p) + shift));
   return all;
+}
+
+TEST_CASE("one run named twice does not answer together with itself") {
+  triad::test::scratch_folder const folder;
+  auto const run = [&](std::string const& name) {
+    std::filesystem::create_directories(folder / name);
+    triad::test::saved(folder, "a checkpoint", name + "/model.safetensors");
+    return folder / name;
+  };
+  auto const one = run("one"), two = run("two"), three = run("three");
+  CHECK_NOTHROW(triad::apps::expect_different_runs(one, {}));
+  CHECK_NOTHROW(triad::apps::expect_different_runs(one, {two, three}));
+  CHECK_THROWS_WITH(triad::apps::expect_different_runs(one, {two, one}), triad::test::contains("one is named twice"));
+  CHECK_THROWS_WITH(triad::apps::expect_different_runs(one, {two, two + "/model.safetensors"}),
+                    triad::test::contains("is the run that " + two + " names"));
 }
 
 TEST_CASE("the class of the largest product of probabilities answers, whatever is added to a row of logits") {

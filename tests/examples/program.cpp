@@ -23,13 +23,16 @@ namespace idle {
 
 struct options : triad::apps::run_options {
   int test_size = 1;
-  std::string questions;
+  std::string questions, named;
+  bool is_long = true;
   std::vector<std::string> asked;
 
   void each(triad::apps::option_list& f) override {
     run_options::each(f);
     f("data", &data, "").also({"evaluate"}).path();
     f("test-size", &test_size, "").also({"evaluate"}).free();
+    f("named", &named, "").free();
+    f("long", &is_long, "").opposite("short").free();
     f("data", &questions, "").only({"predict"});
     f("question", &asked, "").only({"predict"}).positional();
   }
@@ -128,6 +131,37 @@ TEST_CASE("a question in brackets is one question, an empty path and a number wi
   CHECK(run({"evaluate", folder.path, "--test-size", "010"}, stderr).status == triad::apps::misused);
   CHECK(run({"train", "--seed", "08"}, stderr).status == triad::apps::misused);
   CHECK(run({"train", "--out", ""}, stderr).status == triad::apps::misused);
+}
+
+TEST_CASE("a text that is empty is no value of any option, and opposites do not stand beside each other") {
+  auto const wrong = [](std::vector<std::string> const& arguments, char const* what) {
+    auto const [status, text] = run(arguments, stderr);
+    CAPTURE(text);
+    CHECK(status == triad::apps::misused);
+    CHECK_THAT(text, triad::test::contains(what));
+  };
+  wrong({"train", "--named", ""}, "--named: is empty: give a value, or leave the option out");
+  wrong({"train", "--config", "", "--named", "a"}, "--config");
+  wrong({"evaluate", ""}, "run: is empty: give a value, or leave the option out");
+  CHECK(run({"train", "--named", "a"}).status == 0);
+  CHECK(run({"predict", "r", ""}, stderr).status == triad::apps::refused);  // a blank question is one, and r is no run
+  auto const [status, text] = run({"train", "--long", "--short"}, stderr);
+  CHECK(status == triad::apps::refused);
+  CHECK_THAT(text, triad::test::contains("idle: --long and --short are opposites: give one"));
+  CHECK(run({"train", "--short"}).status == 0);
+}
+
+TEST_CASE("what goes on with no folder, or ends what there is not, is refused before training") {
+  auto const [status, text] = run({"train", "--resume"}, stderr);
+  CHECK(status == triad::apps::refused);
+  CHECK_THAT(text, triad::test::contains("--resume goes on with the run in a folder: name it with --out"));
+  triad::apps::width_options o;
+  o.dropout = 0, o.dropout_until = 0.9;
+  CHECK_THROWS_WITH(o.settle(),
+                    triad::test::contains("--dropout-until 0.9 says until when there is dropout, and --dropout "
+                                          "is 0"));
+  o.dropout = 0.1;
+  CHECK_NOTHROW(o.settle());
 }
 
 TEST_CASE("a trained model is asked about its run's data, and other data are named beside them") {

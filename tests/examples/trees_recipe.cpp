@@ -228,6 +228,23 @@ TEST_CASE("a weight of empty positions without the updates until it is 1 is refu
   }
 }
 
+TEST_CASE("options that would decide nothing are refused") {
+  auto const refused = [](char const* name, char const* reason, auto const& change) {
+    CAPTURE(name);
+    trees::options o;
+    o.given = {name};
+    CHECK_THROWS_WITH(o.settle(), contains(reason));
+    change(o);
+    CHECK_NOTHROW(o.settle());
+  };
+  refused("role-seed", "--role-seed draws the roles of --interpreter matrices or learned",
+          [](trees::options& o) { o.interpreter = "matrices"; });
+  refused("floor", "--floor is about --loss divergence", [](trees::options& o) { o.loss = "divergence"; });
+  for (auto const* name : {"last-updates", "last-learning-rate"})
+    refused(name, "is about the training after that of --first-rows, which is 0",
+            [](trees::options& o) { o.first_rows = 0.5; });
+}
+
 TEST_CASE("of evenness a batch gives each sample its part, counted in positions") {
   triad::tree_batch<float> in;
   in.sizes.batch = 4, in.positions = 8;
