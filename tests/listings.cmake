@@ -23,6 +23,8 @@ set(without_test
 # "test|what it is of", where that is no header.
 set(without_header
   "mpi/parallel_training.cpp|the program of docs/parallel.md, which mpirun starts"
+  "ops/not_a_number.cpp|every operation with NaN and with infinity in each operand"
+  "ops/places.cpp|every operation with one number at each place of a row"
   "ops/far.cpp|every operation beyond 2^31 elements, in memory that is mapped once for all"
   "cpu/torch_kernels.cpp|examples/torch, whose kernels it compiles as the package does"
   "models/planned_memory.cpp|what several models keep, in bytes and by formulas")

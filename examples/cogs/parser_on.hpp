@@ -17,6 +17,7 @@
 #include "triad/models/transformer_parser.hpp"
 #include "triad/ops/arc_cross_entropy.hpp"
 #include "triad/ops/cross_entropy.hpp"
+#include "triad/train/row_classes.hpp"
 
 namespace cogs {
 
@@ -105,7 +106,9 @@ class parser_on final : public triad::apps::learner_on<parser_on<Model, Ex>, par
     };
     auto const labels = [&](auto logits) {
       triad::argmax_rows(ex_, logits, best);
-      return numbers();
+      auto values = numbers();
+      triad::expect_classes(values);
+      return values;
     };
     triad::best_arcs(ex_, trainer_.model().arcs_of(in), in.graphs, triad::vec<float const>(found.parent), best);
     auto const parent = numbers(), role = labels(found.labels.role), category = labels(found.labels.category),

@@ -181,13 +181,25 @@ TEST_CASE("losses have the same bits for one, two and three threads") {
   }
 }
 
-TEMPLATE_TEST_CASE("argmax takes the first of the largest", "", TRIAD_TEST_TYPES) {
+TEMPLATE_TEST_CASE("argmax takes the first of the largest, and none where one is NaN", "", TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   std::vector<T> const x{T(1), T(3), T(3), T(-2), T(-1), T(-3), T(5), T(5), T(5)};
   std::vector<index_t> best(3, 9);
   argmax_rows(ex, rows_of(x, 3, 3), make_vec(best.data(), 3));
   CHECK(best == std::vector<index_t>{1, 1, 0});
+  best.resize(1);
+  for (index_t const columns : {1, 3, 40})
+    for (index_t at = 0; at < columns; ++at) {
+      CAPTURE(columns, at);
+      auto row = random_values<T>(columns, 1);
+      row[static_cast<std::size_t>(at)] = -std::numeric_limits<T>::infinity();
+      argmax_rows(ex, rows_of(row, 1, columns), make_vec(best.data(), 1));
+      CHECK((best[0] >= 0 && (columns == 1 || best[0] != at)));
+      row[static_cast<std::size_t>(at)] = std::numeric_limits<T>::quiet_NaN();
+      argmax_rows(ex, rows_of(row, 1, columns), make_vec(best.data(), 1));
+      CHECK(best[0] == -1);
+    }
 }
 
 TEST_CASE("losses of what does not fit are refused with a sentence") {

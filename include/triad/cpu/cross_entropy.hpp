@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <type_traits>
 
 #include "triad/cpu/backend.hpp"
@@ -15,35 +14,35 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
 
-/// y = exp(x - maximum), where no x is larger; returns the sum of y.
+/// y = exp(x - maximum), where no x is larger; returns the sum of y.  One exponential for all of a row: equal logits
+/// get equal probabilities wherever they stand.
 template <class T>
 T exponentials(T const* x, index_t v, T maximum, T* y) {
-  T total = 0;
-  index_t c = 0;
   if constexpr (std::is_same_v<T, float>) {
     using simd::floats, simd::lanes;
     floats sums{};
-    float some[lanes];
-    auto const part = [&](float const* from, float* to) {
-      floats const e = simd::exp_nonpositive(simd::load(from) - maximum);
+    index_t c = 0;
+    for (; c + lanes <= v; c += lanes) {
+      floats const e = simd::exp_nonpositive(simd::load(x + c) - maximum);
       sums += e;
-      simd::store(to, e);
-    };
-    for (; c + lanes <= v; c += lanes) part(x + c, y + c);
-    if (2 * (v - c) > lanes) {  // fewer are faster one by one
-      std::fill_n(some, lanes, -std::numeric_limits<float>::infinity());
-      std::copy(x + c, x + v, some);
-      part(some, some);
-      std::copy_n(some, v - c, y + c);
-      c = v;
+      simd::store(y + c, e);
     }
+    if (c < v) {
+      simd::tail const rest(v - c);
+      floats const e = simd::keep(simd::exp_nonpositive(rest.load(x + c) - maximum), (1u << (v - c)) - 1);
+      sums += e;
+      rest.store(y + c, e);
+    }
+    float some[lanes];
     simd::store(some, sums);
     for (int n = lanes / 2; n > 0; n /= 2)
       for (int l = 0; l < n; ++l) some[l] += some[l + n];
-    total = some[0];
+    return some[0];
+  } else {
+    T total = 0;
+    for (index_t c = 0; c < v; ++c) total += y[c] = std::exp(x[c] - maximum);
+    return total;
   }
-  for (; c < v; ++c) total += y[c] = std::exp(x[c] - maximum);
-  return total;
 }
 
 /// The loss of a row, and its gradient over `count`.

@@ -30,7 +30,7 @@ void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec
       T slope = 2 * per_row;
       if (right == 0) {
         T const norm = std::sqrt(sum);
-        slope = norm > T(0) ? per_empty / norm : T(0);
+        slope = norm == T(0) ? T(0) : per_empty / norm;
         of_rows(r) = norm * per_empty;
       }
 #pragma omp simd

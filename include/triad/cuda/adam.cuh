@@ -4,6 +4,7 @@
 
 #include <cuda/std/cmath>
 
+#include "triad/core/finite.hpp"
 #include "triad/cuda/elementwise.cuh"
 #include "triad/ops/adam.hpp"
 
@@ -62,7 +63,7 @@ struct clip_values {
 
   TRIAD_DEVICE void operator()(block const& b, T max_norm, vec<T const> norm, vec<T> g) const {
     T const factor = max_norm / (norm(0) + T(1e-6));
-    if (!(factor < T(1))) return;
+    if (!(factor < T(1) || is_nan(factor))) return;
     by_block(b, aligned, g.extent(0), [&](auto share) {
       T e[elementwise_each] = {};
       share.read(b, vec<T const>(g), e);

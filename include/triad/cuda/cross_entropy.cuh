@@ -8,6 +8,7 @@
 #include <cuda/std/cmath>
 #include <cuda/std/limits>
 
+#include "triad/core/finite.hpp"
 #include "triad/cuda/device/rows.cuh"
 #include "triad/cuda/elementwise.cuh"
 #include "triad/ops/cross_entropy.hpp"
@@ -85,7 +86,6 @@ struct cross_entropy_gradient {
   }
 };
 
-/// Each lane begins with column 0 and takes what is larger: then a NaN counts as it does in a loop over the columns.
 template <class T>
 struct argmax {
   static constexpr char const* name = "argmax_rows";
@@ -95,13 +95,17 @@ struct argmax {
     warp_row const own(b, x);
     T value = own.d > 0 ? x(own.r, 0) : T(0);
     index_t at = 0;
-    for (index_t c = b.lane(); c < own.d; c += warp)
+    bool nan = false;
+    for (index_t c = b.lane(); c < own.d; c += warp) {
+      nan = nan || is_nan(x(own.r, c));
       if (x(own.r, c) > value) {
         value = x(own.r, c);
         at = c;
       }
+    }
+    bool const none = b.ballot(nan) != 0;
     warp_first_largest(b, value, at);
-    if (own.live && b.lane() == 0) best(own.r) = at;
+    if (own.live && b.lane() == 0) best(own.r) = none ? -1 : at;
   }
 };
 

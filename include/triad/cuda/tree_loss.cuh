@@ -28,7 +28,7 @@ struct distance_from_one {
   T value, slope;
 
   TRIAD_DEVICE distance_from_one(tree_distance distance, T floor, T x) {
-    T const at = x > floor ? x : floor;
+    T const at = x <= floor ? floor : x;  // NaN stays
     bool const squared = distance == tree_distance::squared;
     slope = squared ? 2 * (x - T(1)) : T(1) - T(1) / at;
     // log1p keeps the digits near 1, log those near 0.
@@ -52,7 +52,7 @@ struct tree_loss_rows {
     auto const of = [&](T value) { return distance_from_one<T>(distance, floor, value); };
     T const sum =
         sum_of_symbols<T>(b, own, x, [&](T value, index_t v) { return is_right(v) ? of(value).value : value * value; });
-    T const norm = ::cuda::std::sqrt(sum), of_empty = norm > T(0) ? per_empty / norm : T(0),
+    T const norm = ::cuda::std::sqrt(sum), of_empty = norm == T(0) ? T(0) : per_empty / norm,
             slope = right > 0 ? 2 * per_row : of_empty;
     each_column<0>(b.lane(), own.d, [&](int, index_t v) {
       T const value = x(own.r, v);

@@ -5,6 +5,9 @@
 //   m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
 //   p -= rate / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon)
 //   clip:  g *= min(1, max_norm / (norm + 1e-6))
+//
+// NaN in a gradient, a moment or the rate goes into the parameter, and a norm that is NaN into the whole gradient; an
+// infinite norm makes it 0.  Where the square of a gradient overflows, v is infinite and the parameter stands still.
 #pragma once
 
 #include "triad/core/backend.hpp"

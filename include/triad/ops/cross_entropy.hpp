@@ -9,6 +9,9 @@
 //
 // With epsilon = 0 the loss of a row is -log p(target).  In fairseq's terms, e = epsilon / (v - 1):
 //   (1 - epsilon - e) nll + e smooth,  nll = -log p(target),  smooth = sum over all c of -log p(c)
+//
+// A logit that is NaN or +infinity makes the loss NaN, and the gradient of its row; one of -infinity is a class of
+// probability 0.  Rows that are left out may hold anything.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -41,7 +44,7 @@ void cross_entropy(Ex& ex, Logits logits, vec<index_t const> target, Loss loss, 
     do_cross_entropy(ex, matrix<T const>(as_matrix(logits)), target, as_vec(loss), as_matrix(dlogits), smoothing);
 }
 
-/// best(r) = the first column that holds the largest value of row r.
+/// best(r) = the first column that holds the largest value of row r; -1 of a row with a NaN, which has none.
 template <backend Ex, class X>
 void argmax_rows(Ex& ex, X x, vec<index_t> best) {
   using T = element_t<X>;

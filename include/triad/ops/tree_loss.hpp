@@ -18,6 +18,9 @@
 // floor) times the square's.  h is the divergence of x from 1 (of Kullback and Leibler, of measures): 0 at 1 alone.
 //
 //   symbol(r) = the v with the largest score, 0 counting as score 0, where |x(r, 1..)| > threshold; else 0
+//
+// A score that is NaN makes the loss NaN, and every gradient of its row that depends on it; the score of <empty>, which
+// nobody reads, may be anything.  A symbol cannot say so: NaN is larger than nothing, so its row has none.
 #pragma once
 
 #include "triad/core/arena.hpp"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "triad/core/finite.hpp"
 #include "triad/ops/adam.hpp"
 #include "triad/reference/backend.hpp"
 
@@ -28,7 +29,7 @@ void do_adam(backend&, adam_options const& s, vec<double const> rate, std::uint6
 template <class T>
 void do_clip(backend&, T max_norm, vec<T const> norm, vec<T> g) {
   T const factor = max_norm / (norm(0) + T(1e-6));
-  if (factor < T(1))
+  if (factor < T(1) || is_nan(factor))
     for (index_t i = 0; i < g.extent(0); ++i) g(i) *= factor;
 }
 

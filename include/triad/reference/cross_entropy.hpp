@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "triad/core/finite.hpp"
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/reference/backend.hpp"
 
@@ -39,9 +40,13 @@ void do_cross_entropy(backend&, matrix<T const> logits, vec<index_t const> targe
 template <class T>
 void do_argmax_rows(backend&, matrix<T const> x, vec<index_t> best) {
   for (index_t r = 0; r < x.extent(0); ++r) {
-    best(r) = 0;
-    for (index_t c = 1; c < x.extent(1); ++c)
-      if (x(r, c) > x(r, best(r))) best(r) = c;
+    index_t at = 0;
+    bool none = false;
+    for (index_t c = 0; c < x.extent(1); ++c) {
+      if (x(r, c) > x(r, at)) at = c;
+      none = none || is_nan(x(r, c));
+    }
+    best(r) = none ? -1 : at;
   }
 }
 

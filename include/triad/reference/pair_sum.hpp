@@ -7,11 +7,11 @@
 
 namespace triad::reference TRIAD_MATH_FLAGS {
 
-/// What dropout multiplies element (r, f) of a matrix of d columns by.
+/// What dropout makes of element (r, f) of a matrix of d columns.
 template <class T>
-T dropout_factor(dropout_mask const& dropout, index_t r, index_t f, index_t d) {
-  if (!dropout.active()) return T(1);
-  return dropout.keeps(dropout_element(r, f, d)) ? T(dropout.scale()) : T(0);
+T after_dropout(dropout_mask const& dropout, index_t r, index_t f, index_t d, T value) {
+  if (!dropout.active()) return value;
+  return dropout.keeps(dropout_element(r, f, d)) ? T(dropout.scale()) * value : T(0);
 }
 
 template <class T>
@@ -24,7 +24,7 @@ void do_pair_sum(backend&, graph_batch const& g, matrix<T const> a, matrix<T con
         for (index_t f = 0; f < d; ++f) {
           index_t const r = g.edge(graph) + i * n + j;
           T const sum = a(g.node(graph) + i, f) + b(g.node(graph) + j, f);
-          y(r, f) = (residual.extent(0) != 0 ? residual(r, f) : T(0)) + dropout_factor<T>(dropout, r, f, d) * sum;
+          y(r, f) = (residual.extent(0) != 0 ? residual(r, f) : T(0)) + after_dropout(dropout, r, f, d, sum);
         }
 }
 
@@ -39,7 +39,7 @@ void do_pair_sum_grad(backend&, graph_batch const& g, dropout_mask dropout, matr
       for (index_t j = 0; j < n; ++j)
         for (index_t f = 0; f < d; ++f) {
           index_t const r = g.edge(graph) + i * n + j;
-          T const dz = dropout_factor<T>(dropout, r, f, d) * dy(r, f);
+          T const dz = after_dropout(dropout, r, f, d, dy(r, f));
           da(g.node(graph) + i, f) += dz;
           db(g.node(graph) + j, f) += dz;
         }

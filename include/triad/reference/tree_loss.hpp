@@ -28,7 +28,7 @@ struct distance_from_one {
       value = (x - T(1)) * (x - T(1)), slope = 2 * (x - T(1));
       return;
     }
-    T const floor = T(o.floor), at = x > floor ? x : floor;
+    T const floor = T(o.floor), at = x <= floor ? floor : x;  // NaN stays
     slope = T(1) - T(1) / at;
     // log1p keeps the digits near 1, log those near 0.
     value = (at - T(1)) - (at < T(0.5) ? std::log(at) : std::log1p(at - T(1))) + (x - at) * slope;
@@ -44,7 +44,7 @@ void do_tree_loss(backend&, matrix<T const> x, vec<index_t const> target, vec<T>
     TRIAD_EXPECTS(target(r) >= 0 && target(r) < x.extent(1), target_outside("tree_loss", r, target(r), x.extent(1)));
     dx(r, 0) = T(0);
     if (target(r) == 0) {
-      T const norm = symbol_norm(x, r), slope = norm > T(0) ? per_empty / norm : T(0);
+      T const norm = symbol_norm(x, r), slope = norm == T(0) ? T(0) : per_empty / norm;
       of_rows(r) = norm * per_empty;
       for (index_t v = 1; v < x.extent(1); ++v) dx(r, v) = x(r, v) * slope;
       continue;

@@ -78,7 +78,7 @@ evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne ad
                         " further questions, which are no samples; add the samples without them");
     auto const said = learner.judge(in, asked);
     index_t const rows = said.said.extent(0);
-    auto const& best = classes(said.said);
+    auto const& best = classes.or_none(said.said);
     right.resize(best.size());
     where.to_host(right.data(), asked.data_handle(), right.size() * sizeof(index_t));
 

@@ -2,15 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "triad/core/backend.hpp"
 #include "triad/core/buffer.hpp"
+#include "triad/core/errors.hpp"
 #include "triad/core/views.hpp"
 #include "triad/ops/cross_entropy.hpp"
 
 namespace triad {
+
+/// That each row has a class: classes are those of argmax_rows.  A training_failure where one is -1.
+inline void expect_classes(std::vector<index_t> const& classes) {
+  auto const none = std::find(classes.begin(), classes.end(), index_t{-1});
+  if (none != classes.end())
+    throw training_failure("classes: a logit of row " + std::to_string(none - classes.begin()) +
+                           " is nan, expected a number; the weights are too large or not finite: take earlier ones, "
+                           "or train again with a lower learning rate");
+}
 
 /// Keeps its memory: a call of no more rows than one before allocates nothing.
 template <backend Ex>
@@ -20,9 +32,16 @@ class row_classes {
 
   explicit row_classes(Ex& ex) : ex_(ex), there_(0, memory_of(ex)) {}
 
-  /// Of logits (rows, classes), one number a row, the first of equals; until the next call.  Waits for the device.
+  /// Of logits (rows, classes), one number a row, the first of equals; until the next call.  Waits for the device.  A
+  /// training_failure where a logit is NaN, which no class has.
   template <class Logits>
   std::vector<index_t> const& operator()(Logits logits) {
+    expect_classes(or_none(logits));
+    return here_;
+  }
+  /// The same, with -1 for rows that have a NaN.
+  template <class Logits>
+  std::vector<index_t> const& or_none(Logits logits) {
     index_t const rows = logits.extent(0);
     auto const count = static_cast<std::size_t>(rows), bytes = count * sizeof(index_t);
     if (there_.bytes() < bytes) there_ = buffer<memory>(bytes, memory_of(ex_));

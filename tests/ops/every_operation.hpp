@@ -1,0 +1,339 @@
+// A small use of every operation and its gradient.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tests/ops/every_attention.hpp"
+#include "tests/ops/operation_use.hpp"
+#include "tests/ragged.hpp"
+#include "triad/ops/adam.hpp"
+#include "triad/ops/arc_cross_entropy.hpp"
+#include "triad/ops/cross_entropy.hpp"
+#include "triad/ops/dropout.hpp"
+#include "triad/ops/elementwise.hpp"
+#include "triad/ops/gather.hpp"
+#include "triad/ops/head_bias.hpp"
+#include "triad/ops/layer_norm.hpp"
+#include "triad/ops/log_step.hpp"
+#include "triad/ops/matmul.hpp"
+#include "triad/ops/pair_product.hpp"
+#include "triad/ops/pair_sum.hpp"
+#include "triad/ops/reduce.hpp"
+#include "triad/ops/softmax.hpp"
+#include "triad/ops/tree_choice.hpp"
+#include "triad/ops/tree_loss.hpp"
+#include "triad/ops/tree_shift.hpp"
+#include "triad/ops/wide_matmul.hpp"
+
+namespace triad::test::operations {
+
+namespace detail {
+
+template <class Ex, class T, class F>
+void each_rowwise_use(F&& f) {
+  using given = numbers<T>;
+  constexpr index_t rows = 3, d = 21;  // two vectors and five, or one and five
+  auto const use = [&](char const* name, std::vector<index_t> sizes, auto run, double range = 1) {
+    f(operation_use<Ex, T>{name, std::move(sizes), run, range});
+  };
+  auto const unary = [&](char const* name, auto function) {
+    use(name, {rows * d}, [=](Ex& ex, given const& x) {
+      auto y = room_for_numbers<T>({rows * d});
+      transform(ex, function, in(x[0], rows * d), out(y[0], rows * d));
+      return y;
+    });
+  };
+  auto const binary = [&](char const* name, auto function) {
+    use(name, {rows * d, rows * d}, [=](Ex& ex, given const& x) {
+      auto y = room_for_numbers<T>({rows * d});
+      transform(ex, function, in(x[0], rows * d), in(x[1], rows * d), out(y[0], rows * d));
+      return y;
+    });
+  };
+  unary("unchanged", unchanged{});
+  unary("scale_by", scale_by<double>{0.3});
+  unary("relu", relu{});
+  unary("leaky_relu", leaky_relu<double>{0.2});
+  unary("elu", elu{});
+  unary("gelu", gelu{});
+  binary("plus", plus{});
+  binary("times", times{});
+  binary("relu_grad", relu_grad{});
+  binary("leaky_relu_grad", leaky_relu_grad<double>{0.2});
+  binary("elu_grad", elu_grad{});
+  binary("gelu_grad", gelu_grad{});
+
+  use("softmax", {rows * d}, [](Ex& ex, given const& x) {
+    auto y = room_for_numbers<T>({rows * d});
+    softmax(ex, in(x[0], rows, d), out(y[0], rows, d));
+    return y;
+  });
+  use("softmax_grad", {rows * d, rows * d}, [](Ex& ex, given const& x) {
+    auto y = room_for_numbers<T>({rows * d});
+    softmax_grad(ex, in(x[0], rows, d), in(x[1], rows, d), out(y[0], rows, d));
+    return y;
+  });
+  use("layer_norm", {rows * d, d, d}, [](Ex& ex, given const& x) {
+    auto y = room_for_numbers<T>({rows * d, rows, rows});
+    layer_norm(ex, in(x[0], rows, d), in(x[1], d), in(x[2], d), 1e-5, out(y[0], rows, d), out(y[1], rows),
+               out(y[2], rows));
+    return y;
+  });
+  use("layer_norm_grad", {rows * d, d, rows, rows, rows * d, rows * d}, [](Ex& ex, given const& x) {
+    auto y = room_for_numbers<T>({rows * d, d, d}, T(0));
+    with_scratch(ex, {}, [&](auto& on, call const& c) {
+      layer_norm_grad(on, *c.scratch, in(x[0], rows, d), in(x[1], d), in(x[2], rows), in(x[3], rows), in(x[4], rows, d),
+                      in(x[5], rows, d), out(y[0], rows, d), out(y[1], d), out(y[2], d));
+    });
+    return y;
+  });
+  for (bool const decoupled : {false, true})
+    use(decoupled ? "adam, decoupled" : "adam", {rows * d, rows * d, rows * d, rows * d}, [=](Ex& ex, given const& x) {
+      numbers<T> y{x[0], x[2], x[3]};
+      for (auto& v : y) v.resize(static_cast<std::size_t>(rows * d));
+      for (auto& v : y[2]) v = v * v;  // a mean of squares
+      double const rate = 0.1;
+      std::uint64_t const step = 3;
+      adam(ex, {.weight_decay = 0.1, .decoupled = decoupled}, make_vec(&rate, 1), &step, out(y[0], rows * d),
+           in(x[1], rows * d), out(y[1], rows * d), out(y[2], rows * d));
+      return y;
+    });
+  use("adam's rate", {1}, [](Ex& ex, given const& x) {
+    auto y = room_for_numbers<T>({d, d, d}, T(0.5));
+    auto const g = room_for_numbers<T>({d}, T(0.25));
+    auto const rate = static_cast<double>(x[0][0]);
+    std::uint64_t const step = 3;
+    adam(ex, {}, make_vec(&rate, 1), &step, out(y[0], d), in(g[0], d), out(y[1], d), out(y[2], d));
+    return numbers<T>{y[0]};
+  });
+  use("clip", {rows * d, 1}, [](Ex& ex, given const& x) {
+    numbers<T> y{x[0]};
+    y[0].resize(static_cast<std::size_t>(rows * d));
+    clip(ex, 0.01, in(x[1], 1), out(y[0], rows * d));
+    return y;
+  });
+  use("log_step", {1, 1}, [](Ex& ex, given const& x) {
+    auto y = room_for_numbers<T>({4}, T(0));
+    std::uint64_t const step = 1;
+    log_step(ex, &step, in(x[0], 1), in(x[1], 1), out(y[0], 2, 2));
+    return y;
+  });
+  use("sum, norm and column sums", {rows * d}, [](Ex& ex, given const& x) {
+    auto y = room_for_numbers<T>({1, 1, d}, T(0));
+    with_scratch(ex, {}, [&](auto& on, call const& c) {
+      sum(on, *c.scratch, in(x[0], rows * d), out(y[0], 1));
+      norm(on, *c.scratch, in(x[0], rows * d), out(y[1], 1));
+      column_sums_add(on, *c.scratch, in(x[0], rows, d), out(y[2], d));
+    });
+    return y;
+  });
+  use("gather_rows and back", {4 * d, rows * d}, [](Ex& ex, given const& x) {
+    auto y = room_for_numbers<T>({rows * d, 4 * d}, T(0));
+    std::vector<index_t> const index{3, 1, 3};
+    gather_rows(ex, in(x[0], 4, d), make_vec<index_t const>(index.data(), rows), out(y[0], rows, d));
+    with_scratch(ex, {}, [&](auto& on, call const& c) {
+      scatter_add_rows(on, c.scratch, in(x[1], rows, d), make_vec<index_t const>(index.data(), rows), out(y[1], 4, d));
+    });
+    return y;
+  });
+  for (double const smoothing : {0.0, 0.1})
+    use(smoothing > 0 ? "cross_entropy, smoothed" : "cross_entropy", {4 * d}, [=](Ex& ex, given const& x) {
+      auto y = room_for_numbers<T>({1, 4 * d});
+      std::vector<index_t> const target{3, -1, d - 1, 0};
+      cross_entropy(ex, in(x[0], 4, d), make_vec<index_t const>(target.data(), 4), out(y[0], 1), out(y[1], 4, d),
+                    {smoothing});
+      return y;
+    });
+  for (auto const distance : {tree_distance::squared, tree_distance::divergence})
+    use(distance == tree_distance::squared ? "tree_loss" : "tree_loss by divergence", {4 * d},
+        [=](Ex& ex, given const& x) {
+          auto y = room_for_numbers<T>({1, 4 * d});
+          std::vector<index_t> const target{3, 0, d - 1, 1};
+          with_scratch(ex, {}, [&](auto& on, call const& c) {
+            tree_loss(on, *c.scratch, in(x[0], 4, d), make_vec<index_t const>(target.data(), 4), out(y[0], 1),
+                      out(y[1], 4, d), {.distance = distance});
+          });
+          return y;
+        });
+  use("head_bias and back", {rows * 3, d, rows * d, rows * d}, [](Ex& ex, given const& x) {
+    numbers<T> y{x[2]};
+    y[0].resize(static_cast<std::size_t>(rows * d));
+    auto const more = room_for_numbers<T>({rows * 3, d}, T(0));
+    y.insert(y.end(), more.begin(), more.end());
+    table_in<T> const s(x[0].data(), rows, 3);
+    head_bias_add(ex, s, in(x[1], d), table_out<T>(y[0].data(), rows, d));
+    with_scratch(ex, {}, [&](auto& on, call const& c) {
+      head_bias_grad(on, *c.scratch, s, in(x[1], d), table_in<T>(x[3].data(), rows, d),
+                     table_out<T>(y[1].data(), rows, 3), out(y[2], d));
+    });
+    return y;
+  });
+}
+
+template <class Ex, class T, class F>
+void each_product_use(F&& f) {
+  using given = numbers<T>;
+  constexpr index_t m = 3, k = 5, n = 19;
+  for (bool const rectified : {false, true})
+    f(operation_use<Ex, T>{
+        rectified ? "matmul with relu" : "matmul", {m * k, k * n, n, m * n, m * n}, [=](Ex& ex, given const& x) {
+          auto y = room_for_numbers<T>({m * n});
+          epilogue<T> e;
+          e.bias = in(x[2], n);
+          e.relu = rectified;
+          e.gate = in(x[3], m, n);
+          e.residual = in(x[4], m, n);
+          matmul(ex, in(x[0], m, k), in(x[1], k, n), out(y[0], m, n), e);
+          return y;
+        }});
+  f(operation_use<Ex, T>{"matmul_add", {m * k, k * n, m * n}, [](Ex& ex, given const& x) {
+                           numbers<T> y{x[2]};
+                           y[0].resize(static_cast<std::size_t>(m * n));
+                           matmul_add(ex, in(x[0], m, k), in(x[1], k, n), out(y[0], m, n));
+                           return y;
+                         }});
+  f(operation_use<Ex, T>{"batched_matmul", {2 * m * k, 2 * k * n}, [](Ex& ex, given const& x) {
+                           auto y = room_for_numbers<T>({2 * m * n});
+                           batched_matmul(ex, make_matrices<T const>(x[0].data(), 2, m, k, m * k, k),
+                                          make_matrices<T const>(x[1].data(), 2, k, n, k * n, n),
+                                          make_matrices(y[0].data(), 2, m, n, m * n, n));
+                           return y;
+                         }});
+  constexpr index_t wide = wide_chunk + 37;
+  f(operation_use<Ex, T>{"wide_matmul and back", {2 * wide, m * wide, m, 2 * m}, [](Ex& ex, given const& x) {
+                           auto y = room_for_numbers<T>({2 * m, 2 * wide}, T(0));
+                           with_scratch(ex, {}, [&](auto& on, call const& c) {
+                             auto const frame = c.scratch->open();
+                             auto const factor = lay_out_wide(on, *c.scratch, in(x[1], m, wide), wide - 5);
+                             wide_matmul(on, *c.scratch, in(x[0], 2, wide), factor, wide - 5, in(x[2], m),
+                                         table_out<T>(y[0].data(), 2, m));
+                             wide_matmul_back(on, in(x[3], 2, m), factor, wide - 5, out(y[1], 2, wide));
+                           });
+                           return y;
+                         }});
+}
+
+template <class Ex, class T, class F>
+void each_pair_use(F&& f) {
+  using given = numbers<T>;
+  constexpr index_t d = 21;
+  static ragged const graphs({3, 1, 4});
+  index_t const nodes = graphs.dims.nodes, rows = graphs.dims.rows;
+  static std::uint64_t const step = 3;
+  for (double const rate : {0.0, 0.4}) {
+    std::string const dropped = rate > 0 ? " with dropout" : "";
+    dropout_mask const mask{rate, 1, 2, &step};
+    if (rate > 0)
+      f(operation_use<Ex, T>{"dropout", {3 * d}, [=](Ex& ex, given const& x) {
+                               auto y = room_for_numbers<T>({3 * d});
+                               dropout(ex, mask, in(x[0], 3, d), out(y[0], 3, d));
+                               return y;
+                             }});
+    f(operation_use<Ex, T>{
+        "pair_sum and back" + dropped, {nodes * d, nodes * d, rows * d, rows * d}, [=](Ex& ex, given const& x) {
+          auto y = room_for_numbers<T>({rows * d, nodes * d, nodes * d});
+          pair_sum<Ex, T>(ex, graphs.batch(), in(x[0], nodes, d), in(x[1], nodes, d), mask, in(x[2], rows, d),
+                          out(y[0], rows, d));
+          pair_sum_grad<Ex, T>(ex, graphs.batch(), mask, in(x[3], rows, d), out(y[1], nodes, d), out(y[2], nodes, d));
+          return y;
+        }});
+  }
+  f(operation_use<Ex, T>{"pair_product and back", {nodes * d, nodes * d, rows}, [=](Ex& ex, given const& x) {
+                           auto y = room_for_numbers<T>({rows, nodes * d, nodes * d});
+                           pair_product<Ex, T>(ex, graphs.batch(), in(x[0], nodes, d), in(x[1], nodes, d),
+                                               out(y[0], rows));
+                           pair_product_grad<Ex, T>(ex, graphs.batch(), in(x[0], nodes, d), in(x[1], nodes, d),
+                                                    in(x[2], rows), out(y[1], nodes, d), out(y[2], nodes, d));
+                           return y;
+                         }});
+  for (auto const readout : {arcs::from_child, arcs::from_parent})
+    f(operation_use<Ex, T>{"arc_cross_entropy", {rows}, [=](Ex& ex, given const& x) {
+                             auto y = room_for_numbers<T>({1, rows});
+                             std::vector<index_t> const parent{1, 1, -1, 0, 3, 0, 2, 2};
+                             std::vector<std::uint8_t> masked(static_cast<std::size_t>(rows), 0);
+                             masked[0] = masked[12] = 1;
+                             with_scratch(ex, {}, [&](auto& on, call const& c) {
+                               arc_cross_entropy(
+                                   on, *c.scratch, {readout, make_vec<std::uint8_t const>(masked.data(), rows)},
+                                   graphs.batch(), in(x[0], rows), make_vec<index_t const>(parent.data(), nodes),
+                                   out(y[0], 1), out(y[1], rows));
+                             });
+                             return y;
+                           }});
+}
+
+template <class Ex, class T, class F>
+void each_tree_use(F&& f) {
+  using given = numbers<T>;
+  constexpr index_t batch = 2, step = 1, slots = 3, fillers = 5, branching = 2, arguments = 2 * branching;
+  static tree_positions<> const where(branching, 3);
+  index_t const tree = where.count() * fillers, memory = slots * batch * tree, weights = 2 * batch * 2 * arguments;
+  f(operation_use<Ex, T>{"tree_shift", {weights, batch * fillers, memory}, [=](Ex& ex, given const& x) {
+                           numbers<T> y{x[2]};
+                           y[0].resize(static_cast<std::size_t>(memory));
+                           tree_shift<Ex, T>(ex, where, {}, step,
+                                             tree_weights_view<T const>(x[0].data(), 2, batch, 2, arguments),
+                                             in(x[1], batch, fillers),
+                                             tree_memory_view<T>(y[0].data(), slots, batch, where.count(), fillers));
+                           return y;
+                         }});
+  f(operation_use<Ex, T>{
+      "tree_shift_dots and back", {weights, memory, memory}, [=](Ex& ex, given const& x) {
+        auto y = room_for_numbers<T>({weights, batch * fillers}, T(0));
+        y.push_back(x[2]);
+        y[2].resize(static_cast<std::size_t>(memory));
+        auto const trees = [&](auto* data) {
+          return tree_memory_view<std::remove_pointer_t<decltype(data)>>(data, slots, batch, where.count(), fillers);
+        };
+        tree_shift_dots<Ex, T>(ex, where, {}, step, trees(x[1].data()), trees(x[2].data()),
+                               tree_weights_view<T>(y[0].data(), 2, batch, 2, arguments), out(y[1], batch, fillers));
+        tree_shift_grad<Ex, T>(ex, where, {}, tree_weights_view<T const>(x[0].data(), 2, batch, 2, arguments), 1,
+                               trees(y[2].data()));
+        return y;
+      }});
+  for (auto const over : {choice_over::trees, choice_over::arguments}) {
+    index_t const operations = batch * (branching + 1), row = 3 * arguments, all = 2 * batch * 3 * arguments;
+    f(operation_use<Ex, T>{
+        over == choice_over::trees ? "tree_choice over trees and back" : "tree_choice over arguments and back",
+        {operations, batch * row, batch * fillers, operations, batch * row, all, batch * fillers},
+        [=](Ex& ex, given const& x) {
+          auto y = room_for_numbers<T>(
+              {operations, all, all, batch * fillers, operations, batch * row, batch * fillers}, T(0));
+          tree_choice_options<T> t;
+          t.over = over, t.empty_tree = true, t.recency = 0.5, t.evenness = 0.1;
+          t.operation_noise = in(x[3], batch, branching + 1);
+          t.argument_noise = in(x[4], batch, row);
+          auto const four = [&](auto* data) {
+            return tree_weights_view<std::remove_pointer_t<decltype(data)>>(data, 2, batch, 3, arguments);
+          };
+          tree_choice<Ex, T>(
+              ex, t, step, {in(x[0], batch, branching + 1), in(x[1], batch, row), in(x[2], batch, fillers)},
+              {out(y[0], batch, branching + 1), four(y[1].data())}, four(y[2].data()), out(y[3], batch, fillers));
+          tree_choice_grad<Ex, T>(ex, t, step, in(x[2], batch, fillers),
+                                  {in(y[0], batch, branching + 1), four(static_cast<T const*>(y[1].data()))},
+                                  four(x[5].data()), in(x[6], batch, fillers),
+                                  {out(y[4], batch, branching + 1), out(y[5], batch, row), out(y[6], batch, fillers)});
+          return y;
+        }});
+  }
+}
+
+}  // namespace detail
+
+/// f(operation_use) for every operation that gives numbers.
+template <class Ex, class T, class F>
+void each_operation(F&& f) {
+  detail::each_rowwise_use<Ex, T>(f);
+  detail::each_product_use<Ex, T>(f);
+  detail::each_pair_use<Ex, T>(f);
+  detail::each_attention_use<Ex, T>(f);
+  detail::each_triangle_use<Ex, T>(f);
+  detail::each_tree_use<Ex, T>(f);
+}
+
+}  // namespace triad::test::operations
