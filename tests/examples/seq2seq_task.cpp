@@ -182,8 +182,9 @@ TEST_CASE("a pre-trained encoder brings the tokens of sources, which a checkpoin
   CHECK(back.source.encode("ab aab") == words.source.encode("ab aab"));
   auto broken = json;
   broken["source"]["merges"][0] = "ab";
-  CHECK_THROWS_WITH(vocabulary::from(broken, "file"),
-                    contains("file: its vocabulary is not one of this program's: a merge without a space"));
+  CHECK_THROWS_WITH(
+      vocabulary::from(broken, "file"),
+      contains("file: its vocabulary is not one of this program's: a merge is \"ab\", expected two parts"));
   broken = json;
   broken["longest_source"] = 4.5;
   CHECK_THROWS_WITH(vocabulary::from(broken, "file"),
