@@ -207,6 +207,16 @@ TEST_CASE("a tensor that metadata call another's alias is stored under that one'
   CHECK_FALSE(file.has("b"));
 }
 
+TEST_CASE("PyTorch's own archive and an index of several files are named") {
+  auto const refused = [](std::string const& content, char const* message) {
+    CHECK_THROWS_WITH(safetensors(std::as_bytes(std::span(content)), "m.bin"),
+                      contains(message) && contains("m.bin, byte 0: "));
+  };
+  refused(std::string("PK\3\4\0\0\10\10", 8) + "archive/data.pkl", "a zip archive, as torch.save writes");
+  refused(R"({"metadata": {}, "weight_map": {"w": "model-00001-of-00002.safetensors"}})",
+          "JSON, as an index of several files is");
+}
+
 TEST_CASE("a Git LFS pointer in place of the file is named") {
   std::string const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
   CHECK_THROWS_WITH(safetensors(std::as_bytes(std::span(pointer)), "m.safetensors"),

@@ -153,6 +153,9 @@ def test_a_run_of_the_programs_answers(tmp_path):
 def test_a_file_that_is_no_run_is_refused(tmp_path):
     with pytest.raises(ValueError, match="no such file"):
         triad_torch.load(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n")
+    with pytest.raises(ValueError, match="a Git LFS pointer"):
+        triad_torch.load(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"not one")
     with pytest.raises(ValueError, match="not a safetensors file"):
         triad_torch.load(tmp_path)

@@ -170,6 +170,13 @@ class safetensors {
       std::memcpy(begin.data(), &length, 8);
       read(begin.data() + 8, begin.size() - 8);
       refuse_lfs_pointer(file_, begin);
+      auto const refuse = [&](std::string const& found, std::string const& advice) {
+        throw data_error(file_ + ", byte 0: expected a safetensors file, found " + found + "; " + advice);
+      };
+      if (begin.starts_with("PK\3\4"))
+        refuse("a zip archive, as torch.save writes", "write the tensors with safetensors.torch.save_file");
+      if (begin.starts_with('{'))
+        refuse("JSON, as an index of several files is", "give the path of one file, or join them");
       fail(0, "a header of at most " + std::to_string(std::min(longest_safetensors_header, size - 8)) + " bytes",
            "one of " + std::to_string(length));
     }

@@ -24,6 +24,9 @@ _outside = {"embedding.table": "encoder.embedding.weight", "readout.inner.weight
 def read_safetensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
     """Tensors and texts of a safetensors file.  A ValueError names the file and what is wrong with it."""
     data = path.read_bytes()
+    if data.startswith(b"version https://git-lfs.github.com/spec/"):
+        raise ValueError(f"{path}: a Git LFS pointer, expected the file that it stands for; run `git lfs pull` where it "
+                         "was cloned")
     try:
         (length,) = struct.unpack_from("<Q", data)
         header = json.loads(data[8:8 + length])
@@ -31,7 +34,7 @@ def read_safetensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str
         raise ValueError(f"{path}: not a safetensors file: {error}") from None
     if not isinstance(header, dict):
         raise ValueError(f"{path}: not a safetensors file: its header is no object")
-    texts = header.pop("__metadata__", {})
+    texts = header.pop("__metadata__", None) or {}
     tensors = {}
     for name, entry in header.items():
         try:
