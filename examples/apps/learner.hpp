@@ -60,6 +60,10 @@ class learner {
   /// Returns the record's notes.
   virtual std::string load(checkpoint const& file, run_record const& record) = 0;
 
+  /// The first weight, or average of one, that is infinite or no number, in words; empty where all are finite.  The
+  /// losses of updates do not tell: that of the last one is of the weights before it.
+  virtual std::string not_finite() const = 0;
+
   /// Of parameters, moments and averages: the same where their bits are.
   virtual std::string digest() const = 0;
   virtual std::uint64_t step() const = 0;

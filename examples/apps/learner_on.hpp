@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -12,7 +14,9 @@
 
 #include "digest.hpp"
 #include "learner.hpp"
+#include "triad/core/buffer.hpp"
 #include "triad/core/finite.hpp"
+#include "triad/core/finite_weights.hpp"
 #include "triad/io/checkpoint.hpp"
 #include "triad/train/averages.hpp"
 #include "triad/train/initialize.hpp"
@@ -31,8 +35,15 @@ constexpr keep kept_of_pass(bool learns, bool recompute) {
 template <class Self, class Interface, class Model, class Ex>
 class learner_on : public Interface {
  public:
-  learner_on(Ex ex, Model const& m, typename trainer<Model, Ex>::options const& o)
-      : ex_(std::move(ex)), processes_(ex_, o.memory != keep::nothing), trainer_(ex_, m, o, processes_) {}
+  /// planned: nothing to give.  Where there is no memory for the trainer, memory_refused has the bytes of all of it.
+  learner_on(Ex ex, Model const& m, typename trainer<Model, Ex>::options const& o, std::size_t planned = 0) try
+      : ex_(std::move(ex)),
+        processes_(ex_, o.memory != keep::nothing),
+        trainer_((planned = planned_bytes_of(m, o), ex_), m, o, processes_) {
+  } catch (std::bad_alloc const&) {
+    if (planned == 0) throw;
+    throw memory_refused(planned);
+  }
 
   void update(double rate) override {
     auto const [in, right] = self().upload();
@@ -95,9 +106,22 @@ class learner_on : public Interface {
     file.load(trainer_.parameters());
     if (!record.resumes && file.has_averages()) file.load_averages(trainer_.parameters());  // which answer
     if (averages_ && file.has_averages()) file.load_averages(*averages_);
-    if (!record.resumes) expect_finite(path);
+    if (auto const bad = not_finite(); !bad.empty())
+      throw data_error(path + ": " + bad +
+                       ", so this model has no answers: its run diverged; train again with a smaller --learning-rate, "
+                       "or another --seed");
     trainer_.set_step(file.step());
     return extra(file, "run");
+  }
+
+  std::string not_finite() const override {
+    auto bad = first_not_finite(trainer_.parameters());
+    std::string kind;
+    if (!bad && averages_ && averages_->count() > 0 && !averages_->exchanged())
+      bad = first_not_finite(averages_->values(), averages_->where()), kind = "the average of ";
+    if (!bad) return {};
+    return "value " + std::to_string(bad->at) + " of " + kind + bad->path + " is " +
+           triad::detail::number_text(bad->value);
   }
 
   std::string digest() const override {
@@ -129,23 +153,13 @@ class learner_on : public Interface {
  private:
   Self& self() { return static_cast<Self&>(*this); }
 
+  std::size_t planned_bytes_of(Model const& m, typename trainer<Model, Ex>::options const& o) {
+    return trainer<Model, Ex, processes_on<Ex>>::plan(ex_, m, o, processes_.size()).total();
+  }
+
   static std::string extra(checkpoint const& file, char const* name) {
     auto const found = file.state().extra.find(name);
     return found == file.state().extra.end() ? std::string() : found->second;
-  }
-
-  /// Weights that are no numbers would answer all the same, and their answers would be scored.
-  void expect_finite(std::string const& path) const {
-    auto const& parameters = trainer_.parameters();
-    walk(parameters.values(), [&](std::string const& name, auto view) {
-      std::vector<element_t<decltype(view)>> host(static_cast<std::size_t>(view.size()));
-      parameters.where().to_host(host.data(), view.data_handle(), host.size() * sizeof(host[0]));
-      auto const bad = std::find_if_not(host.begin(), host.end(), [](auto value) { return is_finite(value); });
-      if (bad != host.end())
-        throw data_error(path + ": value " + std::to_string(bad - host.begin()) + " of " + name +
-                         " is not finite, so this model has no answers: its run diverged; train again with a smaller "
-                         "--learning-rate, or another --seed");
-    });
   }
 
   std::vector<update_record> records_;

@@ -187,23 +187,28 @@ run_log train(training& t, run_plan const& plan) {
     bool const looks = epoch_ends || (update + 1) % net.patience() == 0;
     bool const stops = interrupted_anywhere(looks);
     if (!looks && !stops) continue;
+    auto const diverges = [&](std::string const& what, std::int64_t step, std::string const& more) {
+      auto const at = step % plan.updates;
+      shown->finish();
+      if (world().is_first())
+        fmt::print(stderr, "{} update {} (batch {} of epoch {}){}: stopped{}\n", what, step, at % plan.epoch_updates,
+                   step / plan.updates * epochs + at / plan.epoch_updates + 1, more,
+                   !checkpoint.empty() && std::filesystem::exists(checkpoint) ? "; the last checkpoint is kept" : "");
+      log.diverged = log.failed = true;
+    };
     for (auto const& r : net.records()) {
       if (!is_finite(r.loss) || !is_finite(r.norm)) {
-        auto const at = static_cast<std::int64_t>(r.step) % plan.updates;
-        shown->finish();
-        if (world().is_first())
-          fmt::print(stderr,
-                     "the loss is {:g} at update {} (batch {} of epoch {}), the gradient's norm {:g}: stopped{}\n",
-                     r.loss, r.step, at % plan.epoch_updates,
-                     static_cast<std::int64_t>(r.step) / plan.updates * epochs + at / plan.epoch_updates + 1, r.norm,
-                     !checkpoint.empty() && std::filesystem::exists(checkpoint) ? "; the last checkpoint is kept" : "");
-        log.diverged = log.failed = true;
+        diverges(fmt::format("the loss is {:g} at", r.loss), static_cast<std::int64_t>(r.step),
+                 fmt::format(", the gradient's norm {:g}", r.norm));
         break;
       }
       epoch_so_far.loss_sum += r.loss;
       ++epoch_so_far.updates;
       last = r;
     }
+    // What the last update made is judged or kept, and has had no loss yet.
+    if (auto const bad = !log.diverged && (epoch_ends || stops) ? net.not_finite() : std::string(); !bad.empty())
+      diverges(bad + " after", update, "");
     if (log.diverged) break;
     shown->update((before_it + 1) * plan.batch, fmt::format("loss {:.4f}", last.loss));
     if (epoch_ends) {

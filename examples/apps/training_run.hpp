@@ -37,7 +37,7 @@ struct run_log {
   std::int64_t updates = 0;                 // that this process made
   double validation = 0;                    // of the weights at the end; of a failed run, of its last checkpoint, or 0
   bool interrupted = false;
-  bool diverged = false;  // the loss was no longer finite
+  bool diverged = false;  // a loss, or a weight, was no longer finite
   bool failed = false;    // that, or what a program says of what was learned
 };
 

@@ -18,8 +18,8 @@ using triad::index_t;
 
 /// Counts what it is asked, and learns nothing.
 struct counting_learner final : learner {
-  std::vector<std::uint64_t> begun;  // the seeds of first values
-  std::uint64_t steps = 0, infinite_at = 0;
+  std::vector<std::uint64_t> begun;                          // the seeds of first values
+  std::uint64_t steps = 0, infinite_at = 0, spoiled_by = 0;  // updates
   std::vector<double> rates;
   std::vector<triad::update_record> found;
   bool has_folder = false;
@@ -48,11 +48,15 @@ struct counting_learner final : learner {
   std::uint64_t step() const override { return steps; }
   triad::trainer_bytes bytes() const override { return {}; }
   index_t parameters() const override { return 0; }
+  std::string not_finite() const override {
+    return spoiled_by > 0 && steps >= spoiled_by ? "value 0 of readout.bias is nan" : std::string();
+  }
 };
 
 struct fitting_at final : training {
   counting_learner learns;
   int fits_after, most, asked = 0;  // attempts
+  int validated = 0, scored = 0;
   std::vector<std::int64_t> numbers;
   training* before = nullptr;
   bool ends_early = false;
@@ -71,8 +75,8 @@ struct fitting_at final : training {
     saw_watched = saw_watched || std::filesystem::exists(watched);
     return static_cast<double>(update);
   }
-  double validate() override { return 0; }
-  std::vector<part_scores> score() override { return {}; }
+  double validate() override { return ++validated, 0; }
+  std::vector<part_scores> score() override { return ++scored, std::vector<part_scores>(); }
   bool fits() override { return ++asked >= fits_after; }
 };
 
@@ -184,6 +188,19 @@ TEST_CASE("a loss that is not finite ends the run, whatever attempts are left") 
   CHECK(log.diverged);
   CHECK(log.attempts == 1);
   CHECK(t.learns.steps == 3);
+}
+
+TEST_CASE("weights that the last update of an epoch, or of a run, has spoiled are neither validated, kept nor scored") {
+  for (std::uint64_t const update : {1, 2, 5}) {  // epochs of 2, 2 and 1 updates
+    fitting_at t(1, 2);
+    t.learns.spoiled_by = update;
+    auto const run = train_one({}, t, {});
+    CHECK((run.diverged && run.failed));
+    CHECK(t.learns.steps == (update == 1 ? 2 : update));  // a loss tells of those within an epoch
+    CHECK(t.validated == (update == 5 ? 2 : 0));
+    CHECK((t.scored == 0 && t.asked == 0));
+    CHECK(run.losses.size() == (update == 5 ? 2 : 0));
+  }
 }
 
 TEST_CASE("after the last attempt nobody asks whether it fits, and one attempt is a run as ever") {

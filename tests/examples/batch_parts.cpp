@@ -107,6 +107,7 @@ struct told_learner final : learner {
   std::uint64_t step() const override { return 0; }
   triad::trainer_bytes bytes() const override { return {}; }
   index_t parameters() const override { return 0; }
+  std::string not_finite() const override { return {}; }
 
  private:
   std::vector<triad::update_record> records_;

@@ -346,6 +346,7 @@ class backwards final : public translator {
   std::uint64_t step() const override { return 0; }
   triad::trainer_bytes bytes() const override { return {}; }
   index_t parameters() const override { return 0; }
+  std::string not_finite() const override { return {}; }
 
  private:
   std::size_t room_;
