@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 
 #include "triad/core/errors.hpp"
 #include "triad/io/text/gz_lines.hpp"
@@ -18,15 +19,18 @@ inline std::string told_at(std::string const& path, long number, std::string con
   return place + (has_column ? ":" + what.substr(column.size()) : ": " + what);
 }
 
-/// f(line) for each line of a text, gzipped or not, that is not empty.  A data_error of f is told_at() its line;
-/// `advice` stands at its end.
+/// f(line), or f(line, number), for each line of a text, gzipped or not, that is not empty.  A data_error of f is
+/// told_at() its line; `advice` stands at its end.
 template <class F>
 void each_line(std::string const& path, F const& f, std::string const& advice = {}) {
   text::gz_lines lines(path);
   for (std::string line; lines.next_text(line);) {
     if (line.empty()) continue;
     try {
-      f(line);
+      if constexpr (std::is_invocable_v<F const&, std::string const&, long>)
+        f(line, lines.number());
+      else
+        f(line);
     } catch (data_error const& e) {
       throw data_error(told_at(path, lines.number(), e.what()) + advice);
     }

@@ -33,11 +33,11 @@ nlohmann::json read_json_line(std::string const& line, int deepest) {
 
 void read_json_lines(std::string const& path, json_line_reader const& read) {
   bool any = false;
-  each_line(path, [&](std::string const& line) {
+  each_line(path, [&](std::string const& line, long number) {
     if (is_blank(line)) return;
     any = true;
     try {
-      read(read_json_line(line), line);
+      read(read_json_line(line), line, number);
     } catch (nlohmann::json::exception const& e) {  // a value of another type than the reader took it for
       throw data_error(reason_of(e));
     }

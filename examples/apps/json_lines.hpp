@@ -16,11 +16,16 @@ namespace triad::apps {
 /// Whether a line says nothing: such lines are passed over.
 inline bool is_blank(std::string const& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
 
-/// read(value), or read(value, line), for each line of a file, or of one text.  Throws data_error with file and line.
-using json_line_reader = std::function<void(nlohmann::json const& value, std::string const& line)>;
+/// read(value), read(value, line), or read(value, line, number) for each line of a file, or of one text.  Throws
+/// data_error with file and line.
+using json_line_reader = std::function<void(nlohmann::json const& value, std::string const& line, long number)>;
 void read_json_lines(std::string const& path, json_line_reader const& read);
+inline void read_json_lines(std::string const& path,
+                            std::function<void(nlohmann::json const&, std::string const&)> const& read) {
+  read_json_lines(path, [&](nlohmann::json const& value, std::string const& line, long) { read(value, line); });
+}
 inline void read_json_lines(std::string const& path, std::function<void(nlohmann::json const&)> const& read) {
-  read_json_lines(path, [&](nlohmann::json const& value, std::string const&) { read(value); });
+  read_json_lines(path, [&](nlohmann::json const& value, std::string const&, long) { read(value); });
 }
 nlohmann::json read_json_line(std::string const& line, int deepest = deepest_json);
 

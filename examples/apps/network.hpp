@@ -5,8 +5,11 @@
 
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 
+#include "room_advice.hpp"
+#include "triad/core/buffer.hpp"
 #include "triad/core/errors.hpp"
 
 namespace triad::apps {
@@ -27,13 +30,16 @@ std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room con
   return o.backend == "reference" ? make_on_reference<Net>(o, z) : make_on_cpu<Net>(o, z);
 }
 
-/// The same for training: where there is no memory for it, that is said, with `advice`.
+/// The same where it is known what the room is for: where there is no memory for it, that is said.  Throws data_error.
 template <class Net>
-std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room const& z, std::string const& advice) {
+std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room const& z, room_advice const& advice) {
+  auto const left = [&] { return o.backend == "cuda" ? std::nullopt : memory_left(); };
   try {
     return make<Net>(o, z);
+  } catch (memory_refused const& e) {
+    refuse_room(advice, e.bytes(), left());
   } catch (std::bad_alloc const&) {
-    throw data_error("there is not enough memory for batches of " + advice);
+    refuse_room(advice, 0, left());
   }
 }
 

@@ -55,14 +55,16 @@ struct trained {
   /// Throws data_error.
   template <class Room>
   trained(typename Net::options const& o, Room const& room) : trained(o, open_run(o.run), room) {}
-  /// The same of the run's checkpoint where that is open.
+  /// The same of the run's checkpoint where that is open.  asked: what is said of the examples where there is no memory
+  /// for their room; without `larger` memory_refused is thrown.
   template <class Room>
-  trained(typename Net::options const& o, checkpoint const& file, Room const& room)
+  trained(typename Net::options const& o, checkpoint const& file, Room const& room, room_advice const& asked = {})
       : words(Net::vocabulary::from(file.vocabulary(), file.tensors().file())), options(o), seed(file.key()) {
     restore(options, file);
     auto const record = record_of(options, words);
     options.adapt(file);
-    net = make<Net>(options, room(words, options));
+    auto const size = room(words, options);
+    net = asked.larger ? make<Net>(options, size, asked) : make<Net>(options, size);
     net->load(file, record);
     if (world().size() > 1) expect_same("the trained model", digest_of(file.tensors().file()));
   }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "permute.hpp"
+#include "room_advice.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/core/mdspan.hpp"
 
@@ -34,12 +35,19 @@ class token_batches {
   token_batches(std::vector<pair_length> pairs, index_t tokens, std::uint64_t seed, index_t most = 0)
       : pairs_(std::move(pairs)), tokens_(tokens), most_(most), seed_(seed) {
     if (pairs_.empty()) throw data_error("there is no pair to train on");
-    for (std::size_t i = 0; i < pairs_.size(); ++i)
-      if (auto const& p = pairs_[i]; std::max(p.source, p.target) > tokens_)
-        throw data_error("training pair " + std::to_string(i + 1) + " of those that are left has " +
-                         std::to_string(p.source) + " source and " + std::to_string(p.target) +
-                         " target tokens, with their ends; give --tokens as many, or leave long targets out "
-                         "with --max-train-length");
+    std::vector<sized_example> longer;
+    auto const longest = [&](std::size_t i) { return std::max(pairs_[i].source, pairs_[i].target); };
+    add_larger(longer, tokens_, pairs_.size(), longest, [](std::size_t i) { return std::to_string(i + 1); });
+    if (longer.empty()) return;
+    std::size_t worst = 0;
+    for (std::size_t i = 0; i < pairs_.size(); ++i) worst = longest(i) > longest(worst) ? i : worst;
+    auto const& p = pairs_[worst];
+    throw data_error((longer.size() == 1
+                          ? "training pair " + longer.front().place + " has " + std::to_string(p.source) +
+                                " source and " + std::to_string(p.target) + " target tokens"
+                          : "training pairs " + told_sizes(longer, "tokens on their longer side")) +
+                     ", with their ends, of the pairs that are left; give --tokens " + std::to_string(longest(worst)) +
+                     ", or leave long targets out with --max-train-length");
   }
 
   /// The pairs of an update, by their places in the list.

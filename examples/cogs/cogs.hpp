@@ -47,6 +47,16 @@ struct data_set {
       for (auto const& s : *part) most = std::max(most, s.size());
     return most;
   }
+  /// Sentences of a split: no batch is larger.
+  std::size_t most() const { return std::max<std::size_t>({1, train.size(), dev.size(), test.size(), gen.size()}); }
+  std::vector<triad::apps::sized_example> larger(int than) const {
+    std::vector<triad::apps::sized_example> all;
+    for (auto const& [name, part] : {std::pair("train", &train), {"dev", &dev}, {"test", &test}, {"gen", &gen}})
+      triad::apps::add_larger(
+          all, than, part->size(), [&](std::size_t i) { return (*part)[i].size(); },
+          [&](std::size_t i) { return fmt::format("sentence {} of {}", i + 1, name); });
+    return all;
+  }
 };
 
 /// The splits of a folder.  Training needs train and dev, anything else one that is not train; labels of 2022 need
@@ -108,9 +118,17 @@ class parser_training final : public triad::apps::sentence_training<parser, tria
           "--position-range {} has no place for each of the {} words of the longest training sentence: give as many",
           o.position_range, longest_));
     epochs_.emplace(examples_.size(), o.batch, true, o.seed);
+    int const batch = static_cast<int>(std::min(data_.most(), static_cast<std::size_t>(o.batch)));
     net_ = triad::apps::make<parser>(
-        o, {words_.tokens.end(), words_.labels(), o.batch, longest_, data_.longest(), o.position_range, true},
-        fmt::format("{} sentences of up to {} tokens: take a smaller --batch, or --recompute", o.batch, longest_));
+        o, {words_.tokens.end(), words_.labels(), batch, longest_, data_.longest(), o.position_range, true},
+        {.batches = fmt::format("batches of {} sentences of up to {} tokens", batch, longest_),
+         .remedy = "take a smaller --batch, or --recompute",
+         .unit = "tokens",
+         .larger = [&] {
+           auto const square = [](int n) { return std::int64_t{n} * n; };
+           return square(data_.longest()) > batch * square(longest_) ? data_.larger(longest_)
+                                                                     : std::vector<triad::apps::sized_example>();
+         }});
   }
 
   std::int64_t updates() override { return epoch_updates() * options_.epochs; }

@@ -17,10 +17,13 @@
 namespace cogs {
 
 /// With room for sentences of up to `longest` tokens.
-inline triad::apps::trained<parser> trained_parser(options const& o, triad::checkpoint const& file, int longest) {
-  return {o, file, [longest](vocabulary const& words, options const&) {
+inline triad::apps::trained<parser> trained_parser(options const& o, triad::checkpoint const& file, int longest,
+                                                   triad::apps::room_advice const& asked = {}) {
+  return {o, file,
+          [longest](vocabulary const& words, options const&) {
             return parser_room{words.tokens.end(), words.labels(), 64, std::min(longest, 24), longest, longest, false};
-          }};
+          },
+          asked};
 }
 
 inline triad::apps::trained<parser> trained_parser(options const& o, int longest) {
@@ -29,7 +32,9 @@ inline triad::apps::trained<parser> trained_parser(options const& o, int longest
 
 inline int evaluate(options const& o) {
   auto const data = o.data.empty() ? generate_data(o, 0) : read_data(o, false);
-  auto const model = trained_parser(o, data.longest());
+  auto const model =
+      trained_parser(o, triad::apps::open_run(o.run), data.longest(),
+                     {.unit = "tokens", .larger = [&] { return data.larger(triad::apps::nearly(data.longest())); }});
   for (auto const& [name, part] : {std::pair("dev", &data.dev), {"test", &data.test}})
     if (!part->empty()) fmt::print("{}  {}\n", name, percent(accuracy(*model.net, *part, model.words)));
   if (!data.gen.empty()) fmt::print("\n{}", table_of(score(*model.net, data.gen, model.words)));

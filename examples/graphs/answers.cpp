@@ -86,12 +86,40 @@ vocabulary words_of(triad::checkpoint const& file) {
   return vocabulary::from(file.vocabulary(), file.tensors().file());
 }
 
-triad::apps::trained<network> trained_model(options const& o, triad::checkpoint const& file, int most,
-                                            bool explaining) {
-  return {o, file, [&](vocabulary const& words, options const&) {
+void add_larger_graphs(std::vector<triad::apps::sized_example>& to, int than, graph_list const& graphs,
+                       std::vector<std::string> const& places, std::string const& name) {
+  triad::apps::add_larger(
+      to, than, graphs.size(), [&](std::size_t i) { return graphs[i].nodes; },
+      [&](std::size_t i) { return places.empty() ? fmt::format("graph {} of {}", i + 1, name) : places[i]; });
+}
+
+namespace {
+triad::apps::trained<network> trained_with(options const& o, triad::checkpoint const& file, int most, bool explaining,
+                                           triad::apps::room_advice const& asked) {
+  return {o, file,
+          [&](vocabulary const& words, options const&) {
             return network_room{
                 words.embedding_rows(), words.targets.end(), explaining ? 1 : 64, std::min(most, 24), most, explaining};
-          }};
+          },
+          asked};
+}
+}  // namespace
+
+triad::apps::trained<network> trained_model(options const& o, triad::checkpoint const& file, int most,
+                                            bool explaining) {
+  return trained_with(o, file, most, explaining, {});
+}
+
+triad::apps::trained<network> trained_model(options const& o, triad::checkpoint const& file,
+                                            std::vector<test_part> const& parts) {
+  int const most = most_nodes(parts);
+  return trained_with(o, file, most, false, {.unit = "nodes", .larger = [&] {
+                                               std::vector<triad::apps::sized_example> all;
+                                               for (auto const& part : parts)
+                                                 add_larger_graphs(all, triad::apps::nearly(most), part.graphs,
+                                                                   part.places, part.name);
+                                               return all;
+                                             }});
 }
 
 namespace {
@@ -112,7 +140,7 @@ void answer_together(options const& o, triad::checkpoint const& first, std::vect
   auto const add = [&](std::string const& run, triad::checkpoint const& file) {
     auto asked = o;
     asked.run = run;
-    auto const model = trained_model(asked, file, most_nodes(parts));
+    auto const model = trained_model(asked, file, parts);
     say_unrolled(asked, file);
     if (sums.empty()) sums.assign(parts.size(), triad::apps::log_probability_sums(model.words.targets.names().size()));
     for (std::size_t p = 0; p < parts.size(); ++p)
@@ -146,7 +174,7 @@ void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_
     answers.add(parts[part].name, words.targets.name_or_none(g.target), words.target_name(answer));
   };
   if (o.more_runs.empty()) {
-    auto const model = trained_model(o, file, most_nodes(parts));
+    auto const model = trained_model(o, file, parts);
     say_unrolled(o, file);
     for (std::size_t p = 0; p < parts.size(); ++p)
       answer_all(*model.net, parts[p].graphs, [&](labelled_graph const& g, int answer) { answered(p, g, answer); });

@@ -73,16 +73,20 @@ class parts_by_value {
  public:
   explicit parts_by_value(std::string name) : name_(std::move(name)) {}
 
-  void add(nlohmann::json const& value, std::string const& by, labelled_graph g) {
+  void add(nlohmann::json const& value, std::string const& by, labelled_graph g, std::string const& place) {
     bool const number = value.is_number();
     if (!number && !value.is_string() && !value.is_boolean()) triad::apps::refuse_member(by.c_str(), kinds_, value);
     auto text = value.is_string() ? value.get<std::string>() : value.dump();
     if (value.is_string() && reads_otherwise(text)) text = value.dump();  // "1", beside the number 1
-    parts_[{!number, number ? value.get<double>() : 0, text}].push_back(std::move(g));
+    auto& part = parts_[{!number, number ? value.get<double>() : 0, text}];
+    part.graphs.push_back(std::move(g));
+    if (!place.empty()) part.places.push_back(place);
   }
   void take(std::string const& by, std::vector<test_part>& to) {
-    for (auto& [value, graphs] : parts_)
-      to.push_back({fmt::format("{} {}={}", name_, by, std::get<2>(value)), std::move(graphs)});
+    for (auto& [value, part] : parts_) {
+      part.name = fmt::format("{} {}={}", name_, by, std::get<2>(value));
+      to.push_back(std::move(part));
+    }
   }
   static constexpr auto kinds_ = "a text, a number, true or false";
 
@@ -94,7 +98,7 @@ class parts_by_value {
   }
 
   std::string name_;
-  std::map<std::tuple<bool, double, std::string>, graph_list> parts_;
+  std::map<std::tuple<bool, double, std::string>, test_part> parts_;
 };
 
 /// The fewest edges from the one node of the question to the other; -1: there is no way.
@@ -112,10 +116,14 @@ int path_length(labelled_graph const& g) {
   return away[static_cast<std::size_t>(g.query.to)];
 }
 
-graph_list numbered_file(std::string const& path, vocabulary const& words) {
-  graph_list all;
-  triad::apps::read_json_lines(
-      path, [&](nlohmann::json const& line) { all.push_back(numbered(read_graph(line, true), words)); });
+std::string place_of(std::string const& path, long number) { return path + ":" + std::to_string(number); }
+
+test_part numbered_file(std::string const& name, std::string const& path, vocabulary const& words) {
+  test_part all{name, {}};
+  triad::apps::read_json_lines(path, [&](nlohmann::json const& line, std::string const&, long number) {
+    all.graphs.push_back(numbered(read_graph(line, true), words));
+    all.places.push_back(place_of(path, number));
+  });
   return all;
 }
 
@@ -163,9 +171,12 @@ written_graph read_graph(nlohmann::json const& line, bool answered) {
   return g;
 }
 
-std::vector<written_graph> read_graphs(std::string const& path, bool answered) {
+std::vector<written_graph> read_graphs(std::string const& path, bool answered, std::vector<std::string>* places) {
   std::vector<written_graph> all;
-  triad::apps::read_json_lines(path, [&](nlohmann::json const& line) { all.push_back(read_graph(line, answered)); });
+  triad::apps::read_json_lines(path, [&](nlohmann::json const& line, std::string const&, long number) {
+    all.push_back(read_graph(line, answered));
+    if (places != nullptr) places->push_back(place_of(path, number));
+  });
   return all;
 }
 
@@ -224,9 +235,14 @@ data_set read_training(std::string const& folder) {
         "there is nothing to train on: give a folder with train.jsonl and test.jsonl with --data; docs/data.md has the "
         "format");
   auto const files = triad::apps::find_data(folder, {".jsonl"}, true);
-  auto d = data_of_written(read_graphs(files.train, true), {}, {});
-  if (!files.dev.empty()) d.dev = numbered_file(files.dev, d.words);
-  for (auto const& [name, path] : files.tests) d.tests.push_back({name, numbered_file(path, d.words)});
+  std::vector<std::string> places;
+  auto d = data_of_written(read_graphs(files.train, true, &places), {}, {});
+  d.train_places = std::move(places);
+  if (!files.dev.empty()) {
+    auto dev = numbered_file("dev", files.dev, d.words);
+    d.dev = std::move(dev.graphs), d.dev_places = std::move(dev.places);
+  }
+  for (auto const& [name, path] : files.tests) d.tests.push_back(numbered_file(name, path, d.words));
   return d;
 }
 
@@ -234,9 +250,10 @@ std::vector<test_part> by_path(std::vector<test_part> const& parts) {
   std::vector<test_part> all;
   for (auto const& part : parts) {
     parts_by_value by(part.name);
-    for (auto const& g : part.graphs) {
-      int const length = path_length(g);
-      by.add(length < 0 ? nlohmann::json("none") : nlohmann::json(length), "path", g);
+    for (std::size_t i = 0; i < part.graphs.size(); ++i) {
+      int const length = path_length(part.graphs[i]);
+      by.add(length < 0 ? nlohmann::json("none") : nlohmann::json(length), "path", part.graphs[i],
+             part.places.empty() ? std::string() : part.places[i]);
     }
     by.take("path", all);
   }
@@ -248,11 +265,11 @@ std::vector<test_part> read_tests(std::string const& path, vocabulary const& wor
   auto const files = triad::apps::find_data(path, {".jsonl"}, false);
   std::vector<test_part> parts;
   auto const read = [&](std::string const& name, std::string const& file) {
-    if (by.empty()) return void(parts.push_back({name, numbered_file(file, words)}));
+    if (by.empty()) return void(parts.push_back(numbered_file(name, file, words)));
     parts_by_value values(name);
-    triad::apps::read_json_lines(file, [&](nlohmann::json const& line) {
+    triad::apps::read_json_lines(file, [&](nlohmann::json const& line, std::string const&, long number) {
       auto const& value = triad::apps::member(line, by.c_str(), parts_by_value::kinds_);
-      values.add(value, by, numbered(read_graph(line, true), words));
+      values.add(value, by, numbered(read_graph(line, true), words), place_of(file, number));
     });
     values.take(by, parts);
   };

@@ -35,8 +35,10 @@ struct written_graph {
 /// One line; `answered`: its target is needed.  Throws data_error.
 written_graph read_graph(nlohmann::json const& line, bool answered);
 
-/// All lines of a file; `answered`: each has a target.  Throws data_error with file and line.
-std::vector<written_graph> read_graphs(std::string const& path, bool answered);
+/// All lines of a file; `answered`: each has a target; places: of the graphs, file and line.  Throws data_error with
+/// file and line.
+std::vector<written_graph> read_graphs(std::string const& path, bool answered,
+                                       std::vector<std::string>* places = nullptr);
 
 /// By numbers.  Throws data_error for a word that is not in the vocabulary.
 labelled_graph numbered(written_graph const& g, vocabulary const& words);

@@ -217,6 +217,37 @@ if(NOT status EQUAL 1 OR NOT shown STREQUAL "answer\nerror of line 2\n\nerror of
   message(FATAL_ERROR "two bad lines of five: status ${status}, answers\n${answers}")
 endif()
 
+# What the last update makes is looked at before it is scored or kept.
+run(3 train --data ${FOLDER}/data --preset smoke --epochs 1 --batch 200 --learning-rate 1e300 --warmup 0 --out ${FOLDER}/lost)
+expect("value [0-9]+ of [a-z0-9_.]+ is -?(nan|inf) after update 0 \\(batch 0 of epoch 1\\): stopped\n")
+if(EXISTS ${FOLDER}/lost/model.safetensors)
+  message(FATAL_ERROR "weights that are no numbers were kept")
+endif()
+run("0|3" ${learn} --warmup 2)
+expect("--warmup 2 is no shorter than the 2 updates of this run, so the learning rate rises to 0.005 and not to --learning-rate 0.01: ")
+
+# Where there is no memory, the lines that ask for it are named; no address space holds this model.
+set(edge "\"edges\": [[0, \"right\", 1]], \"query\": [0, 1], \"target\": \"right\"}\n")
+file(WRITE ${FOLDER}/far/train.jsonl "${train}")
+file(WRITE ${FOLDER}/far/test.jsonl "{\"nodes\": 40, ${edge}\n{\"nodes\": 3, ${edge}{\"nodes\": 50, ${edge}")
+set(huge train --data ${FOLDER}/far --preset smoke --width 1048576 --layers 8 --heads 1)
+run(1 ${huge})
+expect("far/test.jsonl:1, [^ ]*far/test.jsonl:4 have 40, 50 nodes: [0-9]+TiB of memory, and this run has .*; leave them out, or take")
+run(1 train --data ${FOLDER}/data --preset smoke --width 1048576 --layers 8 --heads 1 --batch 100000)
+expect("not enough memory for batches of 32 graphs of up to 3 nodes \\([0-9]+TiB of memory, .*: take a smaller --batch, or --recompute\n")
+
+# Tasks of SLURM without MPI, and numbers that no machine has.
+set(ENV{SLURM_STEP_NUM_TASKS} 2)
+set(ENV{SLURM_PROCID} 0)
+run("0|3" ${learn} --epochs 1)
+expect("srun has started 2 tasks without MPI, so they do not know each other and each does all of the work: ")
+unset(ENV{SLURM_STEP_NUM_TASKS})
+unset(ENV{SLURM_PROCID})
+run(2 ${learn} --shares 1073741824)
+expect("--shares: 1073741824 is not a power of two from 1 to 65536")
+run(2 ${learn} --threads 40000)
+expect("--threads: 40000 is not a number from 0 to 32767")
+
 # A run that is not there is told before any data are read.
 foreach(verb evaluate predict explain)
   run(1 ${verb} ${FOLDER}/no_run)

@@ -124,9 +124,18 @@ class graph_training : public triad::apps::training {
     int const further = o.dense_loss > 0 || o.augment > 0 ? read_rules() : 0;
     int const usual = std::max({most_nodes(train_), data.made_nodes, glue_ ? glue_->most_nodes() : 0});
     most_ = std::max({usual, most_nodes(dev_), most_nodes(data.tests)});
+    int const batch =
+        data.made ? o.batch : static_cast<int>(std::min(most_graphs(), static_cast<std::size_t>(o.batch)));
     net_ = triad::apps::make<network>(
-        o, {data.words.embedding_rows(), data.words.targets.end(), o.batch, usual, most_, true, further},
-        fmt::format("{} graphs of up to {} nodes: take a smaller --batch, or --recompute", o.batch, usual));
+        o, {data.words.embedding_rows(), data.words.targets.end(), batch, usual, most_, true, further},
+        {.batches = fmt::format("batches of {} graphs of up to {} nodes", batch, usual),
+         .remedy = "take a smaller --batch, or --recompute",
+         .unit = "nodes",
+         .larger = [&] {
+           auto const square = [](int n) { return std::int64_t{n} * n; };
+           return square(most_) > batch * square(usual) ? larger_than(usual)
+                                                        : std::vector<triad::apps::sized_example>();
+         }});
   }
 
   triad::apps::learner& net() override { return *net_; }
@@ -193,6 +202,19 @@ class graph_training : public triad::apps::training {
   bool learned(double validation) override { return !measures() || validation >= 0.5; }
 
  private:
+  /// Of a part: no batch is larger.
+  std::size_t most_graphs() const {
+    auto most = std::max<std::size_t>({1, train_.size(), dev_.size()});
+    for (auto const& part : data_.tests) most = std::max(most, part.graphs.size());
+    return most;
+  }
+  std::vector<triad::apps::sized_example> larger_than(int nodes) const {
+    std::vector<triad::apps::sized_example> all;
+    add_larger_graphs(all, nodes, data_.train, data_.train_places, "the training set");
+    add_larger_graphs(all, nodes, data_.dev, data_.dev_places, "dev");
+    for (auto const& part : data_.tests) add_larger_graphs(all, nodes, part.graphs, part.places, part.name);
+    return all;
+  }
   /// Where there is no dev part, one random split for each seed, as the released program makes it.  The number of
   /// examples that are left.
   std::size_t held_out() {
@@ -340,7 +362,7 @@ void print_table(options const& o, runs const& all, runs const& others, bool hel
   if (others.size() > 1) fmt::print("{}: {}\n", o.compare, triad::apps::whose_mean(others, o.seed));
   auto const failed = std::count_if(all.begin(), all.end(), [](scored_run const& r) { return r.failed; });
   if (all.size() > 1 || failed > 0)
-    fmt::print("{} of {} runs failed (validation accuracy below 0.5, or a loss that is not finite)\n", failed,
+    fmt::print("{} of {} runs failed (validation accuracy below 0.5, or a loss or weight that is not finite)\n", failed,
                all.size());
 }
 

@@ -19,12 +19,18 @@ using graph_list = std::vector<labelled_graph>;
 struct test_part {
   std::string name;
   graph_list graphs;
+  std::vector<std::string> places{};  // of the graphs, such as data/test.jsonl:3; none: they are told by their numbers
 };
+
+/// Of some graphs, called `name`, those of more nodes than that.
+void add_larger_graphs(std::vector<triad::apps::sized_example>& to, int than, graph_list const& graphs,
+                       std::vector<std::string> const& places, std::string const& name);
 
 /// What a model is trained and measured on.
 struct data_set {
   vocabulary words;
   graph_list train, dev;  // no dev: options::validation of train is held out, by the seed
+  std::vector<std::string> train_places{}, dev_places{};  // as those of a part
   std::vector<test_part> tests;
 
   // Instead of train, examples that are made as they are needed: number first, first + 1, ... of a seed.
@@ -56,6 +62,9 @@ vocabulary words_of(triad::checkpoint const& file);
 /// kept.
 triad::apps::trained<network> trained_model(options const& o, triad::checkpoint const& file, int most,
                                             bool explaining = false);
+/// The same with room for all graphs of some parts; where there is no memory for it, the largest are named.
+triad::apps::trained<network> trained_model(options const& o, triad::checkpoint const& file,
+                                            std::vector<test_part> const& parts);
 
 /// Answers one question after another; the model is made again where one is larger than all before.
 class answerer {

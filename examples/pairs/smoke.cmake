@@ -39,6 +39,18 @@ endif()
 run(3 train --preset smoke --data ${FOLDER}/data --learning-rate 1e30 --warmup 0 --clip-norm 0 --out ${FOLDER}/lost)
 expect("the loss is [^;]*: stopped\n.*seed 1: dev exact match, parts of one, not measured  \\([0-9]+ s\\)  failed\nno epoch came to its end")
 
+# All pairs that are too long are named at once, and sources that are measured where there is no memory for them; no
+# address space holds this model.
+run(1 train --preset smoke --data ${FOLDER}/data --tokens 3)
+expect("training pairs 1, 2, 3, 4, 5, 6 have 4, 4, 4, 4, 4, 4 tokens on their longer side, .*; give --tokens 4, or leave")
+file(WRITE ${FOLDER}/far/train.jsonl "${text}")
+string(REPEAT "go left " 30 words)
+file(WRITE ${FOLDER}/far/test_one.jsonl "${text}{\"source\": \"${words}one\", \"target\": \"one\", \"kind\": \"left\"}\n")
+run(1 train --preset smoke --data ${FOLDER}/far --width 1048576 --heads 1)
+expect("the source of pair 7 of one has 61 tokens: [0-9]+TiB of memory, and this run has .*; leave it out, or take a smaller")
+run(1 train --preset smoke --data ${FOLDER}/data --width 1048576 --heads 1)
+expect("there is not enough memory for batches of 24 tokens \\([0-9]+TiB of memory, .*: say with --memory how much there is")
+
 # The run of one seed does not pass for one of several, and several are not gone on with as one.
 run("0|3" train --preset smoke --data ${FOLDER}/data --updates 2 --seeds 2 --out ${FOLDER}/whole)
 expect("whole had a run already, .* its checkpoint is now ")

@@ -96,6 +96,8 @@ class task {
   std::int64_t epoch_updates() { return batches_.first_of(1); }
   /// Target tokens of a batch, ends included, on the average.
   std::int64_t mean_tokens() { return tokens_ / batches_.first_of(1); }
+  /// Tokens of all pairs on the side that has more, with their ends: no batch has more.
+  index_t all_tokens() const { return std::max(tokens_, source_tokens_); }
 
   /// f(pair) for each pair of an update.
   template <class F>
@@ -128,7 +130,7 @@ class task {
       words_.longest_source = std::max(words_.longest_source, source);
       words_.longest_target = std::max(words_.longest_target, target);
       result.push_back({source + 1, target + 1});
-      tokens_ += target + 1;
+      tokens_ += target + 1, source_tokens_ += source + 1;
     }
     return result;
   }
@@ -136,7 +138,7 @@ class task {
   options options_;
   vocabulary words_;
   std::size_t left_out_ = 0;
-  std::int64_t tokens_ = 0;
+  std::int64_t tokens_ = 0, source_tokens_ = 0;
   std::vector<coded_pair> train_;
   std::vector<text_pair> dev_;
   token_batches batches_;

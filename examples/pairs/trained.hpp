@@ -51,12 +51,29 @@ inline pair_length longest_source(data_set const& data, vocabulary& words) {
   return {static_cast<index_t>(most), 0};
 }
 
+/// The sources that have more tokens than that.
+inline std::vector<triad::apps::sized_example> larger_sources(data_set const& data, vocabulary& words, index_t than) {
+  std::vector<triad::apps::sized_example> all;
+  for (auto const& part : data.tests)  // dev among them
+    triad::apps::add_larger(
+        all, than, part.pairs.size(), [&](std::size_t i) { return words.source.encode(part.pairs[i].source).size(); },
+        [&](std::size_t i) { return "the source of pair " + std::to_string(i + 1) + " of " + part.name; });
+  return all;
+}
+
 /// Of pairs whose loss will be asked for.
 inline pair_length longest_of(std::vector<coded_pair> const& pairs) {
   std::size_t source = 1, target = 1;
   for (auto const& pair : pairs)
     source = std::max(source, pair.source.size()), target = std::max(target, pair.target.size());
   return {static_cast<index_t>(source), static_cast<index_t>(target)};
+}
+
+/// Tokens of all of them on the side that has more, with their ends.
+inline index_t all_tokens_of(std::vector<coded_pair> const& pairs) {
+  std::size_t source = 0, target = 0;
+  for (auto const& pair : pairs) source += pair.source.size() + 1, target += pair.target.size() + 1;
+  return static_cast<index_t>(std::max(source, target));
 }
 
 /// Tokens of a source that is not known yet.
@@ -67,13 +84,16 @@ inline index_t most_of_unknown(options const& shape, vocabulary const& words) {
                          : std::max<index_t>(256, words.longest_source);
 }
 
-/// A trained model out of o.run.  longest(words, shape): of what it is to be given.  Throws data_error.
+/// A trained model out of o.run.  longest(words, shape): of what it is to be given; asked: what is said of that where
+/// there is no memory for it.  Throws data_error.
 template <class Longest>
-triad::apps::trained<translator> trained_translator(options const& o, use what, Longest const& longest) {
+triad::apps::trained<translator> trained_translator(options const& o, use what, Longest const& longest,
+                                                    triad::apps::room_advice const& asked = {}) {
   auto const path = triad::apps::checkpoint_of(o.run);
   try {
     return {
-        o, [&](vocabulary& words, options const& shape) {
+        o, triad::apps::open_run(o.run),
+        [&](vocabulary& words, options const& shape) {
           if (of_edges(shape) && to_json(words.source) != to_json(words.target))
             throw triad::data_error(path + ": an Edge Transformer has one dictionary for both sides; this one has two");
           if (of_edges(shape) && what == use::explaining)
@@ -81,7 +101,8 @@ triad::apps::trained<translator> trained_translator(options const& o, use what, 
                                     ": no layer of this model has fuse-attention, which is what explain "
                                     "shows: train --model lrf has it");
           return sizes_for(shape, words, longest(words, shape), what);
-        }};
+        },
+        asked};
   } catch (std::bad_alloc const&) {
     throw triad::data_error(path +
                             ": there is not enough memory to translate with it; give a smaller --beam or --max-length");

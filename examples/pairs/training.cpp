@@ -51,10 +51,18 @@ class translator_training final : public triad::apps::training {
     auto const tests = longest_source(program_.data, words), measured = longest_of(dev_);
     pair_length const room{std::max(tests.source, measured.source),
                            std::max(tests.target, o.validate == "loss" ? measured.target : 0)};
+    auto sizes = sizes_for(o, words, room, use::learning);
+    auto const longest = words.longest_source;  // to train on
+    sizes.tokens = std::min(sizes.tokens, std::max<index_t>(work_.all_tokens(), all_tokens_of(dev_)));
     net_ = triad::apps::make<translator>(
-        o, sizes_for(o, words, room, use::learning),
-        fmt::format("{} tokens: say with --memory how much there is, or take --recompute, or a smaller --beam",
-                    o.tokens));
+        o, sizes,
+        {.batches = fmt::format("batches of {} tokens", sizes.tokens),
+         .remedy = "say with --memory how much there is, or take --recompute, or a smaller --beam",
+         .unit = "tokens",
+         .larger = [&] {
+           bool const one = tests.source > longest && (of_edges(o) || tests.source > sizes.tokens);
+           return one ? larger_sources(program_.data, words, longest) : std::vector<triad::apps::sized_example>();
+         }});
     return *net_;
   }
 

@@ -82,11 +82,18 @@ int evaluate(options const& o, program const& p) {
   std::vector<std::string> files{"scores.csv"};
   for (auto const& part : p.data.tests) files.push_back(lines_file(part.name));
   triad::apps::expect_free_in_folder(o, files);
-  auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const& shape) {
-    p.expect_words(words);
-    for (auto const& part : p.data.tests) expect_readable(shape, words, part.name, part.pairs);
-    return longest_source(p.data, words);
-  });
+  vocabulary* known = nullptr;  // of the model that is made
+  index_t least = 0;            // tokens that are many
+  auto model = trained_translator(o, use::translating,
+                                  [&](vocabulary& words, options const& shape) {
+                                    p.expect_words(words);
+                                    for (auto const& part : p.data.tests)
+                                      expect_readable(shape, words, part.name, part.pairs);
+                                    auto const longest = longest_source(p.data, words);
+                                    known = &words, least = std::max(words.longest_source, 3 * (longest.source / 4));
+                                    return longest;
+                                  },
+                                  {.unit = "tokens", .larger = [&] { return larger_sources(p.data, *known, least); }});
   if (!o.out.empty()) triad::apps::make_folder(o.out);
   scored_run found;
   found.seed = model.seed;

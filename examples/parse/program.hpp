@@ -51,6 +51,8 @@ conllu_sentence with_tree(conllu_sentence s, found_tree const& tree, vocabulary 
 int longest_of(sentences const& all);
 int longest_of(data_set const& data);
 long long words_of(sentences const& all);
+/// The sentences of some parts that have more words than that.
+std::vector<triad::apps::sized_example> larger_than(std::vector<test_part> const& parts, int words);
 
 /// f(sentence, tree) for all of them.
 template <class F>

@@ -50,6 +50,34 @@ if(whole STREQUAL "" OR NOT told MATCHES "\niobj +${CMAKE_MATCH_1} +${CMAKE_MATC
   message(FATAL_ERROR "--confusion does not say what is answered for iobj:\n${told}${found}")
 endif()
 
+# What the last update makes is looked at before it is scored or kept.
+run(3 train --preset smoke --data ${FOLDER}/data --updates 1 --learning-rate 1e300 --out ${FOLDER}/lost)
+expect("value [0-9]+ of [a-z0-9_.]+ is -?(nan|inf) after update 0 \\(batch 0 of epoch 1\\): stopped\n")
+if(EXISTS ${FOLDER}/lost/model.safetensors)
+  message(FATAL_ERROR "weights that are no numbers were kept")
+endif()
+
+# All sentences that are too long are named at once, to train on and where there is no memory for a part that is
+# measured; no address space holds this model.
+function(write_sentence file words)  # all but the first hang on that
+  math(EXPR rest "${words} - 1")
+  string(REPEAT ",\"x\"" ${rest} tokens)
+  string(REPEAT ",1" ${rest} heads)
+  string(REPEAT ",\"obj\"" ${rest} labels)
+  file(APPEND ${file} "{\"tokens\":[\"x\"${tokens}],\"heads\":[0${heads}],\"labels\":[\"root\"${labels}]}\n")
+endfunction()
+file(REMOVE ${FOLDER}/long/train.jsonl ${FOLDER}/far/test.jsonl)
+file(WRITE ${FOLDER}/long/train.jsonl "${text}")
+write_sentence(${FOLDER}/long/train.jsonl 42)
+write_sentence(${FOLDER}/long/train.jsonl 55)
+run(1 train --preset smoke --data ${FOLDER}/long)
+expect("training sentences 17, 18 have 42, 55 words: give --tokens 55, or leave them out\n")
+file(WRITE ${FOLDER}/far/train.jsonl "${text}")
+file(WRITE ${FOLDER}/far/test.jsonl "${text}")
+write_sentence(${FOLDER}/far/test.jsonl 60)
+run(1 train --preset smoke --data ${FOLDER}/far --width 1048576 --layers 8 --heads 1)
+expect("sentence 17 of test has 60 words: [0-9]+TiB of memory, and this run has .*; leave it out, or take a smaller model")
+
 run(0 predict ${FOLDER}/run "{\"tokens\": [\"M3\", \"met\", \"M0\"]}")
 expect("^{\"tokens\":\\[\"M3\",\"met\",\"M0\"\\],\"heads\":\\[[0-9],[0-9],[0-9]\\],\"labels\":\\[\"[a-z]+\",\"[a-z]+\",\"[a-z]+\"\\]}\n$")
 run(0 predict ${FOLDER}/run "{\"id\": 7, \"tokens\": [\"M3\", \"met\", \"M0\"], \"note\": [\"kept\"]}" "{\"id\": 8, \"tokens\": []}")

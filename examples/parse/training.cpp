@@ -85,6 +85,15 @@ int longest_of(data_set const& data) {
   return most;
 }
 
+std::vector<triad::apps::sized_example> larger_than(std::vector<test_part> const& parts, int words) {
+  std::vector<triad::apps::sized_example> all;
+  for (auto const& part : parts)
+    triad::apps::add_larger(
+        all, words, part.all.size(), [&](std::size_t i) { return part.all[i].words.size(); },
+        [&](std::size_t i) { return fmt::format("sentence {} of {}", i + 1, part.name); });
+  return all;
+}
+
 attachment_scores score(parser& net, sentences const& all, vocabulary const& v, parsed_sentence const& f) {
   attachment_scores scores;
   parse_all(net, all, v, [&](conllu_sentence const& s, found_tree const& tree) {
@@ -120,13 +129,17 @@ std::string told(part_scores const& p, long long words) {
 parser_training::parser_training(options const& o, data_set const& data)
     : sentence_training(o, "words"), data_(data), most_(longest_of(data)) {
   words_ = vocabulary::of(data.train, o.least_count);
+  std::vector<triad::apps::sized_example> longer;
+  triad::apps::add_larger(
+      longer, o.tokens, data.train.size(), [&](std::size_t i) { return data.train[i].words.size(); },
+      [&](std::size_t i) { return std::to_string(i + 1); });
+  if (!longer.empty())
+    throw triad::data_error(fmt::format("training sentence{} {}: give --tokens {}, or leave {} out",
+                                        longer.size() == 1 ? "" : "s", triad::apps::told_sizes(longer, "words"),
+                                        longest_of(data.train), longer.size() == 1 ? "it" : "them"));
   std::vector<triad::apps::pair_length> lengths;
   for (auto const& s : data.train) {
-    auto const n = static_cast<index_t>(s.words.size());
-    if (n > o.tokens)
-      throw triad::data_error(fmt::format("training sentence {} has {} words: give --tokens as many, or leave it out",
-                                          lengths.size() + 1, n));
-    lengths.push_back({n, 0});
+    lengths.push_back({static_cast<index_t>(s.words.size()), 0});
     add(numbered(s, words_));
   }
   batches_.emplace(std::move(lengths), o.tokens, o.seed);
@@ -137,13 +150,19 @@ parser_training::parser_training(options const& o, data_set const& data)
 }
 
 triad::apps::learner& parser_training::net() {
-  if (!net_)
-    net_ =
-        triad::apps::make<parser>(options_,
-                                  {words_.words().size(), static_cast<index_t>(words_.relations().size()),
-                                   options_.tokens, longest_, most_, true},
-                                  fmt::format("{} words in sentences of up to {}: take fewer --tokens, or --recompute",
-                                              options_.tokens, longest_));
+  if (net_) return *net_;
+  auto all = words_of(data_.train);  // of the part that has most: no batch has more
+  for (auto const& part : data_.tests) all = std::max(all, words_of(part.all));
+  int const words = static_cast<int>(std::min<long long>(all, options_.tokens));
+  net_ = triad::apps::make<parser>(
+      options_, {words_.words().size(), static_cast<index_t>(words_.relations().size()), words, longest_, most_, true},
+      {.batches = fmt::format("batches of {} words in sentences of up to {}", words, longest_),
+       .remedy = "take fewer --tokens, or --recompute",
+       .unit = "words",
+       .larger = [&] {
+         bool const one = std::int64_t{most_} * most_ > std::int64_t{words} * longest_;
+         return one ? larger_than(data_.tests, longest_) : std::vector<triad::apps::sized_example>();
+       }});
   return *net_;
 }
 

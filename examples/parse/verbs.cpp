@@ -25,12 +25,15 @@ namespace dependency {
 namespace {
 
 /// With room for sentences of up to `longest` words.
-triad::apps::trained<parser> trained_parser(options const& o, triad::checkpoint const& file, int longest) {
+triad::apps::trained<parser> trained_parser(options const& o, triad::checkpoint const& file, int longest,
+                                            triad::apps::room_advice const& asked = {}) {
   return {
-      o, file, [longest](vocabulary const& v, options const&) {
+      o, file,
+      [longest](vocabulary const& v, options const&) {
         return parser_room{
             v.words().size(), static_cast<index_t>(v.relations().size()), 500, std::min(longest, 24), longest, false};
-      }};
+      },
+      asked};
 }
 
 triad::apps::trained<parser> trained_parser(options const& o, int longest) {
@@ -43,7 +46,10 @@ int evaluate(options const& o) {
   std::vector<std::string> files{"confusion.csv"};
   for (auto const& part : data.tests) files.push_back(part.name + ".conllu");
   triad::apps::expect_free_in_folder(o, files);
-  auto const model = trained_parser(o, longest_of(data));
+  int const longest = longest_of(data);
+  auto const model = trained_parser(
+      o, triad::apps::open_run(o.run), longest,
+      {.unit = "words", .larger = [&] { return larger_than(data.tests, triad::apps::nearly(longest)); }});
   if (!o.out.empty()) triad::apps::make_folder(o.out);
   triad::apps::confusion relations;
   for (auto const& part : data.tests) {

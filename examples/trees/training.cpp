@@ -47,10 +47,14 @@ class machine_training final : public triad::apps::training {
   }
 
   triad::apps::learner& net() override {
-    if (!net_)
-      net_ = triad::apps::make<machine>(options_, {work_.labels().size(), depth_, options_.batch, true},
-                                        fmt::format("{} trees of depth {} and {} steps: take a smaller --batch",
-                                                    options_.batch, depth_, options_.steps));
+    if (net_) return *net_;
+    std::size_t most = 1;  // rows of a part: no batch has more
+    for (auto const& part : work_.data().parts) most = std::max(most, part.rows.size());
+    auto const batch = std::min(static_cast<index_t>(most), static_cast<index_t>(options_.batch));
+    net_ = triad::apps::make<machine>(
+        options_, {work_.labels().size(), depth_, batch, true},
+        {.batches = fmt::format("batches of {} trees of depth {} and {} steps", batch, depth_, options_.steps),
+         .remedy = "take a smaller --batch"});
     return *net_;
   }
   triad::apps::run_plan plan() override {
@@ -199,7 +203,7 @@ int train(program_options& o, data_reader const& read) {
         found.push_back({now, r.diverged, r.failed});
         fmt::print("seed {} ({:.0f} s{}){}\n\n", r.seed, r.seconds,
                    r.attempts > 1 ? fmt::format(", {} attempts", r.attempts) : "",
-                   r.diverged ? ": failed, its loss was not finite"
+                   r.diverged ? ": failed, a loss or a weight was not finite"
                    : r.failed ? ": failed, fewer than 90 % of the training rows are right"
                               : "");
         if (!r.diverged) fmt::print("{}\n", table_of(now));

@@ -23,12 +23,14 @@ namespace triad {
 /// Thrown where the machine has no such memory.  The message has the bytes.
 class memory_refused : public std::bad_alloc {
  public:
-  explicit memory_refused(std::size_t bytes) {
+  explicit memory_refused(std::size_t bytes) : bytes_(bytes) {
     std::snprintf(text_, sizeof text_, "%zu bytes of memory were asked for, which this machine has not", bytes);
   }
   char const* what() const noexcept override { return text_; }
+  std::size_t bytes() const noexcept { return bytes_; }
 
  private:
+  std::size_t bytes_;
   char text_[96];  // making a text may need memory
 };
 
