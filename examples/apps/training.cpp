@@ -15,6 +15,7 @@
 #include "svg_plot.hpp"
 #include "table.hpp"
 #include "triad/train/schedule.hpp"
+#include "world.hpp"
 
 namespace triad::apps {
 
@@ -22,6 +23,19 @@ double linear_rate(width_options const& o, std::int64_t updates, std::int64_t up
   linear_warmup const schedule{o.rate, static_cast<double>(o.warmup), static_cast<double>(updates)};
   return schedule.rate(static_cast<std::uint64_t>(update));
 }
+
+namespace {
+/// A warm-up that does not end within the run is said: the learning rate that was asked for never comes.
+void say_warmup(run_options const& o, training& t, run_plan const& plan) {
+  auto const* const those = dynamic_cast<width_options const*>(&o);
+  if (those == nullptr || those->warmup == 0 || those->warmup < plan.updates || !world().is_first()) return;
+  fmt::print(
+      stderr,
+      "--warmup {} is no shorter than the {} updates of this run, so the learning rate rises to {:.3g} and not to "
+      "--learning-rate {:g}: take a smaller --warmup, or more updates\n",
+      those->warmup, plan.updates, t.rate(plan.updates - 1), those->rate);
+}
+}  // namespace
 
 scored_run train_one(run_options const& o, training& t, std::string const& out) {
   auto const run_of = [&](training& one, std::string const& folder, bool resume) {
@@ -31,6 +45,7 @@ scored_run train_one(run_options const& o, training& t, std::string const& out) 
     if (two && &one != &t) plan.leads_to = out;
     plan.out = folder, plan.config = folder.empty() ? std::string() : to_toml(o);
     plan.seed = o.seed, plan.resume = resume, plan.average = o.average, plan.dropout_until = o.dropout_until;
+    say_warmup(o, one, plan);
     return train(one, plan);
   };
   scored_run run;
