@@ -82,10 +82,11 @@ inline number_check const decimal{
     }};
 
 /// Of what is cut in halves.
-inline number_check const power_of_two = numbers_that("POWER OF TWO", "a power of two: 1, 2, 4, 8, ...", [](double x) {
-  int exponent = 0;
-  return x >= 1 && x <= 65536 && std::frexp(x, &exponent) == 0.5;
-});
+inline number_check const power_of_two =
+    numbers_that("POWER OF TWO", "a power of two from 1 to 65536: 1, 2, 4, 8, ...", [](double x) {
+      int exponent = 0;
+      return x >= 1 && x <= 65536 && std::frexp(x, &exponent) == 0.5;
+    });
 
 /// A whole number, beside an option's own checks, which have the words for its range.
 inline number_check const whole_number_of_int{

@@ -13,6 +13,7 @@
 #include "config.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/core/sizes.hpp"
+#include "world.hpp"
 
 namespace triad::apps {
 
@@ -74,7 +75,7 @@ void run_options::each(option_list& f) {
       .written(false);
   f("threads", &threads, "Threads; 0: one for each processor.  Results do not depend on it")
       .also(asked)
-      .not_negative()
+      .between(0, most_threads)
       .free();
   f("backend", &backend, "cpu; cuda: an NVIDIA GPU, where the program was built for it; reference: plain loops, slow")
       .also(asked)
@@ -123,6 +124,11 @@ void run_options::settle() {
   if (more > largest - seed)
     throw data_error(fmt::format("--seeds {} from --seed {} go beyond the largest seed, {}: give a smaller --seed",
                                  seeds, seed, largest));
+  if (int const processes = world().size(); processes > shares)
+    throw data_error(fmt::format(
+        "{} processes were started and --shares is {}: more processes than shares would have nothing to do; "
+        "give --shares {}, or start fewer",
+        processes, shares, processes));
   expect_arithmetic(*this);
   if (resume && out.empty()) throw data_error("--resume goes on with the run in a folder: name it with --out");
 }

@@ -27,6 +27,8 @@ namespace triad::apps {
 inline constexpr int most_width = 1 << 20;
 /// No command line asks for more layers, nor does a checkpoint describe any.
 inline constexpr int most_layers = 250;
+/// Nor has a backend more threads.
+inline constexpr int most_threads = 32767;
 /// Nor do relative positions tell words apart that are farther from each other.
 inline constexpr int most_offset = 1024;
 

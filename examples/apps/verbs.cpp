@@ -300,7 +300,8 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
       o.settle();
       expect_own_folder(o);
       if (world().is_first())
-        std::fputs(unused_gpu(o.backend, chosen.get_option("--backend")->count() > 0).c_str(), stderr);
+        std::fputs((hint_of_tasks() + unused_gpu(o.backend, chosen.get_option("--backend")->count() > 0)).c_str(),
+                   stderr);
     }
     std::fputs(printable(about_data).c_str(), stdout);
     expect_same("the options", told_options(o, verb->name));

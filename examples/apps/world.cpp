@@ -137,6 +137,15 @@ int fail_world(std::string const& line, int status) {
   return status;
 }
 
+std::string hint_of_tasks() {
+  int const tasks = number_of("SLURM_STEP_NUM_TASKS");
+  if (processes_started() > 1 || tasks <= 1 || number_of("SLURM_PROCID") > 0) return {};
+  return fmt::format(
+      "srun has started {} tasks without MPI, so they do not know each other and each does all of the work: give srun "
+      "--mpi=pmix, so that they share it, or -n 1\n",
+      tasks);
+}
+
 place_here here() { return here_; }
 
 bool any_process(bool yes) {

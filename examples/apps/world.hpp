@@ -50,6 +50,9 @@ struct place_here {
 };
 place_here here();
 
+/// A line where SLURM has started several tasks that are not to know each other, in the first of them; else nothing.
+std::string hint_of_tasks();
+
 // What follows is called by all processes at once.
 
 /// Whether any of them says yes.
