@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -15,7 +14,6 @@
 #include "digest.hpp"
 #include "learner.hpp"
 #include "triad/core/buffer.hpp"
-#include "triad/core/finite.hpp"
 #include "triad/core/finite_weights.hpp"
 #include "triad/io/checkpoint.hpp"
 #include "triad/train/averages.hpp"
