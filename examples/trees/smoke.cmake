@@ -1,4 +1,4 @@
-# Every verb of the program once, on JSON lines: train, resume, evaluate, predict, explain, inspect; and bad lines.
+# Every verb of the program once, on JSON lines: train, resume, evaluate, predict, explain, inspect.
 include(${CMAKE_CURRENT_LIST_DIR}/../apps/program_test.cmake)
 
 # The two children of a root change places.
@@ -163,10 +163,6 @@ run(1 ${learn} --first-rows 0.4 --interpreter matrices)
 expect("--first-rows is about --interpreter rows")
 run(0 evaluate ${FOLDER}/run --data ${FOLDER}/data/test_own.jsonl --programs --threshold 0)
 expect("\ntest +[0-9.]+ +6 ")
-run(1 evaluate ${FOLDER}/run --threshold 0.5)
-expect("--threshold is about --programs: give that, or leave it out")
-run(1 evaluate ${FOLDER}/run --programs --train-sample 4)
-expect("--train-sample is about training rows")
 run("0|3" ${learn} --loss divergence --floor 0.01 --empty-weight 0 --empty-updates 6 --choice-deviation 0.02 --evenness 2 --even-updates 6 --root distribution --empty-tree --out ${FOLDER}/other)
 run(0 evaluate ${FOLDER}/other --programs --threshold 0)
 run(0 explain ${FOLDER}/other --row 1 --json ${FOLDER}/other.json --dot ${FOLDER}/other.dot --svg ${FOLDER}/other.svg)
@@ -378,41 +374,6 @@ string(REGEX REPLACE "{\"error\":\"[^\n]*\",\"line\":([0-9])}" "error of line \\
 if(NOT status EQUAL 1 OR NOT shown STREQUAL "${answer}error of line 2\nerror of line 3\n\n${answer}")
   message(FATAL_ERROR "three bad lines of five: status ${status}, answers\n${answers}")
 endif()
-
-# What is wrong with data is told with file, line and column, and what to do.
-expect_bad_lines("${text}" 6
-    "{\"source\": 3}| expected \"source\" to be a tree as text, found 3"
-    "{\"source\": \"a\"|[0-9]+: expected JSON, found none"
-    "[\"a\", \"b\"]| expected an object in braces, found "
-    "{\"source\": \"a\"}| expected \"target\", a tree as text, found none"
-    "{\"source\": \"a\", \"target\": \"\"}| target, column 28: expected a tree, found nothing"
-    "{\"source\": \"( a b c d )\", \"target\": \"b\"}| source, column 21: expected '\\)' after 2 children of 'a', found another child"
-    "{\"source\": \"a\", \"target\": \"( b\"}| target, column 31: expected '\\)' after the children of 'b', found the end")
-file(WRITE ${FOLDER}/new.jsonl "{\"source\": \"( R fox )\", \"target\": \"fox\"}\n")
-run(1 evaluate ${FOLDER}/run --data ${FOLDER}/new.jsonl)
-expect("test, row 1 of the file: the node at root.0: 'fox' is not one of the 8 labels that this machine was trained with")
-file(WRITE ${FOLDER}/new.jsonl "{\"source\": \"( R ( R ( R R ) ) )\", \"target\": \"R\"}\n")
-run(1 evaluate ${FOLDER}/run --data ${FOLDER}/new.jsonl)
-expect("new.jsonl:1: a tree of depth 4, where the model's trees have 3: --skip-deeper leaves such rows out")
-run(1 evaluate ${FOLDER}/run --data ${FOLDER}/new.jsonl --skip-deeper)
-expect("no part of the data has a row whose trees are as deep as the machine's or less: give rows that are less deep, or train a machine on these")
-run(1 ${learn} --depth 2)
-expect("train.jsonl:1: a tree of depth 3, where the model's trees have 2: take a larger --depth")
-set(deep "R")
-foreach(level RANGE 2 80)
-  set(deep "( R ${deep} )")
-endforeach()
-file(WRITE ${FOLDER}/deep/train.jsonl "{\"source\": \"${deep}\", \"target\": \"R\"}\n")
-run(0 inspect ${FOLDER}/deep/train.jsonl)
-expect("trees of depth 80 at most; the largest has 80 nodes, in row 1\n")
-run(1 train --data ${FOLDER}/deep)
-expect("train.jsonl:1: a tree of depth 80, where the model's trees have 12: a model's trees have at most 24; --skip-deeper leaves such rows out")
-run(1 train --data ${FOLDER}/deep --depth 24 --skip-deeper)
-expect("train.jsonl: each of the 1 rows that count has a tree deeper than 24: a model's trees have at most 24\n")
-run(1 train)
-expect("give a folder with train.jsonl and test.jsonl with --data")
-run(2 train --steps 0 --data ${FOLDER}/data)
-expect("--steps: 0 is not a number from 1 to 64")
 
 # Its runs are its own.
 cmake_path(GET PROGRAM PARENT_PATH bin)
