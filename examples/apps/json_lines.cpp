@@ -7,12 +7,6 @@
 
 namespace triad::apps {
 
-std::string reason_of(nlohmann::json::exception const& e) {
-  std::string said = e.what();
-  if (auto const end = said.find("] "); said.starts_with('[') && end != std::string::npos) said.erase(0, end + 2);
-  return said;
-}
-
 nlohmann::json read_json_line(std::string const& line, int deepest) {
   nlohmann::json value;
   try {

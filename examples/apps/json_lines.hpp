@@ -29,9 +29,6 @@ inline void read_json_lines(std::string const& path, std::function<void(nlohmann
 }
 nlohmann::json read_json_line(std::string const& line, int deepest = deepest_json);
 
-/// What nlohmann's exception says is wrong, without its number.
-std::string reason_of(nlohmann::json::exception const& e);
-
 /// A member of an object, of this type; an integer is whole and in T's range.  Throws data_error that names it.
 template <class T>
 T member(nlohmann::json const& object, char const* name, char const* expected);

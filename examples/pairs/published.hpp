@@ -45,7 +45,7 @@ inline triad::roberta_config published_from(nlohmann::json const& json, std::str
     return {count("width"),  count("layers"),    count("heads"),   count("hidden"),
             count("tokens"), count("positions"), count("padding"), epsilon};
   } catch (nlohmann::json::exception const& e) {
-    throw triad::data_error(path + ": the shape of its pre-trained encoder cannot be read: " + e.what());
+    throw triad::data_error(path + ": the shape of its pre-trained encoder cannot be read: " + triad::reason_of(e));
   }
 }
 

@@ -53,6 +53,21 @@ TEST_CASE("an integer is one without a fraction that its type holds") {
                     contains("x: expected a list of integers, found {\"a\":1}"));
 }
 
+TEST_CASE("what nlohmann says is told without its number") {
+  auto const reason = [](char const* text, auto const& use) {
+    try {
+      use(nlohmann::json::parse(text));
+    } catch (nlohmann::json::exception const& e) {
+      return reason_of(e);
+    }
+    return std::string();
+  };
+  CHECK(reason("{}", [](nlohmann::json const& value) { (void)value.at("distribution"); }) ==
+        "key 'distribution' not found");
+  CHECK(reason("[]", [](nlohmann::json const& value) { (void)value.get<int>(); }) ==
+        "type must be number, but is array");
+}
+
 TEST_CASE("a message quotes no control characters and no more than it was told") {
   CHECK(quoted(parse_json("\"\\u001b[31m\"")) == "\"\\u001b[31m\"");
   CHECK(quoted(nlohmann::json("\xff")) == "\"\xef\xbf\xbd\"");

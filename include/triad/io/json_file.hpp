@@ -35,7 +35,7 @@ Json read_json_file(std::string const& path) {
                      ": expected JSON, found none from byte " + std::to_string(e.byte) +
                      " on; was the file copied whole?");
   } catch (nlohmann::json::exception const& e) {
-    throw data_error(path + ": there is a value that cannot be read: " + e.what());
+    throw data_error(path + ": there is a value that cannot be read: " + reason_of(e));
   }
 }
 

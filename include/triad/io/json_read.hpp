@@ -44,6 +44,14 @@ Json parse_json(Text&& text, int deepest = deepest_json, std::string const& what
   return Json::parse(std::forward<Text>(text), not_too_deep);
 }
 
+/// What nlohmann's exception says is wrong, without its number.
+inline std::string reason_of(nlohmann::json::exception const& e) {
+  std::string said = e.what();
+  if (auto const end = said.find("] "); said.starts_with("[json.exception.") && end != std::string::npos)
+    said.erase(0, end + 2);
+  return said;
+}
+
 /// The value as one line of JSON for a message: without control characters, cut after `longest` bytes or before the
 /// character of UTF-8 that stands there.
 template <class Json>

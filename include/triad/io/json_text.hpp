@@ -7,6 +7,7 @@
 
 #include "triad/core/errors.hpp"
 #include "triad/core/finite.hpp"
+#include "triad/io/json_read.hpp"
 
 namespace triad {
 
@@ -31,7 +32,7 @@ inline std::string json_text(nlohmann::json const& value, std::string const& wha
   try {
     return value.dump();
   } catch (nlohmann::json::exception const& e) {
-    throw data_error(what + " cannot be written: " + e.what() + "; convert the data to UTF-8");
+    throw data_error(what + " cannot be written: " + reason_of(e) + "; convert the data to UTF-8");
   }
 }
 
