@@ -11,6 +11,7 @@
 #include <cmath>
 #include <concepts>
 
+#include "triad/core/finite.hpp"
 #include "triad/cpu/backend.hpp"
 #include "triad/cpu/kernels/attention_rows.hpp"
 #include "triad/ops/triangle.hpp"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "triad/core/finite.hpp"
 #include "triad/ops/attention.hpp"
 #include "triad/reference/backend.hpp"
 

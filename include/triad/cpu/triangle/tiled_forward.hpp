@@ -9,6 +9,7 @@
 // some.
 #pragma once
 
+#include "triad/core/finite.hpp"
 #include "triad/cpu/triangle/panels.hpp"
 #include "triad/cpu/triangle/small.hpp"
 
