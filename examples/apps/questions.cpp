@@ -15,6 +15,7 @@
 #include "printed.hpp"
 #include "text_pairs.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/io/lfs_pointer.hpp"
 #include "triad/io/text/gz_lines.hpp"
 #include "triad/io/text/line.hpp"
 
@@ -111,6 +112,7 @@ void questions::ask(std::function<void(std::string const&)> const& answer,
     };
     for (std::string line; next(line);) {
       text::trim_line(line, ++number == 1);
+      if (number == 1) refuse_lfs_pointer("standard input", line);
       one(number, line,
           [&](std::string const& what) { return "line " + std::to_string(number) + " of standard input: " + what; });
     }

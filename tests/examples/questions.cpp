@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/questions.hpp"
 
+#include <iostream>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -94,6 +96,23 @@ TEST_CASE("the first line of a file is seen before it is asked") {
   CHECK(found == std::vector<std::string>{"a b", "c"});
   CHECK_FALSE((questions{{}, triad::test::saved(folder, "", "empty")}).first_line());
   CHECK_FALSE((questions{{"a"}, ""}).first_line());
+}
+
+TEST_CASE("a Git LFS pointer on standard input is no question") {
+  std::istringstream pointer("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n");
+  auto* const before = std::cin.rdbuf(pointer.rdbuf());
+  questions const asked{};
+  int answered = 0;
+  std::string refused;
+  try {
+    asked.ask([&](std::string const&) { ++answered; }, [](triad::apps::refused_question const&) {});
+  } catch (triad::data_error const& e) {
+    refused = e.what();
+  }
+  std::cin.rdbuf(before);
+  std::cin.clear();
+  CHECK(answered == 0);
+  CHECK_THAT(refused, contains("standard input: a Git LFS pointer"));
 }
 
 }  // namespace examples_questions_tests
