@@ -54,7 +54,7 @@ void attend(answers& found) {
   std::vector<index_t> const size{21, 3}, first{0, 21};
   sequence_batch const rows{2, 24, 21, make_vec(size.data(), 2), make_vec(first.data(), 2)};
   std::vector<std::uint8_t> masked(24, 0);
-  for (std::size_t const j : {0, 7, 21, 22, 23}) masked[j] = 1;
+  for (std::size_t const j : {0u, 7u, 21u, 22u, 23u}) masked[j] = 1;
   attention_options const t{.heads = 2, .causal = true, .masked = make_vec<std::uint8_t const>(masked.data(), 24)};
   constexpr index_t d = 8;
   auto all = numbers(4 * 24 * d);

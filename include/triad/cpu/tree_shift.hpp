@@ -76,9 +76,9 @@ struct slots {
 template <int Targets, int V>
 [[gnu::always_inline]] inline void blend_columns(slots const& which, float const* m, index_t stride, float const* w,
                                                  index_t arguments, block const& at, simd::tail last, float* const* y) {
-  floats sum[Targets][V] = {};
+  floats sum[std::size_t{Targets}][std::size_t{V}] = {};
   which.each([&](index_t l) __attribute__((always_inline)) {
-    floats v[V];
+    floats v[std::size_t{V}];
 #pragma GCC unroll 4
     for (int i = 0; i < V; ++i)
       v[i] = i < V - 1 ? simd::load(m + l * stride + i * lanes) : last.load(m + l * stride + i * lanes);
@@ -106,7 +106,7 @@ template <int Targets, int V>
 template <int Targets>
 void blend_row(slots const& which, float const* m, index_t stride, float const* w, index_t arguments, block const& at,
                index_t offset, index_t fillers, float* y) {
-  float* to[Targets];
+  float* to[std::size_t{Targets}];
   for (int t = 0; t < Targets; ++t) to[t] = y + (at.to[t] + offset) * fillers;
   auto const on = [&](index_t count) {
     m += count;
@@ -129,12 +129,12 @@ inline constexpr int slots_at_once = 4;
 /// row has zeros there.
 template <int Targets, int Count>
 void dot_rows(float const* m, index_t stride, float const* const* dy, index_t numbers, floats (*sums)[most_targets]) {
-  floats sum[Count][Targets];
+  floats sum[std::size_t{Count}][std::size_t{Targets}];
   for (int l = 0; l < Count; ++l)
     for (int t = 0; t < Targets; ++t) sum[l][t] = sums[l][t];
   simd::each_vector(
       numbers, [&](index_t c, auto part) __attribute__((always_inline)) {
-        floats d[Targets];
+        floats d[std::size_t{Targets}];
 #pragma GCC unroll 4
         for (int t = 0; t < Targets; ++t) d[t] = part.load(dy[t] + c);
 #pragma GCC unroll 4
@@ -158,7 +158,7 @@ inline float total(floats v) {
 template <int Targets, int Steps>
 void gather_rows_back(float const* const* y, index_t stride, float const* const* w, block const& at, index_t numbers,
                       float* d, bool add) {
-  floats weight[Steps][Targets];
+  floats weight[std::size_t{Steps}][std::size_t{Targets}];
   for (int k = 0; k < Steps; ++k)
     for (int t = 0; t < Targets; ++t) weight[k][t] = simd::broadcast(w[k][at.argument[t]]);
   simd::each_vector(
@@ -234,7 +234,7 @@ void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support
         constexpr int Targets = decltype(targets)::value;
         simd::floats part[together][shifts::most_targets] = {};
         shifts::each_run(at, has, [&](index_t q, index_t rows) {
-          float const* from[Targets];
+          float const* from[std::size_t{Targets}];
           for (int t = 0; t < Targets; ++t) from[t] = d + (at.to[t] + q - at.begin) * fillers;
           with_constant<together>(count, [&](auto some) {
             shifts::dot_rows<Targets, decltype(some)::value>(m + q * fillers, stride, from, rows * fillers, part);
@@ -275,7 +275,7 @@ void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support
         with_constant<shifts::most_targets>(at.targets, [&](auto targets) {
           constexpr int Targets = decltype(targets)::value;
           shifts::each_run(at, has, [&](index_t q, index_t rows) {
-            float const* from[Targets];
+            float const* from[std::size_t{Targets}];
             for (int t = 0; t < Targets; ++t) from[t] = y + (at.to[t] + q - at.begin) * fillers;
             with_constant<together>(count, [&](auto some) {
               shifts::gather_rows_back<Targets, decltype(some)::value>(from, stride, weights, at, rows * fillers,

@@ -51,7 +51,7 @@ template <int R>
 void dots(float const* x, index_t stride, float const* w, index_t step, index_t panels, simd::tail last, float* sums,
           index_t row, char const* ahead, char const* ahead_end) {
   constexpr int C = tile_columns;
-  floats sum[R][C];
+  floats sum[std::size_t{R}][std::size_t{C}];
   for (int r = 0; r < R; ++r)
     for (int c = 0; c < C; ++c) sum[r][c] = simd::load(sums + r * row + c * lanes);
   auto const add = [&](index_t i, auto part) __attribute__((always_inline)) {
@@ -76,13 +76,13 @@ void dots(float const* x, index_t stride, float const* w, index_t step, index_t 
 /// d(r, .) += sum over o of dy(r, o) w(o, .) for V panels.  Ahead: the V after them are called for meanwhile.
 template <int R, int V, bool Ahead>
 void spread(float const* dy, index_t stride, float const* w, index_t step, index_t n, float* d, index_t row) {
-  floats sum[R][V];
+  floats sum[std::size_t{R}][std::size_t{V}];
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
     for (int v = 0; v < V; ++v) sum[r][v] = simd::load(d + r * row + v * lanes);
   for (index_t o = 0; o < n; ++o) {
-    floats u[V];
+    floats u[std::size_t{V}];
 #pragma GCC unroll 8
     for (int v = 0; v < V; ++v) {
       u[v] = simd::load(w + v * step + o * lanes);
@@ -193,7 +193,7 @@ void do_wide_matmul_back(backend& ex, matrix<T const> dy, wide_factor<T> const& 
   // The last columns go through a copy: behind them lie those of the next row, or nothing.
   each_tile([&](index_t r, auto some) {
     constexpr int R = decltype(some)::value;
-    float part[R * lanes] = {};
+    float part[std::size_t{R * lanes}] = {};
     for (int i = 0; i < R; ++i) std::copy_n(&dx(r + i, whole * lanes), rest, part + i * lanes);
     spread<R, 1, false>(&dy(r, 0), dy.stride(0), w + whole * step, step, n, part, lanes);
     for (int i = 0; i < R; ++i) std::copy_n(part + i * lanes, rest, &dx(r + i, whole * lanes));

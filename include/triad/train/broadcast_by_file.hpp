@@ -57,7 +57,10 @@ inline std::string drawn_number() {
 }
 inline std::string hexadecimal_bytes(std::string const& bytes) {
   std::string text;
-  for (unsigned char const c : bytes) text += "0123456789abcdef"[c / 16], text += "0123456789abcdef"[c % 16];
+  for (char const byte : bytes) {
+    auto const c = static_cast<unsigned char>(byte);
+    text += "0123456789abcdef"[c / 16], text += "0123456789abcdef"[c % 16];
+  }
   return text;
 }
 /// What that was made of; of no such text, what can be read.

@@ -46,7 +46,7 @@ rate_search find_rate(Learner& learner, Train&& train, find_rate_options const& 
   expect_finite_weights(learner, "find_rate: before its first update");
   auto const before = learner.snapshot();
   rate_search found;
-  double mean = 0, weight = 1, least = std::numeric_limits<double>::infinity();
+  double mean = 0, weight = 1, least = std::numeric_limits<double>::max();
   auto const rate_at = [&](std::size_t k) {
     return o.lowest * std::pow(o.highest / o.lowest, static_cast<double>(k) / static_cast<double>(o.updates - 1));
   };
@@ -61,7 +61,7 @@ rate_search find_rate(Learner& learner, Train&& train, find_rate_options const& 
       weight *= old;
       mean = old * mean + (1 - old) * loss;
       double const smooth = mean / (1 - weight);
-      over = !is_finite(smooth) || smooth > hopeless * least;
+      over = !is_finite(smooth) || smooth / hopeless > least;
       if (!over) {
         least = std::min(least, smooth);
         found.points.push_back({rate_at(k), smooth});
@@ -72,9 +72,10 @@ rate_search find_rate(Learner& learner, Train&& train, find_rate_options const& 
     if (!any)
       throw training_failure("find_rate: epoch " + std::to_string(epoch) +
                              " has no batches; train(epoch) gives a range of them");
+    return over;
   };
   try {
-    for (std::uint64_t epoch = 0; !over; ++epoch) search_epoch(epoch);
+    for (std::uint64_t epoch = 0; !search_epoch(epoch);) ++epoch;
   } catch (...) {
     learner.restore(before);
     throw;

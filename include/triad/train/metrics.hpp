@@ -24,7 +24,7 @@ struct accuracy {
     for (index_t r = 0; r < target.extent(0); ++r) {
       if (target(r) < 0) continue;
       ++total;
-      right += predicted(r) == target(r) ? 1 : 0;
+      if (predicted(r) == target(r)) ++right;
     }
   }
   /// In [0, 1]; not a number where nothing was counted.

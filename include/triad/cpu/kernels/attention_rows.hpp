@@ -144,7 +144,7 @@ struct head {
     for (index_t j = 0; j < across; j += count) {
       if (j % 64 == 0) word = bits.from(first + static_cast<std::uint64_t>(j));
       auto const part = static_cast<std::uint32_t>(word >> (j % 64));
-      T factor[count];
+      T factor[std::size_t{count}];
       for (index_t l = 0; l < count; ++l) factor[l] = (part >> l & 1) != 0 ? value : T(0);
       f(j, load(factor));
     }

@@ -38,10 +38,10 @@ using out_rows = rows<float>;
 /// partial[i ld + j] = lane-wise sums of a_i * b_j, one vector each.
 template <int I, int J>
 [[gnu::noinline]] inline void dots(in_rows a, in_rows b, index_t k, float* partial, index_t ld) {
-  floats acc[I][J] = {};
+  floats acc[std::size_t{I}][std::size_t{J}] = {};
   simd::each_vector(
       k, [&](index_t c, auto part) __attribute__((always_inline)) {
-        floats bv[J];
+        floats bv[std::size_t{J}];
 #pragma GCC unroll 8
         for (int j = 0; j < J; ++j) bv[j] = part.load(b[j] + c);
 #pragma GCC unroll 8
@@ -67,9 +67,9 @@ struct weights {
 template <int R, int V>
 [[gnu::always_inline]] inline void mix_columns(weights w, index_t count, in_rows b, simd::tail last, out_rows y,
                                                bool add) {
-  floats acc[R][V] = {};
+  floats acc[std::size_t{R}][std::size_t{V}] = {};
   for (index_t s = 0; s < count; ++s) {
-    floats bv[V];
+    floats bv[std::size_t{V}];
 #pragma GCC unroll 4
     for (int v = 0; v < V; ++v) bv[v] = v < V - 1 ? simd::load(b[s] + v * lanes) : last.load(b[s] + v * lanes);
 #pragma GCC unroll 8
@@ -123,10 +123,10 @@ template <int I, int J>
 [[gnu::noinline]] inline void values(tile p, in_rows v1, in_rows v2, index_t n, index_t count, index_t k, out_rows o) {
   simd::each_vector(
       k, [&](index_t c, auto part) __attribute__((always_inline)) {
-        floats acc[I][J] = {};
+        floats acc[std::size_t{I}][std::size_t{J}] = {};
         for (index_t l = 0; l < count; ++l) {
           float const* const pl = p.data + l * p.layer;
-          floats b[J];
+          floats b[std::size_t{J}];
 #pragma GCC unroll 8
           for (int j = 0; j < J; ++j) b[j] = part.load(v2[l * n + j] + c);
 #pragma GCC unroll 8
@@ -148,10 +148,10 @@ template <int I, int J>
 template <int I, int J, bool V2>
 [[gnu::noinline]] inline void gradients(float const* p, index_t ld, in_rows gradient, index_t n, index_t k, in_rows v1,
                                         in_rows v2, out_rows dv1, bool add1, out_rows dv2, bool add2, float* partial) {
-  floats dp[I][J] = {};
+  floats dp[std::size_t{I}][std::size_t{J}] = {};
   simd::each_vector(
       k, [&](index_t c, auto part) __attribute__((always_inline)) {
-        floats a[I], da[I];
+        floats a[std::size_t{I}], da[std::size_t{I}];
 #pragma GCC unroll 8
         for (int i = 0; i < I; ++i) {
           a[i] = part.load(v1[i] + c);

@@ -94,11 +94,11 @@ inline void prefetch_rows(rows<T> x, index_t count, index_t k) {
 template <int R, int V>
 [[gnu::noinline]] inline void scores(in_rows q, index_t jump, float const* k_turned, index_t k, float scale, float* s,
                                      index_t ld) {
-  floats acc[R][V] = {};
+  floats acc[std::size_t{R}][std::size_t{V}] = {};
   for (index_t c = 0; c < k; c += lanes, q.data += jump) {
     index_t const columns = std::min<index_t>(lanes, k - c);
     for (index_t x = 0; x < columns; ++x, k_turned += V * lanes) {
-      floats kv[V];
+      floats kv[std::size_t{V}];
 #pragma GCC unroll 2
       for (int v = 0; v < V; ++v) kv[v] = simd::load(k_turned + v * lanes);
 #pragma GCC unroll 8
@@ -120,7 +120,7 @@ template <int R, int V>
 template <int V>
 [[gnu::noinline]] inline void outputs(float const* p, index_t layer, index_t row, float const* v1, float const* v2,
                                       index_t count, bool first, float* acc) {
-  floats a[half][2][V];
+  floats a[std::size_t{half}][2][std::size_t{V}];
 #pragma GCC unroll 4
   for (int i = 0; i < half; ++i)
 #pragma GCC unroll 2
@@ -128,7 +128,7 @@ template <int V>
 #pragma GCC unroll 2
       for (int v = 0; v < V; ++v) a[i][j][v] = first ? floats{} : simd::load(acc + ((i * 2 + j) * V + v) * lanes);
   for (index_t l = 0; l < count; ++l, p += layer, v1 += half * V * lanes, v2 += 2 * V * lanes) {
-    floats b[2][V];
+    floats b[2][std::size_t{V}];
 #pragma GCC unroll 2
     for (int j = 0; j < 2; ++j)
 #pragma GCC unroll 2
@@ -159,19 +159,19 @@ template <int L, int V>
                                                float const* v2, index_t v2_layer, index_t k, float* dp, index_t layer,
                                                index_t ld) {
   constexpr int width = V * lanes;
-  floats acc[L][half][V] = {};
+  floats acc[std::size_t{L}][std::size_t{half}][std::size_t{V}] = {};
   for (index_t c0 = 0; c0 < k; c0 += lanes, v1 += v1_rows * lanes) {
     index_t const columns = std::min<index_t>(lanes, k - c0);
     for (index_t x = 0; x < columns; ++x) {
       index_t const c = c0 + x;
-      floats b[L][V];
+      floats b[std::size_t{L}][std::size_t{V}];
 #pragma GCC unroll 2
       for (int l = 0; l < L; ++l)
 #pragma GCC unroll 2
         for (int v = 0; v < V; ++v) b[l][v] = simd::load(v2 + l * v2_layer + c * width + v * lanes);
 #pragma GCC unroll 4
       for (int i = 0; i < half; ++i) {
-        floats w[L];
+        floats w[std::size_t{L}];
 #pragma GCC unroll 2
         for (int l = 0; l < L; ++l) w[l] = simd::broadcast(v1[l * v1_layer + i * lanes + x]);
 #pragma GCC unroll 2
@@ -196,7 +196,7 @@ template <int L, int V>
 template <int R>
 [[gnu::noinline]] inline void value_gradients(float const* p, index_t ld, float const* d_o, index_t d_o_row,
                                               float const* v1, float const* v2, index_t count, float* dv1, float* dv2) {
-  floats a[R], da[R];
+  floats a[std::size_t{R}], da[std::size_t{R}];
 #pragma GCC unroll 8
   for (int i = 0; i < R; ++i) {
     a[i] = simd::load(v1 + i * lanes);
@@ -226,13 +226,13 @@ template <int R>
 template <int R, int V>
 [[gnu::noinline]] inline void accumulate(weights w, index_t count, float const* b, index_t b_next, float* y,
                                          index_t y_row, index_t y_next) {
-  floats acc[R][V];
+  floats acc[std::size_t{R}][std::size_t{V}];
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 2
     for (int v = 0; v < V; ++v) acc[r][v] = simd::load(y + v * y_next + r * y_row);
   for (index_t s = 0; s < count; ++s) {
-    floats bv[V];
+    floats bv[std::size_t{V}];
 #pragma GCC unroll 2
     for (int v = 0; v < V; ++v) bv[v] = simd::load(b + v * b_next + s * lanes);
 #pragma GCC unroll 8
