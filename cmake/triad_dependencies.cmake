@@ -96,7 +96,7 @@ if(TRIAD_CBLAS_INCLUDE_DIR AND TRIAD_CBLAS_LIBRARY)
     set_target_properties(triad::cblas PROPERTIES IMPORTED_LOCATION "${TRIAD_CBLAS_LIBRARY}"
       INTERFACE_INCLUDE_DIRECTORIES "${TRIAD_CBLAS_INCLUDE_DIR}")
   endif()
-  set(triad_found_blas "${TRIAD_CBLAS_LIBRARY}")
+  set(triad_found_blas "${TRIAD_CBLAS_LIBRARY}, cblas.h in ${TRIAD_CBLAS_INCLUDE_DIR}")
 else()
   set(triad_found_blas "not found, so triad/cpu/ and triad/triad.hpp cannot be used; install OpenBLAS, or set \
 TRIAD_CBLAS_INCLUDE_DIR and TRIAD_CBLAS_LIBRARY")
