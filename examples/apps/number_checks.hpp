@@ -106,7 +106,7 @@ inline number_check const whole_number_of_int{
 inline number_check const any_number{{}, [](std::string const& text) {
                                        char* end = nullptr;
                                        double const value = std::strtod(text.c_str(), &end);
-                                       bool const is = end != text.c_str() && *end == '\0' && std::isfinite(value);
+                                       bool const is = end != text.c_str() && *end == '\0' && is_finite(value);
                                        return is ? std::string() : text + ", expected a number";
                                      }};
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/link/math_flags.hpp"
 
-#include <limits>
 #include <vector>
 
 #include "triad/core/finite.hpp"
@@ -90,6 +89,14 @@ void choose(answers& found) {
   logits[v + 36] = no_number();
   both();
   found.expect(is_nan(loss[0]), "cross_entropy swallows a logit that is NaN");
+  bool refused = false;
+  try {
+    cross_entropy(ex, rows_of(std::as_const(logits), v), make_vec(target.data(), 3), view(loss), rows_of(dlogits, v),
+                  {no_number()});
+  } catch (contract_violation const&) {
+    refused = true;
+  }
+  found.expect(refused, "cross_entropy takes a smoothing that is NaN");
 }
 
 void transform_all(answers& found) {

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "triad/core/contracts.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/core/random.hpp"
 
 namespace triad {
@@ -30,7 +31,7 @@ struct augmentation {
 
   /// The random numbers that change the sample at this place in this epoch; none: it stays as it is.
   std::optional<random_stream> of(std::size_t place, std::uint64_t epoch) const {
-    TRIAD_EXPECTS(rate >= 0 && rate <= 1,
+    TRIAD_EXPECTS(!is_nan(rate) && rate >= 0 && rate <= 1,
                   "augmentation: the rate is a probability from 0 to 1, and it is " + std::to_string(rate));
     // Philox maps (epoch, place) one to one, so no two samples share a stream; one shares that of a shuffle by chance
     // alone.

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "triad/core/contracts.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/core/mdspan.hpp"
 
 namespace triad {
@@ -87,7 +88,7 @@ constexpr extents<D, H> width_and_heads(char const* owner, index_t width, index_
 
 /// A rate at which values are dropped: 0 drops none; 1 would drop all, and NaN says nothing.
 constexpr double dropout_rate(char const* owner, double rate) {
-  if (!(rate >= 0 && rate < 1))
+  if (is_nan(rate) || !(rate >= 0 && rate < 1))
     throw contract_violation(std::string(owner) + ": dropout is " + std::to_string(rate) +
                              ", expected at least 0 and below 1");
   return rate;

@@ -248,7 +248,9 @@ struct tree_machine {
     }
     auto const weight = steps > 1 ? shrink.lay_out(ex, scratch, w.shrink, most_used(in, 1)) : wide_factor<T>{};
     interpreter.begin_backward(ex, d_memory);
-    if (empty_tree) fill(ex, T(0), make_vec(d_weights.data_handle(), d_weights.size()));  // nothing is made of it
+    if (empty_tree)
+      fill(ex, T(0),
+           make_vec(d_weights.data_handle(), static_cast<index_t>(d_weights.size())));  // nothing is made of it
     fill(ex, T(0), d_out);
     for (index_t k = steps - 1; k >= 0; --k) {
       auto const inner = scratch.open();

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "triad/core/backend.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/core/views.hpp"
 
 namespace triad {
@@ -36,7 +37,7 @@ void cross_entropy(Ex& ex, Logits logits, vec<index_t const> target, Loss loss, 
   TRIAD_EXPECTS(same_shape(logits, dlogits), "cross_entropy: logits and dlogits have different shapes");
   TRIAD_EXPECTS(logits.extent(0) == target.extent(0), "cross_entropy: one target a row is needed");
   TRIAD_EXPECTS(as_vec(loss).extent(0) == 1, "cross_entropy: the loss is one number");
-  TRIAD_EXPECTS(smoothing.epsilon >= 0 && smoothing.epsilon < 1,
+  TRIAD_EXPECTS(!is_nan(smoothing.epsilon) && smoothing.epsilon >= 0 && smoothing.epsilon < 1,
                 "cross_entropy: label smoothing is at least 0 and below 1");
   TRIAD_EXPECTS(smoothing.epsilon == 0 || logits.extent(1) > 1,
                 "cross_entropy: label smoothing needs two classes at least");

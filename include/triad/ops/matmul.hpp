@@ -10,6 +10,7 @@
 #pragma once
 
 #include "triad/core/backend.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/core/random.hpp"
 #include "triad/core/views.hpp"
 
@@ -68,7 +69,7 @@ void expect_product(matrix<T const> x, matrix<T const> w, matrix<T> y, epilogue<
   TRIAD_EXPECTS(e.residual.data_handle() == nullptr || same_shape(e.residual, y),
                 "matmul: the residual has another shape than c");
   TRIAD_EXPECTS(e.gate.data_handle() == nullptr || same_shape(e.gate, y), "matmul: the gate has another shape than c");
-  TRIAD_EXPECTS(e.dropout.rate >= 0 && e.dropout.rate <= 1,
+  TRIAD_EXPECTS(!is_nan(e.dropout.rate) && e.dropout.rate >= 0 && e.dropout.rate <= 1,
                 "matmul: the rate of dropout is " + std::to_string(e.dropout.rate) + ", expected 0 to 1");
 }
 

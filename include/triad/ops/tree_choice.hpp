@@ -26,6 +26,7 @@
 #pragma once
 
 #include "triad/core/backend.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/core/views.hpp"
 #include "triad/ops/tree_shift.hpp"
 
@@ -88,10 +89,11 @@ void expect_choice(tree_choice_options<T> const& t, index_t step, tree_logits<S>
           x.arguments.stride(1) == 1,
       "tree_choice: arguments are (batch, (step + 1) 2 b), side by side; (batch, (step + 2) 2 b) with an empty tree");
   TRIAD_EXPECTS(x.root.extent(0) == batch, "tree_choice: the root's filler is (batch, f)");
-  TRIAD_EXPECTS(t.operation_temperature > 0 && t.argument_temperature > 0,
+  TRIAD_EXPECTS(!is_nan(t.operation_temperature) && t.operation_temperature > 0 && !is_nan(t.argument_temperature) &&
+                    t.argument_temperature > 0,
                 "tree_choice: the temperature must be positive");
-  TRIAD_EXPECTS(t.evenness >= 0, "tree_choice: evenness is negative");
-  TRIAD_EXPECTS(t.recency >= 0, "tree_choice: recency is negative");
+  TRIAD_EXPECTS(!is_nan(t.evenness) && t.evenness >= 0, "tree_choice: evenness is negative");
+  TRIAD_EXPECTS(!is_nan(t.recency) && t.recency >= 0, "tree_choice: recency is negative");
   TRIAD_EXPECTS(t.operation_noise.extent(0) == 0 || same_shape(t.operation_noise, x.operation),
                 "tree_choice: noise has the shape of the logits");
   TRIAD_EXPECTS(t.argument_noise.extent(0) == 0 || same_shape(t.argument_noise, x.arguments),

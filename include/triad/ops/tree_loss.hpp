@@ -25,6 +25,7 @@
 
 #include "triad/core/arena.hpp"
 #include "triad/core/backend.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/core/views.hpp"
 #include "triad/ops/reduce.hpp"
 
@@ -45,8 +46,9 @@ void tree_loss(Ex& ex, arena& scratch, matrix<T const> x, vec<index_t const> tar
                tree_loss_options const& o = {}) {
   TRIAD_EXPECTS(same_shape(x, dx), "tree_loss: scores and their gradient have different shapes");
   TRIAD_EXPECTS(x.extent(0) == target.extent(0), "tree_loss: one right symbol a row is needed");
-  TRIAD_EXPECTS(o.empty_weight >= 0, "tree_loss: the weight of empty positions is negative");
-  TRIAD_EXPECTS(o.floor > 0 && o.floor <= 1, "tree_loss: the floor is above 0 and at most 1, where the loss is 0");
+  TRIAD_EXPECTS(!is_nan(o.empty_weight) && o.empty_weight >= 0, "tree_loss: the weight of empty positions is negative");
+  TRIAD_EXPECTS(!is_nan(o.floor) && o.floor > 0 && o.floor <= 1,
+                "tree_loss: the floor is above 0 and at most 1, where the loss is 0");
   auto const frame = scratch.open();
   auto const of_rows = scratch.make<vec<T>>(x.extent(0));
   if constexpr (executes<Ex>) do_tree_loss(ex, x, target, of_rows, dx, o);

@@ -22,6 +22,7 @@
 
 #include "triad/core/backend.hpp"
 #include "triad/core/buffer.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/core/views.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/train/parameters.hpp"
@@ -53,7 +54,7 @@ class parameter_averages {
         decay_(decay),
         held_(bytes_of(parameters.flat_values().extent(0)), parameters.where()),
         between_(bytes_of(std::min(parameters.flat_values().extent(0), most_exchanged)), parameters.where()) {
-    TRIAD_EXPECTS(decay > 0 && decay < 1,
+    TRIAD_EXPECTS(!is_nan(decay) && decay > 0 && decay < 1,
                   "parameter_averages: the decay is above 0 and below 1, and it is " + std::to_string(decay));
   }
   parameter_averages(parameter_averages const&) = delete;

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "triad/core/finite.hpp"
 #include "triad/core/random.hpp"
 #include "triad/layers/layer.hpp"
 
@@ -78,7 +79,7 @@ namespace detail {
 inline double gradient_error(double analytic, double numeric, double floor) {
   double const scale = std::max({std::abs(analytic), std::abs(numeric), floor, std::numeric_limits<double>::min()});
   double const error = std::abs(analytic - numeric) / scale;
-  return error >= 0 ? error : std::numeric_limits<double>::infinity();
+  return !is_nan(error) ? error : std::numeric_limits<double>::infinity();
 }
 }  // namespace detail
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "triad/core/contracts.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/core/mdspan.hpp"
 #include "triad/train/shares.hpp"
 
@@ -40,7 +41,8 @@ class update_parts {
                   "trainer: the shares of a process are begun in their order, each once an update");
   }
   void expect_part(double fraction) const {
-    TRIAD_EXPECTS(fraction >= 0 && fraction <= 1, "trainer: the fraction of a part is at least 0 and at most 1");
+    TRIAD_EXPECTS(!is_nan(fraction) && fraction >= 0 && fraction <= 1,
+                  "trainer: the fraction of a part is at least 0 and at most 1");
     TRIAD_EXPECTS(shares_.all == 1 || in_share(), "trainer: a part belongs to a share: begin_share() first");
   }
   /// That nothing is missing.  Fractions sum to 1, or to 0 where nothing was asked; of several processes each knows its
