@@ -68,23 +68,23 @@ void each_rowwise_use(F&& f) {
   binary("elu_grad", elu_grad{});
   binary("gelu_grad", gelu_grad{});
 
-  use("softmax", {rows * d}, [](Ex& ex, given const& x) {
+  use("softmax", {rows * d}, [=](Ex& ex, given const& x) {
     auto y = room_for_numbers<T>({rows * d});
     softmax(ex, in(x[0], rows, d), out(y[0], rows, d));
     return y;
   });
-  use("softmax_grad", {rows * d, rows * d}, [](Ex& ex, given const& x) {
+  use("softmax_grad", {rows * d, rows * d}, [=](Ex& ex, given const& x) {
     auto y = room_for_numbers<T>({rows * d});
     softmax_grad(ex, in(x[0], rows, d), in(x[1], rows, d), out(y[0], rows, d));
     return y;
   });
-  use("layer_norm", {rows * d, d, d}, [](Ex& ex, given const& x) {
+  use("layer_norm", {rows * d, d, d}, [=](Ex& ex, given const& x) {
     auto y = room_for_numbers<T>({rows * d, rows, rows});
     layer_norm(ex, in(x[0], rows, d), in(x[1], d), in(x[2], d), 1e-5, out(y[0], rows, d), out(y[1], rows),
                out(y[2], rows));
     return y;
   });
-  use("layer_norm_grad", {rows * d, d, rows, rows, rows * d, rows * d}, [](Ex& ex, given const& x) {
+  use("layer_norm_grad", {rows * d, d, rows, rows, rows * d, rows * d}, [=](Ex& ex, given const& x) {
     auto y = room_for_numbers<T>({rows * d, d, d}, T(0));
     with_scratch(ex, {}, [&](auto& on, call const& c) {
       layer_norm_grad(on, *c.scratch, in(x[0], rows, d), in(x[1], d), in(x[2], rows), in(x[3], rows), in(x[4], rows, d),
@@ -103,7 +103,7 @@ void each_rowwise_use(F&& f) {
            in(x[1], rows * d), out(y[1], rows * d), out(y[2], rows * d));
       return y;
     });
-  use("adam's rate", {1}, [](Ex& ex, given const& x) {
+  use("adam's rate", {1}, [=](Ex& ex, given const& x) {
     auto y = room_for_numbers<T>({d, d, d}, T(0.5));
     auto const g = room_for_numbers<T>({d}, T(0.25));
     auto const rate = static_cast<double>(x[0][0]);
@@ -111,19 +111,19 @@ void each_rowwise_use(F&& f) {
     adam(ex, {}, make_vec(&rate, 1), &step, out(y[0], d), in(g[0], d), out(y[1], d), out(y[2], d));
     return numbers<T>{y[0]};
   });
-  use("clip", {rows * d, 1}, [](Ex& ex, given const& x) {
+  use("clip", {rows * d, 1}, [=](Ex& ex, given const& x) {
     numbers<T> y{x[0]};
     y[0].resize(static_cast<std::size_t>(rows * d));
     clip(ex, 0.01, in(x[1], 1), out(y[0], rows * d));
     return y;
   });
-  use("log_step", {1, 1}, [](Ex& ex, given const& x) {
+  use("log_step", {1, 1}, [=](Ex& ex, given const& x) {
     auto y = room_for_numbers<T>({4}, T(0));
     std::uint64_t const step = 1;
     log_step(ex, &step, in(x[0], 1), in(x[1], 1), out(y[0], 2, 2));
     return y;
   });
-  use("sum, norm and column sums", {rows * d}, [](Ex& ex, given const& x) {
+  use("sum, norm and column sums", {rows * d}, [=](Ex& ex, given const& x) {
     auto y = room_for_numbers<T>({1, 1, d}, T(0));
     with_scratch(ex, {}, [&](auto& on, call const& c) {
       sum(on, *c.scratch, in(x[0], rows * d), out(y[0], 1));
@@ -132,7 +132,7 @@ void each_rowwise_use(F&& f) {
     });
     return y;
   });
-  use("gather_rows and back", {4 * d, rows * d}, [](Ex& ex, given const& x) {
+  use("gather_rows and back", {4 * d, rows * d}, [=](Ex& ex, given const& x) {
     auto y = room_for_numbers<T>({rows * d, 4 * d}, T(0));
     std::vector<index_t> const index{3, 1, 3};
     gather_rows(ex, in(x[0], 4, d), make_vec<index_t const>(index.data(), rows), out(y[0], rows, d));
@@ -160,7 +160,7 @@ void each_rowwise_use(F&& f) {
           });
           return y;
         });
-  use("head_bias and back", {rows * 3, d, rows * d, rows * d}, [](Ex& ex, given const& x) {
+  use("head_bias and back", {rows * 3, d, rows * d, rows * d}, [=](Ex& ex, given const& x) {
     numbers<T> y{x[2]};
     y[0].resize(static_cast<std::size_t>(rows * d));
     auto const more = room_for_numbers<T>({rows * 3, d}, T(0));
@@ -191,13 +191,13 @@ void each_product_use(F&& f) {
           matmul(ex, in(x[0], m, k), in(x[1], k, n), out(y[0], m, n), e);
           return y;
         }});
-  f(operation_use<Ex, T>{"matmul_add", {m * k, k * n, m * n}, [](Ex& ex, given const& x) {
+  f(operation_use<Ex, T>{"matmul_add", {m * k, k * n, m * n}, [=](Ex& ex, given const& x) {
                            numbers<T> y{x[2]};
                            y[0].resize(static_cast<std::size_t>(m * n));
                            matmul_add(ex, in(x[0], m, k), in(x[1], k, n), out(y[0], m, n));
                            return y;
                          }});
-  f(operation_use<Ex, T>{"batched_matmul", {2 * m * k, 2 * k * n}, [](Ex& ex, given const& x) {
+  f(operation_use<Ex, T>{"batched_matmul", {2 * m * k, 2 * k * n}, [=](Ex& ex, given const& x) {
                            auto y = room_for_numbers<T>({2 * m * n});
                            batched_matmul(ex, make_matrices<T const>(x[0].data(), 2, m, k, m * k, k),
                                           make_matrices<T const>(x[1].data(), 2, k, n, k * n, n),
@@ -205,7 +205,7 @@ void each_product_use(F&& f) {
                            return y;
                          }});
   constexpr index_t wide = wide_chunk + 37;
-  f(operation_use<Ex, T>{"wide_matmul and back", {2 * wide, m * wide, m, 2 * m}, [](Ex& ex, given const& x) {
+  f(operation_use<Ex, T>{"wide_matmul and back", {2 * wide, m * wide, m, 2 * m}, [=](Ex& ex, given const& x) {
                            auto y = room_for_numbers<T>({2 * m, 2 * wide}, T(0));
                            with_scratch(ex, {}, [&](auto& on, call const& c) {
                              auto const frame = c.scratch->open();

@@ -6,6 +6,9 @@
 //   loss = mean over nodes with parent(i) >= 0 of -log p(i, parent(i))            score (rows), parent (nodes)
 //   dscore = (p(i, j) - [j = parent(i)]) / count at the edge that s(i, j) was read from;  0 where masked, or parent(i)
 //     < 0
+//
+// A score that is NaN or +infinity makes the loss NaN, and the gradient of its node, but where it is masked or its node
+// has no parent.  best_arcs cannot say so: NaN is larger than nothing, so it wins only in first place.
 #pragma once
 
 #include "triad/core/backend.hpp"

@@ -27,6 +27,9 @@
 //
 //   doffsets = dc b';  dp~ = dc(i) . value(j) + doffsets(i, r);  delta(i) = dc(i) . c(i), as c is whole
 //   dbias(i, r) = sum_{j: r(i, j) = r} ds(i, j);  dquery += dbias a;  da += dbias' query;  db += offset_weights' dc
+//
+// NaN in an operand, and a score of +infinity, are in every row and gradient that depends on it.  A masked key has the
+// weight 0, and 0 NaN is NaN where a backend multiplies whole tiles: what stands behind a mask is to be numbers too.
 #pragma once
 
 #include "triad/core/backend.hpp"

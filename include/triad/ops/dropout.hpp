@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(r, c) = keep(r, c) x(r, c) / (1 - rate);  the gradient is the same map of dy.       x, y (rows, columns)
+//
+// NaN passes, but where it is dropped: what is dropped is 0 whatever it was.
 #pragma once
 
 #include "triad/core/backend.hpp"

@@ -3,6 +3,8 @@
 //
 //   y(r, :) = table(index(r), :)            table (v, d), index (rows), y (rows, d)
 //   dtable(index(r), :) += dy(r, :)         in ascending r
+//
+// NaN in a row of the table that no index names reaches nothing.
 #pragma once
 
 #include <cstddef>

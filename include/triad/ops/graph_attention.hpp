@@ -15,6 +15,9 @@
 //   dp~ = dc(x) . (v(y) + ev(x, y));  dp = dropout'(dp~);  ds = p (dp - delta),  delta(x) = dc(x) . c(x)
 //   dz  = ds where z > 0, else slope ds;  dqs(x) = sum_y dz,  dks(y) = sum_x dz,  des(x, y) = dz
 //   dv(y) = sum_x p~ dc(x),  dev(x, y) = p~ dc(x)
+//
+// NaN in an operand, and a score of +infinity, are in every row and gradient that depends on it; what belongs to no
+// neighbour is not read.
 #pragma once
 
 #include "triad/core/math.hpp"

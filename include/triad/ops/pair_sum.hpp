@@ -3,6 +3,8 @@
 //
 //   y(i, j) = residual(i, j) + drop(a(i) + b(j))            a, b (nodes, d); residual, y (rows, d), over a ragged batch
 //   da(i) = sum_j dz(i, j),  db(j) = sum_i dz(i, j),          dz = dropout'(dy);  dresidual = dy
+//
+// NaN passes, but where it is dropped: what is dropped is 0 whatever it was.
 #pragma once
 
 #include "triad/core/backend.hpp"

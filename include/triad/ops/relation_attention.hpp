@@ -12,6 +12,9 @@
 //   dp~ = dc(x) . (v(y) + gv(x, y));  dp = dropout'(dp~);  ds = p (dp - delta) / sqrt(k),  delta(x) = dc(x) . c(x)
 //   dq(x) = sum_y ds (k(y) + gk(x, y))     dk(y) = sum_x ds q(x)        dgk(x, y) = ds q(x)
 //                                          dv(y) = sum_x p~ dc(x)       dgv(x, y) = p~ dc(x)
+//
+// NaN in an operand, and a score of +infinity, are in every row and gradient that depends on it.  A masked edge hides
+// its key, not its value.
 #pragma once
 
 #include "triad/core/backend.hpp"

@@ -3,6 +3,8 @@
 //
 //   y(r, c) = exp(x(r, c) - max_c x(r, c)) / sum_c exp(...)        x, y (rows, columns)
 //   dx = y (dy - sum_c y dy)
+//
+// A row with NaN or +infinity is NaN; -infinity is a weight of 0.
 #pragma once
 
 #include "triad/core/backend.hpp"

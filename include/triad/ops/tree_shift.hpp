@@ -18,6 +18,8 @@
 //
 // The gradient of slot l is complete once those of all later slots are, and is made in one go instead of a little at
 // every step.
+//
+// NaN in a tree, a weight or a root is in all that depends on it; positions that `support` leaves out are not read.
 #pragma once
 
 #include "triad/core/backend.hpp"

@@ -21,6 +21,10 @@
 //         attention_ablation  s = q(i, l) . k(i, j) / sqrt(k)
 //         flat                one softmax over the 2n edges (i, z) and (z, j):
 //                             s = q(i, j) . k(edge) / sqrt(k),  o = sum p~ v1(edge);  masked as triangle (i, z, j)
+//
+// NaN in an operand, and a score of +infinity, are in every row and gradient that depends on it; of the statistics
+// inverse_sum says so, maximum may not.  A masked triangle hides its query and key, not its values; a closed one has
+// the weight 0, and 0 NaN is NaN where a backend multiplies whole tiles.
 #pragma once
 
 #include <type_traits>
