@@ -269,6 +269,7 @@ TEST_CASE("what is wrong with the command line is told by what was given and wha
   CHECK_THAT(wrong({"train", "--test-size", "99999999999"}),
              contains("--test-size: 99999999999, expected a whole number from -2147483648 to 2147483647\n"));
   CHECK_THAT(wrong({"train", "--average", "much"}), contains("--average: much is not a number from 0 to 0.999999\n"));
+  CHECK_THAT(wrong({"train", "--shares", "1073741824"}), contains("1073741824 is not a power of two from 1 to 65536"));
   CHECK_THAT(wrong({"train", "--backend", "tpu"}), contains("--backend: tpu, expected cpu, cuda or reference\n"));
   CHECK_THAT(wrong({"train", "--backend"}), contains("--backend: no value, expected cpu, cuda or reference\n"));
   CHECK_THAT(wrong({"train", "--test-size"}), contains("--test-size: no value, expected one behind it\n"));
