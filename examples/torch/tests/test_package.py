@@ -159,6 +159,10 @@ def test_a_file_that_is_no_run_is_refused(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"not one")
     with pytest.raises(ValueError, match="not a safetensors file"):
         triad_torch.load(tmp_path)
+    header = json.dumps({"__metadata__": None}).encode()
+    (tmp_path / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
+    with pytest.raises(ValueError, match="not a checkpoint of triad"):
+        triad_torch.load(tmp_path)
     module = triad_torch.EdgeTransformer(4, 3, 8, 2, 3)
     write_checkpoint(tmp_path / "model.safetensors", module, ours_of(module, SETTINGS), WORDS, SETTINGS)
     whole = (tmp_path / "model.safetensors").read_bytes()

@@ -255,6 +255,17 @@ def test_projections_with_and_without_a_bias_stand_side_by_side():
     assert torch.allclose(fused(), expected())
 
 
+@every_module
+def test_other_weights_for_one_call_are_read(make):
+    case = make()
+    others = {name: parameter * 2 for name, parameter in case.module.named_parameters()}
+    found = torch.func.functional_call(case.module, others, tuple(case.inputs))
+    with torch.no_grad():
+        for parameter in case.module.parameters():
+            parameter *= 2
+    assert torch.equal(found, case())
+
+
 def test_an_adapter_compiles_and_stays_in_one_graph():
     for make in (triangular, fuse):
         case = make().replace(Adapter)
@@ -273,9 +284,10 @@ def test_dropout_of_called_projections_has_the_gradient_of_its_mask():
 
 def test_a_projection_of_another_width_is_refused_by_name():
     case = triangular()
-    case.module.linears["2"] = Called(nn.Linear(WIDTH, 5))
-    with pytest.raises(ValueError, match=r"linears.2 gives shape \(2, 4, 4, 5\), expected .* \(2, 4, 4, 8\)"):
-        case()
+    for part in (nn.Linear(WIDTH, 5), Called(nn.Linear(WIDTH, 5))):
+        case.module.linears["2"] = part
+        with pytest.raises(ValueError, match=r"linears.2 gives shape \(2, 4, 4, 5\), expected .* \(2, 4, 4, 8\)"):
+            case()
     case = fuse()
     case.module.v_proj = nn.Sequential(nn.Linear(WIDTH, 3))
     with pytest.raises(ValueError, match=r"v_proj gives shape \(3, 5, 2, 3\)"):

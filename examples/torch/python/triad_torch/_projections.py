@@ -11,10 +11,10 @@ _own_hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backw
 _hooks_of_all = tuple(f"_global{name}" for name in _own_hooks)
 
 
-def is_plain(part: nn.Module) -> bool:
-    """Whether a call of `part` is a product with its weight, and its bias added, and nothing else: not so of an
-    adapter, a quantised layer, or one with hooks, as pruning, weight norm and spectral norm use them."""
-    if type(part) is not nn.Linear or "forward" in part.__dict__:
+def is_plain(part: nn.Module, width: int) -> bool:
+    """Whether a call of `part` is a product with its weight (width, width), and its bias added, and nothing else: not
+    so of an adapter, a quantised layer, or one with hooks, as pruning, weight norm and spectral norm use them."""
+    if type(part) is not nn.Linear or "forward" in part.__dict__ or part.out_features != width:
         return False
     if any(getattr(part, name) for name in _own_hooks) or any(getattr(nn.modules.module, n) for n in _hooks_of_all):
         return False
@@ -34,7 +34,7 @@ def call(part: nn.Module, name: str, x: torch.Tensor) -> torch.Tensor:
 def side_by_side(parts: Mapping[str, nn.Module], x: torch.Tensor) -> torch.Tensor:
     """What each part makes of x (..., width), side by side: (..., parts * width).  One product where all are plain."""
     all_of = list(parts.values())
-    if not all(map(is_plain, all_of)) or len({part.bias is None for part in all_of}) > 1:
+    if not all(is_plain(part, x.shape[-1]) for part in all_of) or len({part.bias is None for part in all_of}) > 1:
         return torch.cat([call(part, name, x) for name, part in parts.items()], -1)
     weight = torch.cat([part.weight for part in all_of])
     bias = None if all_of[0].bias is None else torch.cat([part.bias for part in all_of])

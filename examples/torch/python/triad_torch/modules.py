@@ -258,7 +258,7 @@ class FuseAttention(nn.Module):
         q = self.q_proj(x).reshape(-1, heads, k) * k ** -0.5
         dropout = self.dropout if self.training else 0.0, generator
         inner = (self.k_proj, self.v_proj)
-        if all(_projections.is_plain(part) and part.bias is not None for part in inner):
+        if all(_projections.is_plain(part, self.width) and part.bias is not None for part in inner):
             context = self._by_weights(q, states.reshape(states.shape[0], -1, self.width), *dropout)
             return self.out_proj(context.reshape(x.shape)) + 0 * self.k_proj.bias.sum()  # so that it has a gradient
         return self.out_proj(self._by_calls(q, states, *dropout).reshape(x.shape))
