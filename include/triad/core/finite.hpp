@@ -11,7 +11,6 @@
 #include <type_traits>
 
 #include "triad/core/contracts.hpp"
-#include "triad/core/math_flags.hpp"
 
 namespace triad {
 
@@ -51,14 +50,9 @@ template <class T>
   return detail::magnitude_bits(x) < detail::infinity_bits<T>;
 }
 
-}  // namespace triad
-
-namespace triad TRIAD_MATH_FLAGS {
-
 /// What a maximum begins with, and what masks put in place of a score: minus infinity, or the lowest number where a
-/// compiler may take arithmetic with infinity for meaningless.
-template <class T>
-inline constexpr T below_all = __FINITE_MATH_ONLY__ ? std::numeric_limits<T>::lowest()
-                                                    : -std::numeric_limits<T>::infinity();
+/// compiler may take arithmetic with infinity for meaningless.  Finite: never given; units of other flags have another.
+template <class T, bool Finite = __FINITE_MATH_ONLY__ != 0>
+inline constexpr T below_all = Finite ? std::numeric_limits<T>::lowest() : -std::numeric_limits<T>::infinity();
 
-}  // namespace TRIAD_MATH_FLAGS
+}  // namespace triad

@@ -17,3 +17,6 @@
 #else
 #define TRIAD_MATH_FLAGS
 #endif
+
+// The namespace of the reference, in triad: the cpu backend calls it, and so do units of their own flags.
+#define TRIAD_REFERENCE reference TRIAD_MATH_FLAGS

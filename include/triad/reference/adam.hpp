@@ -8,7 +8,7 @@
 #include "triad/ops/adam.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 template <class T>
 void do_adam(backend&, adam_options const& s, vec<double const> rate, std::uint64_t const* step, vec<T> p,
@@ -33,4 +33,4 @@ void do_clip(backend&, T max_norm, vec<T const> norm, vec<T> g) {
     for (index_t i = 0; i < g.extent(0); ++i) g(i) *= factor;
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

@@ -7,7 +7,7 @@
 #include "triad/ops/arc_cross_entropy.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 namespace detail {
 
@@ -61,4 +61,4 @@ void do_best_arcs(backend&, arc_cross_entropy_options const& t, graph_batch cons
   });
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

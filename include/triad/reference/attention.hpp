@@ -8,7 +8,7 @@
 #include "triad/ops/attention.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 namespace detail {
 
@@ -137,4 +137,4 @@ void do_attention_grad(backend&, attention_options const& t, attention_sequences
   });
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

@@ -5,11 +5,11 @@
 #include "triad/core/backend.hpp"
 #include "triad/core/math_flags.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 struct backend {
   using memory = host_memory;
   static constexpr char const* name = "reference";  // what with_backend calls it
 };
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

@@ -8,7 +8,7 @@
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 template <class T>
 void do_cross_entropy(backend&, matrix<T const> logits, vec<index_t const> target, vec<T> loss, matrix<T> dlogits,
@@ -50,4 +50,4 @@ void do_argmax_rows(backend&, matrix<T const> x, vec<index_t> best) {
   }
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

@@ -6,7 +6,7 @@
 #include "triad/ops/dropout.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 template <class T>
 void do_dropout(backend&, dropout_mask mask, matrix<T const> x, matrix<T> y) {
@@ -18,4 +18,4 @@ void do_dropout(backend&, dropout_mask mask, matrix<T const> x, matrix<T> y) {
         y(r, c) = x(r, c);
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

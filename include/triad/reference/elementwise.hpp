@@ -5,7 +5,7 @@
 #include "triad/ops/elementwise.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 template <class F, class T>
 void do_transform(backend&, F f, vec<T const> x, vec<T> y) {
@@ -22,4 +22,4 @@ void do_fill(backend&, T value, vec<T> y) {
   for (index_t i = 0; i < y.extent(0); ++i) y(i) = value;
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

@@ -7,7 +7,7 @@
 #include "triad/ops/fuse_attention.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 template <class T>
 void do_fuse_attention(backend&, fuse_attention_options const& t, index_t layers, tensor<T const, dyn, dyn> u,
@@ -68,4 +68,4 @@ void do_fuse_attention_grad(backend&, fuse_attention_options const& t, index_t l
     }
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

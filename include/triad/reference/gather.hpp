@@ -5,7 +5,7 @@
 #include "triad/ops/gather.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 inline void expect_indices(vec<index_t const> index, index_t rows) {
   bool inside = true;
@@ -34,4 +34,4 @@ void do_scatter_add_rows(backend&, matrix<T const> dy, vec<index_t const> index,
     for (index_t c = 0; c < dy.extent(1); ++c) dtable(index(r), c) += dy(r, c);
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

@@ -7,7 +7,7 @@
 #include "triad/ops/graph_attention.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 template <class T>
 void do_graph_attention(backend&, graph_attention_options const& t, graph_attention_operands<T const> const& in,
@@ -86,4 +86,4 @@ void do_graph_attention_grad(backend&, graph_attention_options const& t, graph_a
   }
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

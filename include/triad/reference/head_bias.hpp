@@ -5,7 +5,7 @@
 #include "triad/ops/head_bias.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 template <class T>
 void do_head_bias_add(backend&, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T, dyn, dyn> y) {
@@ -30,4 +30,4 @@ void do_head_bias_grad(backend&, tensor<T const, dyn, dyn> s, vec<T const> b, te
     }
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

@@ -7,7 +7,7 @@
 #include "triad/ops/layer_norm.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 template <class T>
 void do_layer_norm(backend&, matrix<T const> x, vec<T const> gain, vec<T const> bias, T epsilon, matrix<T> y,
@@ -50,4 +50,4 @@ void do_layer_norm_grad(backend&, matrix<T const> x, vec<T const> gain, vec<T co
   }
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

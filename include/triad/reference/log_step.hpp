@@ -5,7 +5,7 @@
 #include "triad/ops/log_step.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 template <class T>
 void do_log_step(backend&, std::uint64_t const* step, vec<T const> loss, vec<T const> norm, matrix<T> table) {
@@ -14,4 +14,4 @@ void do_log_step(backend&, std::uint64_t const* step, vec<T const> loss, vec<T c
   table(row, 1) = norm(0);
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

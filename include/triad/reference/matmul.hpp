@@ -6,7 +6,7 @@
 #include "triad/ops/matmul.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 /// The epilogue of one element: what c(i, j) becomes where the product is `value`.
 template <class T>
@@ -40,4 +40,4 @@ void do_batched_matmul(backend&, matrices<T const> a, matrices<T const> b, matri
       }
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

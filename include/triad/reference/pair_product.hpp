@@ -5,7 +5,7 @@
 #include "triad/ops/pair_product.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 template <class T>
 void do_pair_product(backend&, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T> y) {
@@ -35,4 +35,4 @@ void do_pair_product_grad(backend&, graph_batch const& g, matrix<T const> a, mat
       }
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

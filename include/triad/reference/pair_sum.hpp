@@ -5,7 +5,7 @@
 #include "triad/ops/pair_sum.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 /// What dropout makes of element (r, f) of a matrix of d columns.
 template <class T>
@@ -45,4 +45,4 @@ void do_pair_sum_grad(backend&, graph_batch const& g, dropout_mask dropout, matr
         }
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

@@ -7,7 +7,7 @@
 #include "triad/ops/reduce.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 template <class T>
 std::size_t do_sum_workspace(backend&, vec<T const>) {
@@ -39,4 +39,4 @@ void do_column_sums_add(backend&, matrix<T const> x, vec<T> s, workspace) {
     for (index_t c = 0; c < x.extent(1); ++c) s(c) += x(r, c);
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

@@ -7,7 +7,7 @@
 #include "triad/ops/relation_attention.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 template <class T>
 void do_relation_attention(backend&, relation_attention_options const& t, relation_operands<T const> const& in,
@@ -81,4 +81,4 @@ void do_relation_attention_grad(backend&, relation_attention_options const& t, r
   }
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

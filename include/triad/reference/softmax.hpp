@@ -7,7 +7,7 @@
 #include "triad/ops/softmax.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 template <class T>
 void do_softmax(backend&, matrix<T const> x, matrix<T> y) {
@@ -29,4 +29,4 @@ void do_softmax_grad(backend&, matrix<T const> y, matrix<T const> dy, matrix<T> 
   }
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

@@ -7,7 +7,7 @@
 #include "triad/ops/tree_choice.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 /// y(i) = softmax of x(i), i < count.
 template <class X, class Y>
@@ -97,4 +97,4 @@ void do_tree_choice_grad(backend&, tree_choice_options<T> const& t, index_t step
   }
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

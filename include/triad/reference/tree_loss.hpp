@@ -8,7 +8,7 @@
 #include "triad/ops/tree_loss.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 /// |x(r, 1..)|
 template <class T>
@@ -74,4 +74,4 @@ void do_decode_rows(backend&, matrix<T const> x, double threshold, vec<index_t> 
   }
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

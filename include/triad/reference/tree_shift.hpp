@@ -5,7 +5,7 @@
 #include "triad/ops/tree_shift.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 /// f(argument, to): where the filler at position q goes.  Taking a child moves it up, unless q is the root; each
 /// argument of cons moves it down, unless q is on the last level.
@@ -68,4 +68,4 @@ void do_tree_shift_grad(backend&, tree_positions<> const& where, tree_support co
     }
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

@@ -7,7 +7,7 @@
 #include "triad/ops/triangle.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 /// One head of one graph: which rows each form reads, and what its scores are.
 template <class T>
@@ -174,4 +174,4 @@ void do_triangle_weights(backend&, triangle_options const& t, triangle_projectio
   }
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

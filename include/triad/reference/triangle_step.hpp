@@ -7,7 +7,7 @@
 #include "triad/ops/triangle_step.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 template <class T>
 std::size_t do_triangle_step_workspace(backend&, index_t, edge_shells const&, matrix<T> const&) {
@@ -48,4 +48,4 @@ void do_triangle_step(backend&, triangle_form form, index_t heads, triangle_proj
   }
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE

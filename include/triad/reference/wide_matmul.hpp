@@ -7,7 +7,7 @@
 #include "triad/ops/wide_matmul.hpp"
 #include "triad/reference/backend.hpp"
 
-namespace triad::reference TRIAD_MATH_FLAGS {
+namespace triad::TRIAD_REFERENCE {
 
 template <class T>
 std::size_t do_wide_factor_workspace(backend&, matrix<T const>, index_t) {
@@ -43,4 +43,4 @@ void do_wide_matmul_back(backend&, matrix<T const> dy, wide_factor<T> const& fac
       for (index_t i = 0; i < used; ++i) dx(r, i) += dy(r, o) * factor.w(o, i);
 }
 
-}  // namespace triad::referenceTRIAD_MATH_FLAGS
+}  // namespace triad::TRIAD_REFERENCE
