@@ -74,7 +74,7 @@ class machine_training final : public triad::apps::training {
         [](std::size_t) { return 1.0; }, use);
   }
   double rate(std::int64_t update) override {
-    if (!begun_) begun_ = static_cast<std::int64_t>(net_->step());
+    if (!begun_ && net_) begun_ = static_cast<std::int64_t>(net_->step());  // without one it is only asked
     // The released program's rate falls from epoch to epoch.  A training that follows another may be shorter than an
     // epoch, in which that would never fall: its own falls from update to update.
     bool const by_updates = first_ != nullptr;
