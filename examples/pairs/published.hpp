@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../apps/digest.hpp"
+#include "../apps/room_advice.hpp"
 #include "options.hpp"
 #include "triad/core/sizes.hpp"
 #include "triad/io/json_read.hpp"
@@ -61,12 +62,16 @@ inline void expect_readable(options const& o, vocabulary& words, std::string con
                             " tokens, and the encoder vectors of " + std::to_string(o.published->tokens) +
                             " only: they are not of one model");
   auto const most = most_of_published(*o.published);
-  for (std::size_t i = 0; i < pairs.size(); ++i)
-    if (auto const n = static_cast<index_t>(words.source.encode(pairs[i].source).size()); n > most)
-      throw triad::data_error(part + ", pair " + std::to_string(i + 1) + ": its source has " + std::to_string(n + 1) +
-                              " tokens, <s> and </s> among them, and the encoder positions for " +
-                              std::to_string(most + 1) +
-                              ": leave it out of the data: " + pairs[i].source.substr(0, 60));
+  std::vector<triad::apps::sized_example> longer;
+  triad::apps::add_larger(
+      longer, most + 1, pairs.size(), [&](std::size_t i) { return words.source.encode(pairs[i].source).size() + 1; },
+      [](std::size_t i) { return std::to_string(i + 1); });
+  if (longer.empty()) return;
+  bool const one = longer.size() == 1;
+  throw triad::data_error(part + (one ? ": the source of pair " : ": the sources of pairs ") +
+                          triad::apps::told_sizes(longer, "tokens") +
+                          ", <s> and </s> among them, and the encoder has " + "positions for " +
+                          std::to_string(most + 1) + ": leave " + (one ? "it" : "them") + " out of the data");
 }
 
 }  // namespace seq2seq

@@ -1,6 +1,8 @@
 // Training, averages, snapshots and searches used as they are not meant to be.
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tests/misuse/misuse.hpp"
