@@ -25,15 +25,16 @@ double linear_rate(width_options const& o, std::int64_t updates, std::int64_t up
 }
 
 namespace {
-/// A warm-up that does not end within the run is said: the learning rate that was asked for never comes.
-void say_warmup(run_options const& o, training& t, run_plan const& plan) {
+/// A warm-up that does not end within the run is said: the learning rate that was asked for never comes.  A training
+/// that follows another has one of its own.
+void say_warmup(run_options const& o, run_plan const& plan) {
   auto const* const those = dynamic_cast<width_options const*>(&o);
-  if (those == nullptr || those->warmup == 0 || those->warmup < plan.updates || !world().is_first()) return;
-  fmt::print(
-      stderr,
-      "--warmup {} is no shorter than the {} updates of this run, so the learning rate rises to {:.3g} and not to "
-      "--learning-rate {:g}: take a smaller --warmup, or more updates\n",
-      those->warmup, plan.updates, t.rate(plan.updates - 1), those->rate);
+  if (those == nullptr || plan.follows || those->warmup == 0 || those->warmup < plan.updates || !world().is_first())
+    return;
+  fmt::print(stderr,
+             "--warmup {} is no shorter than the {} updates of this run, so the learning rate never comes to "
+             "--learning-rate {:g}: take a smaller --warmup, or more updates\n",
+             those->warmup, plan.updates, those->rate);
 }
 }  // namespace
 
@@ -45,7 +46,7 @@ scored_run train_one(run_options const& o, training& t, std::string const& out) 
     if (two && &one != &t) plan.leads_to = out;
     plan.out = folder, plan.config = folder.empty() ? std::string() : to_toml(o);
     plan.seed = o.seed, plan.resume = resume, plan.average = o.average, plan.dropout_until = o.dropout_until;
-    say_warmup(o, one, plan);
+    say_warmup(o, plan);
     return train(one, plan);
   };
   scored_run run;

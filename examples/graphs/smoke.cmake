@@ -224,7 +224,7 @@ if(EXISTS ${FOLDER}/lost/model.safetensors)
   message(FATAL_ERROR "weights that are no numbers were kept")
 endif()
 run("0|3" ${learn} --warmup 2)
-expect("--warmup 2 is no shorter than the 2 updates of this run, so the learning rate rises to 0.005 and not to --learning-rate 0.01: ")
+expect("--warmup 2 is no shorter than the 2 updates of this run, so the learning rate never comes to --learning-rate 0.01: ")
 
 # Where there is no memory, the lines that ask for it are named; no address space holds this model.
 set(edge "\"edges\": [[0, \"right\", 1]], \"query\": [0, 1], \"target\": \"right\"}\n")
