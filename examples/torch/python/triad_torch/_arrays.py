@@ -28,7 +28,8 @@ def expect_plain(x, name: str):
         raise TypeError(f"{name} is a masked array, whose mask would be lost; fill it: {name}.filled(0)")
     if isinstance(x, np.ndarray) and type(x) not in (np.ndarray, np.memmap):
         kind = f"{type(x).__module__}.{type(x).__qualname__}"
-        raise TypeError(f"{name} is {kind}, expected a plain array; np.asarray({name}) drops what it has beside numbers")
+        raise TypeError(f"{name} is {kind}, expected a plain array; np.asarray({name}) drops what it has beside "
+                        "numbers")
     return x
 
 

@@ -42,7 +42,7 @@ def expect_type(x: torch.Tensor, name: str) -> torch.dtype:
 
 
 def numbers_are_at_hand(x: torch.Tensor) -> bool:
-    """Whether the numbers of x can be looked at: without waiting for a GPU, and where there are some, not in a trace."""
+    """Whether the numbers of x can be looked at: without waiting for a GPU, and not in a trace, which has none."""
     return type(x) is torch.Tensor and x.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
