@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/fuse_attention.hpp"
 
+#include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "tests/backends.hpp"
@@ -88,6 +90,26 @@ TEMPLATE_TEST_CASE("gradients of the fuse-attention layer are those of finite di
     check(p.x, p.dx);
     check(p.states, p.d_states);
     check(p.values, p.gradients);  // the bias of the keys among them, whose gradient is zero
+  }
+}
+
+TEMPLATE_TEST_CASE("fuse-attention layers of many shapes have the gradients of their values", "", TRIAD_TEST_BACKENDS) {
+  std::remove_cvref_t<TestType> ex;
+  random_stream random(19, 44);
+  for (int drawn = 0; drawn < (test::is_device<std::remove_cvref_t<TestType>> ? 2 : 30); ++drawn) {
+    auto const any = [&](std::uint32_t most) { return 1 + static_cast<index_t>(random.below(most)); };
+    index_t const rows = any(4), layers = any(5), heads = any(3), d = heads * any(3);
+    double const rate = random.below(2) == 0 ? 0.3 : 0.0;
+    CAPTURE(drawn, rows, layers, heads, d, rate);
+    problem p(rows, layers, d, heads, rate);
+    (void)p.value(ex);
+    p.differentiate(ex);
+    auto const check = [&](std::vector<double>& x, std::vector<double> const& dx) {
+      test::check_differences(x, dx, [&] { return p.value(ex); });
+    };
+    check(p.x, p.dx);
+    check(p.states, p.d_states);
+    check(p.values, p.gradients);
   }
 }
 

@@ -30,8 +30,8 @@ struct bench {
   using input = typename Layer::input;
   using state = typename Layer::output;
 
-  test::ragged graphs{{3, 1, 4}};
-  index_t nodes = graphs.dims.nodes, rows = graphs.dims.rows;
+  test::ragged graphs;
+  index_t nodes = graphs.dims.nodes, rows = graphs.dims.rows, width, heads;
   Layer layer;
   Ex ex;
   parameter_set<Layer, Ex> params;
@@ -41,8 +41,11 @@ struct bench {
   edge_gradients how = edge_gradients::overwritten;
   std::uint64_t step = 6;
 
-  explicit bench(graph_attention_layer_options const& o)
-      : layer(o),
+  explicit bench(graph_attention_layer_options const& o, std::vector<index_t> const& sizes = {3, 1, 4})
+      : graphs(sizes),
+        width(o.width),
+        heads(o.heads),
+        layer(o),
         params(layer, holding::gradients),
         y(static_cast<std::size_t>(nodes * width)),
         dy(test::random_values(nodes * width, 4)) {
@@ -112,6 +115,23 @@ TEMPLATE_TEST_CASE("a graph attention layer has the gradient of its value", "", 
   for (double rate : {0.0, 0.3}) {
     CAPTURE(rate);
     CHECK_GRADIENT(bench<graph_attention_layer<double>, TestType>({width, heads, rate}).check());
+  }
+}
+
+TEMPLATE_TEST_CASE("graph attention layers of many shapes have the gradients of their values", "",
+                   TRIAD_TEST_BACKENDS) {
+  random_stream random(19, 44);
+  for (int drawn = 0; drawn < (test::is_device<TestType> ? 2 : 30); ++drawn) {
+    std::vector<index_t> sizes(1 + random.below(3));
+    for (auto& n : sizes) n = 1 + static_cast<index_t>(random.below(5));
+    index_t const h = 1 + static_cast<index_t>(random.below(3)),
+                  d = h * (h == 1 ? 4 : 2 + static_cast<index_t>(random.below(4)));
+    double const rate = random.below(3) == 0 ? 0.3 : 0.0;
+    bench<graph_attention_layer<double>, TestType> b({d, h, rate}, sizes);
+    auto const often = random.below(4);  // no edge, or this part of all: neighbours are what is not masked
+    for (auto& label : b.label) label = random.below(4) < often;
+    CAPTURE(drawn, sizes, d, h, rate, b.label);
+    CHECK_GRADIENT(b.check());
   }
 }
 
