@@ -25,6 +25,10 @@ TEMPLATE_TEST_CASE("a relation-aware layer has the gradient of its value, whole 
     }
 }
 
+TEMPLATE_TEST_CASE("relation-aware layers of many shapes have the gradients of their values", "", TRIAD_TEST_BACKENDS) {
+  test::relations::check_gradients_of_many_shapes<relation_layer<double>, TestType>();
+}
+
 TEMPLATE_TEST_CASE("a pruned relation-aware layer computes the rows it is asked for as the whole layer does", "",
                    TRIAD_TEST_BACKENDS) {
   bench<relation_layer<double>, TestType> whole({width, 2, 10, 0}, false), pruned({width, 2, 10, 0}, true);

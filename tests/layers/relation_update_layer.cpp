@@ -29,6 +29,11 @@ TEMPLATE_TEST_CASE("a layer that updates relations has the gradient of its value
       }
 }
 
+TEMPLATE_TEST_CASE("layers of many shapes that update relations have the gradients of their values", "",
+                   TRIAD_TEST_BACKENDS) {
+  test::relations::check_gradients_of_many_shapes<relation_update_layer<double>, TestType>();
+}
+
 TEMPLATE_TEST_CASE("a pruned layer that updates relations computes the edges it is asked for as the whole layer does",
                    "", TRIAD_TEST_BACKENDS) {
   bench<relation_update_layer<double>, TestType> every({width, 2, 10, 0}, false), some({width, 2, 10, 0}, true);
