@@ -103,8 +103,8 @@ TEMPLATE_TEST_CASE("weights that the last update of an epoch spoils end a run be
     asked.push_back(r.learner.snapshot());
     return 1.0;
   };
-  auto const rate = [](std::uint64_t update) { return update < 5 ? 0.01 : std::numeric_limits<double>::infinity(); };
-  auto const train = [&](std::uint64_t epoch) { return r.pass(epoch); };  // of 3 updates
+  auto const rate = [](std::uint64_t update) { return update < 5 ? 0.01 : 1e300; };  // infinite as a float
+  auto const train = [&](std::uint64_t epoch) { return r.pass(epoch); };             // of 3 updates
   CHECK_THROWS_WITH(fit(r.learner, train, {.epochs = 2, .schedule = rate, .each_epoch = criterion}),
                     contains("fit: after epoch 1: value ") && contains("expected a finite number"));
   REQUIRE(asked.size() == 1);
