@@ -59,7 +59,8 @@ endif()
 # Processes that do not belong together.
 function(expect_strangers what)  # ARGUMENTS OF THE SECOND
   set(PROGRAM ${MPIRUN})
-  run("[1-9][0-9]*" -n 1 ${program} ${learn} : -n 1 ${program} ${learn} ${ARGN})
+  set(same ${program} ${learn} --out ${FOLDER}/other)
+  run("[1-9][0-9]*" -n 1 ${same} : -n 1 ${same} ${ARGN})
   expect("process 1 differs from process 0 in ${what}")
 endfunction()
 expect_strangers("the options: learning-rate = 0.5[0-9]* instead of learning-rate = " --learning-rate 0.5)
