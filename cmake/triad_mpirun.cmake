@@ -15,5 +15,6 @@ if(MPI_CXX_COMPILER)
   endwhile()
   string(REGEX MATCH "\\.(mpich|openmpi)$" of_mpi "${link}")
 endif()
-find_program(TRIAD_MPIRUN mpirun${of_mpi} HINTS ${beside_mpi})
+find_program(TRIAD_MPIRUN mpirun${of_mpi} PATHS ${beside_mpi} NO_DEFAULT_PATH)  # HINTS come after CMAKE_PREFIX_PATH
+find_program(TRIAD_MPIRUN mpirun${of_mpi})
 mark_as_advanced(TRIAD_MPIRUN)

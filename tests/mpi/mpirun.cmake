@@ -1,8 +1,10 @@
 # Which mpirun is taken for which MPI (cmake/triad_mpirun.cmake), of programs that are empty files.  ROOT, FOLDER.
 cmake_minimum_required(VERSION 3.25)
+set(ENV{CMAKE_PREFIX_PATH} ${FOLDER}/elsewhere)  # which is searched before PATH
 file(REMOVE_RECURSE ${FOLDER})
-file(MAKE_DIRECTORY ${FOLDER}/bin ${FOLDER}/alternatives ${FOLDER}/own)
-foreach(program IN ITEMS bin/opal_wrapper bin/mpicxx.mpich bin/mpirun.mpich bin/mpirun.openmpi own/mpicxx own/mpirun)
+file(MAKE_DIRECTORY ${FOLDER}/bin ${FOLDER}/alternatives ${FOLDER}/own ${FOLDER}/elsewhere/bin)
+foreach(program IN ITEMS bin/opal_wrapper bin/mpicxx.mpich bin/mpirun.mpich bin/mpirun.openmpi own/mpicxx own/mpirun
+    elsewhere/bin/mpirun elsewhere/bin/mpirun.openmpi)
   file(TOUCH ${FOLDER}/${program})
   file(CHMOD ${FOLDER}/${program} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 endforeach()
