@@ -97,17 +97,16 @@ inline std::string roberta_weights_in(std::string const& folder) {
   auto const in = std::filesystem::path(folder);
   auto const path = (in / "model.safetensors").string();
   if (std::filesystem::exists(path, ignored)) return path;
-  auto const refuse = [&](std::string const& found, std::string const& advice) {
-    throw data_error(path + ": found " + found + ", expected a safetensors file of all weights; " + advice);
+  auto const refused = [&](std::string const& found, std::string const& advice) {
+    return path + ": found " + found + ", expected a safetensors file of all weights; " + advice;
   };
   if (std::filesystem::exists(in / "model.safetensors.index.json", ignored))
-    refuse("several files with a model.safetensors.index.json",
-           "join them: model.save_pretrained(folder, max_shard_size=\"100GB\") of transformers");
+    throw data_error(refused("several files with a model.safetensors.index.json",
+                             "join them: model.save_pretrained(folder, max_shard_size=\"100GB\") of transformers"));
   for (auto const* name : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
     if (std::filesystem::exists(in / name, ignored))
-      refuse("only a " + std::string(name) + " beside it", "save the model as safetensors");
-  refuse("none", "give the folder of a published encoder");
-  return path;
+      throw data_error(refused("only a " + std::string(name) + " beside it", "save the model as safetensors"));
+  throw data_error(refused("none", "give the folder of a published encoder"));
 }
 
 /// Where a parameter of ours stands in the published file, without `roberta.`; none: it is not the published encoder's.

@@ -82,7 +82,7 @@ TEST_CASE("a text is read as a file is, and its first line tells what it is") {
     CAPTURE(line);
     CHECK(begins_conllu(line));
   }
-  for (auto const* line : {"", "dogs bark", "1 dog", "1", "\t1", "-\t1", "{\"tokens\": []}", "a\tb"}) {
+  for (auto const* line : {"", "dogs bark", "1 dog", "1", "\t1", "-\t1", "{\"tokens\": []}", "a\tb", "#joy spreads"}) {
     CAPTURE(line);
     CHECK_FALSE(begins_conllu(line));
   }

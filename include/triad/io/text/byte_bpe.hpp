@@ -4,9 +4,8 @@
 //   text    is cut into pieces: of letters, of numbers, of other characters, each with the space before it;  's 't 're
 //           've 'm 'll 'd; and what is left of white space
 //   piece   its bytes, each as one printable character (a space as U+0120)
-//   parts   pairs of neighbours are joined, the pair of the earliest line of merges.txt first, until no pair is in it;
-//   a
-//           pair that stands there twice counts by its first line
+//   parts   pairs of neighbours are joined, the pair of the earliest line of merges.txt first, until no pair is in it
+//           (a pair that stands there twice counts by its first line)
 //   numbers of the parts by vocab.json, {part: number ...}
 //
 // No text is refused and none is changed: decode gives back every byte, whether the text is UTF-8 or not, where the

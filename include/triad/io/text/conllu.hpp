@@ -75,10 +75,11 @@ inline int plain_number(std::string_view text) {
 
 }  // namespace detail
 
-/// Whether a text whose first line is this one is CoNLL-U: a comment, or a row, which begins with an ID and a tab.
+/// Whether a text whose first line is this one is CoNLL-U: a comment, which begins with `# `, or a row, with an ID
+/// and a tab.  `#Word` is a word.
 inline bool begins_conllu(std::string_view line) {
   auto const id = line.substr(0, line.find_first_not_of("0123456789.-"));
-  return line.starts_with('#') ||
+  return line == "#" || line.starts_with("# ") ||
          (!id.empty() && id[0] >= '0' && id[0] <= '9' && line.substr(id.size()).starts_with('\t'));
 }
 
