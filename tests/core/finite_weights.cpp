@@ -28,10 +28,10 @@ struct two_tensors {
 template <class T>
 struct set {
   using memory = host_memory;
-  std::vector<T> data = std::vector<T>(2503, T(1));
+  std::vector<T> data = std::vector<T>(9003, T(1));
   two_tensors<T> values() const {
     auto* const p = const_cast<T*>(data.data());
-    return {vec<T>(p, 3), vec<T>(p + 3, 2500)};
+    return {vec<T>(p, 3), vec<T>(p + 3, 9000)};
   }
   two_tensors<T> mutable_values() { return values(); }
   bool holds_moments() const { return false; }
@@ -62,9 +62,9 @@ TEMPLATE_TEST_CASE("the first weight that is no finite number is found wherever 
   for (auto const p : {place{0, "small", 0},
                        {2, "small", 2},
                        {3, "large", 0},
-                       {1026, "large", 1023},
-                       {1027, "large", 1024},
-                       {2502, "large", 2499}})
+                       {8194, "large", 8191},
+                       {8195, "large", 8192},
+                       {9002, "large", 8999}})
     for (auto const& [bad, text] :
          {std::pair{limits::quiet_NaN(), "nan"}, {limits::infinity(), "inf"}, {-limits::infinity(), "-inf"}}) {
       CAPTURE(p.in_all, text);
@@ -78,7 +78,7 @@ TEMPLATE_TEST_CASE("the first weight that is no finite number is found wherever 
       CHECK_THROWS_WITH(expect_finite_weights(all, "who asks"), said);
       all.data[p.in_all] = kept;
     }
-  all.data[2502] = all.data[1] = limits::quiet_NaN();
+  all.data[9002] = all.data[1] = limits::quiet_NaN();
   CHECK(first_not_finite(all)->path == "small");
 }
 

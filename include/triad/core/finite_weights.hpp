@@ -35,7 +35,7 @@ std::optional<weight_place> first_not_finite(Fields fields, Memory const& where)
   std::optional<weight_place> found;
   walk(fields, [&](std::string const& path, auto view) {
     using T = element_t<decltype(view)>;
-    std::array<T, 1024> some;
+    std::array<T, 8192> some;  // 64 KiB at most: a copy from a device costs as much as a few of these
     auto const size = static_cast<index_t>(view.size());
     for (index_t first = 0; first < size && !found; first += static_cast<index_t>(some.size())) {
       auto const count = std::min(static_cast<index_t>(some.size()), size - first);
