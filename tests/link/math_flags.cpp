@@ -113,6 +113,9 @@ void transform_all(answers& found) {
     y[3] = y[49] = 0;
     found.add(y);
   }
+  std::vector<float> const ones(50, 1.0f);
+  transform(ex, relu_grad{}, view(std::as_const(x)), view(ones), view(y));
+  found.expect(y[3] == 1 && y[49] == 1, "the gradient of relu takes NaN for 0");
 }
 
 void choose_trees(answers& found) {

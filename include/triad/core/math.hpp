@@ -21,7 +21,17 @@ TRIAD_HOST_DEVICE constexpr bool is_negative(T a) {
   else if constexpr (std::is_same_v<T, double>)
     return __builtin_bit_cast(std::int64_t, a) <= -0x10000000000000;
   else
-    return a <= T(0);
+    return a < T(0);
+}
+/// +0, by its bits.
+template <class T>
+TRIAD_HOST_DEVICE constexpr bool is_plus_zero(T a) {
+  if constexpr (std::is_same_v<T, float>)
+    return __builtin_bit_cast(std::int32_t, a) == 0;
+  else if constexpr (std::is_same_v<T, double>)
+    return __builtin_bit_cast(std::int64_t, a) == 0;
+  else
+    return a == T(0);
 }
 }  // namespace detail
 
@@ -64,7 +74,7 @@ struct relu {
 struct relu_grad {
   template <class T>
   TRIAD_HOST_DEVICE constexpr T operator()(T y, T dy) const {
-    return detail::is_negative(y) || y == T(0) ? T(0) : dy;
+    return detail::is_negative(y) || detail::is_plus_zero(y) ? T(0) : dy;
   }
 };
 

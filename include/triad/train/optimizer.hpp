@@ -76,7 +76,7 @@ class adam_optimizer {
     TRIAD_EXPECTS(s.weight_decay >= 0 && is_finite(s.weight_decay), "adam_optimizer: weight_decay is " +
                                                                         std::to_string(s.weight_decay) +
                                                                         ", expected a finite number of 0 or more");
-    auto const decays = [](double beta) { return beta >= 0 && beta < 1; };
+    auto const decays = [](double beta) { return is_finite(beta) && beta >= 0 && beta < 1; };
     TRIAD_EXPECTS(
         decays(s.beta1) && decays(s.beta2),
         "adam_optimizer: beta1 and beta2 are what a moment keeps in an update, at least 0 and below 1; they are " +
