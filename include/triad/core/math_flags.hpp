@@ -3,7 +3,8 @@
 //
 // By -ffast-math and what it consists of, sums are taken in another order and NaN is thought away.  Of two copies of an
 // inline function a linker keeps one for the whole program: without a name of their own, units compiled by such flags
-// would change the bits of all others.  Macros tell -ffast-math and -ffinite-math-only, and of g++ all such flags.
+// would change the bits of all others.  The reference, the CPU backend and its kernels have such names; what takes no
+// backend, such as trees, has one.  Macros tell -ffast-math and -ffinite-math-only, and of g++ all such flags.
 #pragma once
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)

@@ -7,7 +7,8 @@
 //   clip:  g *= min(1, max_norm / (norm + 1e-6))
 //
 // NaN in a gradient, a moment or the rate goes into the parameter, and a norm that is NaN into the whole gradient; an
-// infinite norm makes it 0.  Where the square of a gradient overflows, v is infinite and the parameter stands still.
+// infinite norm makes its finite elements 0, and NaN of its infinite ones.  Where the square of a gradient overflows, v
+// is infinite and the parameter stands still.
 #pragma once
 
 #include "triad/core/backend.hpp"

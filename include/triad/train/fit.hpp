@@ -118,8 +118,8 @@ fit_result fit(Learner& learner, Train&& train, fit_options const& options) {
   fit_result result;
   std::optional<snapshot> best;
   std::vector<update_record> found;
-  for (std::uint64_t made = 0; made < options.epochs;
-       ++made) {  // epochs may be the largest number: until patience ends
+  // options.epochs may be the largest number: until patience ends.
+  for (std::uint64_t made = 0; made < options.epochs; ++made) {
     auto const epoch = options.first_epoch + made;
     try {
       result.epochs.push_back(detail::run_epoch(learner, train(epoch), epoch, options.schedule, found));
