@@ -2,11 +2,13 @@
 #include "questions.hpp"
 
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "each_line.hpp"
@@ -50,8 +52,8 @@ void expect_plain_question(std::string const& line) {
   if (line.starts_with("IN:") && line.find(" OUT:") != std::string::npos)
     throw data_error("found a line of SCAN, IN: command OUT: actions, expected the command alone");
   bool const as_csv = line.starts_with('"') && line.find("\",\"") != std::string::npos;
-  if (as_csv ||
-      ((line.starts_with('{') || line.starts_with('[') || line.starts_with('"')) && nlohmann::json::accept(line)))
+  if (as_csv || ((line.starts_with('{') || (line.starts_with('[') && line.find('"') != std::string::npos)) &&
+                 nlohmann::json::accept(line)))
     throw data_error(std::string("found ") + (as_csv ? "a row of CSV" : "a value of JSON") +
                      ", expected a question in plain text");
 }
@@ -60,6 +62,8 @@ std::optional<std::string> questions::first_line() {
   std::string line;
   if (!given.empty()) return std::nullopt;
   if (!file.empty()) {
+    std::error_code none;  // what has come out of a pipe does not come again
+    if (!std::filesystem::is_regular_file(file, none)) return std::nullopt;
     text::gz_lines lines(file);
     return lines.next(line) ? std::optional(line) : std::nullopt;
   }
