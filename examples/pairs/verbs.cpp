@@ -93,7 +93,10 @@ int evaluate(options const& o, program const& p) {
                                     known = &words, least = std::max(words.longest_source, 3 * (longest.source / 4));
                                     return longest;
                                   },
-                                  {.unit = "tokens", .larger = [&] { return larger_sources(p.data, *known, least); }});
+                                  {.batches = "translating with it",
+                                   .remedy = "give a smaller --beam or --max-length",
+                                   .unit = "tokens",
+                                   .larger = [&] { return larger_sources(p.data, *known, least); }});
   if (!o.out.empty()) triad::apps::make_folder(o.out);
   scored_run found;
   found.seed = model.seed;
