@@ -47,7 +47,10 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
     auto const ending = std::find_if(endings.begin(), endings.end(), [&](auto const& e) { return name.ends_with(e); });
     if (ending == endings.end()) continue;
     name.remove_suffix(ending->size());
-    if (*ending == ".conllu") name = without_treebank(name);
+    if (*ending == ".conllu" && !name.starts_with("test_")) {
+      auto const part = without_treebank(name);  // a file of the part's own name comes before a release's
+      if (part == name || find_file(folder, {std::string(part) + *ending}).empty()) name = part;
+    }
     auto* const file = name == "train" ? &found.train : name == "dev" || name == "validation" ? &found.dev : nullptr;
     if (file != nullptr && !file->empty()) refuse_both(*file, path);
     if (file != nullptr)

@@ -128,6 +128,10 @@ TEST_CASE("files of a data set are found by the names that treebanks and the hub
   CHECK_THROWS_WITH(find_data(folder / "", {".conllu"}, true), contains("de_gsd-ud-train.conllu") &&
                                                                    contains("en_ewt-ud-train.conllu") &&
                                                                    contains("are both there"));
+  for (auto const* name : {"train.conllu", "test_gsd-dev.conllu"}) file(name);
+  auto const by_name = find_data(folder / "", {".conllu"}, true);
+  CHECK(by_name.train == folder / "train.conllu");
+  CHECK(by_name.tests.size() == 2);
 
   triad::test::scratch_folder const hub;
   for (auto const* name : {"train.jsonl", "validation.jsonl", "test.jsonl"}) triad::test::saved(hub, "x", name);
