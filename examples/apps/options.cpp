@@ -135,7 +135,7 @@ void run_options::settle() {
 
 void width_options::settle() {
   run_options::settle();
-  if (dropout == 0 && dropout_until != 1)
+  if (dropout == 0 && given.contains("dropout-until") && dropout_until != 1)
     throw data_error(
         fmt::format("--dropout-until {} says until when there is dropout, and --dropout is 0: leave one of the two out",
                     dropout_until));

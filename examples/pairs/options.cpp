@@ -212,7 +212,8 @@ void options::settle() {
   }
   if (only_top && accumulate) refuse("--only-top and --accumulate are two ways to look back: give one");
   bool const source_given = !source_dictionary.empty() || !roberta.empty();
-  if (least_count != 1 && (joint ? source_given : source_given && !target_dictionary.empty()))
+  if (given.contains("min-count") && least_count != 1 &&
+      (joint ? source_given : source_given && !target_dictionary.empty()))
     refuse("--min-count is about dictionaries of the training set's words, and both sides have theirs from files");
   expect_search(*this);
   if (!memory.empty()) (void)triad::apps::bytes_of(memory, "--memory");

@@ -244,9 +244,13 @@ TEST_CASE(
   refused([](options& o) { o.joint = true, o.tokenise = "source"; }, "give --tokenise both");
   refused([](options& o) { o.roberta = "folder", o.tokenise = "both"; }, "--roberta cuts sources itself");
   refused([](options& o) { o.given = {"length-penalty"}; }, "of which --beam 1 keeps one: give a larger --beam");
-  refused([](options& o) { o.least_count = 2, o.source_dictionary = o.target_dictionary = "file"; },
-          "--min-count is about dictionaries of the training set's words");
-  refused([](options& o) { o.dropout = 0, o.dropout_until = 0.5; }, "--dropout is 0: leave one of the two out");
+  refused(
+      [](options& o) {
+        o.given = {"min-count"}, o.least_count = 2, o.source_dictionary = o.target_dictionary = "file";
+      },
+      "--min-count is about dictionaries of the training set's words");
+  refused([](options& o) { o.given = {"dropout-until"}, o.dropout = 0, o.dropout_until = 0.5; },
+          "--dropout is 0: leave one of the two out");
   options searches;
   searches.given = {"length-penalty"}, searches.beam = 2, searches.least_count = 2;
   searches.source_dictionary = "file";
