@@ -41,7 +41,6 @@ TEMPLATE_TEST_CASE("NaN in an operand is in every result that depends on it, and
   operations::each_operation<Ex, T>([&](operations::operation_use<Ex, T> const& use) {
     auto x = operations::operands_of<T>(use.sizes, use.range);
     auto const before = use.run(ex, x);
-    auto const of_others = dependents;
     for (std::size_t k = 0; k < use.sizes.size(); ++k) {
       constexpr index_t most = test::is_device<Ex> ? 1 : 5;  // elements of an operand
       for (index_t part = 0; part < std::min(most, use.sizes[k]); ++part) {
@@ -74,8 +73,6 @@ TEMPLATE_TEST_CASE("NaN in an operand is in every result that depends on it, and
         if (depends && !shows && !chooses(use.name, k) && !has_a_limit(use.name, k)) FAIL_CHECK("infinity is lost");
       }
     }
-    CAPTURE(use.name);
-    CHECK(dependents > of_others);
   });
   CHECK(probes > 250);
   CHECK(dependents > 10000);
