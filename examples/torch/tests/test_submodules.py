@@ -8,6 +8,7 @@ from unittest import mock
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional as F
 from torch.nn.utils import parametrizations, prune
 
 from triad_torch import EdgeTransformerLayer, FuseAttention, TriangularAttention
@@ -271,6 +272,64 @@ def test_an_adapter_compiles_and_stays_in_one_graph():
         case = make().replace(Adapter)
         compiled = torch.compile(case.module, fullgraph=True)
         assert torch.allclose(compiled(*case.inputs), case(), atol=1e-5)
+
+
+class Packed(torch.Tensor):
+    """A weight in whole numbers with a scale, as quantisers keep it: it has a product of its own, and nothing else."""
+
+    @staticmethod
+    def __new__(cls, numbers, scale):
+        return torch.Tensor._make_wrapper_subclass(cls, numbers.shape, dtype=scale.dtype, device=scale.device)
+
+    def __init__(self, numbers, scale):
+        self.numbers, self.scale = numbers, scale
+
+    def __repr__(self):  # PyTorch's log of what it compiles has it
+        return f"Packed({tuple(self.shape)})"
+
+    def __tensor_flatten__(self):
+        return ["numbers", "scale"], None
+
+    @classmethod
+    def __tensor_unflatten__(cls, inner, context, size, stride):
+        return cls(inner["numbers"], inner["scale"])
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        if function is F.linear:
+            x, weight, bias = [*args, *(kwargs or {}).values(), None][:3]
+            return F.linear(x, weight.numbers.to(x.dtype) * weight.scale, bias)
+        with torch._C.DisableTorchFunctionSubclass():
+            return function(*args, **(kwargs or {}))
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        if function is torch.ops.aten.detach.default:
+            return cls(args[0].numbers, args[0].scale)
+        raise NotImplementedError(f"Packed has no {function}")
+
+
+def packed(part):
+    """The layer with its weight in whole numbers."""
+    scale = part.weight.detach().abs().max() / 127
+    numbers = (part.weight.detach() / scale).round().to(torch.int8)
+    part.weight = nn.Parameter(Packed(numbers, scale), requires_grad=False)
+    return part
+
+
+@every_module
+def test_weights_with_a_product_of_their_own_compile(make):
+    torch.compiler.reset()
+    case = make()
+    expected = copy.deepcopy(case)
+    with torch.no_grad():
+        case.replace(packed)
+        for part, ours in zip(expected.parts(), case.parts()):
+            part.weight.copy_(ours.weight.numbers * ours.weight.scale)
+        assert all(type(part) is nn.Linear and type(part.weight) is Packed for part in case.parts())
+        assert torch.allclose(case(), expected(), atol=1e-5)
+        compiled = torch.compile(case.module, fullgraph=True, backend="aot_eager")
+        assert torch.allclose(compiled(*case.inputs), expected(), atol=1e-5)
 
 
 def test_dropout_of_called_projections_has_the_gradient_of_its_mask():

@@ -18,8 +18,9 @@ def is_plain(part: nn.Module, width: int) -> bool:
         return False
     if any(getattr(part, name) for name in _own_hooks) or any(getattr(nn.modules.module, n) for n in _hooks_of_all):
         return False
-    # A weight of another class has products of its own.  While PyTorch traces, each is of a class of the tracer's.
-    return torch.compiler.is_compiling() or type(part.weight) in (nn.Parameter, torch.Tensor)
+    # A weight of another class has products of its own, but for the tracers' own classes, which stand for tensors.
+    kind = type(part.weight)
+    return kind in (nn.Parameter, torch.Tensor) or kind.__module__.startswith("torch._subclasses.")
 
 
 def call(part: nn.Module, name: str, x: torch.Tensor) -> torch.Tensor:
