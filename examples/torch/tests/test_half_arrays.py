@@ -88,3 +88,40 @@ def test_other_types_of_jax_are_named(kind):
     x = [jax.numpy.zeros((1, 2, 2, 1, 2), dtype=kind)] * 4
     with pytest.raises(TypeError, match=f"q is {kind}, expected float32 or float64"):
         triangular_attention(*x)
+
+
+class Foreign:
+    """An array of a library that is not known here, whose types print in a way of their own."""
+
+    def __init__(self, x):
+        self.x, self.dtype = x, f"<dtype: '{x.dtype}'>"
+
+    def __dlpack__(self, **how):
+        return self.x.__dlpack__(**how)
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+def test_arrays_of_other_libraries_are_known_by_dlpack(kind):
+    x = operands(lambda x: x.astype(kind))
+    found, expected = triangular_attention(*map(Foreign, x)), triangular_attention(*x)
+    assert found.dtype == expected.dtype == kind and np.array_equal(found, expected)
+    for roles in (Roles.gather(3), Roles.dense(3)):
+        tree = bind(roles, operands(lambda x: x.astype(kind), 1, (2, 7, 3))[0])
+        found, expected = car(roles, Foreign(tree)), car(roles, tree)
+        assert found.dtype == expected.dtype == kind and np.array_equal(found, expected)
+
+
+def test_other_types_of_other_libraries_are_named():
+    x = operands(lambda x: Foreign(x.astype("int64")))
+    with pytest.raises(TypeError, match="q is int64, expected float32 or float64, or float16 or bfloat16"):
+        triangular_attention(*x)
+
+
+@pytest.mark.parametrize("kind", ["int64", "complex64", "bool", "float8_e4m3fn"])
+def test_other_types_of_tensors_beside_arrays_are_named(kind):
+    q, k, v1, v2 = operands(lambda x: x.astype(np.float32))
+    with pytest.raises(TypeError, match=f"k is torch.{kind}, expected float32 or float64, or float16 or bfloat16"):
+        triangular_attention(q, torch.from_numpy(k).to(getattr(torch, kind)), v1, v2)

@@ -51,7 +51,9 @@ def through_dlpack(x, name: str) -> np.ndarray:
 def read(x, name: str) -> np.ndarray:
     """x as NumPy sees it: float32 or float64, or float16 or bfloat16."""
     expected = "expected float32 or float64, or float16 or bfloat16, which are computed in float32"
-    if hasattr(x, "dtype") and hasattr(x, "__dlpack__") and _type_name(x) not in ("float32", "float64", *_half):
+    # The types of other libraries print in ways of their own; what they are is known once DLPack has said it.
+    prints_name = is_torch(x) or isinstance(getattr(x, "dtype", None), np.dtype)
+    if prints_name and hasattr(x, "__dlpack__") and _type_name(x) not in ("float32", "float64", *_half):
         raise TypeError(f"{name} is {x.dtype}, {expected}")
     x = through_dlpack(x, name)
     if x.dtype not in TYPES and _type_name(x) not in _half:
@@ -71,7 +73,7 @@ def give_back(result: np.ndarray, like):
     if type(like).__module__.startswith("jax"):
         import jax.numpy
         return jax.numpy.asarray(result, dtype=like.dtype)
-    return result.astype(np.float16) if _type_name(like) == "float16" else result
+    return result.astype(np.float16) if through_dlpack(like, "like").dtype == np.float16 else result
 
 
 def address(x: np.ndarray) -> ctypes.c_void_p:
