@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Tables of runs of scripts/reproduce, which calls this:  scripts/reproduce [GROUP] --collect FOLDER... [--out FILE]
-  collect.py RUNS KNOWN IN_RESULTS TABLE FOLDER...
+  collect.py RUNS KNOWN DONE TABLE LEDGER FOLDER...
 RUNS, a file: a line of group, name, program and arguments for each run that is asked for, parted by tabs; KNOWN: the
-names of all runs that there are; IN_RESULTS: those whose figures docs/results.md has.  TABLE: the file to write, or ''
-for standard output.  FOLDER: a folder of runs, of this machine or copied from another one.
+names of all runs that there are; DONE: those that are done by the ledger.  TABLE: the file to write, or '' for standard
+output.  LEDGER: the ledger that gets a row for each run (--record), with NAME.csv beside it, or ''.  FOLDER: a folder
+of runs, of this machine or copied from another one.
 What a folder's files say of a run is taken, never its name alone: seed and options of config.toml, figures of the
 program's own tables, epochs and seconds of metrics.csv, status, machine and commit of NAME.sittings.  NAME.log is asked
 only for what a program prints and writes nowhere else.
@@ -14,10 +15,14 @@ import csv
 import json
 import math
 import re
+import shutil
 import struct
 import sys
 from collections import Counter
 from pathlib import Path
+
+sys.dont_write_bytecode = True  # no folder of it beside the scripts
+import ledger  # noqa: E402
 
 METRICS = "epoch,step,loss,rate,norm,validation,seconds,examples_per_second"
 CLOCK = 2  # its last columns, which differ from sitting to sitting
@@ -125,14 +130,14 @@ def clutrr_figures(run):
             found, block = block, {}
     if not found:
         raise Damaged(f"{run.log}: no line k=N  ACCURACY, and the run is marked as finished; copy it again")
-    shown = {f"k={k}": value for k, value in found.items() if k in SHOWN_LENGTHS}
-    return shown or {f"k={k}": value for k, value in found.items()}
+    return {f"k={k}": value for k, value in found.items()}
 
 
 def cogs_figures(run):
     path = run.folder / "generalisation.txt"
     rows = table_rows(path)
     figures = {"generalisation": cell_of(path, rows, "all", "graph"), "as trees": cell_of(path, rows, "all", "tree")}
+    run.more = {row: cell_of(path, rows, row, "graph") for row in rows if row != "all"}  # kinds, and both groups
     figures["dev"] = 100 * float(run.metrics[-1][5])
     for line in log_lines(run):
         match = re.match(rf"seed {run.seed}: dev [\d.]+  test ([\d.]+)  generalisation", line)
@@ -144,7 +149,12 @@ def cogs_figures(run):
 def tree_figures(run):
     path = run.folder / "splits.txt"
     rows = table_rows(path)
-    return {part: cell_of(path, rows, part, "whole trees") for part in rows if part != "validation"}
+    attempts = [1]
+    if run.log.exists():
+        text = "\n".join(log_lines(run))
+        attempts += [int(a or b) for a, b in re.findall(r", (?:attempt (\d+)|(\d+) attempts)\b(?! at most)", text)]
+    run.more = {"attempts": max(attempts), "seconds": int(run.seconds() + 0.5)}
+    return {part: cell_of(path, rows, part, "whole trees") for part in rows}
 
 
 def sequence_figures(run):
@@ -218,6 +228,7 @@ class Run:
         self.status = int(self.ended[-1][1]) if self.ended else None
         self.config = self.read_config(arguments)
         self.figures, self.failed, self.diverged = {}, None, False
+        self.more = {}  # figures that the ledger has, and tables by --collect have not
         if self.finished:
             self.read_end()
 
@@ -275,8 +286,18 @@ class Run:
     def seconds(self):
         return sum(float(part[-1][6]) for part in (self.first_metrics, self.metrics) if part)
 
+    def shown(self):
+        """The figures that tables by --collect have."""
+        if self.program == "clutrr":
+            papers = {name: value for name, value in self.figures.items() if int(name[2:]) in SHOWN_LENGTHS}
+            return papers or self.figures
+        return {name: value for name, value in self.figures.items() if name != "validation"}
+
     def machines(self):
         return list(dict.fromkeys(sitting[1] for sitting in self.began))
+
+    def machine_texts(self):
+        return list(dict.fromkeys(sitting[2] for sitting in self.began))
 
     def commits(self):
         return list(dict.fromkeys(sitting[3] for sitting in self.began))
@@ -367,11 +388,11 @@ def row_of(cells):
 
 
 def setting_table(setting, asked, runs):
-    """asked: {seed: whether docs/results.md has it} of the setting; runs: {seed: Run}.  Markdown lines."""
+    """asked: {seed: whether the ledger has it} of the setting; runs: {seed: Run}.  Markdown lines."""
     there = [runs[seed] for seed in asked if seed in runs]
     ended = [run for run in there if run.finished]
     scored = [run for run in ended if run.figures]
-    columns = list(scored[0].figures) if scored else []
+    columns = list(scored[0].shown()) if scored else []
     empty = [""] * len(columns)
     lines = [row_of(["run", *columns, "failed", "time", "machine", "commit"])]
     lines.append(row_of(["---"] * (len(columns) + 5)))
@@ -386,7 +407,7 @@ def setting_table(setting, asked, runs):
         failed = {True: "**yes**", False: "no", None: "not known"}[run.failed]
         if run.diverged:
             failed = "**diverged**"
-        figures = [f"{value:.1f}" for value in run.figures.values()] or ["-"] * len(columns)
+        figures = [f"{value:.1f}" for value in run.shown().values()] or ["-"] * len(columns)
         told = f"seed {run.seed} (`{run.name}`)"
         lines.append(row_of([told, *figures, failed, duration(run.seconds()), *where(run)]))
     if len(scored) > 1:
@@ -404,7 +425,7 @@ def setting_table(setting, asked, runs):
             if run.status is not None and len(run.ended) == len(run.began):
                 told += f", ended with status {run.status}"
             lines.append(row_of([told, *empty, "", duration(run.seconds()), *where(run)]))
-    for known, text in ((True, "in docs/results.md, not in these folders"), (False, "not run yet")):
+    for known, text in ((True, "in the ledger, not in these folders"), (False, "not run yet")):
         missing = [seed for seed in asked if seed not in runs and asked[seed] == known]
         if missing:
             lines.append(row_of([f"{names_text(setting, missing)}: {text}", *empty, "", "", "", ""]))
@@ -415,10 +436,62 @@ def command_text(program, arguments):
     return f"{program} train " + re.sub(r"--seed \d+", "--seed S", arguments)
 
 
-def main(runs_file, known_file, in_results_file, table, folders):
-    read = [Path(path).read_text(encoding="utf-8") for path in (runs_file, known_file, in_results_file)]
+# ---- the ledger -----------------------------------------------------------------------------------------------------
+SITTINGS = {2: "two sittings", 3: "three sittings"}
+
+
+def row_in_ledger(run, command):
+    """The row of a run, as docs/runs/README.md describes its columns."""
+    sittings = SITTINGS.get(len(run.began), "several sittings") if len(run.began) > 1 else ""
+    last = (run.ended or run.began or [("",)])[-1][0][:10]
+    figures = {name: f"{value:.1f}" for name, value in run.figures.items()}
+    figures |= {name: str(value) if isinstance(value, int) else f"{value:.1f}" for name, value in run.more.items()}
+    if run.figures and run.config.get("validate") != "loss" and (run.metrics or run.first_metrics):
+        validation = 100 * float((run.metrics or run.first_metrics)[-1][5])
+        figures.setdefault("validation", f"{validation:.1f}")
+    return {
+        "name": run.name,
+        "state": "done" if run.finished else "stopped",
+        "seed": str(run.seed),
+        "command": command,
+        "commit": ", then ".join(run.commits()),
+        "machine": ", then ".join(machine_alone(text) for text in run.machine_texts()),
+        "date": last,
+        "epochs": str(len(run.metrics)),
+        "time": duration(run.seconds()),
+        "failed": "diverged" if run.diverged else {True: "yes", False: "no", None: ""}[run.failed],
+        "figures": ledger.figures_text(figures),
+        "note": sittings,
+    }
+
+
+def machine_alone(text):
+    """Where a GPU computed, the GPU."""
+    processor, _, chip = text.partition("; ")
+    return chip or processor.partition(", threads:")[0]
+
+
+def record(path, runs):
+    """Rows of these runs, [(Run, command)], and their courses beside the ledger.  A row that is done stays as it is."""
+    rows = ledger.read(path)
+    for run, command in runs:
+        if run.name in rows and rows[run.name].state == "done":
+            where = rows[run.name].where
+            sys.stderr.write(f"reproduce: {run.name} is done by {where}: remove that row to replace it\n")
+            continue
+        rows[run.name] = ledger.Run(row_in_ledger(run, command), str(path))
+        if run.finished:
+            for source, name in ((run.folder, run.name), (run.folder / "first", f"{run.name}-first")):
+                if (source / "metrics.csv").exists():
+                    shutil.copyfile(source / "metrics.csv", path.with_name(f"{name}.csv"))
+        sys.stderr.write(f"reproduce: {run.name} is in {path}: {rows[run.name].state}\n")
+    ledger.write(path, rows)
+
+
+def main(runs_file, known_file, done_file, table, into, folders):
+    read = [Path(path).read_text(encoding="utf-8") for path in (runs_file, known_file, done_file)]
     asked = [line.split("\t") for line in read[0].splitlines() if line]
-    known, in_results = set(read[1].split()), set(read[2].split())
+    known, recorded = set(read[1].split()), set(read[2].split())
     wrong, found, strange = [], {}, []
     unlike = []
     for folder in folders:
@@ -443,7 +516,7 @@ def main(runs_file, known_file, in_results_file, table, folders):
     for group, name, program, arguments in asked:
         setting, seed = setting_of(name)
         entry = settings.setdefault(setting, {"command": command_text(program, arguments), "asked": {}, "runs": {}})
-        entry["asked"][seed] = name in in_results
+        entry["asked"][seed] = name in recorded
         if name in found:
             entry["runs"][seed] = found[name]
     for entry in settings.values():
@@ -461,11 +534,11 @@ def main(runs_file, known_file, in_results_file, table, folders):
     ended = [run for run in found.values() if run.finished]
     failed = [run for run in ended if run.failed]
     missing = [name for _, name, _, _ in asked if name not in found]
-    count = Counter(name in in_results for name in missing)
+    count = Counter(name in recorded for name in missing)
     lines = [
         f"Of {len(asked)} runs {len(ended)} are finished here, {len(failed)} of them failed;"
         f" {len(found) - len(ended)} were begun, {count[False]} are not run yet,"
-        f" and docs/results.md has {count[True]} more."
+        f" and the ledger has {count[True]} more."
     ]
     for setting, entry in settings.items():
         if entry["runs"]:
@@ -481,12 +554,19 @@ def main(runs_file, known_file, in_results_file, table, folders):
     for _, name, _, _ in asked:
         setting, seed = setting_of(name)
         if not settings[setting]["runs"]:
-            absent.setdefault(name in in_results, {}).setdefault(setting, []).append(seed)
-    for known_there, text in ((False, "Not run yet"), (True, "In docs/results.md, not in these folders")):
+            absent.setdefault(name in recorded, {}).setdefault(setting, []).append(seed)
+    for known_there, text in ((False, "Not run yet"), (True, "In the ledger, not in these folders")):
         if known_there in absent:
             names = [names_text(setting, sorted(seeds)) for setting, seeds in absent[known_there].items()]
             lines += ["", f"{text}:", ""] + [f"- {name}" for name in names]
     text = "\n".join(lines) + "\n"
+    if into:
+        commands = {name: f"{program} train {arguments}" for _, name, program, arguments in asked}
+        try:
+            record(Path(into), [(run, commands[name]) for name, run in found.items()])
+        except ledger.Wrong as error:
+            sys.stderr.write(f"reproduce: {error}\n")
+            return 1
     for path in strange:
         sys.stderr.write(f"reproduce: {path} is of no run of scripts/reproduce, and left out\n")
     if table:
@@ -503,4 +583,4 @@ def main(runs_file, known_file, in_results_file, table, folders):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:5], sys.argv[5:]))
+    sys.exit(main(*sys.argv[1:6], sys.argv[6:]))

@@ -41,15 +41,15 @@ diff <(sed 's/s4\tleft/s4\tfinished/' "$folder/numbers") <(reproduce clutrr --on
   failed "the numbers moved"
 says 0 "2	clutrr-k234-s2	left" clutrr clutrr-k234-s2 clutrr-k234-s1 clutrr-k234-s2 --array --list
 says 0 "clutrr-k234-s4: finished, its figures are at the end" clutrr "$seeds" --array=04
-# Of the whole group: what docs/results.md has is not run.
-says 0 "1	clutrr-k234-s1	results" clutrr --array --list
-says 0 "clutrr-k234-s1: its figures are in docs/results.md" clutrr --array 1
+# Of the whole group: what is done by the ledger is not run.
+says 0 "1	clutrr-k234-s1	done" clutrr --array --list
+says 0 "clutrr-k234-s1: done, by docs/runs/ledger.csv" clutrr --array 1
 count=$(reproduce clutrr --array --list | wc -l)
 # All groups have numbers too, the first group's first.
-says 0 "$((count + 1))	cogs-s1	results" all --array --list
-says 0 "cogs-s1: its figures are in docs/results.md; to run it here: scripts/reproduce cogs cogs-s1" \
+says 0 "$((count + 1))	cogs-s1	done" all --array --list
+says 0 "cogs-s1: done, by docs/runs/ledger.csv; to run it here: scripts/reproduce cogs cogs-s1" \
   all --array $((count + 1))
-[[ $(calls begins) == 1 ]] || failed "a run that docs/results.md has: $(cat "$CALLS")"
+[[ $(calls begins) == 1 ]] || failed "a run that is done by the ledger: $(cat "$CALLS")"
 # Whose number it is.
 says 2 "--array wants the number of a run, or SLURM_ARRAY_TASK_ID or PARALLEL_SEQ" clutrr --array
 SLURM_ARRAY_TASK_ID=4 says 0 "clutrr-k234-s4: finished" clutrr "$seeds" --array

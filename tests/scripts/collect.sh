@@ -40,7 +40,7 @@ cp -r "$folder/$two" "$folder/whole two"
 # A run of both is one, the ended one counts, the failed one is in the mean, and the one that diverged is not.
 processor=$(sed -n '/^model name/{s/[^:]*: *//p;q}' /proc/cpuinfo | tr -s '\t ' ' ')
 cat > "$folder/expected" <<TABLE
-Of 10 runs 6 are finished here, 2 of them failed; 1 were begun, 0 are not run yet, and docs/results.md has 3 more.
+Of 10 runs 6 are finished here, 2 of them failed; 1 were begun, 0 are not run yet, and the ledger has 3 more.
 
 ## clutrr-k234
 
@@ -56,7 +56,7 @@ The command is \`clutrr train --preset paper-k234 --data DIR/clutrr/data_db9b8f0
 | seed 6 (\`clutrr-k234-s6\`) | - | - | **diverged** | 20.5 s | two | 1a2b3c4 |
 | mean ± standard error, 5 of 6 seeds, 6 diverged | 73.6 ± 7.1 | 73.0 ± 7.1 | 2 of 6 | | | |
 | clutrr-k234-s7, not finished: 2 epochs, ended with status 137 | | | | 40.5 s | one (2 sittings) | 1a2b3c4 |
-| clutrr-k234-s8 to 10: in docs/results.md, not in these folders | | | | | | |
+| clutrr-k234-s8 to 10: in the ledger, not in these folders | | | | | | |
 
 The machines:
 
@@ -75,7 +75,7 @@ diff "$folder/expected" "$folder/the table.md" || failed "another table in a fil
 mkdir "$folder/$one/own" && echo 'seed = 1' > "$folder/$one/own/config.toml"
 TRIAD_RUNS="$folder/$one" collects 0 "Of 10 runs 3 are finished here, 0 of them failed; 2 were begun"
 grep -qF "$folder/$one/own is of no run of scripts/reproduce, and left out" <<< "$output" || failed "$output"
-grep -qF "clutrr-k234-s5, 6, 8 to 10: in docs/results.md" <<< "$output" || failed "what is missing: $output"
+grep -qF "clutrr-k234-s5, 6, 8 to 10: in the ledger" <<< "$output" || failed "what is missing: $output"
 # Of all groups: settings of which there is no run are named at the end.
 output=$(cd "$folder" && "$root/scripts/reproduce" --collect "$one" "$two" 2> /dev/null)
 for absent in 'clutrr-k23-s4 to 10' 'cogs-s1 to 3'; do
@@ -87,6 +87,43 @@ sed -i 's/^3,30\(.*\),0\.9500,/3,30\1,0.4900,/' "$folder/$two/clutrr-k234-s5/met
 collects 0 "| seed 4 (\`clutrr-k234-s4\`) | 54.6 | 54.0 | no | 1 min 01 s | not known | not known |" "$one" "$two"
 grep -qF "| seed 5 (\`clutrr-k234-s5\`) | 95.6 | 95.0 | **yes** |" <<< "$output" || failed "$output"
 grep -qF "**diverged**" <<< "$output" || failed "$output"
+
+# ---- rows of the ledger ---------------------------------------------------------------------------------------------
+mkdir "$folder/docs"
+columns=name,state,seed,command,commit,machine,date,epochs,time,failed,figures,note
+echo "$columns" > "$folder/docs/ledger.csv"
+before='clutrr-k234-s2,done,2,,,,,,,no,k=6: 10.0,'
+printf '%s\n' 'clutrr-k234-s1,stopped,1,,,,,2,,,,' "$before" >> "$folder/docs/ledger.csv"
+export TRIAD_LEDGER=docs/ledger.csv  # in the folder of the call
+collects 0 "docs/ledger.csv: done" "whole one" "whole two" --record
+grep -qF "clutrr-k234-s2 is done by $folder/docs/ledger.csv:3: remove that row to replace it" <<< "$output" ||
+  failed "a row that is done: $output"
+command='clutrr train --preset paper-k234 --data DIR/clutrr/data_db9b8f04 --seed'
+today=$(sed -n 's/^ended\t\([-0-9]*\)T.*/\1/p' "$folder/whole one/clutrr-k234-s1.sittings")
+row() {  # SEED STATE EPOCHS TIME FAILED FIGURES NOTE
+  echo "clutrr-k234-s$1,$2,$1,$command $1,1a2b3c4,${processor:-x86_64},$today,$3,$4,$5,$6,$7"
+}
+{
+  echo "$columns"
+  row 1 done 3 "1 min 01 s" no "k=2: 81.2; k=6: 81.6; k=10: 81.0; validation: 91.0" ""
+  echo "$before"
+  row 3 done 3 "1 min 01 s" no "k=2: 63.2; k=6: 63.6; k=10: 63.0; validation: 93.0" ""
+  row 4 done 3 "1 min 01 s" no "k=2: 54.2; k=6: 54.6; k=10: 54.0; validation: 94.0" ""
+  row 5 done 3 "1 min 01 s" yes "k=2: 95.2; k=6: 95.6; k=10: 95.0; validation: 95.0" ""
+  row 6 done 1 "20.5 s" diverged "" ""
+  row 7 stopped 2 "40.5 s" "" "" "two sittings"
+} > "$folder/rows"
+diff "$folder/rows" "$folder/docs/ledger.csv" || failed "other rows"
+cmp "$folder/docs/clutrr-k234-s5.csv" "$folder/whole two/clutrr-k234-s5/metrics.csv"
+[[ ! -e $folder/docs/clutrr-k234-s2.csv && ! -e $folder/docs/clutrr-k234-s7.csv ]] || failed "a course of another run"
+# The tables say what the ledger has then; recorded again, nothing changes but that of a run that goes on.
+collects 0 "clutrr-k234-s8 to 10: not run yet" "whole one" "whole two" --record
+diff "$folder/rows" "$folder/docs/ledger.csv" || failed "other rows when recorded again"
+sed -i 's/,no,/,perhaps,/' "$folder/docs/ledger.csv"
+collects 1 "docs/ledger.csv:2: failed is 'perhaps', expected no, yes or diverged, or nothing" "whole one" --record
+unset TRIAD_LEDGER
+if output=$("$root/scripts/reproduce" clutrr --record 2>&1); then failed "--record without --collect: $output"; fi
+grep -qF -e "--record is of --collect" <<< "$output" || failed "$output"
 
 # ---- what is no table -----------------------------------------------------------------------------------------------
 damage() {  # NAME TEXT COMMAND...: in a fresh copy of both, and what is said; no table is made

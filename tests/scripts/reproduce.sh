@@ -28,22 +28,32 @@ says() {  # STATUS TEXT ARGUMENTS...: the script ends so and says that
 has() { [[ -e $folder/runs/$1 ]] || failed "$1" "is missing"; }
 
 name=clutrr-k234-s1
-grep -qF "\`$name\`" "$root/docs/results.md" || failed "$name" "is not in docs/results.md, which this test is about"
-# A run that is not named is left to docs/results.md, which is enough where all are run; one that is named runs.
-says 0 "$name: its figures are in docs/results.md; to run it here: scripts/reproduce clutrr $name" clutrr
-[[ ! -e $folder/runs/$name ]] || failed "$name" "ran, and has its figures in docs/results.md"
+grep -q "^$name,done," "$root/docs/runs/ledger.csv" || failed "$name" "is not done by the ledger, which this test is about"
+# A run that is not named and is done by the ledger is left alone; one that is named runs.
+says 0 "$name: done, by docs/runs/ledger.csv; to run it here: scripts/reproduce clutrr $name" clutrr
+[[ ! -e $folder/runs/$name ]] || failed "$name" "ran, and is done by the ledger"
 has clutrr-k23-s10/model.safetensors
 says 0 "finished, its figures are at the end" clutrr clutrr-k23-s10
-says 0 "stub train --preset paper-k234 --data $folder/data/clutrr/data_db9b8f04 --seed 1 --out $folder/runs/$name" clutrr $name
+says 0 "stub train --preset paper-k234 --data $folder/data/clutrr/data_db9b8f04 --seed 1 --out $folder/runs/$name" \
+  clutrr $name
 has $name.finished
 # Finished: left alone, and how to repeat it is said.
 echo first > "$folder/runs/$name/model.safetensors"
 says 0 "to repeat it: scripts/reproduce clutrr $name --again" clutrr $name
 [[ $(cat "$folder/runs/$name/model.safetensors") == first ]] || failed "$name" "was touched"
-# What is left: what is neither finished nor in docs/results.md.
+# What is left: what is neither finished nor done by the ledger.
 rm "$folder/runs/clutrr-k23-s9.finished"
 output=$("$root/scripts/reproduce" clutrr --list)
 [[ $output == clutrr-k23-s9 ]] || failed "--list" "says $output"
+# The state of a run's row decides, and not that there is one.
+printf 'name,state,seed\nclutrr-k23-s9,stopped,9\n' > "$folder/ledger.csv"
+output=$(TRIAD_LEDGER=$folder/ledger.csv "$root/scripts/reproduce" clutrr --array --list)
+for state in 's1\tleft' 's9\tleft' 's10\tfinished'; do
+  grep -qP "\tclutrr-k23-$state$" <<< "$output" || failed "--list" "no $state by a ledger of its own: $output"
+done
+sed -i 's/s9,stopped/s9,done/' "$folder/ledger.csv"
+output=$(cd "$folder" && TRIAD_LEDGER=ledger.csv "$root/scripts/reproduce" clutrr --array --list)
+grep -qP '\tclutrr-k23-s9\tdone$' <<< "$output" || failed "--list" "not done: $output"
 # Again: what was there is set aside, and nothing is resumed.
 for number in '' 2; do
   cp "$folder/runs/$name.log" "$folder/log"
