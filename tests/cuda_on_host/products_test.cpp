@@ -2,6 +2,7 @@
 // neither is in ops/, on every backend.
 // Tests cuda/device/blas.cuh, cuda/device/blas_lt.cuh and cuda/device/growing_memory.cuh.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -212,6 +213,31 @@ TEST_CASE(
     if (u.bias && !u.relu && !u.residual && u.n == 8)
       CHECK(device().fused().queued() > before);  // what every device must have
 #endif
+  }
+}
+
+// cublasLt chooses its kernels by shape and arithmetic, and does not say what its own relu makes of NaN.
+TEST_CASE("a NaN passes the relu that follows a product, in every arithmetic") {
+  using enum triad::cuda::arithmetic;
+  for (auto how : {float32, tf32x3, tf32, bf16}) {
+    triad::cuda::backend ex(0, how);
+    for (auto const [m, k, n] : {size{5, 3, 8}, {33, 200, 200}, {130, 64, 400}, {400, 30, 402}})
+      for (bool biased : {false, true}) {
+        CAPTURE(static_cast<int>(how), m, k, n, biased);
+        session<triad::cuda::backend> s(ex);
+        auto a = values<float>(m, k, 1);
+        a[static_cast<std::size_t>(k)] = NAN;  // in the second row
+        auto const c = s.spoiled<float>(m, n);
+        epilogue<float> e;
+        e.relu = true;
+        if (biased) e.bias = s.put(random_values<float>(n, 3));
+        matmul(ex, matrix<float const>(s.put(a, m, k)), matrix<float const>(s.put(values<float>(k, n, 2), k, n)), c, e);
+        s.collect(c);
+        for (index_t i = 0; i < m; ++i) {
+          auto const row = s.results.begin() + i * n;
+          CHECK(std::count_if(row, row + n, [](double x) { return std::isnan(x); }) == (i == 1 ? n : 0));
+        }
+      }
   }
 }
 
