@@ -1,5 +1,5 @@
 // triad-bench-cuda: the benchmarks on a GPU, under the names that triad-bench has.  --filter=REGEX,
-// --precision=float32|tf32x3|tf32|bf16, --list
+// --precision=float32|tf32x3|tf32|bf16, --list, --once
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every result is checked before it is timed: whole, against the reference in double, at a size that takes it seconds;
@@ -15,6 +15,9 @@
 // Not in it: exponentials, memory traffic, norms, dropout, loss, Adam.  Of what only moves data (scatter_add_rows,
 // transform, adam) the floor is its bytes at the rate of a copy on the device, measured when it is first asked for, and
 // the last column is GB/s.
+//
+// --once is for a profiler: work is run twice, not recorded, the second time between cudaProfilerStart() and
+// cudaProfilerStop(), which `ncu --profile-from-start off` waits for.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -56,7 +59,13 @@ bool report(std::string const& name, verdict const& wrong) {
   return !wrong;
 }
 
+void profile_work(session& s, std::string const& name, std::function<void()> const& work) {
+  std::printf("%-62s %10.4f\n", name.c_str(), 1e3 * s.seconds_profiled(work));
+  std::fflush(stdout);
+}
+
 void time_work(session& s, std::string const& name, piece const& p, std::function<void()> const& work) {
+  if (s.profiled()) return profile_work(s, name, work);
   double const seconds = s.median_seconds(work) / p.steps, products = s.seconds_of_products(p.model),
                triangle = p.model.slots / s.multiply_adds();
   std::printf("%-62s %10.4f %10.4f %10.4f %10.4f %7.2f %9.1f %10.1f %10.1f", name.c_str(), seconds * 1e3,
@@ -72,8 +81,9 @@ void time_work(session& s, std::string const& name, piece const& p, std::functio
 template <class Problem>
 bool run_stream(session& s, std::string const& name, Problem p, double bytes) {
   if (!report(name, p.check())) return false;
-  double const seconds = s.median_seconds([&] { triad::replay(s.ex, 1, [&] { p.run(); }); }),
-               floor = bytes / s.copied_bytes();
+  auto const work = [&] { triad::replay(s.ex, 1, [&] { p.run(); }); };
+  if (s.profiled()) return profile_work(s, name, work), true;
+  double const seconds = s.median_seconds(work), floor = bytes / s.copied_bytes();
   triad::forget_replays(s.ex);
   std::printf("%-62s %10.4f %10.4f %10s %10s %7.2f %9s %10s %10s %10.1f\n", name.c_str(), seconds * 1e3, floor * 1e3,
               "-", "-", seconds / floor, "-", "-", "-", bytes / seconds * 1e-9);
@@ -247,14 +257,15 @@ std::vector<benchmark> all() {
 }
 
 int usage() {
-  std::fputs("usage: triad-bench-cuda [--filter=REGEX] [--precision=float32|tf32x3|tf32|bf16] [--list]\n", stderr);
+  std::fputs("usage: triad-bench-cuda [--filter=REGEX] [--precision=float32|tf32x3|tf32|bf16] [--list] [--once]\n",
+             stderr);
   return 2;
 }
 
 int run(int argc, char** argv) {
   std::regex filter(".*");
   auto how = triad::cuda::arithmetic::float32;
-  bool names_only = false;
+  bool names_only = false, profiled = false;
   for (int i = 1; i < argc; ++i) {
     std::string const option = argv[i];
     if (option == "--precision=tf32x3")
@@ -267,6 +278,8 @@ int run(int argc, char** argv) {
       filter = option.substr(9);
     else if (option == "--list")
       names_only = true;
+    else if (option == "--once")
+      profiled = true;
     else if (option != "--precision=float32")
       return usage();
   }
@@ -275,10 +288,14 @@ int run(int argc, char** argv) {
     for (auto const& b : list) std::printf("%s\n", b.name.c_str());
     return 0;
   }
-  session s(how);
-  std::printf("%s; %.2f T multiply-adds a second\n", s.device_name().c_str(), s.multiply_adds() * 1e-12);
-  std::printf("%-62s %10s %10s %10s %10s %7s %9s %10s %10s %10s\n", "name", "ms", "floor", "products", "triangle",
-              "share", "TFLOP/s", "planned", "total MiB", "examples/s");
+  session s(how, profiled);
+  if (profiled)
+    std::printf("%s; for a profiler: ms of one run\n", s.device_name().c_str());
+  else
+    std::printf("%s; %.2f T multiply-adds a second\n", s.device_name().c_str(), s.multiply_adds() * 1e-12);
+  if (!profiled)
+    std::printf("%-62s %10s %10s %10s %10s %7s %9s %10s %10s %10s\n", "name", "ms", "floor", "products", "triangle",
+                "share", "TFLOP/s", "planned", "total MiB", "examples/s");
   bool right = true;
   for (auto const& b : list)
     if (std::regex_search(b.name, filter)) right = b.run(s) && right;

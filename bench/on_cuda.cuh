@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cuda_profiler_api.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -49,10 +51,11 @@ struct fill_kernel {
 
 class session {
  public:
-  explicit session(triad::cuda::arithmetic how) : ex(0, how) {
+  session(triad::cuda::arithmetic how, bool profiled) : ex(0, how), profiled_(profiled) {
     for (auto* e : {&begin_, &end_}) triad::cuda::check(cudaEventCreate(e), "creating an event");
     triad::cuda::check(cudaGetDeviceProperties(&device_, ex.device()), "asking for the device's properties");
-    multiply_adds_ = measured_multiply_adds();
+    ex.record(!profiled);  // the name of a kernel that is replayed is not around it
+    if (!profiled) multiply_adds_ = measured_multiply_adds();
   }
   session(session const&) = delete;
   session& operator=(session const&) = delete;
@@ -64,6 +67,8 @@ class session {
   triad::cuda::backend ex;
 
   std::string device_name() const { return device_.name; }
+  /// Whether work is run for a profiler, and not timed.
+  bool profiled() const { return profiled_; }
   /// A second, of the whole device.
   double multiply_adds() const { return multiply_adds_; }
 
@@ -92,6 +97,16 @@ class session {
     float milliseconds = 0;
     triad::cuda::check(cudaEventElapsedTime(&milliseconds, begin_, end_), "reading a time");
     return 1e-3 * static_cast<double>(milliseconds);
+  }
+  /// Of the second run of work(), which a profiler is told of: the first makes memory and chooses products' ways.
+  template <class Work>
+  double seconds_profiled(Work&& work) {
+    work();
+    triad::cuda::check(cudaDeviceSynchronize(), "waiting for the first run");
+    triad::cuda::check(cudaProfilerStart(), "telling a profiler where to begin");
+    double const time = seconds(work);
+    triad::cuda::check(cudaProfilerStop(), "telling a profiler where to end");
+    return time;
   }
   /// After three runs to warm up (the second is recorded, the third replayed): of at least five, `budget` seconds'
   /// worth, 500 at most.
@@ -150,6 +165,7 @@ class session {
     return time / together;
   }
 
+  bool profiled_ = false;
   cudaDeviceProp device_{};
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
   double multiply_adds_ = 0, copied_bytes_ = 0;

@@ -1,7 +1,14 @@
 """What a user of PyTorch would run on a GPU in place of triad: triangular attention and the Edge Transformer's layer from the paper's
-equations, by einsum, the value of every triangle in memory.  Prints a line for each shape of triad-bench-cuda that it is compared
-with: name, milliseconds eager and compiled (the better of torch.compile's default and its mode with CUDA graphs; `-` where it
-failed), peak MiB of the eager one beyond its module and input.  Products are float32, without TF32, unless the argument `tf32` is given."""
+equations.  Prints a line for each shape of triad-bench-cuda that it is compared with, in milliseconds (`-` where it failed):
+
+    eager       by einsum, the value of every triangle in memory; MiB is its peak beyond its module and input
+    compiled    the best of torch.compile over that, in its default and in its mode with CUDA graphs, and over products that
+                it can fuse into the sum; `by` says which
+    python      triad_torch's module, where that package is found and has kernels for the GPU
+
+Products are float32, without TF32, unless the argument `tf32` is given; with `bf16` all is under autocast to bfloat16.  A number
+says how many of the shapes are measured."""
+import contextlib
 import sys
 import time
 
@@ -12,15 +19,20 @@ from torch import nn
 class TriangularAttention(nn.Module):
     """o(i, j) = sum over l of softmax_l(q(i, l) k(l, j) / sqrt(k)) v1(i, l) v2(l, j), then a projection."""
 
-    def __init__(self, width, heads):
+    def __init__(self, width, heads, fused=False):
         super().__init__()
-        self.heads = heads
+        self.heads, self.fused = heads, fused
         self.stacked = nn.Linear(width, 4 * width, bias=False)
         self.output = nn.Linear(width, width, bias=False)
 
     def forward(self, x):
         b, n, _, d = x.shape
         query, key, left, right = self.stacked(x).view(b, n, n, 4, self.heads, d // self.heads).unbind(3)
+        if self.fused:
+            score = torch.matmul(query.permute(0, 2, 3, 1, 4), key.permute(0, 1, 3, 4, 2)) * (d // self.heads) ** -0.5
+            weight = score.softmax(1).permute(0, 3, 4, 1, 2).unsqueeze(-1)
+            mixed = (weight * left.unsqueeze(2) * right.transpose(1, 2).unsqueeze(1)).sum(3)
+            return self.output(mixed.reshape(b, n, n, d))
         score = torch.einsum("bilhc,bljhc->bhilj", query, key) * (d // self.heads) ** -0.5
         weight = score.softmax(3)
         value = torch.einsum("bilhc,bljhc->bhiljc", left, right)
@@ -29,10 +41,10 @@ class TriangularAttention(nn.Module):
 
 
 class EdgeTransformerLayer(nn.Module):
-    def __init__(self, width, heads):
+    def __init__(self, width, heads, fused=False):
         super().__init__()
         self.norm, self.after = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.attention = TriangularAttention(width, heads)
+        self.attention = TriangularAttention(width, heads, fused)
         self.feed_forward = nn.Sequential(nn.Linear(width, 4 * width), nn.ReLU(), nn.Linear(4 * width, width))
 
     def forward(self, x):
@@ -56,44 +68,64 @@ def median_milliseconds(step):
     return sorted(times)[len(times) // 2]
 
 
+def ours(kind, d, h):
+    import triad_torch
+    from triad_torch import _operators
+    if _operators.cuda_refused:
+        raise ImportError(_operators.cuda_refused)
+    module = triad_torch.EdgeTransformerLayer if kind == "edge_transformer_layer" else triad_torch.TriangularAttention
+    return module(d, h).cuda()
+
+
 def measure(kind, train, b, n, d, h):
     torch.manual_seed(0)
-    module = (EdgeTransformerLayer if kind == "edge_transformer_layer" else TriangularAttention)(d, h).cuda()
+    kind_of = EdgeTransformerLayer if kind == "edge_transformer_layer" else TriangularAttention
     x = torch.randn(b, n, n, d, device="cuda", requires_grad=train)
     gradient = torch.randn_like(x)
+    name = f"{kind}/{'train' if train else 'forward'}/b:{b}/n:{n}/d:{d}/h:{h}"
+    half = torch.autocast("cuda", torch.bfloat16) if "bf16" in sys.argv[1:] else contextlib.nullcontext()
 
     def run(forward):
         def step():
-            if train:
-                forward(x).backward(gradient)
-            else:
-                with torch.no_grad():
-                    forward(x)
+            with contextlib.nullcontext() if train else torch.no_grad():
+                with half:
+                    y = forward(x)
+                if train:
+                    y.backward(gradient.to(y.dtype))
         return median_milliseconds(step)
 
-    name = f"{kind}/{'train' if train else 'forward'}/b:{b}/n:{n}/d:{d}/h:{h}"
-    try:
-        before = torch.cuda.memory_allocated()
-        torch.cuda.reset_peak_memory_stats()
-        eager, peak = f"{run(module):.3f}", f"{(torch.cuda.max_memory_allocated() - before) / 2**20:.0f}"
-    except torch.cuda.OutOfMemoryError:
-        eager, peak = "-", "-"
-    best = None
-    for mode in (None, "reduce-overhead"):
+    def tried(what, forward):
         try:
-            torch._dynamo.reset()
-            found = run(torch.compile(module, mode=mode, dynamic=False))
-            best = found if best is None else min(best, found)
+            return run(forward())
         except Exception as error:
-            print(f"# {name}: torch.compile, mode {mode}: {str(error).splitlines()[0] if str(error) else type(error).__name__}", flush=True)
-    print(name, eager, "-" if best is None else f"{best:.3f}", peak, flush=True)
+            text = str(error).splitlines()[0] if str(error) else type(error).__name__
+            print(f"# {name}: {what}: {text}", flush=True)
+            torch.cuda.empty_cache()
+            return None
+
+    eager = kind_of(d, h).cuda()
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    found = {"eager": tried("eager", lambda: eager)}
+    peak = f"{(torch.cuda.max_memory_allocated() - before) / 2**20:.0f}" if found["eager"] else "-"
+    found["python"] = tried("triad_torch", lambda: ours(kind, d, h))
+    for what, module, mode in (("einsum", eager, None), ("fused", kind_of(d, h, True).cuda(), None),
+                               ("einsum,graphs", eager, "reduce-overhead")):
+        torch._dynamo.reset()
+        found[what] = tried(f"torch.compile, {what}", lambda: torch.compile(module, mode=mode, dynamic=False))
+    compiled = {what: found[what] for what in ("einsum", "fused", "einsum,graphs") if found[what]}
+    best = min(compiled, key=compiled.get) if compiled else None
+    text = lambda ms: f"{ms:.3f}" if ms else "-"
+    print(name, text(found["eager"]), text(compiled.get(best)), peak, text(found["python"]), best or "-",
+          *[f"{what}:{text(ms)}" for what, ms in compiled.items()], flush=True)
     torch.cuda.empty_cache()
 
 
 torch.backends.cuda.matmul.allow_tf32 = "tf32" in sys.argv[1:]
-print(f"# PyTorch {torch.__version__} on {torch.cuda.get_device_name()}, TF32 {'on' if torch.backends.cuda.matmul.allow_tf32 else 'off'}")
-print("name eager compiled MiB")
-for shape in (
+print(f"# PyTorch {torch.__version__} on {torch.cuda.get_device_name()}, "
+      f"TF32 {'on' if torch.backends.cuda.matmul.allow_tf32 else 'off'}{', autocast to bfloat16' if 'bf16' in sys.argv[1:] else ''}")
+print("name eager compiled MiB python by")
+shapes = (
     ("triangular_attention", True, 1, 128, 200, 4),
     ("edge_transformer_layer", True, 400, 5, 200, 4),
     ("triangular_attention", True, 1, 256, 200, 4),
@@ -104,5 +136,7 @@ for shape in (
     ("triangular_attention", True, 10, 32, 200, 4),
     ("triangular_attention", True, 8, 128, 200, 4),
     ("triangular_attention", True, 1, 512, 128, 4),
-):
+)
+count = next((int(a) for a in sys.argv[1:] if a.isdigit()), len(shapes))
+for shape in shapes[:count]:
     measure(*shape)

@@ -1,18 +1,33 @@
 # shellcheck shell=bash disable=SC2154
-# Nsight Compute's figures of the triangle's kernels, forward and backward, small and tiled.
+# Nsight Compute's figures of the triangle's kernels, forward and backward, from small graphs to large ones, in float32
+# and on tensor cores; then how long each kernel of a step takes.  Tables are CSV, a line for each launch.
+
+# Figures of what triad-bench-cuda runs for a profiler: LOG METRICS FILTER OPTIONS-OF-THE-BENCHMARK...
+profiled() {
+  local name=$1 metrics=$2 filter=$3
+  shift 3
+  # shellcheck disable=SC2086  # options and their values
+  step "ncu-$name" ncu --clock-control none --profile-from-start off --nvtx --force-overwrite \
+    --export "$log/$name.ncu-rep" $metrics "$(bin triad-bench-cuda)" --once --filter="$filter" "$@" || return 0
+  if $dry_run; then return; fi
+  ncu --import "$log/$name.ncu-rep" --page raw --csv > "$log/$name.csv" 2> "$log/$name.errors" || true
+  ncu --import "$log/$name.ncu-rep" --page details > "$log/$name.details" 2>> "$log/$name.errors" || true
+}
 
 stage_profile() {
   need_program triad-bench-cuda
   if ! command -v ncu > /dev/null && ! $dry_run; then
     say "    ncu is missing on this machine: nothing was profiled" && failures=$((failures + 1)) && return
   fi
-  local shape metrics=sm__throughput.avg.pct_of_peak_sustained_elapsed,gpu__time_duration.sum
-  metrics+=,dram__throughput.avg.pct_of_peak_sustained_elapsed,lts__throughput.avg.pct_of_peak_sustained_elapsed
-  metrics+=,l1tex__throughput.avg.pct_of_peak_sustained_elapsed
-  metrics+=,sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active,launch__registers_per_thread
-  metrics+=,sm__warps_active.avg.pct_of_peak_sustained_active,smsp__issue_active.avg.pct_of_peak_sustained_active
-  for shape in b:400/n:5 b:1/n:128 b:1/n:256; do
-    step "ncu-${shape//[:\/]/-}" ncu --clock-control none --metrics "$metrics" --csv --launch-count 12 \
-      --nvtx --print-nvtx-rename kernel "$(bin triad-bench-cuda)" --filter="^triangle/train/$shape/d:200" || true
+  local shape how
+  for shape in b:1/n:512/d:128 b:1/n:128/d:200 b:400/n:5/d:200 b:40/n:16 b:10/n:32/d:200; do
+    profiled "${shape//[:\/]/-}" "--set full" "^triangle/train/$shape"
+  done
+  for how in tf32x3 tf32 bf16; do
+    profiled "b-1-n-512-$how" "--set full" "^triangle/train/b:1/n:512/d:128" --precision=$how
+  done
+  # One pass over each kernel; its launches are not counted in.
+  for shape in tree_machine_step/depth:10 cogs_step clutrr_step; do
+    profiled "${shape%%/*}" "--cache-control none --launch-count 3000 --metrics gpu__time_duration.sum" "^$shape"
   done
 }

@@ -14,7 +14,18 @@ stub() {  # FOLDER/NAME: the commands on standard input
   chmod +x "$folder/$1"
 }
 stub tools/nvidia-smi <<< 'echo "NVIDIA stub, 9.0, 580, 81559 MiB"'
-stub tools/ncu <<< 'echo "==PROF== stub $*"'
+# It profiles what it is given, which may end of itself, and prints what it has kept.
+stub tools/ncu <<'STUB'
+while (($#)); do
+  case $1 in
+    --export) report=$2 && shift ;;
+    --import) cat "$2" && exit ;;
+    */triad-bench-cuda) "$@" > "$report" && echo "==PROF== stub" && exit ;;
+  esac
+  shift
+done
+exit 1
+STUB
 # What follows its options is run as it would run it.
 stub tools/compute-sanitizer <<'STUB'
 while [[ $1 == --* ]]; do if [[ $1 == --*=* ]]; then shift; else shift 2; fi; done
@@ -23,7 +34,7 @@ STUB
 stub tools/python3 <<'STUB'
 case $1 in
   -c) [[ $2 == *torch* ]] ;;  # there is a PyTorch, and no toolkit among its packages
-  bench/torch_on_cuda.py) echo "name eager compiled MiB" && echo "clutrr_step 3.000 2.000 50" ;;
+  bench/torch_on_cuda.py) echo "name eager compiled MiB" && echo "clutrr_step 3.000 2.000 50 1.500 fused" ;;
 esac
 STUB
 on_host() {  # PROGRAM [INSTEAD]: with INSTEAD where a device would be named
@@ -75,8 +86,11 @@ gpu 0 bench torch profile
 expect '^ *clutrr_step +1\.0 +0\.5'
 expect '^ *bench-tf32x3 +passed'
 expect '^ *bench-bf16 +passed'
-expect '^ *clutrr_step +1\.000 +3\.000 +2\.000 +2\.00 +20\.0 +50$'  # ours, PyTorch's, and the better one's ratio
-expect '^ *ncu-b-1-n-256 +passed'
+expect '^ *clutrr_step +1\.000 +3\.000 +2\.000 +2\.00 +20\.0 +50 +1\.500$'  # ours, PyTorch's, the better one's ratio, by Python
+expect '^ *ncu-b-1-n-512-d-128 +passed'
+expect '^ *ncu-tree_machine_step +passed'
+grep -q -e '--once --filter=^triangle/train/b:1/n:512/d:128 --precision=bf16' "$folder/build/gpu/log/b-1-n-512-bf16.csv" ||
+  failed "the tensor cores' triangle is not what was profiled"
 
 # ---- runs: one that ends, one that is interrupted, one that breaks -----------------------------------------------------
 mv "$folder/build/gpu/bin/clutrr" "$folder/clutrr"
