@@ -46,6 +46,7 @@
 #include "triad/train/gradient_check.hpp"
 #include "triad/train/initialize.hpp"
 #include "triad/train/metrics.hpp"
+#include "triad/train/run.hpp"
 #include "triad/train/runner.hpp"
 #include "triad/train/schedule.hpp"
 #include "triad/train/summary.hpp"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "tests/allocation_count.hpp"
@@ -143,17 +144,72 @@ TEST_CASE("epochs without an end are run from any first one until patience ends 
   CHECK((found.best_epoch == 1 && found.epochs.back().epoch == 3));
 }
 
+TEST_CASE("callbacks are told of every update, of what was said of an epoch, and of the epoch, and stop a run") {
+  run r;
+  std::vector<std::string> did;
+  auto const train = [&](std::uint64_t epoch) { return r.pass(epoch); };  // of 3 updates
+  fit_options o{.epochs = 9, .schedule = 0.01};
+  o.each_epoch = [&](epoch_record const& e) { return 5.0 - static_cast<double>(e.epoch); };
+  o.after_update = [&](update_record const& u) { did.push_back("update " + std::to_string(u.step)); };
+  o.after_validation = [&](double worth) { did.push_back("worth " + std::to_string(static_cast<int>(worth))); };
+  o.after_epoch = [&](epoch_record const& e) {
+    did.push_back("epoch " + std::to_string(e.epoch));
+    CHECK((e.validation == 5.0 - static_cast<double>(e.epoch) && e.last.step == 3 * e.epoch + 2));
+    return e.epoch == 1 ? run_control::stop : run_control::go_on;
+  };
+  auto const found = fit(r.learner, train, o);
+  CHECK((found.stopped && found.epochs.size() == 2 && found.best_epoch == 1));
+  CHECK(did == std::vector<std::string>{"update 0", "update 1", "update 2", "worth 5", "epoch 0", "update 3",
+                                        "update 4", "update 5", "worth 4", "epoch 1"});
+  CHECK(r.learner.step() == 6);
+
+  // The best epoch is restored, also where a callback stops the one after it.
+  run other;
+  trainer_snapshot<float> best;
+  fit_options to_third{.epochs = 9, .schedule = 0.01};
+  to_third.each_epoch = [&](epoch_record const& e) {
+    if (e.epoch == 1) best = other.learner.snapshot();
+    return std::abs(static_cast<double>(e.epoch) - 1);
+  };
+  to_third.after_validation = [](double worth) { return worth == 1 ? run_control::go_on : run_control::stop; };
+  CHECK(fit(
+            other.learner, [&](std::uint64_t epoch) { return other.pass(epoch); }, to_third)
+            .best == 0);
+  CHECK(other.learner.snapshot() == best);
+
+  run third;
+  auto const first_loss =
+      fit(third.learner, [&](std::uint64_t epoch) { return third.pass(epoch); },
+          {.epochs = 9, .schedule = 0.01, .after_update = [](update_record const&) { return run_control::stop; }});
+  CHECK((first_loss.stopped && first_loss.epochs.size() == 1));
+}
+
 TEST_CASE("an epoch's updates allocate nothing") {
   run r;
-  std::vector<update_record> found;
-  learning_rate const rate = 0.001;
-  auto pass = r.pass(0, 2);
-  auto const once = [&] { return detail::run_epoch(r.learner, pass, 0, rate, found); };
-  found.reserve(64);
-  (void)once();
-  auto const before = test::allocations.load();
-  (void)once();
-  CHECK(test::allocations.load() == before);
+  auto pass = r.pass(0, 9);
+  auto const batch = *pass.begin();
+  // The same batch ten times; each time it is looked at how much was allocated so far.
+  struct counted {
+    decltype(batch)* one;
+    std::vector<long>* seen;
+    struct iterator {
+      counted const* of;
+      int at;
+      auto const& operator*() const {
+        of->seen->push_back(test::allocations.load());
+        return *of->one;
+      }
+      iterator& operator++() { return ++at, *this; }
+      bool operator!=(iterator const& other) const { return at != other.at; }
+    };
+    iterator begin() const { return {this, 0}; }
+    iterator end() const { return {this, 10}; }
+  };
+  std::vector<long> seen;
+  seen.reserve(20);
+  fit(r.learner, [&](std::uint64_t) { return counted{&batch, &seen}; }, {.epochs = 2, .schedule = 0.001});
+  REQUIRE(seen.size() == 20);
+  CHECK(seen[19] == seen[10]);
 }
 
 }  // namespace train_fit_tests

@@ -52,21 +52,28 @@ std::optional<weight_place> first_not_finite(Set const& parameters) {
   return first_not_finite(parameters.values(), parameters.where());
 }
 
-namespace detail {
 inline std::string number_text(double v) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", v);
   return is_nan(v) ? "nan" : text;  // whatever its sign
 }
+/// "value 3 of readout.bias is nan"; empty where all are finite.  kind: before each path, such as "the average of ".
+inline std::string not_finite_text(std::optional<weight_place> const& bad, std::string const& kind = {}) {
+  if (!bad) return {};
+  return "value " + std::to_string(bad->at) + " of " + kind + bad->path + " is " + number_text(bad->value);
+}
+/// The same with what follows from it.
+inline std::string diverged_text(std::string const& bad) {
+  return bad +
+         ", expected a finite number; training has diverged: go on from earlier weights with a lower learning rate, "
+         "warm it up, or clip gradients (max_norm)";
+}
 
-/// owner: who says it.  kind: before each path, such as the prefix of averages in a file.
+namespace detail {
+/// owner: who says it.  kind: such as the prefix of averages in a file.
 inline void refuse_not_finite(std::optional<weight_place> const& bad, std::string const& owner,
                               std::string const& kind = {}) {
-  if (!bad) return;
-  throw training_failure(owner + ": value " + std::to_string(bad->at) + " of " + kind + bad->path + " is " +
-                         number_text(bad->value) +
-                         ", expected a finite number; training has diverged: go on from earlier weights with a lower "
-                         "learning rate, warm it up, or clip gradients (max_norm)");
+  if (bad) throw training_failure(owner + ": " + diverged_text(not_finite_text(bad, kind)));
 }
 }  // namespace detail
 

@@ -85,8 +85,8 @@ rate_search find_rate(Learner& learner, Train&& train, find_rate_options const& 
   auto const best = std::min_element(found.points.begin(), found.points.end(),
                                      [](auto const& a, auto const& b) { return a.loss < b.loss; });
   if (best == found.points.begin() || best == found.points.end())
-    throw training_failure("find_rate: the loss fell at no rate from " + detail::number_text(o.lowest) + " to " +
-                           detail::number_text(o.highest) + " in " + std::to_string(found.points.size()) +
+    throw training_failure("find_rate: the loss fell at no rate from " + number_text(o.lowest) + " to " +
+                           number_text(o.highest) + " in " + std::to_string(found.points.size()) +
                            " updates; try other rates, or look at the data");
   found.rate = best->rate / 10;
   return found;

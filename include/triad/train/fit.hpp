@@ -9,49 +9,44 @@
 //                           .schedule = linear_warmup{3e-3, 100, 4000},
 //                           .each_epoch = [&](auto const&) { return evaluate(...).loss; },
 //                           .patience = 6});
+//
+// The loop is that of train/run.hpp, which has more callbacks, and batches in parts.
 #pragma once
 
-#include <algorithm>
-#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "triad/core/contracts.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/core/finite.hpp"
-#include "triad/core/finite_weights.hpp"
+#include "triad/train/run.hpp"
 #include "triad/train/schedule.hpp"
 #include "triad/train/trainer.hpp"
 
 namespace triad {
 
-/// Any schedule (train/schedule.hpp), a function of the update, or a number.
-class learning_rate {
+/// A function that is told what a run found.  One that returns a run_control says whether the run goes on.
+template <class Found>
+class callback {
  public:
-  learning_rate(double rate) : rate_([rate](std::uint64_t) { return rate; }) {}
-  template <class Schedule>
-  requires requires(Schedule const& s) {
-    { s.rate(std::uint64_t{}) } -> std::convertible_to<double>;
-  }
-  learning_rate(Schedule const& s) : rate_([s](std::uint64_t update) { return s.rate(update); }) {}
+  callback() = default;
   template <class F>
-  requires std::is_invocable_r_v<double, F const&, std::uint64_t> learning_rate(F f) : rate_(std::move(f)) {}
-
-  /// updates are counted from 0.
-  double operator()(std::uint64_t update) const { return rate_(update); }
+  requires std::is_invocable_v<F&, Found const&> callback(F f) {
+    if constexpr (std::is_same_v<std::invoke_result_t<F&, Found const&>, run_control>)
+      told_ = std::move(f);
+    else
+      told_ = [f = std::move(f)](Found const& found) mutable { return f(found), run_control::go_on; };
+  }
+  run_control operator()(Found const& found) const { return told_ ? told_(found) : run_control::go_on; }
 
  private:
-  std::function<double(std::uint64_t)> rate_;
-};
-
-/// What the updates of one epoch found.
-struct epoch_record {
-  std::uint64_t epoch = 0, updates = 0;
-  double loss = 0, largest_norm = 0;  // the mean over updates, with dropout; before clipping
+  std::function<run_control(Found const&)> told_;
 };
 
 struct fit_options {
@@ -63,46 +58,55 @@ struct fit_options {
   std::function<double(epoch_record const&)> each_epoch{};
   std::uint64_t patience =
       std::numeric_limits<std::uint64_t>::max();  // epochs without a better one, after which to stop
+  callback<update_record> after_update{};         // of each, when the losses of up to 64 have been looked at
+  callback<double> after_validation{};            // of what each_epoch said
+  callback<epoch_record> after_epoch{};           // behind both
 };
 
 struct fit_result {
-  std::vector<epoch_record> epochs;                        // that were run
+  std::vector<epoch_record> epochs;                        // that were run to their end
   std::uint64_t best_epoch = 0;                            // whose parameters the trainer has
   double best = std::numeric_limits<double>::quiet_NaN();  // what each_epoch said of it
+  bool stopped = false;                                    // by patience, or by a callback
 };
 
 namespace detail {
-/// The updates of one epoch; waits for the device every history_rows of them.
-template <class Learner, class Pass>
-epoch_record run_epoch(Learner& learner, Pass&& pass, std::uint64_t epoch, learning_rate const& rate,
-                       std::vector<update_record>& found) {
-  epoch_record all{.epoch = epoch};
-  auto const look = [&] {
-    learner.records(found);
-    for (auto const& u : found) {
-      if (!is_finite(u.loss) || !is_finite(u.norm))
-        throw training_failure("fit: update " + std::to_string(u.step) + ", of epoch " + std::to_string(epoch) +
-                               ", has the loss " + number_text(u.loss) + " and a gradient of norm " +
-                               number_text(u.norm) +
-                               "; lower the learning rate, warm it up, or clip gradients (max_norm)");
-      ++all.updates;
-      all.loss += u.loss;
-      all.largest_norm = std::max(all.largest_norm, u.norm);
+/// Keeps the best epoch so far.
+template <class Learner>
+struct fit_callbacks : run_callbacks {
+  using snapshot = decltype(std::declval<Learner const&>().snapshot());
+
+  Learner& learner;
+  fit_options const& options;
+  fit_result& result;
+  std::optional<snapshot> best{};
+
+  fit_callbacks(Learner& l, fit_options const& o, fit_result& r) : learner(l), options(o), result(r) {}
+
+  std::optional<double> validate(epoch_record const& e) {
+    result.epochs.push_back(e);
+    if (!options.each_epoch) return std::nullopt;
+    double const now = options.each_epoch(result.epochs.back());
+    result.epochs.back().validation = now;
+    if (is_finite(now) && !(best && now >= result.best)) {
+      result.best = now;
+      result.best_epoch = e.epoch;
+      best = learner.snapshot(best ? std::move(*best) : snapshot{});
     }
-  };
-  learner.records(found);  // those of before are not ours
-  std::uint64_t waiting = 0;
-  for (auto const& [in, right] : pass) {
-    learner.update(in, right, rate(learner.step()));
-    if (++waiting % static_cast<std::uint64_t>(Learner::history_rows) == 0) look();
+    return now;
   }
-  look();
-  if (all.updates == 0)
-    throw training_failure("fit: epoch " + std::to_string(epoch) +
-                           " has no batches; train(epoch) gives a range of them");
-  all.loss /= static_cast<double>(all.updates);
-  return all;
-}
+  run_control after_update(update_record const& u) { return options.after_update(u); }
+  run_control after_validation(double now) { return options.after_validation(now); }
+  run_control after_epoch(epoch_record const& e) {
+    if (!options.each_epoch) result.best_epoch = e.epoch;
+    auto const since = best ? e.epoch - result.best_epoch : result.epochs.size();
+    auto const said = options.after_epoch(e);
+    return options.each_epoch && since >= options.patience ? run_control::stop : said;
+  }
+  void restore_best() {
+    if (best && best->step != learner.step()) learner.restore(*best);
+  }
+};
 }  // namespace detail
 
 /// Trains: train(epoch) gives the batches of an epoch, each with its answers.  With a criterion the trainer has, at the
@@ -114,38 +118,23 @@ fit_result fit(Learner& learner, Train&& train, fit_options const& options) {
   TRIAD_EXPECTS(options.patience > 0,
                 "fit: patience is the number of epochs without a better one after which to stop; "
                 "it is 1 or more");
-  using snapshot = decltype(learner.snapshot());
   fit_result result;
-  std::optional<snapshot> best;
-  std::vector<update_record> found;
-  // options.epochs may be the largest number: until patience ends.
-  for (std::uint64_t made = 0; made < options.epochs; ++made) {
-    auto const epoch = options.first_epoch + made;
-    try {
-      result.epochs.push_back(detail::run_epoch(learner, train(epoch), epoch, options.schedule, found));
-      expect_finite_weights(learner, "fit: after epoch " + std::to_string(epoch));
-    } catch (training_failure const&) {
-      if (best) learner.restore(*best);
-      throw;
-    }
-    if (!options.each_epoch) {
-      result.best_epoch = epoch;
-      continue;
-    }
-    double const now = options.each_epoch(result.epochs.back());
-    if (is_finite(now) && !(best && now >= result.best)) {
-      result.best = now;
-      result.best_epoch = epoch;
-      best = learner.snapshot(best ? std::move(*best) : snapshot{});
-    }
-    auto const since = best ? epoch - result.best_epoch : made + 1;
-    if (since >= options.patience) break;
+  detail::fit_callbacks<Learner> on(learner, options, result);
+  run_learner in_run(learner);
+  try {
+    result.stopped =
+        run(in_run, train,
+            {.epochs = options.epochs, .first_epoch = options.first_epoch, .schedule = options.schedule, .name = "fit"},
+            on)
+            .stopped;
+  } catch (training_failure const&) {
+    on.restore_best();
+    throw;
   }
-  if (!options.each_epoch) return result;
-  if (!best && options.epochs > 0)
+  if (options.each_epoch && !on.best && !result.epochs.empty())
     throw training_failure("fit: each_epoch has given no finite number in " + std::to_string(result.epochs.size()) +
                            " epochs, so none of them is the best; is there anything to evaluate?");
-  if (best && result.best_epoch != result.epochs.back().epoch) learner.restore(*best);
+  on.restore_best();
   return result;
 }
 

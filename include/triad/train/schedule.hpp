@@ -12,8 +12,12 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstdint>
+#include <functional>
 #include <numbers>
+#include <type_traits>
+#include <utility>
 
 #include "triad/core/contracts.hpp"
 
@@ -93,6 +97,25 @@ struct dtm_main_exponential {
     detail::dtm_main_loop const loop{warmup, iterations};
     return loop.base(peak) * std::pow(gamma, static_cast<double>(loop.steps(update)));
   }
+};
+
+/// Any of these, a function of the update, or a number.
+class learning_rate {
+ public:
+  learning_rate(double rate) : rate_([rate](std::uint64_t) { return rate; }) {}
+  template <class Schedule>
+  requires requires(Schedule const& s) {
+    { s.rate(std::uint64_t{}) } -> std::convertible_to<double>;
+  }
+  learning_rate(Schedule const& s) : rate_([s](std::uint64_t update) { return s.rate(update); }) {}
+  template <class F>
+  requires std::is_invocable_r_v<double, F const&, std::uint64_t> learning_rate(F f) : rate_(std::move(f)) {}
+
+  /// updates are counted from 0.
+  double operator()(std::uint64_t update) const { return rate_(update); }
+
+ private:
+  std::function<double(std::uint64_t)> rate_;
 };
 
 }  // namespace triad
