@@ -118,8 +118,7 @@ class learner_on : public Interface {
     if (!bad && averages_ && averages_->count() > 0 && !averages_->exchanged())
       bad = first_not_finite(averages_->values(), averages_->where()), kind = "the average of ";
     if (!bad) return {};
-    return "value " + std::to_string(bad->at) + " of " + kind + bad->path + " is " +
-           triad::detail::number_text(bad->value);
+    return "value " + std::to_string(bad->at) + " of " + kind + bad->path + " is " + triad::number_text(bad->value);
   }
 
   std::string digest() const override {
