@@ -34,16 +34,12 @@ bool are_one(std::string const& a, std::string const& b) {
   return !one.empty() && one == place(b);
 }
 
-struct input {
-  std::string option, path;
-};
-
 /// All that is there of what the options name to be read.
-std::vector<input> inputs_of(run_options const& o) {
-  std::vector<input> all;
-  auto const add = [&](std::string const& option, std::string const& path) {
+std::vector<input_file> inputs_of(run_options const& o) {
+  std::vector<input_file> all;
+  auto const add = [&](std::string const& what, std::string const& path) {
     std::error_code none;
-    if (!path.empty() && fs::exists(path, none)) all.push_back({option, path});
+    if (!path.empty() && fs::exists(path, none)) all.push_back({what, path});
   };
   auto const add_run = [&](std::string const& path) {
     add("the run's checkpoint", checkpoint_of(path)), add("the run's config.toml", config_of(path));
@@ -68,26 +64,27 @@ std::string folder_of(std::string const& path) {
   return folder.empty() ? "." : folder.string();
 }
 
-void expect_no_input(output_file const& out, std::vector<input> const& inputs) {
+void expect_no_input(output_file const& out, std::vector<input_file> const& inputs) {
   std::error_code none;
   for (auto const& in : inputs) {
     if (are_one(out.path, in.path))
-      throw data_error(out.option + ": " + out.path + " is what is read (" + in.option +
+      throw data_error(out.option + ": " + out.path + " is what is read (" + in.what +
                        "), and would be replaced; give another name");
     if (is_there(out.path) && fs::is_directory(in.path, none) && are_one(folder_of(out.path), in.path))
-      throw data_error(out.option + ": " + out.path + " lies among what is read (" + in.option + " " + in.path +
+      throw data_error(out.option + ": " + out.path + " lies among what is read (" + in.what + " " + in.path +
                        "), and would be replaced; give another name or folder");
   }
 }
 
 }  // namespace
 
-void expect_free(run_options const& o, std::vector<output_file> const& files) {
+void expect_free(run_options const& o, std::vector<output_file> const& files, std::vector<input_file> const& more) {
   std::vector<output_file> given;
   std::copy_if(files.begin(), files.end(), std::back_inserter(given), [](auto const& f) { return !f.path.empty(); });
   if (o.force && given.empty())
     throw data_error("--force is about files that are written, and none is: name one, or leave it out");
-  auto const inputs = inputs_of(o);
+  auto inputs = inputs_of(o);
+  inputs.insert(inputs.end(), more.begin(), more.end());
   for (std::size_t i = 0; i < given.size(); ++i) {
     auto const& out = given[i];
     for (std::size_t j = 0; j < i; ++j)

@@ -14,11 +14,16 @@ struct output_file {
   std::string option, path;
 };
 
+/// A file that is read, and what it is to the user: an option, or a part of the run.
+struct input_file {
+  std::string what, path;
+};
+
 /// Throws data_error where one of the files is also another of them, where the command reads it or its folder (the
-/// data, the run's checkpoint and config.toml, any file that an option names), where it is no file, or where it is
-/// there already, unless --force replaces it.  A path that is empty is no file.  Paths are compared by what they lead
-/// to: links are no way round.
-void expect_free(run_options const& o, std::vector<output_file> const& files);
+/// data, the run's checkpoint and config.toml, any file that an option names, and those of `more`), where it is no
+/// file, or where it is there already, unless --force replaces it.  A path that is empty is no file.  Paths are
+/// compared by what they lead to: links are no way round.
+void expect_free(run_options const& o, std::vector<output_file> const& files, std::vector<input_file> const& more = {});
 
 /// The same of files of these names in the folder --out, where there is one.
 void expect_free_in_folder(run_options const& o, std::vector<std::string> const& names);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "../apps/atomic_file.hpp"
 #include "../apps/outputs.hpp"
@@ -86,13 +88,15 @@ std::string folder_of(std::string const& run) {
   return parent.empty() ? "." : parent.string();
 }
 
+std::string choices_of_run(std::string const& run) { return folder_of(run) + "/" + choices_name; }
+
 void explain_training(program_options const& o) {
   bool const about_a_tree = !o.tree.empty() || o.row > 0 || !o.json.empty() || !o.dot.empty();
   if (about_a_tree || o.given.contains("split") || o.given.contains("threshold"))
     throw triad::data_error(
         "--training is about a whole run: it goes without --tree, --split, --row, --threshold, --json and --dot");
   triad::apps::expect_one_run(o.run);
-  auto const path = folder_of(o.run) + "/" + choices_name;
+  auto const path = choices_of_run(o.run);
   if (!std::filesystem::exists(path))
     throw triad::data_error("there is no " + path +
                             ": train writes it after every epoch, and this run has none or was made before it did");
@@ -106,7 +110,9 @@ void explain_training(program_options const& o) {
 }  // namespace
 
 int explain(program_options& o, data_reader const& read) {
-  triad::apps::expect_free(o, {{"--json", o.json}, {"--dot", o.dot}, {"--svg", o.svg}});
+  std::vector<triad::apps::input_file> also_read;
+  if (o.training) also_read.push_back({"the run's choices.jsonl", choices_of_run(o.run)});
+  triad::apps::expect_free(o, {{"--json", o.json}, {"--dot", o.dot}, {"--svg", o.svg}}, also_read);
   if (o.training) {
     explain_training(o);
     return 0;

@@ -69,6 +69,9 @@ TEST_CASE("what is read is never replaced, by whatever path it is named") {
     CHECK_THROWS_WITH(expect_free(o, {{"--json", files("weights/model.safetensors")}}), contains("lies among"));
     CHECK_NOTHROW(expect_free(o, {{"--json", files("data/new.json")}}));
   }
+  o.force = true;
+  CHECK_THROWS_WITH(expect_free(o, {{"--svg", files("linked/metrics.csv")}}, {{"the log", files("run/metrics.csv")}}),
+                    contains("linked/metrics.csv is what is read (the log), and would be replaced"));
   o.more = {files("weights")};
   o.weights.clear();
   CHECK_THROWS_WITH(expect_free(o, {{"--json", files("weights/model.safetensors")}}), contains("is what is read"));
