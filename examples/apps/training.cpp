@@ -26,7 +26,7 @@ double linear_rate(width_options const& o, std::int64_t updates, std::int64_t up
 
 namespace {
 /// A warm-up that does not end within the run is said: the learning rate that was asked for never comes.  A training
-/// that follows another has one of its own.
+/// that follows another has one of its own, and further seeds have the first one's.
 void say_warmup(run_options const& o, run_plan const& plan) {
   auto const* const those = dynamic_cast<width_options const*>(&o);
   if (those == nullptr || plan.follows || those->warmup == 0 || those->warmup < plan.updates || !world().is_first())
@@ -38,7 +38,7 @@ void say_warmup(run_options const& o, run_plan const& plan) {
 }
 }  // namespace
 
-scored_run train_one(run_options const& o, training& t, std::string const& out) {
+scored_run train_one(run_options const& o, training& t, std::string const& out, bool says_warmup) {
   auto const run_of = [&](training& one, std::string const& folder, bool resume) {
     auto plan = one.plan();
     bool const two = t.first() != nullptr;
@@ -46,7 +46,7 @@ scored_run train_one(run_options const& o, training& t, std::string const& out) 
     if (two && &one != &t) plan.leads_to = out;
     plan.out = folder, plan.config = folder.empty() ? std::string() : to_toml(o);
     plan.seed = o.seed, plan.resume = resume, plan.average = o.average, plan.dropout_until = o.dropout_until;
-    say_warmup(o, plan);
+    if (says_warmup) say_warmup(o, plan);
     return train(one, plan);
   };
   scored_run run;
@@ -95,7 +95,7 @@ std::optional<std::vector<scored_run>> train_seeds(run_options& o, std::string c
   o.seeds = 1;
   for (int i = 0; i < seeds; ++i, ++o.seed) {
     auto const out = seed_folder(folder, seeds, o.seed);
-    runs.push_back(train_one(o, *make(out), out));
+    runs.push_back(train_one(o, *make(out), out, i == 0));
     if (runs.back().interrupted) {
       report_interrupted(out);
       return std::nullopt;

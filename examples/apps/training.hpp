@@ -73,7 +73,7 @@ double linear_rate(width_options const& o, std::int64_t updates, std::int64_t up
 
 /// A run with o.seed in folder `out`; nothing is written where that is empty.  A run whose loss was not finite is not
 /// scored.
-scored_run train_one(run_options const& o, training& t, std::string const& out);
+scored_run train_one(run_options const& o, training& t, std::string const& out, bool says_warmup = true);
 
 /// A run for each of o.seeds; make(out): a training of o.seed, of which out is the folder.  say(run) is called after
 /// each.  None where one was interrupted, after that is said.

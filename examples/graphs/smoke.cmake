@@ -225,6 +225,12 @@ if(EXISTS ${FOLDER}/lost/model.safetensors)
 endif()
 run("0|3" ${learn} --warmup 2)
 expect("--warmup 2 is no shorter than the 2 updates of this run, so the learning rate never comes to --learning-rate 0.01: ")
+run("0|3" ${learn} --warmup 2 --seeds 2)
+string(REGEX MATCHALL "is no shorter than the 2 updates" said "${output}")
+list(LENGTH said times)
+if(NOT times EQUAL 1)
+  message(FATAL_ERROR "of two seeds the warm-up is told ${times} times, expected once:\n${output}")
+endif()
 
 # Where there is no memory, the lines that ask for it are named; no address space holds this model.
 set(edge "\"edges\": [[0, \"right\", 1]], \"query\": [0, 1], \"target\": \"right\"}\n")
