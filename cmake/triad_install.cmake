@@ -26,6 +26,7 @@ foreach(component IN ITEMS triad_tree triad triad_io triad_text triad_cuda triad
     install(EXPORT ${component} NAMESPACE triad:: FILE ${file}-targets.cmake DESTINATION "${package_dir}")
   endif()
 endforeach()
+install(FILES include/triad/ops/hooks.inc DESTINATION "${include_dir}/triad/ops")  # no header of its own: compiles in others
 
 configure_package_config_file(cmake/triad-config.cmake.in triad-config.cmake INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file(triad-config-version.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)

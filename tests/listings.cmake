@@ -29,7 +29,7 @@ set(without_header
   "cpu/torch_kernels.cpp|examples/torch, whose kernels it compiles as the package does"
   "models/planned_memory.cpp|what several models keep, in bytes and by formulas")
 
-# What a backend's top level has are hooks of operations, by the operations' names (floors.cmake sees to that): their test
+# What a backend's top level has are hooks of operations, by the operations' names (cmake/backend_table.cmake sees to that): their test
 # is ops/NAME.cpp, which runs on every backend.
 set(backends reference cpu cuda)
 set(on_every_backend "TRIAD_TEST_(BACKENDS|TYPES)")
