@@ -72,4 +72,25 @@ TEST_CASE("a loop over elements is left out where memory is only measured, and w
   CHECK(&planning(real) == &real);
 }
 
+TEST_CASE("a workspace is the scratch memory's while work runs, and is counted where memory is only measured") {
+  plain real;
+  buffer<plain::memory> memory(1024);
+  arena scratch = memory.place(), plan;
+  std::byte* where = nullptr;
+  with_workspace(real, scratch, 100, [&](auto ws) {
+    CHECK(ws.bytes == 100);
+    CHECK(scratch.used() == arena_stride(100));
+    where = ws.data;
+  });
+  CHECK(where == scratch.base());
+  CHECK(scratch.used() == 0);
+  CHECK_THROWS_AS(with_workspace(real, scratch, 100, [](auto) { throw 5; }), int);
+  CHECK(scratch.used() == 0);
+
+  measuring<plain> planner{&real};
+  with_workspace(planner, plan, 100, [](auto ws) { ws.this_is_not_compiled(); });
+  CHECK(plan.used() == 0);
+  CHECK(plan.peak() == scratch.peak());
+}
+
 }  // namespace core_backend_tests

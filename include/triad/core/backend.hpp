@@ -86,4 +86,13 @@ constexpr Ex& planning(measuring<Ex>& ex) {
   return *ex.real;
 }
 
+/// Runs run(ws) with a workspace of so many bytes of the scratch memory, and gives them back.  Where memory is only
+/// measured the bytes are counted, and run is not compiled: it takes `auto`.
+template <class Ex, class Run>
+void with_workspace(Ex&, arena& scratch, std::size_t bytes, Run&& run) {
+  auto const frame = scratch.open();
+  auto const ws = scratch.make_workspace(bytes);
+  if constexpr (executes<Ex>) run(ws);
+}
+
 }  // namespace triad

@@ -153,9 +153,8 @@ void run_attention(Ex& ex, arena& scratch, attention_options const& t, attention
   expect_attention(t, s, x);
   TRIAD_EXPECTS(same_shape(c, x.query), "attention: the output needs the shape of the queries");
   TRIAD_EXPECTS(lse.extent(0) == t.heads * s.queries.rows, "attention: one lse for each head and query is needed");
-  auto const frame = scratch.open();
-  auto const ws = scratch.make_workspace(do_attention_workspace(planning(ex), t, s, x));
-  if constexpr (executes<Ex>) do_attention(ex, t, s, x, relative, lse, c, ws);
+  with_workspace(ex, scratch, do_attention_workspace(planning(ex), t, s, x),
+                 [&](auto ws) { do_attention(ex, t, s, x, relative, lse, c, ws); });
 }
 template <class Ex, class T>
 void run_attention_grad(Ex& ex, arena& scratch, attention_options const& t, attention_sequences const& s,
@@ -166,9 +165,8 @@ void run_attention_grad(Ex& ex, arena& scratch, attention_options const& t, atte
   TRIAD_EXPECTS(same_shape(c, x.query) && same_shape(dc, x.query) && same_shape(dx.query, x.query),
                 "attention_grad: c and its gradient need the shape of the queries");
   TRIAD_EXPECTS(lse.extent(0) == t.heads * s.queries.rows, "attention_grad: one lse for each head and query is needed");
-  auto const frame = scratch.open();
-  auto const ws = scratch.make_workspace(do_attention_grad_workspace(planning(ex), t, s, x));
-  if constexpr (executes<Ex>) do_attention_grad(ex, t, s, x, relative, lse, c, dc, dx, ws);
+  with_workspace(ex, scratch, do_attention_grad_workspace(planning(ex), t, s, x),
+                 [&](auto ws) { do_attention_grad(ex, t, s, x, relative, lse, c, dc, dx, ws); });
 }
 }  // namespace detail
 

@@ -78,9 +78,7 @@ void scatter_add_rows(Ex& ex, scratch_place scratch, Dy dy, vec<index_t const> i
   detail::scattered<element_t<DTable>> const s(dy, index, dtable);
   std::size_t const bytes = do_scatter_add_rows_workspace(planning(ex), s.from, index, s.to);
   if (bytes == 0) return scatter_add_rows(ex, dy, index, dtable);  // which asks for no scratch memory
-  auto const frame = scratch->open();
-  auto const ws = scratch->make_workspace(bytes);
-  if constexpr (executes<Ex>) do_scatter_add_rows(ex, s.from, index, s.to, ws);
+  with_workspace(ex, *scratch, bytes, [&](auto ws) { do_scatter_add_rows(ex, s.from, index, s.to, ws); });
 }
 
 /// Overwrites dtable with the gradient of gather_rows, and returns it.

@@ -40,11 +40,10 @@ void layer_norm_grad(Ex& ex, arena& scratch, X x, Gain gain, Mean mean, Rstd rst
                 "layer_norm_grad: gain and the gradients of gain and bias need one value a column");
   TRIAD_EXPECTS(count(mean) == in.extent(0) && count(rstd) == in.extent(0),
                 "layer_norm_grad: mean and rstd need one value a row");
-  auto const frame = scratch.open();
-  auto const ws = scratch.make_workspace(do_layer_norm_grad_workspace(planning(ex), in));
-  if constexpr (executes<Ex>)
+  with_workspace(ex, scratch, do_layer_norm_grad_workspace(planning(ex), in), [&](auto ws) {
     do_layer_norm_grad(ex, in, vec<T const>(as_vec(gain)), vec<T const>(as_vec(mean)), vec<T const>(as_vec(rstd)),
                        matrix<T const>(as_matrix(dy)), add, as_matrix(dx), as_vec(dgain), as_vec(dbias), ws);
+  });
 }
 
 }  // namespace triad

@@ -15,9 +15,8 @@ template <backend Ex, class X, class Y>
 void sum(Ex& ex, arena& scratch, X x, Y total) {
   using T = element_t<Y>;
   TRIAD_EXPECTS(as_vec(total).extent(0) == 1, "sum: the total is one number");
-  auto const frame = scratch.open();
-  auto const ws = scratch.make_workspace(do_sum_workspace(planning(ex), vec<T const>(as_vec(x))));
-  if constexpr (executes<Ex>) do_sum(ex, vec<T const>(as_vec(x)), as_vec(total), ws);
+  vec<T const> const v = as_vec(x);
+  with_workspace(ex, scratch, do_sum_workspace(planning(ex), v), [&](auto ws) { do_sum(ex, v, as_vec(total), ws); });
 }
 
 /// norm(0) = Euclidean length of x.
@@ -25,9 +24,8 @@ template <backend Ex, class X, class Y>
 void norm(Ex& ex, arena& scratch, X x, Y length) {
   using T = element_t<Y>;
   TRIAD_EXPECTS(as_vec(length).extent(0) == 1, "norm: the length is one number");
-  auto const frame = scratch.open();
-  auto const ws = scratch.make_workspace(do_sum_workspace(planning(ex), vec<T const>(as_vec(x))));
-  if constexpr (executes<Ex>) do_norm(ex, vec<T const>(as_vec(x)), as_vec(length), ws);
+  vec<T const> const v = as_vec(x);
+  with_workspace(ex, scratch, do_sum_workspace(planning(ex), v), [&](auto ws) { do_norm(ex, v, as_vec(length), ws); });
 }
 
 /// s(c) += sum over r of x(r, c).
@@ -36,9 +34,8 @@ void column_sums_add(Ex& ex, arena& scratch, X x, S s) {
   using T = element_t<S>;
   matrix<T const> const m = as_matrix(x);
   TRIAD_EXPECTS(m.extent(1) == static_cast<index_t>(s.size()), "column_sums_add: one sum a column is needed");
-  auto const frame = scratch.open();
-  auto const ws = scratch.make_workspace(do_column_sums_workspace(planning(ex), m));
-  if constexpr (executes<Ex>) do_column_sums_add(ex, m, as_vec(s), ws);
+  with_workspace(ex, scratch, do_column_sums_workspace(planning(ex), m),
+                 [&](auto ws) { do_column_sums_add(ex, m, as_vec(s), ws); });
 }
 
 }  // namespace triad

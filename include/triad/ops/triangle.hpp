@@ -129,9 +129,8 @@ void triangle(Ex& ex, arena& scratch, triangle_options const& t, triangle_projec
   detail::expect_triangle(t, x, g);
   detail::expect_statistics(t, g, statistics);
   TRIAD_EXPECTS(same_shape(o, x.query), "triangle: the output needs the shape of the query");
-  auto const frame = scratch.open();
-  auto const ws = scratch.make_workspace(do_triangle_workspace(planning(ex), t, x, g.dims));
-  if constexpr (executes<Ex>) do_triangle(ex, t, x, g, statistics, o, ws);
+  with_workspace(ex, scratch, do_triangle_workspace(planning(ex), t, x, g.dims),
+                 [&](auto ws) { do_triangle(ex, t, x, g, statistics, o, ws); });
 }
 
 /// Overwrites every gradient in dx.  Kernels load whole vectors, so the operands need `arena_slack` readable bytes
@@ -146,9 +145,8 @@ void triangle_grad(Ex& ex, arena& scratch, triangle_options const& t, triangle_p
   TRIAD_EXPECTS(same_shape(dx.query, x.query), "triangle_grad: the gradients need the shape of the query");
   TRIAD_EXPECTS(same_shape(o, x.query) && same_shape(d_o, x.query),
                 "triangle_grad: o and its gradient need the shape of the query");
-  auto const frame = scratch.open();
-  auto const ws = scratch.make_workspace(do_triangle_grad_workspace(planning(ex), t, x, g.dims));
-  if constexpr (executes<Ex>) do_triangle_grad(ex, t, x, g, statistics, o, d_o, dx, ws);
+  with_workspace(ex, scratch, do_triangle_grad_workspace(planning(ex), t, x, g.dims),
+                 [&](auto ws) { do_triangle_grad(ex, t, x, g, statistics, o, d_o, dx, ws); });
 }
 
 /// weights(c, l) = p(i, l, j) of head c, before dropout, for one edge of graph `graph`, without making the others.

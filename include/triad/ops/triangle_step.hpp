@@ -133,9 +133,8 @@ void triangle_step(Ex& ex, arena& scratch, triangle_form form, index_t heads,
                 "triangle_step: query, key and values need one row an edge and one width");
   TRIAD_EXPECTS(o.extent(0) == at.count(wanted) && o.extent(1) == d,
                 "triangle_step: the output needs one row for each edge that is wanted");
-  auto const frame = scratch.open();
-  auto const ws = scratch.make_workspace(do_triangle_step_workspace(planning(ex), heads, at, o));
-  if constexpr (executes<Ex>) do_triangle_step(ex, form, heads, cache, at, wanted, o, ws);
+  with_workspace(ex, scratch, do_triangle_step_workspace(planning(ex), heads, at, o),
+                 [&](auto ws) { do_triangle_step(ex, form, heads, cache, at, wanted, o, ws); });
 }
 
 }  // namespace triad

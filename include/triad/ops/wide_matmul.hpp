@@ -48,9 +48,8 @@ void wide_matmul(Ex& ex, arena& scratch, matrix<T const> x, wide_factor<T> const
                 "wide_matmul: rows have another width");
   TRIAD_EXPECTS(x.extent(0) == y.extent(0) && factor.w.extent(0) == y.extent(1) && bias.extent(0) == y.extent(1),
                 "wide_matmul: y is (rows of x, rows of w)");
-  auto const frame = scratch.open();
-  auto const ws = scratch.make_workspace(do_wide_matmul_workspace(planning(ex), factor, used, y));
-  if constexpr (executes<Ex>) do_wide_matmul(ex, x, factor, used, bias, y, ws);
+  with_workspace(ex, scratch, do_wide_matmul_workspace(planning(ex), factor, used, y),
+                 [&](auto ws) { do_wide_matmul(ex, x, factor, used, bias, y, ws); });
 }
 
 /// Adds to the first `used` columns of dx (m, k), at most those of the factor.
