@@ -109,6 +109,20 @@ foreach(header IN LISTS headers)
   endif()
 endforeach()
 
+# ---- each operation is tried with NaN, alone and among others (ops/not_a_number.cpp, ops/places.cpp) -----------------
+file(GLOB lists "${ROOT}/tests/ops/every_*.hpp")
+set(tried "")
+foreach(list IN LISTS lists)
+  file(STRINGS "${list}" lines REGEX "^#include \"triad/ops/")
+  list(APPEND tried ${lines})
+endforeach()
+file(GLOB operations RELATIVE "${ROOT}/include/triad/ops" "${ROOT}/include/triad/ops/*.hpp")
+foreach(operation IN LISTS operations)
+  if(NOT "#include \"triad/ops/${operation}\"" IN_LIST tried)
+    fault("ops/${operation}: tests/ops/every_operation.hpp does not use it")
+  endif()
+endforeach()
+
 # ---- each test is a header's ----------------------------------------------------------------------------------------
 foreach(folder IN LISTS folders)
   file(GLOB_RECURSE tests RELATIVE "${ROOT}/tests" "${ROOT}/tests/${folder}/*.cpp")
