@@ -4,7 +4,7 @@ set -euo pipefail
 root=$1 folder=$2
 rm -rf "$folder"
 mkdir -p "$folder/bin" "$folder/root/scripts" "$folder/root/tests/compared" "$folder/root/build/ci/bin"
-cp "$root/scripts/compared" "$root/scripts/packages.sh" "$folder/root/scripts/"
+cp "$root"/scripts/{compared,packages.sh,usage.sh} "$folder/root/scripts/"
 cp "$root/tests/compared/requirements.txt" "$folder/root/tests/compared/"
 export CALLS=$folder/calls PATH=$folder/bin:$PATH
 cat > "$folder/bin/python3" <<'STUB'

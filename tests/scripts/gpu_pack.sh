@@ -4,7 +4,7 @@ set -euo pipefail
 root=$1 folder=$2
 rm -rf "$folder"
 mkdir -p "$folder/root/scripts" "$folder/golden" "$folder/data/clutrr/some"
-cp -R "$root/scripts/gpu" "$root/scripts/gpu.d" "$root/scripts/packages.sh" "$folder/root/scripts/"
+cp -R "$root/scripts/gpu" "$root/scripts/gpu.d" "$root"/scripts/{packages.sh,usage.sh} "$folder/root/scripts/"
 echo golden > "$folder/golden/one.safetensors"
 echo rows > "$folder/data/clutrr/some/1.2_train.csv"
 failed() { echo "gpu pack: $1" >&2 && exit 1; }

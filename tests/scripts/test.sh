@@ -4,7 +4,7 @@ set -euo pipefail
 root=$1 folder=$2
 rm -rf "$folder"
 mkdir -p "$folder/bin" "$folder/root/scripts" "$folder/root/build/release/bin"
-cp "$root/scripts/test" "$root/scripts/quickstart" "$root/scripts/packages.sh" "$folder/root/scripts/"
+cp "$root"/scripts/{test,quickstart,packages.sh,usage.sh} "$folder/root/scripts/"
 calls=$folder/calls
 export CALLS=$calls PATH=$folder/bin:$PATH CXX=$folder/bin/compiler
 for tool in ctest ninja pkg-config python3 nvcc apt-get sudo; do
