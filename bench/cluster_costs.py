@@ -47,7 +47,7 @@ def update_exchanges(parameters, processes, rank=0):
 
 
 def agreement(processes):
-    """Messages of a byte by which programs agree that nobody was interrupted (any_process in examples/apps)."""
+    """Messages of a byte by which programs agree that nobody was interrupted (any_process in examples/programs/shared)."""
     return int(math.log2(processes))
 
 

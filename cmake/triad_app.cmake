@@ -1,4 +1,4 @@
-# Programs whose models are compiled for each backend: of one file each, by one call, triad_app(NAME TASK FILE).
+# Programs whose models are compiled for each backend: each is a folder with a main.cpp, and one call, triad_app(NAME PARTS NAMES).
 
 # Headers alone, so that what is built needs no library of theirs: {fmt} and toml++.
 foreach(library IN ITEMS "fmt fmt/format.h" "tomlplusplus toml++/toml.h")
@@ -19,7 +19,7 @@ endif()
 
 # What programs share: options, command line, config files, training, reports.
 set(triad_app_libraries triad::text CLI11::CLI11 triad::fmt triad::tomlplusplus)
-function(triad_apps_library)  # SOURCES...
+function(triad_programs_library)  # SOURCES...
   set(missing "")
   foreach(library IN LISTS triad_app_libraries)
     if(NOT TARGET ${library})
@@ -33,51 +33,53 @@ function(triad_apps_library)  # SOURCES...
       "libtomlplusplus-dev, which ./scripts/quickstart installs")
     return()
   endif()
-  add_library(triad-apps STATIC ${ARGN})
-  target_link_libraries(triad-apps PUBLIC triad_own ${triad_app_libraries})
-  target_include_directories(triad-apps PUBLIC "${PROJECT_SOURCE_DIR}/examples")
-  target_link_libraries(triad-apps PUBLIC ${CMAKE_DL_LIBS})
+  add_library(triad-programs STATIC ${ARGN})
+  target_link_libraries(triad-programs PUBLIC triad_own ${triad_app_libraries})
+  target_include_directories(triad-programs PUBLIC "${PROJECT_SOURCE_DIR}/examples/programs")
+  target_link_libraries(triad-programs PUBLIC ${CMAKE_DL_LIBS})
   if(TARGET triad::mpi)  # beside the programs, which load it where mpirun starts them
-    add_library(triad-mpi MODULE mpi/processes_of_mpi.cpp)
+    add_library(triad-mpi MODULE processes/mpi/processes_of_mpi.cpp)
     target_link_libraries(triad-mpi PRIVATE triad_own_flags triad::mpi)
+    target_include_directories(triad-mpi PRIVATE "${PROJECT_SOURCE_DIR}/examples/programs")
     set_target_properties(triad-mpi PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-    add_dependencies(triad-apps triad-mpi)
+    add_dependencies(triad-programs triad-mpi)
   endif()
   if(TRIAD_CUDA AND TARGET triad::nccl)  # the same where several processes train on GPUs
-    add_library(triad-nccl MODULE nccl/rows_by_nccl.cu)
+    add_library(triad-nccl MODULE processes/nccl/rows_by_nccl.cu)
     target_link_libraries(triad-nccl PRIVATE triad_own_flags triad::nccl)
+    target_include_directories(triad-nccl PRIVATE "${PROJECT_SOURCE_DIR}/examples/programs")
     set_target_properties(triad-nccl PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
       CUDA_RUNTIME_LIBRARY Shared)  # the program's
-    add_dependencies(triad-apps triad-nccl)
+    add_dependencies(triad-programs triad-nccl)
   endif()
 endfunction()
 
-# The unit of a class on one backend, from apps/unit.cpp.in, in `result`.
+# The unit of a class on one backend, from shared/backend/unit.cpp.in, in `result`.
 function(triad_app_unit result name header class backend extension)
   set(HEADER ${header})
   set(CLASS ${class})
   string(REGEX REPLACE "^without_" "" BACKEND ${backend})
-  set(INCLUDES "#include \"apps/network.hpp\"")
+  set(INCLUDES "#include \"shared/backend/network.hpp\"")
   if(backend STREQUAL "reference")
     set(INCLUDES "#include \"triad/reference/reference.hpp\"")
     set(BODY "return ${class}::make(reference::backend{}, o, z)")
   elseif(backend STREQUAL "cpu")
-    set(INCLUDES "#include \"apps/cpu_backend.hpp\"")
+    set(INCLUDES "#include \"shared/backend/cpu_backend.hpp\"")
     set(BODY "return ${class}::make(cpu_backend(o.threads), o, z)")
   elseif(backend STREQUAL "cuda")
-    set(INCLUDES "#include \"triad/cuda.cuh\"\n#include \"apps/first_device.cuh\"")
+    set(INCLUDES "#include \"triad/cuda.cuh\"\n#include \"shared/backend/first_device.cuh\"")
     set(BODY "return ${class}::make(first_device(o.arithmetic), o, z)")
   else()
     set(BODY "built_${backend}(o.program)")
   endif()
   set(file "${CMAKE_CURRENT_BINARY_DIR}/${name}_${backend}${extension}")
-  configure_file("${PROJECT_SOURCE_DIR}/examples/apps/unit.cpp.in" "${file}" @ONLY)
+  configure_file("${PROJECT_SOURCE_DIR}/examples/programs/shared/backend/unit.cpp.in" "${file}" @ONLY)
   set(${result} "${file}" PARENT_SCOPE)
 endfunction()
 
 # Models for each backend, and verbs that several programs share, compiled once:
 #   triad_app_parts(NAME HEADER FILE CLASS TYPE [SOURCES ...])
-# HEADER, below examples/, has TYPE, an interface with options, room and make(ex, options, room).
+# HEADER, below examples/programs/, has TYPE, an interface with options, room and make(ex, options, room).
 function(triad_app_parts name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;CLASS" "SOURCES")
   set(on_cpu without_cpu)
@@ -88,37 +90,22 @@ function(triad_app_parts name)
     triad_app_unit(unit_${backend} ${name} ${arg_HEADER} ${arg_CLASS} ${backend} .cpp)
   endforeach()
   triad_app_unit(on_cuda ${name} ${arg_HEADER} ${arg_CLASS} cuda .cu)
-  triad_parts(${name}-parts SOURCES ${arg_SOURCES} ${unit_reference} ${unit_${on_cpu}} LINK triad-apps)
+  triad_parts(${name}-parts SOURCES ${arg_SOURCES} ${unit_reference} ${unit_${on_cpu}} LINK triad-programs)
   if(TRIAD_CUDA)
-    triad_parts(${name}-on-cuda SOURCES ${on_cuda} LINK triad-apps triad_own_cuda_kernels)
+    triad_parts(${name}-on-cuda SOURCES ${on_cuda} LINK triad-programs triad_own_cuda_kernels)
     return()
   endif()
-  triad_parts(${name}-without-cuda SOURCES ${unit_without_cuda} LINK triad-apps)
+  triad_parts(${name}-without-cuda SOURCES ${unit_without_cuda} LINK triad-programs)
   if(TRIAD_TESTS AND TRIAD_SLOW_TESTS AND TARGET triad-cuda-on-host)
     set_source_files_properties(${on_cuda} PROPERTIES LANGUAGE CXX)
-    triad_parts(${name}-on-cuda-on-host-parts SOURCES ${on_cuda} LINK triad-apps triad-cuda-on-host-kernels)
+    triad_parts(${name}-on-cuda-on-host-parts SOURCES ${on_cuda} LINK triad-programs triad-cuda-on-host-kernels)
   endif()
 endfunction()
 
-# A program, NAME, of one file:
-#   triad_app(NAME TASK FILE [CLASS TYPE] [PARTS NAMES])
-# FILE, in this folder, has TYPE, NAME::task unless said otherwise, with main(argc, argv).  PARTS: models that triad_app_parts() made; without them
-# FILE has models of its own, TYPE::network.
+# A program, NAME, of this folder's main.cpp and of models that triad_app_parts() made.
 function(triad_app name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TASK;CLASS" "PARTS")
-  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/examples" OUTPUT_VARIABLE folder)
-  set(HEADER "${folder}/${arg_TASK}")
-  string(REPLACE "-" "_" CLASS "${name}::task")
-  if(arg_CLASS)
-    set(CLASS ${arg_CLASS})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PARTS")
+  if(TARGET triad-programs)
+    triad_program_of(${name} "${arg_PARTS}" SOURCES main.cpp LINK triad-programs)
   endif()
-  if(NOT TARGET triad-apps)
-    return()
-  endif()
-  if(NOT arg_PARTS)
-    set(arg_PARTS ${name})
-    triad_app_parts(${name} HEADER ${HEADER} CLASS ${CLASS}::network)
-  endif()
-  configure_file("${PROJECT_SOURCE_DIR}/examples/apps/main.cpp.in" "${CMAKE_CURRENT_BINARY_DIR}/${name}_main.cpp" @ONLY)
-  triad_program_of(${name} "${arg_PARTS}" SOURCES "${CMAKE_CURRENT_BINARY_DIR}/${name}_main.cpp" LINK triad-apps)
 endfunction()

@@ -3,7 +3,8 @@
 cmake_minimum_required(VERSION 3.25)
 cmake_path(ABSOLUTE_PATH ROOT NORMALIZE)
 file(GLOB pages RELATIVE "${ROOT}" "${ROOT}/README.md" "${ROOT}/CONTRIBUTING.md" "${ROOT}/docs/*.md" "${ROOT}/docs/*/*.md"
-  "${ROOT}/examples/README.md" "${ROOT}/examples/*/README.md")
+  "${ROOT}/examples/README.md" "${ROOT}/examples/*/README.md"
+  "${ROOT}/examples/programs/*/README.md" "${ROOT}/examples/programs/*/*/README.md" "${ROOT}/examples/embed/*/README.md")
 set(mark "\n<!-- from ")
 set(count 0)
 foreach(page IN LISTS pages)

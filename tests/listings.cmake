@@ -26,7 +26,7 @@ set(without_header
   "ops/not_a_number.cpp|every operation with NaN and with infinity in each operand"
   "ops/places.cpp|every operation with one number at each place of a row"
   "ops/far.cpp|every operation beyond 2^31 elements, in memory that is mapped once for all"
-  "cpu/torch_kernels.cpp|examples/torch, whose kernels it compiles as the package does"
+  "cpu/torch_kernels.cpp|examples/python, whose kernels it compiles as the package does"
   "models/planned_memory.cpp|what several models keep, in bytes and by formulas")
 
 # What a backend's top level has are hooks of operations, by the operations' names (cmake/backend_table.cmake sees to that): their test
@@ -161,7 +161,7 @@ foreach(source IN LISTS sources)
 endforeach()
 
 # Several tests of a folder are one unit in the preset ci, so what a test calls its own is in a namespace of its own.
-foreach(folder IN ITEMS core ops cpu layers tree batches models decoding train io examples misuse cuda_on_host)
+foreach(folder IN ITEMS core ops cpu layers tree batches models decoding train io programs misuse cuda_on_host)
   file(GLOB_RECURSE sources "${ROOT}/tests/${folder}/*.cpp")
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM name)

@@ -1,4 +1,4 @@
-// The kernels of examples/torch through their table, against triad's reference: for the host's and for CUDA's.
+// The kernels of examples/python through their table, against triad's reference: for the host's and for CUDA's.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/torch/src/kernels_table.h"
+#include "../examples/python/src/kernels_table.h"
 #include "tests/catch.hpp"
 #include "tests/distance.hpp"
 #include "triad/reference/reference.hpp"

@@ -24,8 +24,8 @@
 #include <utility>
 #include <vector>
 
-#include "cfq/conjuncts.hpp"
-#include "cfq/dataset.hpp"
+#include "sequences/cfq/conjuncts.hpp"
+#include "sequences/cfq/dataset.hpp"
 #include "triad/io/safetensors.hpp"
 #include "triad/io/text/bleu.hpp"
 #include "triad/io/text/bleu_tokens.hpp"

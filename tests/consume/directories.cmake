@@ -17,7 +17,7 @@ endfunction()
 
 # expect_found(NAME LIBDIR): a user of triad::tree, by CMake and by pkg-config
 function(expect_found name libdir)
-  configure("${FOLDER}/${name}_user" "${SOURCE}/examples/consume/tree" "-Dtriad_DIR=${libdir}/cmake/triad")
+  configure("${FOLDER}/${name}_user" "${SOURCE}/examples/embed/consume/tree" "-Dtriad_DIR=${libdir}/cmake/triad")
   file(WRITE "${FOLDER}/user.cpp" "#include \"triad/tree/tree.hpp\"\n")
   run("${CMAKE_COMMAND}" -E env "PKG_CONFIG_PATH=${libdir}/pkgconfig" pkg-config --cflags triad-tree)
   separate_arguments(flags UNIX_COMMAND "${output}")

@@ -1,4 +1,4 @@
-// The kernels of examples/torch on the host, compiled here as the package compiles them.
+// The kernels of examples/python on the host, compiled here as the package compiles them.
 // SPDX-License-Identifier: Apache-2.0
 #define TRIAD_TORCH_INSTRUCTIONS "of a test"
 #include "tests/torch_kernels.hpp"
@@ -7,7 +7,7 @@
 #include <list>
 #include <thread>
 
-#include "examples/torch/src/kernels.cpp"
+#include "../../examples/python/src/kernels.cpp"
 
 namespace cpu_torch_kernels_tests {
 

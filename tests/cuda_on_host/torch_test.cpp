@@ -1,8 +1,8 @@
-// The kernels of examples/torch for a GPU, on the stand-in.
+// The kernels of examples/python for a GPU, on the stand-in.
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 
-#include "examples/torch/src/kernels_cuda.cu"
+#include "../../examples/python/src/kernels_cuda.cu"
 #include "tests/torch_kernels.hpp"
 
 namespace cuda_on_host_torch_tests {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "cfq/dataset.hpp"
 #include "reader.hpp"
+#include "sequences/cfq/dataset.hpp"
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace triad;

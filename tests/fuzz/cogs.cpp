@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "apps/json_lines.cpp"  // not their objects, so that libFuzzer sees their branches
-#include "cogs/read.hpp"
+#include "meanings/cogs/read.hpp"
 #include "reader.hpp"
+#include "shared/data/json_lines.cpp"  // not their objects, so that libFuzzer sees their branches
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace triad;

@@ -1,16 +1,16 @@
 // Fuzzes the reader of config files, TOML: what it reads is read the same where it is written as a run writes it, and
 // so is any text that is UTF-8.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/config.cpp"  // not its object, so that libFuzzer sees its branches
+#include "shared/cli/config.cpp"  // not its object, so that libFuzzer sees its branches
 
 #include "reader.hpp"
 
 namespace {
 
-std::string written(triad::apps::config_item const& item) {
+std::string written(triad::programs::config_item const& item) {
   std::string values;
-  for (auto const& value : item.values) values += (values.empty() ? "" : ", ") + triad::apps::toml_text(value);
-  return triad::apps::toml_text(item.name) + " = " + (item.values.size() == 1 ? values : "[" + values + "]") + "\n";
+  for (auto const& value : item.values) values += (values.empty() ? "" : ", ") + triad::programs::toml_text(value);
+  return triad::programs::toml_text(item.name) + " = " + (item.values.size() == 1 ? values : "[" + values + "]") + "\n";
 }
 
 bool is_utf8(std::string const& text) {
@@ -26,15 +26,15 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   static fuzz::input_file file("config.toml"), again("again.toml");
   file.write(fuzz::text_of(data, size));
   fuzz::read_or_refuse(file.path(), [&] {
-    auto const items = apps::read_config(file.path());
-    (void)apps::owner_of(items);
+    auto const items = programs::read_config(file.path());
+    (void)programs::owner_of(items);
     std::string text;
     for (auto const& item : items) {
       if (item.name.find('=') != std::string::npos) return;  // no option is called so
       text += written(item);
-      fuzz::expect(apps::renamed(item.name) == item.name, "a name of now is not renamed again");
+      fuzz::expect(programs::renamed(item.name) == item.name, "a name of now is not renamed again");
     }
-    auto const back = apps::read_config(again.write(text).path());
+    auto const back = programs::read_config(again.write(text).path());
     fuzz::expect(back.size() == items.size(), "as many options are read as were written");
     for (std::size_t i = 0; i < back.size(); ++i)
       fuzz::expect(back[i].name == items[i].name && back[i].values == items[i].values,
@@ -42,11 +42,11 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   });
   std::string const any(fuzz::text_of(data, size));
   try {
-    again.write("data = " + apps::toml_text(any) + "\n");
+    again.write("data = " + programs::toml_text(any) + "\n");
   } catch (data_error const&) {
     fuzz::expect(!is_utf8(any), "a text that is UTF-8 is written");
     return 0;
   }
-  fuzz::expect(is_utf8(any) && apps::config_value(again.path(), "data") == any, "a text is read as it was written");
+  fuzz::expect(is_utf8(any) && programs::config_value(again.path(), "data") == any, "a text is read as it was written");
   return 0;
 }

@@ -1,6 +1,6 @@
 // Fuzzes the reader of comma-separated values, gzipped or not; what it reads, written with all quoted, is the same.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/csv.hpp"
+#include "shared/data/csv.hpp"
 
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ using row = std::vector<std::string>;
 
 /// The rows behind the header.
 std::vector<row> read(std::string const& path, std::size_t columns) {
-  apps::csv_file csv(path);
+  programs::csv_file csv(path);
   std::vector<row> rows;
   while (csv.next()) {
     auto& fields = rows.emplace_back();
@@ -38,7 +38,7 @@ std::string quoted(row const& fields) {
 }
 
 std::size_t columns_of(std::string const& path) {
-  apps::csv_file csv(path);
+  programs::csv_file csv(path);
   std::size_t columns = 0;
   for (; csv.find_column(std::to_string(columns)); ++columns) {
   }
@@ -55,9 +55,9 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
         columns_of(file.path());  // a header of 0, 1, 2 ... is compared; of any other, what next() says
     auto const rows = read(file.path(), columns);
     if (columns == 0) return;
-    apps::csv_file csv(file.path());
+    programs::csv_file csv(file.path());
     while (csv.next())
-      if (columns < apps::csv_file::most_columns && csv.find_column(std::to_string(columns))) return;
+      if (columns < programs::csv_file::most_columns && csv.find_column(std::to_string(columns))) return;
     row header;
     for (std::size_t c = 0; c < columns; ++c) header.push_back(std::to_string(c));
     std::string text = quoted(header);

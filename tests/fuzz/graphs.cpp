@@ -1,10 +1,10 @@
 // Fuzzes the reader of labelled graphs, JSON lines: what it reads has words for its pairs, and numbers in its own
 // words.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/data_folder.cpp"  // not their objects, so that libFuzzer sees their branches
-#include "apps/json_lines.cpp"
 #include "graphs/read.cpp"
 #include "reader.hpp"
+#include "shared/data/data_folder.cpp"  // not their objects, so that libFuzzer sees their branches
+#include "shared/data/json_lines.cpp"
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace triad;

@@ -1,10 +1,10 @@
 // Fuzzes the members of a JSON object by their text: of what read_json_line() takes, each is what nlohmann reads, no
 // byte of a token is lost, and an answer reads back.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/json_members.cpp"  // not its object, so that libFuzzer sees its branches
+#include "shared/data/json_members.cpp"  // not its object, so that libFuzzer sees its branches
 
-#include "apps/json_lines.cpp"
 #include "reader.hpp"
+#include "shared/data/json_lines.cpp"
 
 namespace {
 
@@ -14,8 +14,8 @@ using namespace triad;
 std::string tight(std::string_view text) {
   std::string found;
   for (std::size_t at = 0; at < text.size();) {
-    auto const end = text[at] == '"' ? apps::end_of_string(text, at) : at + 1;
-    if (!apps::is_space(text[at])) found += text.substr(at, end - at);
+    auto const end = text[at] == '"' ? programs::end_of_string(text, at) : at + 1;
+    if (!programs::is_space(text[at])) found += text.substr(at, end - at);
     at = end;
   }
   return found;
@@ -23,13 +23,13 @@ std::string tight(std::string_view text) {
 
 void expect_members(std::string const& line, nlohmann::json const& object) {
   std::string joined;
-  for (auto const& m : apps::members_of(line)) {
+  for (auto const& m : programs::members_of(line)) {
     fuzz::expect(object.contains(m.name), "a member has the name that is read");
     fuzz::expect(nlohmann::json::accept(m.value), "a member's value is JSON");
     joined += (joined.empty() ? "{" : ",") + m.written_name + ":" + m.value;
   }
   fuzz::expect((joined.empty() ? "{" : joined) + "}" == tight(line.substr(line.find('{'))), "no byte is lost");
-  auto answer = apps::read_json_line(apps::with_members(line, {{"target", "an answer"}}));
+  auto answer = programs::read_json_line(programs::with_members(line, {{"target", "an answer"}}));
   fuzz::expect(answer.at("target") == "an answer", "an answer reads back");
   auto rest = object;
   answer.erase("target"), rest.erase("target");
@@ -42,10 +42,10 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   std::string const line(fuzz::text_of(data, size));
   nlohmann::json object;
   try {
-    object = apps::read_json_line(line);
+    object = programs::read_json_line(line);
   } catch (data_error const&) {
     try {
-      (void)apps::members_of(line);  // ends, whatever it makes of it
+      (void)programs::members_of(line);  // ends, whatever it makes of it
     } catch (data_error const&) {
     } catch (nlohmann::json::exception const&) {
     }

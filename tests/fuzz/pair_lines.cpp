@@ -1,23 +1,23 @@
 // Fuzzes the reader of pairs of sequences, JSON lines, gzipped or not: what it reads reads back as it was written.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/json_lines.cpp"  // not its object, so that libFuzzer sees its branches
-#include "pairs/pairs.hpp"
 #include "reader.hpp"
+#include "sequences/sequences.hpp"
+#include "shared/data/json_lines.cpp"  // not its object, so that libFuzzer sees its branches
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace triad;
   static fuzz::input_file file("input.jsonl"), again("again.jsonl");
   file.write(fuzz::text_of(data, size));
   fuzz::read_or_refuse(file.path(), [&] {
-    auto const all = pairs::read(file.path());
+    auto const all = sequences::read_pair_lines(file.path());
     std::string lines;
     for (auto const& pair : all) {
       fuzz::expect(!text::words(pair.source).empty() && !text::words(pair.target).empty(), "no pair is empty");
       nlohmann::ordered_json line{{"source", pair.source}, {"target", pair.target}};
       if (!pair.kind.empty()) line["kind"] = pair.kind;
-      lines += apps::json_text_of(line) + "\n";
+      lines += programs::json_text_of(line) + "\n";
     }
-    fuzz::expect(pairs::read(again.write(lines).path()) == all, "pairs are read as they were written");
+    fuzz::expect(sequences::read_pair_lines(again.write(lines).path()) == all, "pairs are read as they were written");
   });
   return 0;
 }

@@ -1,10 +1,10 @@
 // Fuzzes the reader of sentences and their trees, JSON lines, gzipped or not: what it reads is CoNLL-U's too, and reads
 // back as it was written.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/data_folder.cpp"  // not their objects, so that libFuzzer sees their branches
-#include "apps/json_lines.cpp"
-#include "parse/data.cpp"
+#include "dependencies/data.cpp"
 #include "reader.hpp"
+#include "shared/data/data_folder.cpp"  // not their objects, so that libFuzzer sees their branches
+#include "shared/data/json_lines.cpp"
 
 namespace {
 
@@ -12,7 +12,7 @@ std::string json_line(triad::text::conllu_sentence const& s) {
   auto tokens = nlohmann::ordered_json::array(), heads = tokens, labels = tokens;
   for (auto const& word : s.words)
     tokens.push_back(word.form), heads.push_back(word.head), labels.push_back(word.relation);
-  return triad::apps::json_text_of({{"tokens", tokens}, {"heads", heads}, {"labels", labels}}) + "\n";
+  return triad::programs::json_text_of({{"tokens", tokens}, {"heads", heads}, {"labels", labels}}) + "\n";
 }
 
 }  // namespace
@@ -22,21 +22,21 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   static fuzz::input_file file("input.jsonl"), again("again.jsonl"), columns("again.conllu");
   file.write(fuzz::text_of(data, size));
   fuzz::read_or_refuse(file.path(), [&] {
-    auto const all = dependency::read_json_sentences(file.path());
+    auto const all = dependencies::read_json_sentences(file.path());
     std::string lines, conllu;
     for (auto const& s : all) {
       fuzz::expect(!s.words.empty(), "a sentence has words");
       lines += json_line(s), conllu += to_conllu(s);
     }
-    auto const same = [&](dependency::sentences const& back, char const* what) {
+    auto const same = [&](dependencies::sentences const& back, char const* what) {
       fuzz::expect(back.size() == all.size(), what);
       for (std::size_t i = 0; i < back.size(); ++i) fuzz::expect(back[i].words == all[i].words, what);
     };
-    same(dependency::read_json_sentences(again.write(lines).path()), "lines are read as they were written");
+    same(dependencies::read_json_sentences(again.write(lines).path()), "lines are read as they were written");
     same(text::read_conllu(columns.write(conllu).path()), "CoNLL-U is read as it was written");
-    auto const v = dependency::vocabulary::of(all, 1);
+    auto const v = dependencies::vocabulary::of(all, 1);
     for (auto const& s : all)
-      for (auto const& token : dependency::numbered(s, v)) {
+      for (auto const& token : dependencies::numbered(s, v)) {
         auto const n = static_cast<index_t>(s.words.size());
         fuzz::expect(token.relation >= 0 && token.parent >= 0 && token.parent < n, "words have numbers");
       }

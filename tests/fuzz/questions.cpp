@@ -2,20 +2,20 @@
 // sentences, sequences and trees.  Each is read, or refused with where it stands, and none is lost; a question that is
 // JSON comes back as JSON.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/questions.cpp"  // not their objects, so that libFuzzer sees their branches
+#include "shared/data/questions.cpp"  // not their objects, so that libFuzzer sees their branches
 
 #include <algorithm>
 #include <functional>
 #include <iostream>
 #include <sstream>
 
-#include "apps/data_folder.cpp"
-#include "apps/json_lines.cpp"
-#include "apps/json_members.cpp"
-#include "clutrr/facts.hpp"
+#include "dependencies/data.cpp"
+#include "graphs/clutrr/facts.hpp"
 #include "graphs/read.cpp"
-#include "parse/data.cpp"
 #include "reader.hpp"
+#include "shared/data/data_folder.cpp"
+#include "shared/data/json_lines.cpp"
+#include "shared/data/json_members.cpp"
 #include "trees/read.hpp"
 
 namespace {
@@ -24,15 +24,16 @@ using namespace triad;
 
 /// As predict prints it: one line, which reads back with the answer.
 void answer_json(std::string const& line, char const* name) {
-  auto const text = apps::with_members(line, {{name, "an answer"}});
+  auto const text = programs::with_members(line, {{name, "an answer"}});
   fuzz::expect(text.find('\n') == std::string::npos, "an answer is one line");
-  fuzz::expect(apps::member<std::string>(apps::read_json_line(text), name, "") == "an answer", "an answer reads back");
+  fuzz::expect(programs::member<std::string>(programs::read_json_line(text), name, "") == "an answer",
+               "an answer reads back");
 }
 
 void ask_graphs(std::string const& line) {
   static graphs::vocabulary const words({"left", "above", "node: red"}, {"left", "above"});
-  if (apps::is_blank(line)) return;
-  auto given = apps::read_json_line(line);
+  if (programs::is_blank(line)) return;
+  auto given = programs::read_json_line(line);
   given.erase("target");
   auto const g = graphs::numbered(graphs::read_graph(given, false), words);
   fuzz::expect(g.query.from < g.nodes && g.query.to < g.nodes && g.target == -1, "a question is about nodes");
@@ -49,7 +50,7 @@ void ask_clutrr(std::string const& line) {
 
 void ask_parse(std::string const& line) {
   bool const is_json = line.starts_with('{');
-  auto const tokens = is_json ? dependency::tokens_of(apps::read_json_line(line)) : text::words(line);
+  auto const tokens = is_json ? dependencies::tokens_of(programs::read_json_line(line)) : text::words(line);
   auto const s = text::conllu_of(tokens);
   fuzz::expect(s.words.size() == tokens.size(), "a word for each token");
   if (is_json) answer_json(line, "heads");
@@ -57,12 +58,12 @@ void ask_parse(std::string const& line) {
 
 void ask_pairs(std::string const& line) {
   if (!line.starts_with('{')) return;
-  (void)apps::member<std::string>(apps::read_json_line(line), "source", "a text");
+  (void)programs::member<std::string>(programs::read_json_line(line), "source", "a text");
   answer_json(line, "target");
 }
 
 void ask_trees(std::string const& line) {
-  if (apps::is_blank(line)) return;
+  if (programs::is_blank(line)) return;
   auto const tree = trees::source_of(line);
   fuzz::expect(parse_tree(to_text(tree)) == tree, "a tree reads back from its text");
   if (line.starts_with('{')) answer_json(line, "target");
@@ -72,14 +73,14 @@ using asking = void (*)(std::string const& line);
 
 /// Each of the lines is answered, or refused with its place, which is its number between these two; of a file a column
 /// may stand behind it.
-void ask_on(apps::questions const& q, asking ask, long lines, std::string const& before, std::string const& after) {
+void ask_on(programs::questions const& q, asking ask, long lines, std::string const& before, std::string const& after) {
   long answered = 0, refused = 0;
   q.ask(
       [&](std::string const& line) {
         ask(line);
         ++answered;
       },
-      [&](apps::refused_question const& r) {
+      [&](programs::refused_question const& r) {
         ++refused;
         fuzz::expect(r.number == answered + refused, "a refused question has its line's number");
         auto const place = before + std::to_string(r.number);
@@ -117,7 +118,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   auto const text = fuzz::text_of(data, size);
   file.write(text);
   for (auto const& ask : {ask_graphs, ask_clutrr, ask_parse, ask_pairs, ask_trees}) {
-    apps::questions q;
+    programs::questions q;
     q.file = file.path();
     fuzz::read_or_refuse(file.path(), [&] { ask_on(q, ask, lines_of_file(file.path()), file.path() + ":", ": "); });
     q.file.clear();

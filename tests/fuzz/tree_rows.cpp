@@ -1,7 +1,7 @@
 // Fuzzes the reader of rows of trees, a JSON object a line, gzipped or not.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/json_lines.cpp"  // not its object, so that libFuzzer sees its branches
 #include "reader.hpp"
+#include "shared/data/json_lines.cpp"  // not its object, so that libFuzzer sees its branches
 #include "trees/read.hpp"
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {

@@ -18,8 +18,8 @@ call() {  # STATUS COMMAND...: so short a run may not have learned, which is sta
   [[ $status =~ ^($1)$ ]] || failed "status $status of ${*:2}: $output"
 }
 
-# As examples/apps/renames.hpp lists them.
-old_options=$(sed -nE 's/^    \{"([a-z-]+)", "[a-z-]+".*/\1/p' "$root/examples/apps/renames.hpp" | paste -sd'|')
+# As examples/programs/shared/cli/renames.hpp lists them.
+old_options=$(sed -nE 's/^    \{"([a-z-]+)", "[a-z-]+".*/\1/p' "$root/examples/programs/shared/cli/renames.hpp" | paste -sd'|')
 [[ $old_options == *rate*words* ]] || failed "no old options in renames.hpp: $old_options"
 
 goes_on() {  # PROGRAM RUN MODEL'S SETTING...: names of 0.1 are not in what it writes

@@ -10,7 +10,7 @@ from pathlib import Path
 LEFT_OUT = {"shut", "reads", "reading", "slab", "tall", "note", "notes", "identity", "middles", "own"}
 ENDINGS = ("_settings", "_sizes", "settings")  # what somebody is told is called options
 FOLDERS = ("core", "ops", "tree", "layers", "models", "batches", "decoding", "train", "io", "reference")
-OLD_OPTIONS = "examples/apps/renames.hpp"
+OLD_OPTIONS = "examples/programs/shared/cli/renames.hpp"
 LONGEST_GLOSSARY = 15
 
 

@@ -1,0 +1,10 @@
+# Checkpoints that describe no model.
+include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/sizes_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/questions.cmake)
+write_questions(${FOLDER}/data)
+
+foreach(model edge-transformer transformer)
+  run("0|3" train --task parse --preset smoke --updates 2 --data ${FOLDER}/data --model ${model} --out ${FOLDER}/${model})
+  expect_sizes_refused(${model} OPTIONAL attention EVALUATE --task parse --data ${FOLDER}/data ARGUMENTS --task parse --sentence "Did M0 marry M2 ?")
+endforeach()

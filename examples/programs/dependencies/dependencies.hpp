@@ -1,0 +1,36 @@
+// parse: from sentences to their dependencies, of one's own data.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "program.hpp"
+#include "shared/cli/verbs.hpp"
+
+namespace dependencies {
+
+struct own_options : options {
+  std::string file;  // inspect
+
+  void each(triad::programs::option_list& f) override {
+    f("program", &program, "").one_of({"parse"}).hidden().free();
+    f("preset", &preset, "smoke: a few seconds, to try a data set; it learns nothing").one_of({"smoke"}).free();
+    options::each(f);
+    f("file", &file, "A file of sentences").only({"inspect"}).positional().required().existing_file();
+  }
+};
+
+struct task {
+  static int main(int argc, char** argv) {
+    return triad::programs::run_program<own_options>(
+        "parse",
+        "From a sentence to its dependencies: which word is whose head, and by which relation.  An Edge Transformer, "
+        "or a Transformer with biaffine heads, learns it from CoNLL-U or JSON lines.",
+        [](own_options& o) {
+          auto verbs = verbs_of(o);
+          verbs.push_back({"inspect", "Say what a file of sentences holds", [&o] { return inspect(o.file); }});
+          return verbs;
+        },
+        argc, argv, "examples/programs/dependencies/README.md");
+  }
+};
+
+}  // namespace dependencies

@@ -1,0 +1,125 @@
+// A dependency parser on one backend: the options that shape it, its words, and what the verbs of a program ask of it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "shared/backend/network.hpp"
+#include "shared/data/numbering.hpp"
+#include "shared/data/questions.hpp"
+#include "shared/run/learner.hpp"
+#include "triad/batches/dependency_loader.hpp"
+#include "triad/io/text/conllu.hpp"
+#include "triad/io/text/dictionary.hpp"
+
+namespace dependencies {
+
+using triad::index_t;
+using triad::text::conllu_sentence;
+using triad::text::dictionary;
+using sentences = std::vector<conllu_sentence>;
+
+/// The defaults are ours.
+struct options : triad::programs::stack_options {
+  std::string task;     // "parse", where a program has several
+  int least_count = 1;  // of a word of the training set, for the dictionary to have it
+
+  // model: edge-transformer, transformer, universal-transformer
+  triad::triangle_form attention = triad::triangle_form::full;
+  int max_offset = 16;  // relative positions are clipped at so many words
+
+  int updates = 2000, evaluate_every = 200;
+  int tokens = 500;    // words of a batch
+  int dev_size = 500;  // sentences
+  double decay = 0;
+
+  std::string sentence;                  // predict, explain: words separated by spaces
+  triad::programs::questions questions;  // predict
+  bool unknown = false;                  // predict, explain: unknown words become <unk>
+  bool confusion = false;                // evaluate: say which relations are taken for which
+
+  options() {
+    model = "edge-transformer";
+    layers = 4, width = 128, heads = 4, dropout = 0.1, warmup = 200;
+  }
+  void settle() override;
+  void each(triad::programs::option_list& f) override;
+};
+
+/// The defaults that o.preset and o.model stand for; those of presets that all programs have.
+inline void apply_preset(options& o) {
+  o.tied = o.model == "universal-transformer";
+  if (o.preset == "smoke") {
+    o.layers = 1, o.width = 16, o.heads = 2, o.dropout = 0;
+    o.tokens = 40, o.warmup = 0, o.updates = 20, o.evaluate_every = 10, o.dev_size = 4;
+  }
+}
+
+/// The words of the training set, the most frequent first, and its relations in the order of bytes.
+class vocabulary {
+ public:
+  vocabulary() = default;
+  vocabulary(dictionary words, std::vector<std::string> relations)
+      : words_(std::move(words)), relations_(0, std::move(relations)) {}
+  static vocabulary of(sentences const& train, int least_count);
+  static vocabulary from(nlohmann::json const& json, std::string const& file);
+
+  dictionary const& words() const { return words_; }
+  std::vector<std::string> const& relations() const { return relations_.names(); }
+  /// -1: there is none of this name.
+  index_t relation(std::string const& name) const { return relations_.find(name); }
+
+ private:
+  dictionary words_;
+  triad::programs::numbering relations_;
+};
+
+nlohmann::json to_json(vocabulary const& v);
+
+/// What the model says of one sentence, by numbers.
+struct found_tree {
+  std::vector<int> parent;      // of the best tree with one root; its own place for the root
+  std::vector<int> relation;    // the best one to that parent
+  std::vector<double> sure;     // the probability of that relation, given the parent
+  std::vector<double> parents;  // (n, n) the logarithm of the probability that token i's parent is j, by itself
+};
+inline auto tied_parts(found_tree& t) { return std::tie(t.parent, t.relation, t.sure, t.parents); }
+
+/// Room for batches of `words` words in sentences of up to `usual`, and for any sentence of up to `longest`.
+struct parser_room {
+  index_t tokens, relations;
+  int words, usual, longest;
+  bool learns;  // false: room for inference alone
+
+  triad::graph_dims capacity() const {
+    index_t const most = std::max(usual, longest), nodes = std::max(words, longest);
+    index_t const rows = std::max(index_t{words} * usual, index_t{longest} * longest);
+    return {nodes, rows, nodes, rows * most, most};
+  }
+};
+
+class parser : public triad::programs::learner {
+ public:
+  using options = dependencies::options;
+  using vocabulary = dependencies::vocabulary;
+  using room = parser_room;
+
+  // A batch: sentences are added, then used.
+  virtual void clear() = 0;
+  /// False where the batch has no room for it.
+  virtual bool add(std::span<triad::attached_token const> sentence) = 0;
+  /// Of each sentence of the batch.
+  virtual std::vector<found_tree> const& infer() = 0;
+
+  /// The model that the options describe, on a backend, which moves into it; for the backends' units.
+  template <class Ex>
+  static std::unique_ptr<parser> make(Ex ex, options const& o, room const& z);
+};
+
+}  // namespace dependencies

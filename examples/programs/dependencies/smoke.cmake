@@ -1,0 +1,191 @@
+# Every verb of the program once, on JSON lines; and bad lines.
+include(${CMAKE_CURRENT_LIST_DIR}/../shared/tests/program_test.cmake)
+
+set(text "")
+foreach(m RANGE 0 3)
+  foreach(n RANGE 0 3)
+    string(APPEND text "{\"tokens\": [\"M${m}\", \"met\", \"M${n}\"], \"heads\": [2, 0, 2], \"labels\": [\"subj\", \"root\", \"obj\"]}\n")
+  endforeach()
+endforeach()
+foreach(part train dev test_one test_two)
+  file(WRITE ${FOLDER}/data/${part}.jsonl "${text}")
+endforeach()
+run("0|3" train --preset smoke --data ${FOLDER}/data --learning-rate 0.01 --out ${FOLDER}/run)
+expect("\none  exact match [0-9.]+  UAS [0-9.]+  LAS [0-9.]+  \\(16 sentences, 48 words\\)\ntwo  ")
+expect_run(run "0|3" metrics.csv config.toml model.safetensors scores.csv plots/loss.svg plots/validation.svg)
+expect_scores_of_run("(dev|one|two)  exact match [0-9.]+  UAS [0-9.]+  LAS [0-9.]+" ${FOLDER}/run)
+
+# Which relations to right heads are taken for which, as the parses that are written have them; the model has never seen
+# the one that is called iobj here.
+string(REPLACE "obj" "iobj" other "${text}")
+file(WRITE ${FOLDER}/other/test_one.jsonl "${other}")
+file(WRITE ${FOLDER}/other/test_two.jsonl "${text}")
+run(1 evaluate ${FOLDER}/run --data ${FOLDER}/other --out ${FOLDER}/other)
+expect("other is where the data lie, and parses would take their place")
+run(0 evaluate ${FOLDER}/run --data ${FOLDER}/other --confusion --out ${FOLDER}/parses)
+set(told "${output}")
+set(expected "part,target,predicted,count\n")
+set(right_heads none 2 0 2)
+set(relations_of_one none subj root iobj)
+set(relations_of_two none subj root obj)
+foreach(part one two)
+  file(STRINGS ${FOLDER}/parses/${part}.conllu lines REGEX "^[0-9]")
+  set(pairs "")
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "^([0-9])\t[^\t]+\t_\t_\t_\t_\t([0-9])\t([a-z]+)" whole "${line}")
+    list(GET right_heads ${CMAKE_MATCH_1} head)
+    list(GET relations_of_${part} ${CMAKE_MATCH_1} right)
+    if(head EQUAL CMAKE_MATCH_2)
+      list(APPEND pairs "${right},${CMAKE_MATCH_3}")
+    endif()
+  endforeach()
+  count_pairs(${part} "${pairs}" expected)
+endforeach()
+file(READ ${FOLDER}/parses/confusion.csv found)
+if(NOT found STREQUAL expected)
+  message(FATAL_ERROR "confusion.csv is\n${found}and the parses have\n${expected}")
+endif()
+string(REGEX MATCH "one,iobj,([a-z]+),([0-9]+)\n" whole "${expected}")
+if(whole STREQUAL "" OR NOT told MATCHES "\niobj +${CMAKE_MATCH_1} +${CMAKE_MATCH_2} +[0-9]+\n")
+  message(FATAL_ERROR "--confusion does not say what is answered for iobj:\n${told}${found}")
+endif()
+
+# What the last update makes is looked at before it is scored or kept.
+run(3 train --preset smoke --data ${FOLDER}/data --updates 1 --learning-rate 1e300 --out ${FOLDER}/lost)
+expect("value [0-9]+ of [a-z0-9_.]+ is -?(nan|inf) after update 0 \\(batch 0 of epoch 1\\): stopped\n")
+if(EXISTS ${FOLDER}/lost/model.safetensors)
+  message(FATAL_ERROR "weights that are no numbers were kept")
+endif()
+
+# All sentences that are too long are named at once, to train on and where there is no memory for a part that is
+# measured; no address space holds this model.
+function(write_sentence file words)  # all but the first hang on that
+  math(EXPR rest "${words} - 1")
+  string(REPEAT ",\"x\"" ${rest} tokens)
+  string(REPEAT ",1" ${rest} heads)
+  string(REPEAT ",\"obj\"" ${rest} labels)
+  file(APPEND ${file} "{\"tokens\":[\"x\"${tokens}],\"heads\":[0${heads}],\"labels\":[\"root\"${labels}]}\n")
+endfunction()
+file(REMOVE ${FOLDER}/long/train.jsonl ${FOLDER}/far/test.jsonl)
+file(WRITE ${FOLDER}/long/train.jsonl "${text}")
+write_sentence(${FOLDER}/long/train.jsonl 42)
+write_sentence(${FOLDER}/long/train.jsonl 55)
+run(1 train --preset smoke --data ${FOLDER}/long)
+expect("training sentences 17, 18 have 42, 55 words: give --tokens 55, or leave them out\n")
+file(WRITE ${FOLDER}/far/train.jsonl "${text}")
+file(WRITE ${FOLDER}/far/test.jsonl "${text}")
+write_sentence(${FOLDER}/far/test.jsonl 60)
+set(ENV{ASAN_OPTIONS} "$ENV{ASAN_OPTIONS}:allocator_may_return_null=1")  # or that sanitizer ends what asks for so much
+run(1 train --preset smoke --data ${FOLDER}/far --width 1048576 --layers 8 --heads 1)
+expect("sentence 17 of test has 60 words: [0-9]+TiB of memory, and this run has .*; leave it out, or take a smaller model")
+
+run(0 predict ${FOLDER}/run "{\"tokens\": [\"M3\", \"met\", \"M0\"]}")
+expect("^{\"tokens\":\\[\"M3\",\"met\",\"M0\"\\],\"heads\":\\[[0-9],[0-9],[0-9]\\],\"labels\":\\[\"[a-z]+\",\"[a-z]+\",\"[a-z]+\"\\]}\n$")
+run(0 predict ${FOLDER}/run "{\"id\": 7, \"tokens\": [\"M3\", \"met\", \"M0\"], \"note\": [\"kept\"]}" "{\"id\": 8, \"tokens\": []}")
+expect("^{\"id\":7,\"tokens\":\\[\"M3\",\"met\",\"M0\"\\],\"note\":\\[\"kept\"\\],\"heads\":\\[[0-9],[0-9],[0-9]\\],\"labels\":\\[[a-z,\"]+\\]}\n{\"id\":8,\"tokens\":\\[\\],\"heads\":\\[\\],\"labels\":\\[\\]}\n$")
+run(0 predict ${FOLDER}/run "{\"id\":12345678901234567890123,\"x\":-0,\"x\":1.0,\"tokens\":[\"M3\"]}")
+expect("^{\"id\":12345678901234567890123,\"x\":-0,\"x\":1.0,\"tokens\":\\[\"M3\"\\],\"heads\":")
+run(1 predict ${FOLDER}/run "{\"tokens\": [\"M3\", \"\"]}")
+expect("question 1: token 2 is empty; expected a text")
+run(1 predict ${FOLDER}/run --unknown "{\"tokens\": [\"M3\\tmet\"]}")
+expect("question 1: token 1 is \"M3.tmet\"; expected a text without tabs and line ends")
+string(REPEAT "M3 met M0 " 44 long)
+run(0 predict ${FOLDER}/run "${long}")
+expect("\n132\tM0\t.*")
+run(0 predict ${FOLDER}/run "M3 met M0")
+expect("1\tM3\t")
+run(0 predict ${FOLDER}/run "M3 met M0" "M0 met M3")
+set(answer "${output}")
+file(WRITE ${FOLDER}/plain.txt "M3 met M0\nM0 met M3\n")
+execute_process(COMMAND ${CMAKE_COMMAND} -E cat ${FOLDER}/plain.txt COMMAND ${PROGRAM} predict ${FOLDER}/run --file /dev/stdin
+  OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+if(NOT output STREQUAL answer)
+  message(FATAL_ERROR "a pipe, which can be read once, has other questions:\n${output}")
+endif()
+run(1 predict ${FOLDER}/run --sentence "a b" "a b")
+expect("2 ways to ask, --sentence and questions on the command line: give one")
+run(1 predict ${FOLDER}/run "M3 met Ada")
+expect("question 1: \"Ada\" is none of the [0-9]+ words that the model knows")
+run(0 explain ${FOLDER}/run --sentence "M3 met M0" --out ${FOLDER}/tree)
+expect("tree/tree.svg")
+run(1 evaluate ${FOLDER}/run --data ${FOLDER}/nowhere)
+expect("is expected")
+
+# CoNLL-U is read as such by its first line, whatever it is called, and from standard input; columns in a question are refused.
+set(rows "# sent_id = 7\n1\tM3\tm\tX\t_\t_\t_\t_\t_\tx=y\n2\tmet\t_\t_\t_\t_\t_\t_\t_\t_\n3\tM0\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
+file(WRITE ${FOLDER}/rows.conllu "${rows}${rows}")
+file(WRITE ${FOLDER}/rows.txt "${rows}${rows}")
+run(0 predict ${FOLDER}/run --file ${FOLDER}/rows.conllu)
+expect("^# sent_id = 7\n1\tM3\tm\tX\t_\t_\t[0-9]\t[a-z]+\t_\tx=y\n")
+set(answer "${output}")
+run(0 predict ${FOLDER}/run --file ${FOLDER}/rows.txt)
+execute_process(COMMAND ${PROGRAM} predict ${FOLDER}/run INPUT_FILE ${FOLDER}/rows.txt OUTPUT_VARIABLE piped)
+if(NOT output STREQUAL answer OR NOT piped STREQUAL answer)
+  message(FATAL_ERROR "the answer depends on where rows are read:\n${answer}${output}${piped}")
+endif()
+file(WRITE ${FOLDER}/rows.txt "# a comment\nM3 met M0\n")
+execute_process(COMMAND ${PROGRAM} predict ${FOLDER}/run INPUT_FILE ${FOLDER}/rows.txt RESULT_VARIABLE status ERROR_VARIABLE output)
+expect("standard input:2: 1 columns where CoNLL-U has 10")
+file(WRITE ${FOLDER}/rows.txt "M3 met M0\n1\tM3\t_\n")
+run(1 predict ${FOLDER}/run --unknown --file ${FOLDER}/rows.txt)
+expect("rows.txt:2:2: found a tab, as between columns of data")
+run(1 explain ${FOLDER}/run --unknown --sentence "M3\tmet")
+expect("column 3: found a tab, as between columns of data")
+run(1 predict ${FOLDER}/run --unknown "IN: M3 OUT: M0")
+expect("question 1: found a line of SCAN")
+
+# A word that is written as a mark of the dictionary is unknown, and a long one is not repeated.
+run(1 predict ${FOLDER}/run "M3 met <unk>")
+expect("question 1: \"<unk>\" is none of the [0-9]+ words that the model knows")
+run(0 predict ${FOLDER}/run --unknown "M3 met <pad>")
+string(REPEAT "x" 10000 long)
+run(1 predict ${FOLDER}/run "${long}")
+expect("question 1: \"x+\\.\\.\\.\" is none of the [0-9]+ words")
+string(LENGTH "${output}" length)
+if(length GREATER 400)
+  message(FATAL_ERROR "a long word is repeated:\n${output}")
+endif()
+
+# Where relative positions are clipped is part of the model.
+run("0|3" train --preset smoke --data ${FOLDER}/data --max-offset 1 --out ${FOLDER}/near)
+expect_scores_of_run("(dev|one|two)  exact match [0-9.]+  UAS [0-9.]+  LAS [0-9.]+" ${FOLDER}/near)
+run(1 train --preset smoke --data ${FOLDER}/data --resume --out ${FOLDER}/near)
+expect("max_offset: checkpoint has 1, this program wants none")
+run(1 train --preset smoke --data ${FOLDER}/data --model transformer --max-offset 1)
+expect("--max-offset is about relative positions, which --model transformer does not have")
+
+expect_seeds_of_jobs("0|3" train --preset smoke --data ${FOLDER}/data --dropout 0.2)
+
+# What is wrong is told with file and line, and what to do.
+set(good "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}")
+expect_bad_lines("${good}\n" 1
+    "{\"tokens\": [\"a\"|[0-9]+: expected JSON, found none"
+    "[\"a\", \"b\"]| expected an object in braces, found "
+    "{\"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}| expected \"tokens\", a list of words, found none"
+    "{\"tokens\": [\"a\", 3], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}| expected \"tokens\" to be a list of words, found "
+    "{\"tokens\": [\"a\", \"\"], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}| token 2 is empty; expected a text"
+    "{\"tokens\": [\"a\\tc\", \"b\"], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}| token 1 is \"a.tc\"; expected a text without tabs and line ends"
+    "{\"tokens\": [\"a\", \"b\\r\"], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}| token 2 is \"b.r\"; expected a text without tabs and line ends"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 1], \"labels\": [\"root\", \"\"]}| the label of token 2 is empty; expected a text"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 1], \"labels\": [\"root\\n\", \"obj\"]}| the label of token 1 is \"root.n\"; expected a text without tabs and line ends"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 1], \"labels\": [\"root\", \"_\"]}| the label of token 2 is \"_\", which says in CoNLL-U that there is none"
+    "{\"tokens\": [\"a\", \"b\"], \"labels\": [\"root\", \"obj\"]}| expected \"heads\", a list of whole numbers, 0 for the root, found none"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": 1, \"labels\": [\"root\", \"obj\"]}| heads: expected a list of integers, found 1"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 1.7], \"labels\": [\"root\", \"obj\"]}| heads: expected an integer from [-0-9]+ to 2147483647, found 1.7"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [4294967296, 1], \"labels\": [\"root\", \"obj\"]}| heads: expected an integer from .*, found 4294967296"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, true], \"labels\": [\"root\", \"obj\"]}| heads: expected an integer from .*, found true"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 1e300], \"labels\": [\"root\", \"obj\"]}| heads: expected an integer from .*, found 1e.300"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0], \"labels\": [\"root\", \"obj\"]}| 2 tokens, 1 heads and 2 labels; expected as many of each"
+    "{\"tokens\": [], \"heads\": [], \"labels\": []}| 0 tokens, 0 heads and 0 labels; expected as many of each, and one at least"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 3], \"labels\": [\"root\", \"obj\"]}| the head of token 2 is 3; expected another of the 2 tokens"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 2], \"labels\": [\"root\", \"obj\"]}| the head of token 2 is 2; expected another of the 2 tokens"
+    "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 0], \"labels\": [\"root\", \"obj\"]}| 2 heads are 0; expected one, the root's"
+    "{\"tokens\": [\"a\", \"b\", \"c\"], \"heads\": [0, 3, 2], \"labels\": [\"root\", \"obj\", \"obj\"]}| the heads from token 2 upward come back to it: no tree")
+file(WRITE ${FOLDER}/good.jsonl "${good}\n")
+run(0 inspect ${FOLDER}/good.jsonl)
+expect("good.jsonl: 1 sentences of up to 2 words\n2 words\n2 relations: obj 1, root 1\n")
+run(1 train)
+expect("a parser needs sentences: give a folder with train, dev and test .conllu or .jsonl with --data")
+file(WRITE ${FOLDER}/hollow/test.conllu "")
+run(1 evaluate ${FOLDER}/run --data ${FOLDER}/hollow)
+expect("hollow/test.conllu: there is no sentence in it; docs/data.md has the format")

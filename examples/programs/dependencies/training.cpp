@@ -1,0 +1,231 @@
+// Training, and what parses are worth.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "program.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/processes/atomic_file.hpp"
+#include "shared/run/sample.hpp"
+#include "shared/run/seed_means.hpp"
+#include "triad/core/errors.hpp"
+
+namespace dependencies {
+
+using triad::programs::part_scores;
+using triad::programs::scored_run;
+using triad::text::attachment_scores;
+
+void options::each(triad::programs::option_list& f) {
+  std::set<std::string> const asked{"evaluate", "predict", "explain"};
+  if (!task.empty())
+    f("task", &task, "parse, this task; cfq VERB --help is about the other one, semantic: from question to query")
+        .also(asked)
+        .one_of({"parse"})
+        .shapes();
+  f("data", &data,
+    "Folder with train, dev and test .conllu" + std::string(task.empty() ? " or .jsonl" : "") + ", gzipped or not")
+      .also({"evaluate"})
+      .path();
+  stack_options::each(f);
+  f("min-count", &least_count, "The dictionary has words that the training set has so often").seldom().positive();
+  f("model", &model, "edge-transformer; transformer or universal-transformer, with biaffine heads")
+      .one_of({"edge-transformer", "transformer", "universal-transformer"})
+      .shapes();
+  f("attention", &attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations, flat")
+      .newer()
+      .shapes();
+  f("max-offset", &max_offset, "Of edge-transformer: words so far apart, and farther, have one relative position")
+      .seldom()
+      .between(1, triad::programs::most_offset)
+      .newer("16")
+      .shapes()
+      .within(1, [] { return triad::programs::most_offset; });
+  f("tokens", &tokens, "Words of a batch, at most").positive();
+  f("updates", &updates, "").positive();
+  f("evaluate-every", &evaluate_every, "Updates between two checkpoints").seldom().positive();
+  f("dev-size", &dev_size, "Sentences that a checkpoint is measured on; 0: all of dev").seldom().not_negative().free();
+  f("weight-decay", &decay, "Weight decay of AdamW").seldom().not_negative();
+
+  f("confusion", &confusion, "Say which relations to a right head are taken for which: the ten most frequent pairs")
+      .only({"evaluate"});
+  f("out", &out, "Folder for the parses, NAME.conllu of each part, and confusion.csv")
+      .only({"evaluate"})
+      .file_or_folder();
+  f("sentence", &sentence, "Words separated by spaces: \"Did M0 marry M1\"").only({"predict", "explain"}).question();
+  f("unknown", &unknown, "Parse words that the model does not know as <unk>, instead of refusing them")
+      .only({"predict", "explain"});
+  questions.each(f, "A sentence, as --sentence has it, or {\"tokens\": [...]}");
+  f("out", &out, "Folder for tree.svg").only({"explain"}).file_or_folder();
+  f.force(&force, {"evaluate", "explain"});
+}
+
+void options::settle() {
+  stack_options::settle();
+  if (model == "edge-transformer") return;
+  if (attention != triad::triangle_form::full)
+    throw triad::data_error("--attention is about the states of edges, which --model " + model + " does not have");
+  if (max_offset != options().max_offset)
+    throw triad::data_error("--max-offset is about relative positions, which --model " + model + " does not have");
+  if (tied != (model == "universal-transformer"))
+    throw triad::data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
+}
+
+int longest_of(sentences const& all) {
+  std::size_t most = 1;
+  for (auto const& s : all) most = std::max(most, s.words.size());
+  return static_cast<int>(most);
+}
+
+int longest_of(data_set const& data) {
+  int most = longest_of(data.train);
+  for (auto const& part : data.tests) most = std::max(most, longest_of(part.all));
+  return most;
+}
+
+std::vector<triad::programs::sized_example> larger_than(std::vector<test_part> const& parts, int words) {
+  std::vector<triad::programs::sized_example> all;
+  for (auto const& part : parts)
+    triad::programs::add_larger(
+        all, words, part.all.size(), [&](std::size_t i) { return part.all[i].words.size(); },
+        [&](std::size_t i) { return fmt::format("sentence {} of {}", i + 1, part.name); });
+  return all;
+}
+
+attachment_scores score(parser& net, sentences const& all, vocabulary const& v, parsed_sentence const& f) {
+  attachment_scores scores;
+  parse_all(net, all, v, [&](conllu_sentence const& s, found_tree const& tree) {
+    auto const parsed = with_tree(s, tree, v);
+    scores.add(s.words, parsed.words);
+    if (f) f(s, parsed);
+  });
+  return scores;
+}
+
+long long words_of(sentences const& all) {
+  long long count = 0;
+  for (auto const& s : all) count += static_cast<long long>(s.words.size());
+  return count;
+}
+
+namespace {
+
+std::string percent(double part) { return fmt::format("{:.2f}", 100 * part); }
+
+}  // namespace
+
+part_scores scores_of(std::string const& part, attachment_scores const& s) {
+  return {part, {{"exact match", s.exact_match()}, {"UAS", s.uas()}, {"LAS", s.las()}}, s.sentences};
+}
+
+std::string told(part_scores const& p, long long words) {
+  std::string text = p.part;
+  for (auto const& [name, value] : p.figures) text += fmt::format("  {} {}", name, percent(value));
+  return text + fmt::format("  ({} sentences, {} words)", p.examples, words);
+}
+
+parser_training::parser_training(options const& o, data_set const& data)
+    : sentence_training(o, "words"), data_(data), most_(longest_of(data)) {
+  words_ = vocabulary::of(data.train, o.least_count);
+  std::vector<triad::programs::sized_example> longer;
+  triad::programs::add_larger(
+      longer, o.tokens, data.train.size(), [&](std::size_t i) { return data.train[i].words.size(); },
+      [&](std::size_t i) { return std::to_string(i + 1); });
+  if (!longer.empty())
+    throw triad::data_error(fmt::format("training sentence{} {}: give --tokens {}, or leave {} out",
+                                        longer.size() == 1 ? "" : "s", triad::programs::told_sizes(longer, "words"),
+                                        longest_of(data.train), longer.size() == 1 ? "it" : "them"));
+  std::vector<triad::programs::pair_length> lengths;
+  for (auto const& s : data.train) {
+    lengths.push_back({static_cast<index_t>(s.words.size()), 0});
+    add(numbered(s, words_));
+  }
+  batches_.emplace(std::move(lengths), o.tokens, o.seed);
+  for (auto const& part : data.tests)
+    if (part.name == "dev") dev_ = triad::programs::sample(part.all, o.dev_size);
+  measured_on_train_ = dev_.empty();
+  if (measured_on_train_) dev_ = triad::programs::sample(data.train, o.dev_size);
+}
+
+triad::programs::learner& parser_training::net() {
+  if (net_) return *net_;
+  auto all = words_of(data_.train);  // of the part that has most: no batch has more
+  for (auto const& part : data_.tests) all = std::max(all, words_of(part.all));
+  int const words = static_cast<int>(std::min<long long>(all, options_.tokens));
+  net_ = triad::programs::make<parser>(
+      options_, {words_.words().size(), static_cast<index_t>(words_.relations().size()), words, longest_, most_, true},
+      {.batches = fmt::format("batches of {} words in sentences of up to {}", words, longest_),
+       .remedy = "take fewer --tokens, or --recompute",
+       .unit = "words",
+       .larger = [&] {
+         bool const one = std::int64_t{most_} * most_ > std::int64_t{words} * longest_;
+         return one ? larger_than(data_.tests, longest_) : std::vector<triad::programs::sized_example>();
+       }});
+  return *net_;
+}
+
+std::int64_t parser_training::batch_size() { return words_of(data_.train) / updates_of_a_pass(); }
+
+std::string parser_training::data_setting() {
+  return digest([](auto& d, triad::attached_token const& t) { d.add({t.token, t.parent, t.relation}); });
+}
+
+double parser_training::validate() { return dependencies::score(*net_, dev_, words_).las(); }
+
+std::vector<part_scores> parser_training::score() {
+  std::vector<part_scores> scores;
+  for (auto const& part : data_.tests)
+    scores.push_back(scores_of(part.name, dependencies::score(*net_, part.all, words_)));
+  return scores;
+}
+
+namespace {
+
+void describe(parser_training& work, data_set const& data) {
+  auto const& v = work.words();
+  triad::programs::say("{} training sentences, {} words, {} relations; {} updates an epoch{}\n", data.train.size(),
+                       v.words().size() - dictionary::specials, v.relations().size(), work.updates_of_a_pass(),
+                       unknown_in(data.train, v));
+  for (auto const& part : data.tests)
+    triad::programs::say("  {}: {} sentences{}\n", part.name, part.all.size(), unknown_in(part.all, v));
+  if (work.measured_on_train())
+    fmt::print("  no dev part: checkpoints are measured on {} of the training sentences\n", work.dev().size());
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int train(options& o) {
+  auto const data = read_data(o, true);
+  triad::programs::run_folder const folder(o.out);
+  auto const first = o.seed;
+  bool on_train = false;
+  auto const runs = triad::programs::train_seeds(
+      o, o.out,
+      [&](std::string const&) {
+        auto work = std::make_unique<parser_training>(o, data);
+        on_train = work->measured_on_train();
+        if (o.seed == first) describe(*work, data);
+        return work;
+      },
+      [&](scored_run const& r) {
+        fmt::print("seed {}: {} LAS {}  ({:.0f} s){}\n", r.seed, on_train ? "training" : "dev",
+                   r.validations.empty() ? "not measured" : percent(r.validation), r.seconds,
+                   failure_of(r, "  failed: below 50"));
+        for (std::size_t p = 0; p < r.parts.size(); ++p)
+          triad::programs::say("{}\n", told(r.parts[p], words_of(data.tests[p].all)));
+      });
+  if (!runs) return triad::programs::interrupted_status();
+  if (runs->size() > 1)
+    fmt::print("\n{}{}\n", triad::programs::table_of(*runs, percent), triad::programs::whose_mean(*runs, o.seed));
+  if (!o.out.empty()) {
+    triad::programs::write_plots(o, *runs, {"sum of two cross entropies", "labelled attachment score"});
+    triad::programs::write_atomically(o.out + "/scores.csv", triad::programs::scores_csv(*runs, percent));
+    triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds, "scores"));
+  }
+  return triad::programs::status_of(*runs);
+}
+
+}  // namespace dependencies

@@ -1,0 +1,206 @@
+// What a trained parser answers.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "program.hpp"
+#include "shared/cli/outputs.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/data/json_lines.hpp"
+#include "shared/data/json_members.hpp"
+#include "shared/processes/atomic_file.hpp"
+#include "shared/report/confusion.hpp"
+#include "shared/report/svg_arcs.hpp"
+#include "shared/report/table.hpp"
+#include "shared/run/permute.hpp"
+#include "triad/core/errors.hpp"
+
+namespace dependencies {
+namespace {
+
+/// With room for sentences of up to `longest` words.
+triad::programs::trained<parser> trained_parser(options const& o, triad::checkpoint const& file, int longest,
+                                                triad::programs::room_advice const& asked = {}) {
+  return {
+      o, file,
+      [longest](vocabulary const& v, options const&) {
+        return parser_room{
+            v.words().size(), static_cast<index_t>(v.relations().size()), 500, std::min(longest, 24), longest, false};
+      },
+      asked};
+}
+
+triad::programs::trained<parser> trained_parser(options const& o, int longest) {
+  return trained_parser(o, triad::programs::open_run(o.run), longest);
+}
+
+int evaluate(options const& o) {
+  triad::programs::expect_other_folder(o.out, o.data, "parses");
+  auto const data = read_data(o, false);
+  std::vector<std::string> files{"confusion.csv"};
+  for (auto const& part : data.tests) files.push_back(part.name + ".conllu");
+  triad::programs::expect_free_in_folder(o, files);
+  int const longest = longest_of(data);
+  auto const model = trained_parser(
+      o, triad::programs::open_run(o.run), longest,
+      {.unit = "words", .larger = [&] { return larger_than(data.tests, triad::programs::nearly(longest)); }});
+  if (!o.out.empty()) triad::programs::make_folder(o.out);
+  triad::programs::confusion relations;
+  for (auto const& part : data.tests) {
+    std::string text;
+    auto const found = score(*model.net, part.all, model.words, [&](auto const& s, auto const& parsed) {
+      for (std::size_t i = 0; i < s.words.size(); ++i)
+        if (s.words[i].head == parsed.words[i].head)
+          relations.add(part.name, s.words[i].relation, parsed.words[i].relation);
+      if (!o.out.empty()) text += to_conllu(parsed);
+    });
+    triad::programs::say("{}{}\n", told(scores_of(part.name, found), found.words), unknown_in(part.all, model.words));
+    if (!o.out.empty()) triad::programs::write_atomically(o.out + "/" + part.name + ".conllu", text);
+  }
+  if (o.confusion) fmt::print("{}", relations.table());
+  if (!o.out.empty()) triad::programs::write_atomically(o.out + "/confusion.csv", relations.csv());
+  return 0;
+}
+
+/// A sentence with the words that the model knows, or any if o.unknown.
+conllu_sentence const& checked(conllu_sentence const& s, vocabulary const& v, options const& o) {
+  if (!o.unknown) expect_known(s, v);
+  return s;
+}
+
+/// The question with the sentence's heads and labels; its other members stay.
+std::string to_json_line(std::string const& question, conllu_sentence const& s) {
+  auto heads = nlohmann::ordered_json::array(), labels = heads;
+  for (auto const& word : s.words) heads.push_back(word.head), labels.push_back(word.relation);
+  return triad::programs::with_members(question, {{"heads", std::move(heads)}, {"labels", std::move(labels)}}) + "\n";
+}
+
+/// The sentences of CoNLL-U that are asked, and where they stand; none where the questions are no CoNLL-U, which their
+/// first line tells whatever they are called.
+struct asked_conllu {
+  bool is = false;
+  sentences all{};
+  std::string called{};
+};
+asked_conllu read_asked(options& o) {
+  auto const& file = o.questions.file;
+  if (!o.sentence.empty()) return {};
+  bool const named = !file.empty() && !file.ends_with(".jsonl") && !file.ends_with(".jsonl.gz") &&
+                     (!o.task.empty() || file.ends_with(".conllu") || file.ends_with(".conllu.gz"));
+  if (!named && !triad::text::begins_conllu(o.questions.first_line().value_or(""))) return {};
+  auto const heads = triad::text::conllu_heads::ignored;
+  if (!file.empty()) return {true, triad::text::read_conllu(file, heads), file};
+  std::istringstream text(o.questions.all_of_input());
+  return {true, triad::text::read_conllu(text, "standard input", heads), "standard input"};
+}
+
+int predict(options& o) {
+  constexpr int most = 1024;  // words of a line
+  o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
+  auto const read = read_asked(o);
+  int room = read.is ? longest_of(read.all) : 128;  // is made anew for longer ones
+  auto const run = triad::programs::open_run(o.run);
+  auto model = trained_parser(o, run, room);
+  auto const answer = [&](sentences const& all, auto const& text_of) {
+    parse_all(*model.net, all, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
+      triad::programs::answer(text_of(with_tree(s, tree, model.words)));
+    });
+  };
+  auto const as_conllu = [](conllu_sentence const& found) { return to_conllu(found); };
+  auto const one = [&](std::string const& line) {
+    bool const is_json = line.starts_with('{');
+    if (!is_json) triad::programs::expect_plain_question(line);
+    auto const s =
+        triad::text::conllu_of(is_json ? tokens_of(triad::programs::read_json_line(line)) : triad::text::words(line));
+    auto const as_json = [&](conllu_sentence const& found) { return to_json_line(line, found); };
+    if (s.words.empty()) return triad::programs::answer(is_json ? as_json(s) : "\n");  // an answer to each
+    if (s.words.size() > most)
+      throw triad::data_error(
+          fmt::format("the sentence has {} words; at most {} are read: split it", s.words.size(), most));
+    sentences const asked{checked(s, model.words, o)};
+    if (auto const n = static_cast<int>(s.words.size()); n > room) {
+      auto const longest = std::min(most, std::max(n, 2 * room));
+      model = trained_parser(o, run, longest), room = longest;
+    }
+    if (is_json)
+      answer(asked, as_json);
+    else
+      answer(asked, as_conllu);
+  };
+  if (read.is) {
+    for (std::size_t i = 0; i < read.all.size(); ++i) try {
+        checked(read.all[i], model.words, o);
+      } catch (triad::data_error const& e) {
+        throw triad::data_error(fmt::format("{}: sentence {}: {}", read.called, i + 1, e.what()));
+      }
+    answer(read.all, as_conllu);
+  } else if (!o.sentence.empty()) {
+    one(o.sentence);
+  } else {
+    return o.questions.answer(o.program, one);
+  }
+  return 0;
+}
+
+std::string picture(conllu_sentence const& s, found_tree const& tree, vocabulary const& v) {
+  std::vector<triad::programs::arc_word> words;
+  auto const n = s.words.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    auto const p = static_cast<std::size_t>(tree.parent[i]);
+    words.push_back({s.words[i].form, std::to_string(i + 1), tree.parent[i],
+                     v.relations()[static_cast<std::size_t>(tree.relation[i])] + " " +
+                         fmt::format("{:.3f}", std::exp(tree.parents[i * n + p])).substr(0, 4)});
+  }
+  return to_svg(words);
+}
+
+int explain(options const& o) {
+  triad::programs::expect_plain_question(o.sentence);
+  auto const given = triad::text::conllu_of(triad::text::words(o.sentence));
+  if (given.words.empty()) throw triad::data_error("explain needs a sentence: --sentence \"Did M0 marry M1\"");
+  triad::programs::expect_free_in_folder(o, {"tree.svg"});
+  auto const n = given.words.size();
+  auto const model = trained_parser(o, static_cast<int>(n));
+  parse_all(
+      *model.net, {checked(given, model.words, o)}, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
+        auto const name = [&](std::size_t i, std::size_t parent) {
+          return i == parent ? std::string("(root)") : s.words[parent].form;
+        };
+        triad::programs::text_table table({"word", "head", "relation", "", "likeliest heads"});
+        for (std::size_t i = 0; i < n; ++i) {
+          auto const order = triad::programs::order_by(
+              n, [&](std::size_t a, std::size_t b) { return tree.parents[i * n + a] > tree.parents[i * n + b]; });
+          std::string likeliest;
+          for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k)
+            likeliest += fmt::format("{}{} {:.3f}", k > 0 ? "  " : "", name(i, order[k]),
+                                     std::exp(tree.parents[i * n + order[k]]));
+          table.row({fmt::format("{} {}", i + 1, s.words[i].form), name(i, static_cast<std::size_t>(tree.parent[i])),
+                     model.words.relations()[static_cast<std::size_t>(tree.relation[i])],
+                     fmt::format("{:.3f}", tree.sure[i]), likeliest});
+        }
+        fmt::print("{}", table.text());
+        if (o.out.empty()) return;
+        triad::programs::make_folder(o.out);
+        triad::programs::write_atomically(o.out + "/tree.svg", picture(s, tree, model.words));
+        triad::programs::say("{}/tree.svg\n", o.out);
+      });
+  return 0;
+}
+
+}  // namespace
+
+std::vector<triad::programs::verb> verbs_of(options& o) {
+  return {{"train", "Train, and parse dev and test", [&o] { return train(o); }},
+          {"evaluate", "Exact match, unlabelled and labelled attachment score of a trained model",
+           [&o] { return evaluate(o); }},
+          {"predict", "Parse a sentence, a file, or each line of standard input", [&o] { return predict(o); }},
+          {"explain", "The likeliest heads of each word, and a picture of the tree", [&o] { return explain(o); }}};
+}
+
+}  // namespace dependencies

@@ -1,0 +1,229 @@
+// What a trained model answers: one question after another, all of a part, and why.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "proof.hpp"
+#include "shared/backend/in_batches.hpp"
+#include "shared/cli/outputs.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/processes/atomic_file.hpp"
+#include "shared/report/attention_names.hpp"
+#include "shared/report/confusion.hpp"
+#include "shared/report/printed.hpp"
+#include "shared/run/ensemble.hpp"
+#include "shared/run/run_folder.hpp"
+#include "training.hpp"
+
+namespace graphs {
+
+int most_nodes(graph_list const& graphs) {
+  int most = 1;
+  for (auto const& g : graphs) most = std::max(most, g.nodes);
+  return most;
+}
+
+int most_nodes(std::vector<test_part> const& parts) {
+  int most = 1;
+  for (auto const& part : parts) most = std::max(most, most_nodes(part.graphs));
+  return most;
+}
+
+namespace {
+
+/// take(first, last, answer()) of graphs first .. last - 1, in batches that fit.
+template <class Answer, class Take>
+void answer_in_batches(network& net, graph_list const& graphs, Answer const& answer, Take const& take) {
+  triad::programs::in_batches(
+      net, graphs.size(), [&](std::size_t i) { return net.add(graphs[i]); },
+      [&](std::size_t i) {
+        return fmt::format("graph {} has {} nodes, more than the model has room for", i, graphs[i].nodes);
+      },
+      answer, take);
+}
+
+double share_of(std::size_t right, graph_list const& graphs) {
+  return graphs.empty() ? 0 : static_cast<double>(right) / static_cast<double>(graphs.size());
+}
+
+}  // namespace
+
+void answer_all(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f) {
+  answer_in_batches(
+      net, graphs, [&]() -> auto const& { return net.infer(); },
+      [&](std::size_t first, std::size_t last, std::vector<triad::index_t> const& best) {
+        for (auto i = first; i < last; ++i) f(graphs[i], static_cast<int>(best[i - first]));
+      });
+}
+
+int answerer::operator()(labelled_graph const& graph) {
+  if (graph.nodes > most_) {
+    int const most = std::max(graph.nodes, std::min(2 * most_, largest_graph));
+    most_ = 0, model_.reset();  // before the other takes memory, which there may be too little of
+    model_.emplace(trained_model(options_, file_, most));
+    most_ = most;
+  }
+  model_->net->clear();
+  model_->net->add(graph);
+  return static_cast<int>(model_->net->infer().front());
+}
+
+double accuracy(network& net, graph_list const& graphs) {
+  std::size_t right = 0;
+  answer_all(net, graphs, [&](labelled_graph const& g, int answer) { right += answer == g.target ? 1u : 0u; });
+  return share_of(right, graphs);
+}
+
+std::size_t widest(std::vector<std::string> const& names) {
+  std::size_t width = 4;
+  for (auto const& name : names) width = std::max(width, name.size());
+  return width;
+}
+
+vocabulary words_of(triad::checkpoint const& file) {
+  return vocabulary::from(file.vocabulary(), file.tensors().file());
+}
+
+void add_larger_graphs(std::vector<triad::programs::sized_example>& to, int than, graph_list const& graphs,
+                       std::vector<std::string> const& places, std::string const& name) {
+  triad::programs::add_larger(
+      to, than, graphs.size(), [&](std::size_t i) { return graphs[i].nodes; },
+      [&](std::size_t i) { return places.empty() ? fmt::format("graph {} of {}", i + 1, name) : places[i]; });
+}
+
+namespace {
+triad::programs::trained<network> trained_with(options const& o, triad::checkpoint const& file, int most,
+                                               bool explaining, triad::programs::room_advice const& asked) {
+  return {o, file,
+          [&](vocabulary const& words, options const&) {
+            return network_room{
+                words.embedding_rows(), words.targets.end(), explaining ? 1 : 64, std::min(most, 24), most, explaining};
+          },
+          asked};
+}
+}  // namespace
+
+triad::programs::trained<network> trained_model(options const& o, triad::checkpoint const& file, int most,
+                                                bool explaining) {
+  return trained_with(o, file, most, explaining, {});
+}
+
+triad::programs::trained<network> trained_model(options const& o, triad::checkpoint const& file,
+                                                std::vector<test_part> const& parts) {
+  int const most = most_nodes(parts);
+  return trained_with(o, file, most, false, {.unit = "nodes", .larger = [&] {
+                                               std::vector<triad::programs::sized_example> all;
+                                               for (auto const& part : parts)
+                                                 add_larger_graphs(all, triad::programs::nearly(most), part.graphs,
+                                                                   part.places, part.name);
+                                               return all;
+                                             }});
+}
+
+namespace {
+
+/// answered(part, graph of it, number of the likeliest target), part by part.
+using answer_consumer = std::function<void(std::size_t part, labelled_graph const&, int)>;
+
+void say_unrolled(options const& o, triad::checkpoint const& file) {
+  if (o.unrolled > 0)
+    triad::programs::say("{}: the layer is applied {} times, in training {}\n", file.tensors().file(), o.unrolled,
+                         file.setting("layers", 1, triad::programs::most_layers));
+}
+
+/// Of all runs together, of which one at a time is in memory.
+void answer_together(options const& o, triad::checkpoint const& first, std::vector<test_part> const& parts,
+                     answer_consumer const& answered) {
+  std::vector<triad::programs::log_probability_sums> sums;
+  auto const add = [&](std::string const& run, triad::checkpoint const& file) {
+    auto asked = o;
+    asked.run = run;
+    auto const model = trained_model(asked, file, parts);
+    say_unrolled(asked, file);
+    if (sums.empty())
+      sums.assign(parts.size(), triad::programs::log_probability_sums(model.words.targets.names().size()));
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      answer_in_batches(
+          *model.net, parts[p].graphs, [&]() -> auto const& { return model.net->logits(); },
+          [&](std::size_t from, std::size_t, std::vector<float> const& logits) { sums[p].add(from, logits); });
+  };
+  triad::programs::expect_different_runs(o.run, o.more_runs);
+  for (auto const& run : o.more_runs)  // before anything is computed
+    triad::programs::expect_together(o, first, run, triad::programs::open_run(run));
+  add(o.run, first);
+  for (auto const& run : o.more_runs) add(run, triad::programs::open_checkpoint(triad::programs::checkpoint_of(run)));
+  fmt::print("{} runs answer together, by the mean of their log-probabilities\n", o.more_runs.size() + 1);
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    for (std::size_t i = 0; i < parts[p].graphs.size(); ++i)
+      answered(p, parts[p].graphs[i], static_cast<int>(sums[p].best(i)));
+}
+
+}  // namespace
+
+void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_part> const& parts) {
+  triad::programs::expect_free_in_folder(o, {"confusion.csv"});
+  auto const words = words_of(file);
+  if (!o.out.empty()) triad::programs::make_folder(o.out);
+  std::vector<std::string> names;
+  for (auto const& part : parts) names.push_back(triad::programs::printable_name(part.name));
+  triad::programs::confusion answers;
+  std::vector<std::size_t> right(parts.size());
+  auto const answered = [&](std::size_t part, labelled_graph const& g, int answer) {
+    right[part] += answer == g.target ? 1u : 0u;
+    answers.add(parts[part].name, words.targets.name_or_none(g.target), words.target_name(answer));
+  };
+  if (o.more_runs.empty()) {
+    auto const model = trained_model(o, file, parts);
+    say_unrolled(o, file);
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      answer_all(*model.net, parts[p].graphs, [&](labelled_graph const& g, int answer) { answered(p, g, answer); });
+  } else {
+    answer_together(o, file, parts, answered);
+  }
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    fmt::print("{:<{}}  {:.3f}  ({} questions)\n", names[p], widest(names), share_of(right[p], parts[p].graphs),
+               parts[p].graphs.size());
+  if (o.confusion) fmt::print("{}", answers.table());
+  if (!o.out.empty()) triad::programs::write_atomically(o.out + "/confusion.csv", answers.csv());
+}
+
+void explain(options const& o, triad::checkpoint const& file, labelled_graph const& graph,
+             std::vector<std::string> const& names) {
+  triad::programs::expect_free_in_folder(o, {"proof.svg"});
+  auto const model = trained_model(o, file, graph.nodes, true);
+  if (model.options.model != "edge-transformer" || model.options.attention == triad::triangle_form::flat)
+    throw triad::data_error("explain reads triangular attention, which " + model.options.model + " (" +
+                            triad::programs::attention_name(model.options.attention) + ") does not have");
+  model.net->add(graph);
+  auto const answer = static_cast<int>(model.net->infer().front());
+
+  proof_input proof;
+  proof.people = names;
+  for (auto const& e : graph.edges) proof.facts.push_back({e.from, e.to, model.words.edge_name(e.label)});
+  proof.from = graph.query.from, proof.to = graph.query.to;
+  proof.answer = model.words.target_name(answer);
+  for (int layer = 0; layer < model.options.layers; ++layer) {
+    auto& weights = proof.layers.emplace_back();
+    for (int i = 0; i < graph.nodes; ++i)
+      for (int j = 0; j < graph.nodes; ++j) {
+        auto const heads = model.net->attention({.layer = layer, .graph = 0, .edge = {i, j}});
+        auto& mean = weights[{i, j}];
+        mean.assign(static_cast<std::size_t>(graph.nodes), 0.0);
+        for (triad::index_t h = 0; h < heads.heads(); ++h)
+          for (triad::index_t l = 0; l < heads.terms(); ++l)
+            mean[static_cast<std::size_t>(l)] += static_cast<double>(heads(h, l)) / static_cast<double>(heads.heads());
+      }
+  }
+  auto const steps = find_proof(proof);
+  std::fputs(proof_text(proof, steps).c_str(), stdout);
+  if (graph.target >= 0)
+    fmt::print("the right answer: {}\n", triad::programs::printable_name(model.words.target_name(graph.target)));
+  if (o.out.empty()) return;
+  triad::programs::make_folder(o.out);
+  write_proof_svg(o.out + "/proof.svg", proof, steps);
+  triad::programs::say("drawn in {}/proof.svg\n", o.out);
+}
+
+}  // namespace graphs

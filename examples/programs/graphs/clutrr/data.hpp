@@ -1,0 +1,261 @@
+// Reads and writes CLUTRR data sets in the published CSV format, and numbers their words.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Columns: story_edges "[(0, 1), (1, 2)]", edge_types "['wife', 'daughter']", query_edge "(0, 2)", target "daughter";
+// task_name "task_1.2", if there is one, tells k after its last point; target_text has the word of a target that is a
+// number, as the hub's exports have it. Others are ignored. The vocabulary is that of
+// the training file, in alphabetical order; a word of another file that is not in it is an error, since the model
+// cannot know it.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "graph.hpp"
+#include "python_list.hpp"
+#include "shared/data/csv.hpp"
+#include "shared/data/data_folder.hpp"
+#include "triad/core/errors.hpp"
+
+namespace clutrr {
+
+/// Everything that a model is trained and evaluated on.
+struct data_set {
+  vocabulary words;
+  std::vector<kinship_graph> train, dev;
+  std::map<int, std::vector<kinship_graph>> test;  // by k
+};
+
+/// The rows of one CSV file, one after the other: every check that needs no vocabulary.
+class row_reader {
+ public:
+  struct row {
+    kinship_graph graph;              // labels and target not set
+    std::vector<placed_word> labels;  // one per edge
+    std::string target;
+  };
+
+  explicit row_reader(std::string path)
+      : file_(std::move(path)),
+        edges_(file_.column("story_edges")),
+        labels_(file_.column("edge_types")),
+        query_(file_.column("query_edge")),
+        target_(file_.column("target")),
+        target_text_(file_.find_column("target_text")),
+        task_(file_.find_column("task_name")) {}
+
+  /// Reads the next row; false at the end of the file.
+  bool next(row& r) {
+    if (!file_.next()) return false;
+    auto const pairs = python_list(file_, edges_).pairs();
+    r.labels = python_list(file_, labels_).words();
+    if (pairs.empty()) file_.fail(edges_, 0, "the story has no edges", "a row needs at least one fact");
+    if (pairs.size() != r.labels.size())
+      file_.fail(labels_, 0, count(r.labels.size(), "label") + " for " + count(pairs.size(), "edge"),
+                 "each edge needs one label");
+    r.graph = {};
+    for (auto const& [people, offset] : pairs) {
+      if (people.from == people.to)
+        file_.fail(edges_, offset, "an edge from person " + std::to_string(people.from) + " to the same person",
+                   "facts relate two people");
+      r.graph.edges.push_back({people.from, people.to, 0});
+      r.graph.nodes = std::max({r.graph.nodes, people.from + 1, people.to + 1});
+    }
+    r.graph.query = python_list(file_, query_).only_pair();
+    for (int const person : {r.graph.query.from, r.graph.query.to})
+      if (person >= r.graph.nodes)
+        file_.fail(query_, 0, "the question is about person " + std::to_string(person),
+                   "the story has people 0 to " + std::to_string(r.graph.nodes - 1));
+    if (r.graph.query.from == r.graph.query.to)
+      file_.fail(query_, 0, "the question is about one person", "it needs two");
+    bool const numbered = is_number(file_[target_]);
+    if (numbered && !target_text_)
+      file_.fail(target_, 0, "the target is the number " + triad::programs::csv_file::shortened(file_[target_]),
+                 "expected the relation's word, or a column target_text that has it");
+    target_read_ = numbered ? *target_text_ : target_;
+    r.target = file_[target_read_];
+    if (r.target.empty()) file_.fail(target_read_, 0, "the target is empty", "name the relation");
+    if (is_number(r.target))
+      file_.fail(target_read_, 0, "the target is the number " + triad::programs::csv_file::shortened(r.target),
+                 "expected the relation's word");
+    r.graph.k = chain_length(pairs.size());
+    return true;
+  }
+
+  [[noreturn]] void unknown_label(placed_word const& label) const {
+    file_.fail(labels_, label.offset, unknown("edge label", label.text), training_advice);
+  }
+  [[noreturn]] void unknown_target(std::string_view target) const {
+    file_.fail(target_read_, 0, unknown("target", target), training_advice);
+  }
+
+ private:
+  static constexpr char const* training_advice = "only words of the training file can be used";
+
+  static bool is_number(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  }
+
+  static std::string unknown(char const* kind, std::string_view word) {
+    return std::string(kind) + " \"" + triad::programs::csv_file::shortened(word) +
+           "\" does not occur in the training file";
+  }
+
+  static std::string count(std::size_t n, char const* noun) {
+    return std::to_string(n) + ' ' + noun + (n == 1 ? "" : "s");
+  }
+
+  [[nodiscard]] int chain_length(std::size_t edges) const {
+    if (!task_ || file_[*task_].empty()) return static_cast<int>(edges);
+    std::string_view const task = file_[*task_];
+    std::size_t const begin = task.rfind('.') + 1;  // 0 without a point
+    int k = 0;
+    auto const [rest, error] = std::from_chars(task.data() + begin, task.data() + task.size(), k);
+    if (begin == 0 || error != std::errc() || rest != task.data() + task.size() || k < 1 || k > 9999)
+      file_.fail(*task_, begin, "\"" + triad::programs::csv_file::shortened(task) + "\" does not tell k",
+                 "expected task_1.k, such as task_1.10, or an empty field");
+    return k;
+  }
+
+  triad::programs::csv_file file_;
+  std::size_t edges_, labels_, query_, target_, target_read_ = 0;  // the last: of this row
+  std::optional<std::size_t> target_text_, task_;
+};
+
+/// use(reader, row) for each row of a file. Throws data_error, also where there is none.
+template <class Use>
+void each_row(std::string const& path, Use const& use) {
+  row_reader reader(path);
+  bool any = false;
+  for (row_reader::row r; reader.next(r); any = true) use(reader, r);
+  if (!any) throw triad::data_error(path + ":2: the file has a header and no rows; expected one row per graph");
+}
+
+/// The graph of a row, which is moved, by the numbers of its words; of an unknown one, 0 of a label and -1 of a target.
+inline kinship_graph numbered(row_reader::row& r, vocabulary const& words) {
+  for (std::size_t e = 0; e < r.labels.size(); ++e) r.graph.edges[e].label = words.edge_label(r.labels[e].text);
+  r.graph.target = words.target(r.target);
+  return std::move(r.graph);
+}
+
+/// Reads one file, with the words of a vocabulary. Throws data_error.
+inline std::vector<kinship_graph> read_graphs(std::string const& path, vocabulary const& words) {
+  std::vector<kinship_graph> graphs;
+  each_row(path, [&](row_reader const& reader, row_reader::row& r) {
+    graphs.push_back(numbered(r, words));
+    for (std::size_t e = 0; e < r.labels.size(); ++e)
+      if (graphs.back().edges[e].label == 0) reader.unknown_label(r.labels[e]);
+    if (graphs.back().target < 0) reader.unknown_target(r.target);
+  });
+  return graphs;
+}
+
+/// Reads a training file into data, with its words, in alphabetical order. Throws data_error.
+inline void read_train(std::string const& path, data_set& data) {
+  std::vector<row_reader::row> rows;
+  std::set<std::string> labels, targets;
+  each_row(path, [&](row_reader const&, row_reader::row& r) {
+    for (auto const& label : r.labels) labels.insert(label.text);
+    targets.insert(r.target);
+    rows.push_back(std::move(r));
+  });
+  data.words = {{labels.begin(), labels.end()}, {targets.begin(), targets.end()}};
+  for (auto& r : rows) data.train.push_back(numbered(r, data.words));
+}
+
+inline bool is_folder(std::string const& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+/// The files of a folder that are called *`ending`.csv, or `alone`.csv where that is given, gzipped or not, in
+/// alphabetical order.
+inline std::vector<std::string> files_of(std::string const& folder, std::string_view ending,
+                                         std::string const& alone = {}) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::string name = at->path().string();
+    std::string_view stem = name;
+    if (stem.ends_with(".gz")) stem.remove_suffix(3);
+    bool const whole = !alone.empty() && std::filesystem::path(stem).filename() == alone + ".csv";
+    if (whole || stem.ends_with(std::string(ending) + ".csv")) found.push_back(std::move(name));
+  }
+  if (error) throw triad::data_error(folder + ": cannot be listed: " + error.message());
+  std::sort(found.begin(), found.end());
+  for (auto const& name : found)
+    if (std::binary_search(found.begin(), found.end(), name + ".gz")) triad::programs::refuse_both(name, name + ".gz");
+  return found;
+}
+
+/// Reads the test files of a folder, or one file, grouped by k. Throws data_error.
+inline std::map<int, std::vector<kinship_graph>> read_test(std::string const& path, vocabulary const& words) {
+  bool const folder = is_folder(path);
+  auto const files = folder ? files_of(path, "_test", "test") : std::vector<std::string>{path};
+  if (files.empty())
+    throw triad::data_error(path + ": there is no *_test.csv or test.csv, gzipped or not" +
+                            triad::programs::files_there(path) + "; is this a CLUTRR folder?");
+  std::map<int, std::vector<kinship_graph>> test;
+  for (auto const& file : files)
+    for (auto& graph : read_graphs(file, words)) test[graph.k].push_back(std::move(graph));
+  return test;
+}
+
+/// Reads a data set folder (one *_train.csv or train.csv, any number of *_test.csv and test.csv, maybe validation.csv,
+/// gzipped or not), or one file as training data.
+inline data_set read_data(std::string const& path) {
+  bool const folder = is_folder(path);
+  auto const files = folder ? files_of(path, "_train", "train") : std::vector<std::string>{path};
+  if (files.empty())
+    throw triad::data_error(path + ": there is no *_train.csv or train.csv, gzipped or not" +
+                            triad::programs::files_there(path) + "; the vocabulary is that of the training file");
+  if (files.size() > 1)
+    throw triad::data_error(path + ": more than one training file: " + files[0] + ", " + files[1] +
+                            "; keep one in the folder");
+  data_set data;
+  read_train(files[0], data);
+  if (folder && !files_of(path, "_test", "test").empty()) data.test = read_test(path, data.words);
+  if (auto const dev = folder ? triad::programs::find_dev(path, {".csv"}) : std::string(); !dev.empty())
+    data.dev = read_graphs(dev, data.words);
+  return data;
+}
+
+/// The rows of `graphs` as CSV, header included; `split` is "train" or "test".
+inline std::string to_csv(std::span<kinship_graph const> graphs, vocabulary const& words, std::string_view split) {
+  std::string csv = "id,task_name,task_split,story_edges,edge_types,query_edge,target\n";
+  auto const pair = [](int from, int to) { return '(' + std::to_string(from) + ", " + std::to_string(to) + ')'; };
+  auto const quoted = [](std::string const& word, char quote) {  // inside a CSV field and inside Python
+    std::string result(1, quote);
+    for (char const c : word) {
+      if (quote == '\'' && (c == '\'' || c == '\\')) result += '\\';
+      result += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    return result + quote;
+  };
+  std::size_t id = 0;
+  for (auto const& graph : graphs) {
+    std::string edges;
+    std::string labels;
+    for (auto const& e : graph.edges) {
+      edges += (edges.empty() ? "" : ", ") + pair(e.from, e.to);
+      labels += (labels.empty() ? "" : ", ") + quoted(words.edge_name(e.label), '\'');
+    }
+    csv += std::to_string(id++) + ",task_1." + std::to_string(graph.k) + ',' + std::string(split) + ",\"[" + edges +
+           "]\",\"[" + labels + "]\",\"" + pair(graph.query.from, graph.query.to) + "\"," +
+           quoted(words.target_name(graph.target), '"') + '\n';
+  }
+  return csv;
+}
+
+}  // namespace clutrr

@@ -1,0 +1,121 @@
+// Chains of facts that follow from rules of composition, which training rows of two facts tell.
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a chain is made: draw the answer, uniformly over those that a rule has; then, until there are k facts, replace a
+// fact by two whose composition it is by a rule; all facts that a rule has made are equally likely, then all of these
+// rules.  Kept are the chains of which the rules derive that answer and no other, whichever facts are composed first.
+//
+// So it asks for what was told in training, in chains as long as wanted, and for nothing else.  Chains of
+// chain_generator hold in every family, and use rules that no training row has; published test chains, as these, have
+// many facts inside them that follow each other without a name.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph.hpp"
+#include "graphs/rules.hpp"
+#include "shared/run/random.hpp"
+#include "triad/core/errors.hpp"
+
+namespace clutrr {
+
+class derived_chains {
+ public:
+  /// words: of the training rows that the rules are of.  A data_error where there is no rule.
+  derived_chains(graphs::composition_rules const& rules, vocabulary const& words, std::uint64_t seed)
+      : words_(words), seed_(seed) {
+    rules.each([&](int first, int second, int target) {
+      if (target < 0) return;  // rows disagree
+      composed_[{first, second}] = target;
+      parts_[target].emplace_back(first, second);
+    });
+    if (parts_.empty())
+      throw triad::data_error("no training row of two facts says what they are together, so no longer chain follows");
+    for (auto const& [target, _] : parts_) answers_.push_back(target);
+  }
+
+  /// A chain of k facts about people 0, 1, ..., k in this order, and the question what k is to 0.  k is at least 2.
+  /// Throws data_error where none is found.
+  kinship_graph next(int k) {
+    constexpr int most_tries = 100'000;
+    for (int i = 0; i < most_tries; ++i) {
+      triad::programs::counter_random random(seed_, made_++);
+      int const answer = answers_[static_cast<std::size_t>(random.below(static_cast<int>(answers_.size())))];
+      auto const facts = chain(random, answer, k);
+      if (static_cast<int>(facts.size()) == k && derived(facts) == std::set{answer}) return graph_of(facts, answer);
+    }
+    throw triad::data_error(
+        "the rules of the training rows give no chain of " + std::to_string(k) +
+        " facts with one answer: give rows of two facts whose answers are relations that facts have too");
+  }
+
+  /// The targets that the rules derive of facts by their labels, whichever are composed first.
+  std::set<int> derived(std::vector<int> const& facts) const {
+    auto const n = facts.size();
+    std::map<std::pair<std::size_t, std::size_t>, std::set<int>> labels;  // that a part of the chain has, [from, to)
+    std::set<int> targets;
+    for (std::size_t i = 0; i < n; ++i) labels[{i, i + 1}] = {facts[i]};
+    for (std::size_t length = 2; length <= n; ++length)
+      for (std::size_t i = 0; i + length <= n; ++i) {
+        targets.clear();
+        for (auto middle = i + 1; middle < i + length; ++middle)
+          for (int const first : labels[{i, middle}])
+            for (int const second : labels[{middle, i + length}])
+              if (auto const at = composed_.find({first, second}); at != composed_.end()) targets.insert(at->second);
+        for (int const t : targets)
+          if (int const label = words_.edge_label(words_.target_name(t)); label > 0)
+            labels[{i, i + length}].insert(label);
+      }
+    return targets;
+  }
+
+ private:
+  using facts_by_label = std::vector<int>;
+
+  /// What a label is as a target, where rules make it of two; else -1.
+  int made(int label) const {
+    int const target = words_.target(words_.edge_name(label));
+    return parts_.contains(target) ? target : -1;
+  }
+  std::pair<int, int> drawn(triad::programs::counter_random& random, int target) const {
+    auto const& ways = parts_.at(target);
+    return ways[static_cast<std::size_t>(random.below(static_cast<int>(ways.size())))];
+  }
+  /// Of k facts, or fewer where none is left that rules make of two.
+  facts_by_label chain(triad::programs::counter_random& random, int answer, int k) const {
+    auto const [first, second] = drawn(random, answer);
+    facts_by_label facts{first, second};
+    while (static_cast<int>(facts.size()) < k) {
+      std::vector<std::size_t> places;
+      for (std::size_t i = 0; i < facts.size(); ++i)
+        if (made(facts[i]) >= 0) places.push_back(i);
+      if (places.empty()) break;
+      auto const at = places[static_cast<std::size_t>(random.below(static_cast<int>(places.size())))];
+      auto const [before, behind] = drawn(random, made(facts[at]));
+      facts[at] = before;
+      facts.insert(facts.begin() + static_cast<std::ptrdiff_t>(at) + 1, behind);
+    }
+    return facts;
+  }
+  static kinship_graph graph_of(facts_by_label const& facts, int answer) {
+    kinship_graph g;
+    g.k = static_cast<int>(facts.size());
+    g.nodes = g.k + 1;
+    for (int i = 0; i < g.k; ++i) g.edges.push_back({i, i + 1, facts[static_cast<std::size_t>(i)]});
+    g.query = {0, g.k};
+    g.target = answer;
+    return g;
+  }
+
+  vocabulary words_;
+  std::uint64_t seed_, made_ = 0;
+  std::map<std::pair<int, int>, int> composed_;            // target by both labels
+  std::map<int, std::vector<std::pair<int, int>>> parts_;  // and back
+  std::vector<int> answers_;
+};
+
+}  // namespace clutrr

@@ -1,0 +1,65 @@
+// A question told on the command line: "ann:mother:bea bea:brother:carl", "ann:carl".
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "graph.hpp"
+#include "shared/report/printed.hpp"
+#include "triad/core/errors.hpp"
+
+namespace clutrr {
+
+/// A graph whose people have names.
+struct story {
+  kinship_graph graph;
+  std::vector<std::string> people;
+};
+
+/// "The mother of ann is bea": ann:mother:bea.  Throws data_error with the word that is wrong.
+inline story parse_facts(std::string const& facts, std::string const& asked, vocabulary const& words) {
+  story s;
+  auto const person = [&](std::string const& name) {
+    for (std::size_t i = 0; i < s.people.size(); ++i)
+      if (s.people[i] == name) return static_cast<int>(i);
+    s.people.push_back(name);
+    return static_cast<int>(s.people.size()) - 1;
+  };
+  auto const split = [](std::string const& text, std::size_t parts, char const* form) {
+    std::vector<std::string> result;
+    std::istringstream in(text);
+    for (std::string part; std::getline(in, part, ':');) result.push_back(part);
+    bool complete = result.size() == parts;
+    for (auto const& part : result) complete = complete && !part.empty();
+    if (!complete) throw triad::data_error("\"" + triad::programs::shortened(text) + "\" is not of the form " + form);
+    return result;
+  };
+  std::istringstream in(facts);
+  for (std::string fact; in >> fact;) {
+    auto const parts = split(fact, 3, "person:relation:person");
+    int const label = words.edge_label(parts[1]);
+    if (label == 0) {
+      throw triad::data_error("\"" + triad::programs::shortened(fact) + "\": the model knows no relation \"" +
+                              triad::programs::shortened(parts[1]) + "\"; it knows " + words.edge_labels.all());
+    }
+    int const from = person(parts[0]), to = person(parts[2]);
+    if (from == to) throw triad::data_error("\"" + triad::programs::shortened(fact) + "\": a fact is about two people");
+    s.graph.edges.push_back({from, to, label});
+  }
+  if (s.graph.edges.empty())
+    throw triad::data_error("no facts; give --facts \"ann:mother:bea bea:brother:carl\" --ask ann:carl");
+  auto const question = split(asked, 2, "person:person (give it with --ask)");
+  auto const known = s.people.size();
+  s.graph.query = {person(question[0]), person(question[1])};
+  if (s.people.size() != known)
+    throw triad::data_error("\"" + triad::programs::shortened(asked) +
+                            "\" asks about somebody the facts do not mention");
+  s.graph.nodes = static_cast<int>(known);
+  s.graph.target = -1;
+  s.graph.k = static_cast<int>(s.graph.edges.size());
+  return s;
+}
+
+}  // namespace clutrr

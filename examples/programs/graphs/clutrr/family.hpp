@@ -1,0 +1,112 @@
+// Sampled families: a tree of people and homes, and the relation between any two of them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "genealogy.hpp"
+#include "shared/run/random.hpp"
+
+namespace clutrr {
+
+/// People and the homes they were born into and founded, under the assumptions of genealogy.hpp.
+class family {
+ public:
+  static constexpr int nobody = -1;
+
+  struct person {
+    gender is;
+    int birth;     // the home the person was born into, or nobody
+    int marriage;  // the home the person founded, or nobody
+  };
+
+  [[nodiscard]] int size() const { return static_cast<int>(people_.size()); }
+  [[nodiscard]] person const& operator[](int i) const { return people_[static_cast<std::size_t>(i)]; }
+
+  /// Grows a family of at least `people` from one person outwards: nearest kin first, so that it is dense around them.
+  /// A couple has one to `most_children` children.
+  void sample(triad::programs::counter_random& random, int people, int most_children) {
+    people_.clear();
+    homes_.clear();
+    add(random.chance(1, 2) ? gender::male : gender::female, nobody);
+    for (int i = 0; size() < people; ++i) {
+      // The last person standing must bring in somebody, or the family would end here.
+      bool const last = i + 1 == size();
+      if ((*this)[i].birth == nobody && (last || random.chance(3, 4))) give_parents(random, i, most_children);
+      if ((*this)[i].marriage == nobody && (last || random.chance(3, 4))) marry(random, i, most_children);
+    }
+  }
+
+  /// What `b` is to `a`; `other` when the vocabulary has no word for it, or when they are the same person.
+  [[nodiscard]] relation between(int a, int b) const {
+    if (a == b) return relation::other;
+    person const& x = (*this)[a];
+    person const& y = (*this)[b];
+    auto const word = [&](step first, step second = step::stay) { return relation_of(first, second, y.is); };
+    if (same(x.birth, y.birth)) return word(step::side);
+    if (same(x.birth, y.marriage)) return word(step::up);
+    if (same(x.marriage, y.birth)) return word(step::down);
+    if (same(x.marriage, y.marriage)) return word(step::mate);
+    if (x.birth != nobody)
+      for (int const p : parents(x.birth)) {
+        if (same((*this)[p].birth, y.marriage)) return word(step::up, step::up);
+        if (same((*this)[p].birth, y.birth)) return word(step::up, step::side);
+      }
+    if (y.birth != nobody)
+      for (int const p : parents(y.birth)) {
+        if (same((*this)[p].birth, x.marriage)) return word(step::down, step::down);
+        if (same((*this)[p].birth, x.birth)) return word(step::side, step::down);
+      }
+    if (x.marriage != nobody && same((*this)[spouse(a)].birth, y.marriage)) return word(step::mate, step::up);
+    if (y.marriage != nobody && same((*this)[spouse(b)].birth, x.marriage)) return word(step::down, step::mate);
+    return relation::other;
+  }
+
+ private:
+  static bool same(int home, int other_home) { return home != nobody && home == other_home; }
+
+  [[nodiscard]] std::array<int, 2> const& parents(int home) const { return homes_[static_cast<std::size_t>(home)]; }
+
+  [[nodiscard]] int spouse(int i) const {
+    auto const& couple = parents((*this)[i].marriage);
+    return couple[0] == i ? couple[1] : couple[0];
+  }
+
+  int add(gender is, int birth) {
+    people_.push_back({is, birth, nobody});
+    return size() - 1;
+  }
+
+  int found_home(int one, int two) {
+    int const home = static_cast<int>(homes_.size());
+    homes_.push_back({one, two});
+    people_[static_cast<std::size_t>(one)].marriage = home;
+    people_[static_cast<std::size_t>(two)].marriage = home;
+    return home;
+  }
+
+  void bear(triad::programs::counter_random& random, int home, int children) {
+    for (int c = 0; c < children; ++c) add(random.chance(1, 2) ? gender::male : gender::female, home);
+  }
+
+  void give_parents(triad::programs::counter_random& random, int child, int most_children) {
+    int const mother = add(gender::female, nobody);
+    int const father = add(gender::male, nobody);
+    int const home = found_home(mother, father);
+    people_[static_cast<std::size_t>(child)].birth = home;
+    bear(random, home, random.below(most_children));
+  }
+
+  void marry(triad::programs::counter_random& random, int one, int most_children) {
+    int const two = add((*this)[one].is == gender::male ? gender::female : gender::male, nobody);
+    int const home = found_home(one, two);
+    bear(random, home, 1 + random.below(most_children));
+  }
+
+  std::vector<person> people_;
+  std::vector<std::array<int, 2>> homes_;  // the couple
+};
+
+}  // namespace clutrr

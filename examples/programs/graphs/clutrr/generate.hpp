@@ -1,0 +1,221 @@
+// Endless noise-free CLUTRR-style chains of facts, each with exactly one answer in every possible family.
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a chain is made: draw the answer, uniformly over the targets; sample a family and two people in that relation;
+// then, until there are k facts, replace one fact (a, b) by two facts (a, c), (c, b) about a person c of the family who
+// is not in the chain yet, where compose() of the two is the replaced relation and nothing else. Read backwards, this
+// is a proof that the first and the last person are related as the answer says, and each of its steps holds in every
+// family, so the whole does. That the people exist and are distinct is witnessed by the sampled family. A chain without
+// such a proof is never made, even where a proof that goes through sets of relations would show it to be unique: what
+// is made can be learned rule by rule.
+//
+// Facts use the 14 relations which the published data sets tell, answers the 18 which they ask; inside a proof all 20
+// occur.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "family.hpp"
+#include "genealogy.hpp"
+#include "graph.hpp"
+#include "shared/run/random.hpp"
+#include "triad/core/errors.hpp"
+
+namespace clutrr {
+
+/// The vocabulary of generated chains: the words, in the order, that the published training files have as well.
+inline vocabulary const& generated_vocabulary() {
+  static vocabulary const words = [] {
+    vocabulary v;
+    for (auto const& word : relation_words) {
+      if (word.told) v.edge_labels.add(std::string(word.name));
+      if (word.asked) v.targets.add(std::string(word.name));
+    }
+    return v;
+  }();
+  return words;
+}
+
+/// A generated chain in the words of a model that was trained on something else.
+inline kinship_graph translated(kinship_graph g, vocabulary const& to) {
+  auto const& from = generated_vocabulary();
+  for (auto& e : g.edges) {
+    e.label = to.edge_label(from.edge_name(e.label));
+    if (e.label == 0)
+      throw triad::data_error(
+          "the model does not know a relation of the generated chains; give a data set with --data");
+  }
+  g.target = to.target(from.target_name(g.target));
+  return g;
+}
+
+/// Chain number i of a seed depends on the seed, i and its k alone, on every platform. So position() is all the state
+/// there is.
+class chain_generator {
+ public:
+  /// Fact (from, to) was replaced by (from, middle), (middle, to); numbers are people of the finished chain.
+  struct proof_step {
+    int from;
+    int middle;
+    int to;
+    relation first;
+    relation second;
+  };
+
+  explicit chain_generator(std::uint64_t seed) : seed_(seed) {}
+
+  /// A chain of `k` facts about people 0, 1, ..., k in this order, and the question what k is to 0. `k` is at least 2.
+  kinship_graph next(int k) {
+    if (k < 2) throw std::invalid_argument("a chain needs at least 2 facts, but k is " + std::to_string(k));
+    triad::programs::counter_random random(seed_, made_++);
+    relation const answer = draw_answer(random);
+    for (int attempt = 0;; ++attempt) {
+      // Everybody in a chain is close kin, so a long one needs large homes; each failure makes them larger.
+      family_.sample(random, 12 + 4 * k + attempt, 4 + k / 2 + attempt / 4);
+      if (start(random, answer) && grow(random, k)) return finish(answer);
+    }
+  }
+
+  /// Number of chains made so far.
+  [[nodiscard]] std::uint64_t position() const { return made_; }
+
+  /// Continues after the first `made` chains.
+  void seek(std::uint64_t made) { made_ = made; }
+
+  /// The proof of the chain made last: its answer first, then each fact that had to be split further.
+  [[nodiscard]] std::vector<proof_step> const& proof() const { return proof_; }
+
+ private:
+  struct fact {
+    int from;
+    int to;
+    relation is;
+  };
+
+  struct split {
+    relation first;
+    relation second;
+    int middle;
+
+    [[nodiscard]] int rule() const { return static_cast<int>(first) * relations + static_cast<int>(second); }
+    [[nodiscard]] int untold() const { return (word_of(first).told ? 0 : 1) + (word_of(second).told ? 0 : 1); }
+  };
+
+  static relation draw_answer(triad::programs::counter_random& random) {
+    auto const& words = generated_vocabulary();
+    auto const& name = words.target_name(random.below(words.targets.end()));
+    for (std::size_t i = 0; i < relations; ++i)
+      if (relation_words[i].name == name) return static_cast<relation>(i);
+    return relation::other;  // not reached: targets are names of relations
+  }
+
+  // Takes two people in relation `answer` as the only fact, if the family has such a pair.
+  bool start(triad::programs::counter_random& random, relation answer) {
+    int const people = family_.size();
+    for (int i = 0; i < people; ++i) {
+      int const a = random.below(people);
+      candidates_.clear();
+      for (int b = 0; b < people; ++b)
+        if (family_.between(a, b) == answer) candidates_.push_back({answer, answer, b});
+      if (candidates_.empty()) continue;
+      int const b = candidates_[static_cast<std::size_t>(random.below(static_cast<int>(candidates_.size())))].middle;
+      facts_.assign(1, {a, b, answer});
+      taken_.assign(static_cast<std::size_t>(people), 0);
+      taken_[static_cast<std::size_t>(a)] = taken_[static_cast<std::size_t>(b)] = 1;
+      splits_.clear();
+      return true;
+    }
+    return false;
+  }
+
+  // Splits facts until there are `k`, all of them relations that are told; false when nobody is left to tell about.
+  bool grow(triad::programs::counter_random& random, int k) {
+    for (int left = k - 1; left > 0; --left) {
+      int untold = 0;
+      for (auto const& f : facts_) untold += word_of(f.is).told ? 0 : 1;
+      bool grown = false;
+      int const count = static_cast<int>(facts_.size());
+      int const offset = random.below(count);
+      for (int i = 0; i < count && !grown; ++i) {
+        auto const at = static_cast<std::size_t>((i + offset) % count);
+        bool const told = word_of(facts_[at].is).told;
+        if (told && untold == left) continue;  // every split left is needed for a relation that cannot be told
+        grown = split_fact(random, at, left - 1 - untold + (told ? 0 : 1));
+      }
+      if (!grown) return false;
+    }
+    return true;
+  }
+
+  // Replaces fact `at` by two, of which at most `untold` cannot be told. All rules that fit are equally likely, then
+  // all people.
+  bool split_fact(triad::programs::counter_random& random, std::size_t at, int untold) {
+    fact const whole = facts_[at];
+    candidates_.clear();
+    rules_.clear();
+    for (int c = 0; c < family_.size(); ++c) {
+      if (taken_[static_cast<std::size_t>(c)] != 0) continue;
+      relation const first = family_.between(whole.from, c);
+      if (first == relation::other) continue;
+      relation const second = family_.between(c, whole.to);
+      if (second == relation::other || !compose(first, second).unique()) continue;
+      split const s{first, second, c};
+      if (s.untold() > untold) continue;
+      candidates_.push_back(s);
+      bool known = false;
+      for (int const rule : rules_) known = known || rule == s.rule();
+      if (!known) rules_.push_back(s.rule());
+    }
+    if (rules_.empty()) return false;
+    int const rule = rules_[static_cast<std::size_t>(random.below(static_cast<int>(rules_.size())))];
+    std::erase_if(candidates_, [rule](split const& s) { return s.rule() != rule; });
+    split const s = candidates_[static_cast<std::size_t>(random.below(static_cast<int>(candidates_.size())))];
+    taken_[static_cast<std::size_t>(s.middle)] = 1;
+    splits_.push_back({whole.from, s.middle, whole.to, s.first, s.second});
+    facts_[at] = {whole.from, s.middle, s.first};
+    facts_.insert(facts_.begin() + static_cast<std::ptrdiff_t>(at) + 1, {s.middle, whole.to, s.second});
+    return true;
+  }
+
+  // Numbers the people along the chain.
+  kinship_graph finish(relation answer) {
+    auto const& words = generated_vocabulary();
+    kinship_graph graph;
+    int const k = static_cast<int>(facts_.size());
+    auto& place = taken_;
+    place[static_cast<std::size_t>(facts_.front().from)] = 0;
+    for (int i = 0; i < k; ++i) {
+      auto const& f = facts_[static_cast<std::size_t>(i)];
+      place[static_cast<std::size_t>(f.to)] = i + 1;
+      graph.edges.push_back({i, i + 1, words.edge_label(name_of(f.is))});
+    }
+    proof_ = splits_;
+    for (auto& s : proof_) {
+      s.from = place[static_cast<std::size_t>(s.from)];
+      s.middle = place[static_cast<std::size_t>(s.middle)];
+      s.to = place[static_cast<std::size_t>(s.to)];
+    }
+    graph.nodes = k + 1;
+    graph.query = {0, k};
+    graph.target = words.target(name_of(answer));
+    graph.k = k;
+    return graph;
+  }
+
+  std::uint64_t seed_;
+  std::uint64_t made_ = 0;
+  family family_;
+  std::vector<fact> facts_;
+  std::vector<int> taken_;  // per person of the family: in the chain; at the end, the place in it
+  std::vector<split> candidates_;
+  std::vector<int> rules_;
+  std::vector<proof_step> splits_;
+  std::vector<proof_step> proof_;
+};
+
+}  // namespace clutrr

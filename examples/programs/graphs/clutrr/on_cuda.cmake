@@ -1,0 +1,44 @@
+# The program on a GPU, or on its stand-in: the losses of the reference up to rounding, dropout included; a run begun there goes on
+# on the reference; every verb answers.
+include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
+set(arguments train --preset smoke --dropout 0.1 --epochs 40 --chains 1280 --test-size 2)  # an update an epoch
+
+run("0|3" ${arguments} --backend reference --out ${FOLDER}/plain)
+run("0|3" ${arguments} --backend cuda --out ${FOLDER}/device)
+expect_close(device)
+
+# Interrupted there once the first of its checkpoints is written, the rest here.
+file(WRITE ${FOLDER}/stopped.sh "\
+\"$@\" > ${FOLDER}/stopped.txt 2>&1 &
+run=$!
+while kill -0 $run 2> /dev/null && ! test -f ${FOLDER}/stopped/model.safetensors; do sleep 0.01; done
+kill -INT $run
+wait $run
+")
+execute_process(COMMAND sh ${FOLDER}/stopped.sh ${PROGRAM} ${arguments} --backend cuda --out ${FOLDER}/stopped RESULT_VARIABLE status)
+file(READ ${FOLDER}/stopped.txt text)
+if(NOT status EQUAL 130)
+  message(FATAL_ERROR "an interrupted run: status ${status}, expected 130\n${text}")
+endif()
+file(STRINGS ${FOLDER}/stopped/metrics.csv lines REGEX "^[0-9]")
+list(LENGTH lines count)
+if(count GREATER 39)
+  message(FATAL_ERROR "the run was interrupted after its last epoch: make it longer\n${text}")
+endif()
+run("0|3" ${arguments} --backend reference --resume --out ${FOLDER}/stopped)
+expect_close(stopped)
+message("interrupted after ${count} of 40 epochs, and ended on the reference")
+
+foreach(model --model=rat --model=rrat --model=gat --paper-form --attention=value-ablation --untied --recompute)
+  run("0|3" train --preset smoke --chains 64 --test-size 2 --backend cuda --width 8 --layers 2 ${model})
+endforeach()
+foreach(arithmetic tf32x3 tf32 bf16)
+  run("0|3" train --preset smoke --chains 64 --test-size 2 --backend cuda --width 8 --precision ${arithmetic})
+endforeach()
+run(0 evaluate ${FOLDER}/device --test-size 5 --backend cuda)
+expect("k=10 ")
+set(question --facts "ann:mother:bea bea:brother:carl" --ask ann:carl)
+expect_same_answer(predict ${FOLDER}/device ${question})
+expect_same_answer(explain ${FOLDER}/device ${question})
+run(1 train --preset smoke --backend reference --precision bf16)
+expect("is for --backend cuda")

@@ -1,0 +1,83 @@
+// A labelled graph with one question about a pair of its nodes, and the words that name its edges and answers.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/data/numbering.hpp"
+
+namespace graphs {
+
+/// Nodes of a graph that is read, at most.
+inline constexpr int largest_graph = 4096;
+
+/// "The `label` of node `from` is node `to`."
+struct edge {
+  int from;
+  int to;
+  int label;  // 1 .. number of edge labels; 0 would mean "no edge"
+
+  friend bool operator==(edge const&, edge const&) = default;
+};
+
+/// An ordered pair of nodes.
+struct node_pair {
+  int from;
+  int to;
+
+  friend bool operator==(node_pair const&, node_pair const&) = default;
+};
+
+/// Another question about a graph, to train on.
+struct further_target {
+  node_pair query;
+  int target;
+
+  friend bool operator==(further_target const&, further_target const&) = default;
+};
+
+/// Nodes 0 .. nodes-1, the edges between them, and what `query.to` is to `query.from`.
+struct labelled_graph {
+  int nodes = 0;
+  std::vector<edge> edges;  // in the order told; where a pair occurs twice the later edge holds
+  node_pair query{0, 0};
+  int target = 0;  // 0 .. number of targets - 1; -1: not known
+  int k = 0;       // number of edges on the way from query.from to query.to, where the data set counts them
+  std::vector<further_target> further{};  // with --dense-loss, of training graphs
+
+  friend bool operator==(labelled_graph const&, labelled_graph const&) = default;
+};
+
+/// The words behind the numbers of a labelled_graph.
+struct vocabulary {
+  triad::programs::numbering edge_labels{1}, targets{0};
+
+  vocabulary() = default;
+  vocabulary(std::vector<std::string> edges, std::vector<std::string> answers)
+      : edge_labels(1, std::move(edges)), targets(0, std::move(answers)) {}
+  static vocabulary from(nlohmann::json const& json, std::string const& file) {
+    vocabulary words;
+    triad::programs::read_names(json, file, {{"edges", &words.edge_labels}, {"targets", &words.targets}});
+    return words;
+  }
+
+  /// Rows of the embedding table: "no edge", every label, and one that CLUTRR's published program adds and never uses.
+  [[nodiscard]] int embedding_rows() const { return static_cast<int>(edge_labels.names().size()) + 2; }
+  /// Number of an edge label, from 1; 0 if unknown.
+  [[nodiscard]] int edge_label(std::string_view word) const { return edge_labels.find(word, 0); }
+  /// Number of a target, from 0; -1 if unknown.
+  [[nodiscard]] int target(std::string_view word) const { return targets.find(word); }
+  [[nodiscard]] std::string const& edge_name(int label) const { return edge_labels.name(label); }
+  [[nodiscard]] std::string const& target_name(int number) const { return targets.name(number); }
+
+  friend bool operator==(vocabulary const&, vocabulary const&) = default;
+};
+
+inline nlohmann::json to_json(vocabulary const& words) {
+  return {{"edges", words.edge_labels.names()}, {"targets", words.targets.names()}};
+}
+
+}  // namespace graphs

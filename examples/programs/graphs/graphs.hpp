@@ -1,0 +1,128 @@
+// graphs: a question about a pair of nodes of a labelled graph, of one's own data.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "read.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/cli/verbs.hpp"
+#include "shared/data/json_lines.hpp"
+#include "shared/data/json_members.hpp"
+#include "shared/data/questions.hpp"
+
+namespace graphs {
+
+struct own_options : options {
+  triad::programs::questions questions;
+  std::string by;    // evaluate: the member of the lines that accuracy is asked by, or path
+  std::string file;  // inspect, explain
+  int row = 1;       // explain: a graph of the file, from 1
+
+  own_options() { layers = 6, width = 64, heads = 4, dropout = 0.1, batch = 32, epochs = 30, validation = 0.1; }
+  void each(triad::programs::option_list& f) override {
+    f("program", &program, "").one_of({program}).hidden().free();
+    f("preset", &preset, "smoke: a few seconds, to try a data set; it learns nothing").one_of({"smoke"}).free();
+    f("data", &data, "Folder with train.jsonl, maybe dev.jsonl, and test.jsonl or several test_NAME.jsonl")
+        .also({"evaluate"})
+        .path();
+    options::each(f);
+    f("by", &by,
+      "Accuracy by a member of the lines, such as kind; or by path: the fewest edges from one node asked about to the "
+      "other")
+        .only({"evaluate"});
+    questions.each(f, "A graph, as a line of the data without its target");
+    f("question", &questions.given, "A graph, as a line of the data").only({"explain"}).positional();
+    f("file", &file, "A file of graphs").only({"explain"}).existing_file();
+    f("row", &row, "Which graph of the file, from 1").only({"explain"}).positive();
+    f("out", &out, "Folder for proof.svg").only({"explain"}).file_or_folder();
+    f("file", &file, "A file of graphs").only({"inspect"}).positional().required().existing_file();
+  }
+};
+
+inline void apply_preset(own_options& o) {
+  if (o.preset == "smoke") o.layers = 2, o.width = 16, o.heads = 2, o.dropout = 0, o.warmup = 0, o.epochs = 2;
+}
+
+/// Each line comes back with its answer as "target".
+inline int predict(own_options const& o) {
+  o.questions.expect_one_way();
+  auto const file = triad::programs::open_run(o.run);
+  auto const words = words_of(file);
+  answerer ask(o, file);
+  return o.questions.answer(
+      o.program,
+      [&](std::string const& line) {
+        auto given = triad::programs::read_json_line(line);
+        given.erase("target");  // which is what is asked for
+        auto const target = words.target_name(ask(numbered(read_graph(given, false), words)));
+        triad::programs::answer(triad::programs::with_members(line, {{"target", target}}) + "\n");
+      },
+      true);
+}
+
+inline int explain(own_options const& o) {
+  if (o.questions.given.empty() == o.file.empty() || o.questions.given.size() > 1)
+    throw triad::data_error("explain needs one graph: a line of the data as an argument, or --file and --row");
+  written_graph g;
+  if (o.file.empty()) {
+    triad::programs::refuse_given(o, {"row"}, "--file: leave it out");
+    g = read_graph(triad::programs::read_json_line(o.questions.given.front()), false);
+  } else {
+    auto const all = read_graphs(o.file, false);
+    if (static_cast<std::size_t>(o.row) > all.size())
+      throw triad::data_error(fmt::format("{} has {} graphs; --row counts from 1", o.file, all.size()));
+    g = all[static_cast<std::size_t>(o.row) - 1];
+  }
+  std::vector<std::string> names;
+  for (int i = 0; i < g.nodes; ++i)
+    names.push_back(g.node_labels.empty() ? std::to_string(i)
+                                          : fmt::format("{} ({})", i, g.node_labels[static_cast<std::size_t>(i)]));
+  auto const file = triad::programs::open_run(o.run);
+  explain(o, file, numbered(g, words_of(file)), names);
+  return 0;
+}
+
+/// The verbs of a program whose data are these, or those of --data where that is given.
+inline std::vector<triad::programs::verb> verbs_of(own_options& o, std::function<data_set()> const& made) {
+  auto const train_on = [&o, made] {
+    return train(o, o.data.empty() ? made() : read_training(o.data),
+                 {.no_tests = "give a folder with test.jsonl, more lines, or a larger --validation"});
+  };
+  auto const evaluate = [&o, made] {
+    auto const own = o.data.empty() ? made() : data_set();
+    auto const file = triad::programs::open_run(o.run);
+    auto const words = words_of(file);
+    if (o.data.empty() && own.words != words)
+      throw triad::data_error(o.run +
+                              ": it was trained on other labels than those of this program's own data; give the "
+                              "data to ask with --data");
+    bool const by_member = !o.by.empty() && o.by != "path";
+    if (by_member && o.data.empty())
+      throw triad::data_error("--by " + o.by + " asks lines of a file, and these graphs are made: take path");
+    auto const tests = o.data.empty() ? own.tests : read_tests(o.data, words, by_member ? o.by : std::string());
+    graphs::evaluate(o, file, o.by == "path" ? by_path(tests) : tests);
+    return 0;
+  };
+  return {
+      {"train", "Train, and print the accuracy on each test file", train_on},
+      {"evaluate", "Accuracy of a trained model on each test file", evaluate},
+      {"predict", "Answer graphs of the command line, of a file, or of standard input", [&o] { return predict(o); }},
+      {"explain", "Show by way of which nodes the attention found one answer", [&o] { return explain(o); }},
+      {"inspect", "Say what a file of graphs holds", [&o] { return inspect(o.file), 0; }}};
+}
+
+struct task {
+  static int main(int argc, char** argv) {
+    return triad::programs::run_program<own_options>(
+        "graphs", "What is one node of a labelled graph to another?  An Edge Transformer learns it from JSON lines.",
+        [](own_options& o) { return verbs_of(o, [] { return read_training({}); }); }, argc, argv,
+        "examples/programs/graphs/README.md");
+  }
+};
+
+}  // namespace graphs

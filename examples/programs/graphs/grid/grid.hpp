@@ -1,0 +1,45 @@
+// grid: a task of one's own in one file.  Steps on a grid, each right or left, above or below; where does a path lead?
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graphs/graphs.hpp"
+#include "shared/run/random.hpp"
+
+namespace grid {
+
+/// A path of so many steps that never goes back: what its end is to its beginning.
+inline graphs::written_graph path(triad::programs::counter_random& random, int steps) {
+  std::string const across = random.chance(1, 2) ? "left" : "right", along = random.chance(1, 2) ? "above" : "below";
+  graphs::written_graph g{.nodes = steps + 1, .node_labels = {}, .pairs = {}, .query = {0, steps}, .target = {}};
+  bool went_across = false, went_along = false;
+  for (int i = 0; i < steps; ++i) {
+    bool const is_across = random.chance(1, 2);
+    (is_across ? went_across : went_along) = true;
+    g.edge(i, is_across ? across : along, i + 1);
+  }
+  g.target = went_across && went_along ? across + "-" + along : went_across ? across : along;
+  return g;
+}
+
+inline std::vector<graphs::written_graph> paths(int count, int shortest, int longest, std::uint64_t seed) {
+  triad::programs::counter_random random(seed);
+  std::vector<graphs::written_graph> all;
+  for (int i = 0; i < count; ++i) all.push_back(path(random, shortest + i % (longest - shortest + 1)));
+  return all;
+}
+
+/// Short paths to learn from, long ones to be tested on.
+inline graphs::data_set data() {
+  return graphs::data_of(paths(2000, 2, 4, 1), paths(200, 2, 4, 2),
+                         {{"6", paths(200, 6, 6, 3)}, {"10", paths(200, 10, 10, 4)}});
+}
+
+struct task {
+  static int main(int argc, char** argv) {
+    return triad::programs::run_program<graphs::own_options>(
+        "grid", "Where does a path on a grid lead?", [](graphs::own_options& o) { return graphs::verbs_of(o, data); },
+        argc, argv, "examples/programs/graphs/README.md");
+  }
+};
+
+}  // namespace grid

@@ -1,0 +1,91 @@
+// One model of labelled graphs on one backend: what the verbs of a program ask of it, and the options that shape it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph.hpp"
+#include "shared/backend/network.hpp"
+#include "shared/cli/options.hpp"
+#include "shared/run/learner.hpp"
+#include "triad/batches/batch_upload.hpp"
+#include "triad/ops/triangle.hpp"
+#include "triad/train/attention_table.hpp"
+
+namespace graphs {
+
+/// What a run is told of its model and its training; the defaults are the Edge Transformer paper's on CLUTRR,
+/// and the released program's where the paper has none.
+struct options : triad::programs::stack_options {
+  triad::triangle_form attention = triad::triangle_form::full;
+  bool paper_form = false;  // the paper's layer instead of the released program's
+  double validation = 0.2;  // part of the training examples that is held out
+  bool shuffle = false;     // another order in every epoch
+  int epochs = 50;
+  int batch = 400;
+  std::string compare;  // another model, trained as long; empty or "none": no other
+  int layers_from = 0;  // of a tied model: its depth in an update is drawn, from this to `layers`; 0: always that
+  double augment = 0;   // rate at which a training graph is glued to another
+  std::string augment_with = "both";  // detours, branches, both
+  double dense_loss = 0;  // weight of questions about every two edges that follow each other; 0: they are not asked
+
+  // evaluate
+  bool confusion = false;              // say which answers are taken for which
+  std::vector<std::string> more_runs;  // that answer together with `run`
+  int unrolled = 0;                    // how often a tied layer is applied; 0: as in training
+
+  options() {
+    model = "edge-transformer";  // edge-transformer, rat, rrat, gat
+    layers = 8, width = 200, tied = true, dropout = 0.2, warmup = 100;
+  }
+  void settle() override;
+  void each(triad::programs::option_list& f) override;
+  void adapt(triad::checkpoint const& file) override;
+
+  /// Logits of a model that answers with one of so many names: one more where a pair may have no name.
+  int classes(int names) const { return dense_loss > 0 ? names + 1 : names; }
+};
+
+/// Room for batches of `batch` graphs of `usual` nodes, and for fewer graphs of up to `most`.
+struct network_room {
+  int labels, names;  // rows of the embedding, targets that have a name
+  int batch, usual, most;
+  bool learns;      // false: room for inference alone
+  int further = 0;  // questions about a graph beside its own, at most
+
+  triad::graph_dims capacity() const {
+    auto room = triad::room_for(batch, usual, most);
+    room.further = triad::index_t{batch} * further;
+    return room;
+  }
+};
+
+class network : public triad::programs::learner {
+ public:
+  using options = graphs::options;
+  using room = network_room;
+  using vocabulary = graphs::vocabulary;
+
+  // A batch: graphs are added, then used.
+  virtual void clear() = 0;
+  /// False where the batch has no room for it.
+  virtual bool add(labelled_graph const& graph) = 0;
+
+  /// From here on a tied layer is applied so often, at most as often as the options say.
+  virtual void set_depth(int layers) = 0;
+
+  /// The most likely target of each graph of the batch.
+  virtual std::vector<triad::index_t> const& infer() = 0;
+  /// (graphs, names) what the model says of each target, instead.
+  virtual std::vector<float> const& logits() = 0;
+  /// After infer(): where an edge looked.  Without rows where the model has no triangles.
+  virtual triad::attention_table<float> attention(triad::attention_place const& at) = 0;
+
+  /// The model that the options describe, on a backend, which moves into it; for the backends' units.
+  template <class Ex>
+  static std::unique_ptr<network> make(Ex ex, options const& o, room const& z);
+};
+
+}  // namespace graphs

@@ -1,0 +1,196 @@
+// The proof path of one answer: which middle people the attention used, as text and as a picture.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Layer t makes edge (i, j) out of pairs (i, l), (l, j) of the layer before, with weight alpha(l), which sums to 1 over
+// l. So the answer is read backwards: take the strongest l of the asked edge in the last layer, then those of its two
+// halves in the layer before, and so on until a half is a fact of the story. Where the strongest l is i or j itself,
+// the edge took over itself and a person's edge to themselves: nothing was split, and the layer before is asked.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "shared/report/printed.hpp"
+#include "shared/report/svg_plot.hpp"
+
+namespace graphs {
+
+struct named_fact {
+  int from;
+  int to;
+  std::string label;
+};
+
+/// What a proof is made from. `layers[t]` maps an edge (i, j) to its weights over all people, averaged over heads or
+/// summed over whatever the caller sees fit; layers[0] is the first layer. Edges that are not in the map are not
+/// followed.
+struct proof_input {
+  std::vector<std::string> people;  // one name each
+  std::vector<named_fact> facts;
+  int from = 0;
+  int to = 0;
+  std::string answer;
+  std::vector<std::map<std::pair<int, int>, std::vector<double>>> layers;
+};
+
+/// One splitting: edge (from, to) came mostly from (from, middle) and (middle, to).
+struct proof_step {
+  int layer;  // from 1
+  int from;
+  int middle;
+  int to;
+  double weight;  // of `middle`
+  int depth;      // 0: the asked edge
+  int second;     // the runner-up, or -1
+  double second_weight;
+};
+
+/// The splittings from the answer down to the facts, each followed by those of its first half, then of its second half.
+inline std::vector<proof_step> find_proof(proof_input const& input, int deepest = 32) {
+  std::vector<proof_step> steps;
+  auto const told = [&](int i, int j) {
+    return std::any_of(input.facts.begin(), input.facts.end(),
+                       [&](named_fact const& f) { return f.from == i && f.to == j; });
+  };
+  auto const follow = [&](auto const& self, int layer, int i, int j, int depth) -> void {
+    for (; layer > 0 && depth < deepest; --layer) {
+      auto const& edges = input.layers[static_cast<std::size_t>(layer) - 1];
+      auto const at = edges.find({i, j});
+      if (at == edges.end() || at->second.empty()) return;
+      auto const& weights = at->second;
+      int best = 0;
+      int second = -1;
+      for (int l = 1; l < static_cast<int>(weights.size()); ++l) {
+        auto const weight = [&](int person) { return weights[static_cast<std::size_t>(person)]; };
+        if (weight(l) > weight(best)) {
+          second = best;
+          best = l;
+        } else if (second < 0 || weight(l) > weight(second)) {
+          second = l;
+        }
+      }
+      if (best == i || best == j) continue;  // kept, not split
+      steps.push_back({layer, i, best, j, weights[static_cast<std::size_t>(best)], depth, second,
+                       second < 0 ? 0 : weights[static_cast<std::size_t>(second)]});
+      if (!told(i, best)) self(self, layer - 1, i, best, depth + 1);
+      if (!told(best, j)) self(self, layer - 1, best, j, depth + 1);
+      return;
+    }
+  };
+  follow(follow, static_cast<int>(input.layers.size()), input.from, input.to, 0);
+  return steps;
+}
+
+namespace detail {
+
+inline std::string const& name_of_person(proof_input const& input, int person) {
+  static std::string const unknown = "?";
+  auto const i = static_cast<std::size_t>(person);
+  return person >= 0 && i < input.people.size() ? input.people[i] : unknown;
+}
+
+inline std::string const* told_label(proof_input const& input, int from, int to) {
+  std::string const* label = nullptr;
+  for (auto const& f : input.facts)
+    if (f.from == from && f.to == to) label = &f.label;  // the later fact holds
+  return label;
+}
+
+}  // namespace detail
+
+/// The proof as indented lines, from the answer down to the facts.
+inline std::string proof_text(proof_input const& input, std::vector<proof_step> const& steps) {
+  using triad::programs::printable_name;
+  auto const name = [&](int person) { return printable_name(detail::name_of_person(input, person)); };
+  std::string text =
+      name(input.to) + " is the " + printable_name(input.answer) + " of " + name(input.from) + ", because\n";
+  auto const fact = [&](int from, int to, int depth) {
+    if (auto const* label = detail::told_label(input, from, to))
+      text += std::string(2 * static_cast<std::size_t>(depth) + 4, ' ') + name(to) + " is the " +
+              printable_name(*label) + " of " + name(from) + " (told)\n";
+  };
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    auto const& step = steps[s];
+    text += std::string(2 * static_cast<std::size_t>(step.depth) + 2, ' ') + name(step.from) + " - " + name(step.to) +
+            " by way of " + name(step.middle) + "  (layer " + std::to_string(step.layer) + ", weight " +
+            triad::programs::detail::number(step.weight);
+    if (step.second_weight >= 0.1)
+      text += "; then " + name(step.second) + ", " + triad::programs::detail::number(step.second_weight);
+    text += ")\n";
+    fact(step.from, step.middle, step.depth);
+    fact(step.middle, step.to, step.depth);
+  }
+  if (steps.empty()) text += "  no node between stands out: the edge was never split\n";
+  return text;
+}
+
+/// The proof as a picture: people in a row, the facts told between them below, and above one arc for each half of a
+/// splitting, the darker the greater its weight.
+inline std::string proof_svg(proof_input const& input, std::vector<proof_step> const& steps) {
+  using triad::programs::detail::number;
+  using triad::programs::detail::text_at;
+  double const gap = 104, margin = 64, radius = 17;
+  int const people = static_cast<int>(input.people.size());
+  auto const x = [&](int person) { return margin + gap * person; };
+  auto const lift = [&](int from, int to) { return 26.0 + 22.0 * std::abs(from - to); };  // of the top of an arc
+  int widest = std::abs(input.from - input.to);
+  for (auto const& s : steps) widest = std::max({widest, std::abs(s.from - s.middle), std::abs(s.middle - s.to)});
+  double longest_fact = 1;
+  for (auto const& f : input.facts) longest_fact = std::max(longest_fact, static_cast<double>(std::abs(f.from - f.to)));
+  double const row = 64 + lift(0, widest);
+  double const width = 2 * margin + gap * std::max(people - 1, 1);
+  double const height = row + 70 + 22 * longest_fact;
+
+  std::string svg =
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + number(width) + ' ' + number(height) +
+      "\" width=\"" + number(width) + "\" height=\"" + number(height) +
+      "\" font-family=\"Helvetica, Arial, DejaVu Sans, sans-serif\" font-size=\"12\" fill=\"#222\">\n"
+      "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" "
+      "orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#888\"/></marker></defs>\n"
+      "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
+  svg += text_at(margin - radius, 26, "font-size=\"15\" font-weight=\"bold\"",
+                 detail::name_of_person(input, input.to) + " is the " + input.answer + " of " +
+                     detail::name_of_person(input, input.from));
+  // An arc above (side = -1) or below (side = 1) the row; a quadratic curve reaches half of its control point's
+  // distance.
+  auto const arc = [&](int from, int to, int side, double height_of_arc, std::string const& attributes) {
+    double const y = row + side * radius;
+    return "<path d=\"M" + number(x(from)) + ' ' + number(y) + 'Q' + number((x(from) + x(to)) / 2) + ' ' +
+           number(y + side * 2 * height_of_arc) + ' ' + number(x(to)) + ' ' + number(y) + "\" fill=\"none\" " +
+           attributes + "/>\n";
+  };
+  svg += arc(input.from, input.to, -1, lift(input.from, input.to),
+             "stroke=\"#d55e00\" stroke-width=\"2\" stroke-dasharray=\"6 5\"");
+  std::map<std::pair<int, int>, double> halves;  // the greatest weight with which each was used
+  for (auto const& s : steps)
+    for (auto const& half : {std::pair{s.from, s.middle}, std::pair{s.middle, s.to}})
+      halves[half] = std::max(halves[half], s.weight);
+  for (auto const& [half, weight] : halves)
+    svg +=
+        arc(half.first, half.second, -1, lift(half.first, half.second),
+            "stroke=\"#0072b2\" stroke-width=\"2.5\" stroke-opacity=\"" + number(std::clamp(weight, 0.08, 1.0)) + "\"");
+  for (auto const& f : input.facts) {
+    double const drop = 22.0 * std::abs(f.from - f.to);
+    svg += arc(f.from, f.to, 1, drop, "stroke=\"#888\" marker-end=\"url(#tip)\"");
+    svg += text_at((x(f.from) + x(f.to)) / 2, row + radius + drop + 14, "text-anchor=\"middle\"", f.label);
+  }
+  for (int person = 0; person < people; ++person) {
+    bool const asked = person == input.from || person == input.to;
+    svg += "<circle cx=\"" + number(x(person)) + "\" cy=\"" + number(row) + "\" r=\"" + number(radius) + "\" fill=\"" +
+           (asked ? "#fde3d3" : "#eef4f9") + "\" stroke=\"" + (asked ? "#d55e00" : "#0072b2") + "\"/>\n";
+    svg += text_at(x(person), row + 4, "text-anchor=\"middle\"", detail::name_of_person(input, person));
+  }
+  return svg + "</svg>\n";
+}
+
+/// Writes the picture; throws data_error when that fails.
+inline void write_proof_svg(std::string const& path, proof_input const& input, std::vector<proof_step> const& steps) {
+  triad::programs::write_atomically(path, proof_svg(input, steps));
+}
+
+}  // namespace graphs

@@ -1,0 +1,415 @@
+// Training: the options, one run for each seed, and accuracy by part.
+// SPDX-License-Identifier: Apache-2.0
+#include "training.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+
+#include "glue.hpp"
+#include "rules.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/report/printed.hpp"
+#include "shared/run/digest.hpp"
+#include "shared/run/epoch_batches.hpp"
+#include "shared/run/run_folder.hpp"
+#include "shared/run/seed_means.hpp"
+#include "triad/batches/augmentation.hpp"
+#include "triad/core/random.hpp"
+
+namespace graphs {
+
+using triad::programs::scored_run;
+
+namespace {
+
+/// Refuses options that a model to be trained has no use for.
+void expect_options_of(std::string const& model, options const& o) {
+  if (model != "edge-transformer" && (o.attention != triad::triangle_form::full || o.paper_form))
+    throw triad::data_error("--attention and --paper-form are about triangular attention, which " + model +
+                            " does not have");
+  if (model == "gat" && o.hidden_factor != options().hidden_factor)
+    throw triad::data_error("--hidden-factor is about feed-forward blocks, which gat does not have");
+}
+
+}  // namespace
+
+void options::settle() {
+  stack_options::settle();
+  for (auto const& one : {model, compare})
+    if (!one.empty() && one != "none") expect_options_of(one, *this);
+  if (compare == model)
+    throw triad::data_error("--compare " + compare + " is the model of the run itself: give another, or none");
+  if (layers_from > 0 && !tied)
+    throw triad::data_error(
+        "--layers-from is for tied models, whose one layer is applied again and again: leave --untied out, or give "
+        "--layers-from 0");
+  if (layers_from > layers)
+    throw triad::data_error(fmt::format("--layers-from {} is more than --layers {}", layers_from, layers));
+  if (augment == 0 && augment_with != options().augment_with)
+    throw triad::data_error("--augment-with says how --augment glues: give that a rate above 0");
+}
+
+void options::each(triad::programs::option_list& f) {
+  stack_options::each(f);
+  f("validation", &validation, "Part of the training examples that is held out").between(0.0, 0.9);
+  f("shuffle", &shuffle, "Another order in every epoch; else one random order for all, as the released program")
+      .seldom()
+      .opposite("no-shuffle");
+  f("model", &model, "edge-transformer, or the baselines rat, rrat and gat")
+      .one_of({"edge-transformer", "rat", "rrat", "gat"})
+      .shapes();
+  f("compare", &compare, "Another model to train as long, for comparison; none: none")
+      .one_of({"none", "rat", "rrat", "gat"})
+      .free();
+  f("attention", &attention, "full, value-ablation, attention-ablation, both-ablations, flat").shapes();
+  f("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
+      .seldom()
+      .shapes_as("form", "released", "paper");
+  f("layers-from", &layers_from,
+    "How often a tied layer is applied is drawn for every update, from this to --layers; 0: always --layers")
+      .seldom()
+      .between(0, triad::programs::most_layers)
+      .newer();
+  f("dense-loss", &dense_loss,
+    "Weight of asking, of every two edges of a training graph that follow each other, what they are together, or "
+    "whether that has a name; 0: nothing")
+      .seldom()
+      .not_negative()
+      .newer()
+      .shapes();
+  f("augment", &augment,
+    "Rate at which a training graph is glued to another at an edge, where rules of training graphs give it its answer")
+      .between(0.0, 1.0)
+      .newer();
+  f("augment-with", &augment_with,
+    "How --augment glues: detours, which take an edge's place, branches, which share an edge, or both")
+      .seldom()
+      .one_of({"detours", "branches", "both"})
+      .newer("both");
+  f("epochs", &epochs, "Passes over the examples; of generated ones parts, each ending in a checkpoint").positive();
+  f("batch", &batch, "Graphs in a batch").positive();
+
+  f("runs", &more_runs, "More runs of the same task: the mean of all their log-probabilities answers")
+      .only({"evaluate"})
+      .positional()
+      .file_or_folder();
+  f("layers", &unrolled, "How often a tied layer is applied, if not as often as in training")
+      .only({"evaluate"})
+      .between(1, triad::programs::most_layers);
+  f("confusion", &confusion, "Say which answers are taken for which: the ten most frequent pairs").only({"evaluate"});
+  f("out", &out, "Folder for confusion.csv").only({"evaluate"}).file_or_folder();
+  f.force(&force, {"evaluate", "explain"});
+}
+
+void options::adapt(triad::checkpoint const& file) {
+  if (unrolled == 0) return;
+  if (!tied)
+    throw triad::data_error(fmt::format(
+        "{}: each of its {} layers has parameters of its own, and --layers says how often the one layer of a "
+        "tied model is applied; leave it out",
+        file.tensors().file(), layers));
+  layers = unrolled;
+}
+
+namespace {
+
+/// One seed's run.
+class graph_training : public triad::programs::training {
+ public:
+  graph_training(options const& o, data_set const& data)
+      : options_(o), data_(data), dev_(data.dev), examples_(held_out(), o.batch, o.shuffle, o.seed) {
+    int const further = o.dense_loss > 0 || o.augment > 0 ? read_rules() : 0;
+    int const usual = std::max({most_nodes(train_), data.made_nodes, glue_ ? glue_->most_nodes() : 0});
+    most_ = std::max({usual, most_nodes(dev_), most_nodes(data.tests)});
+    int const batch =
+        data.made ? o.batch : static_cast<int>(std::min(most_graphs(), static_cast<std::size_t>(o.batch)));
+    net_ = triad::programs::make<network>(
+        o, {data.words.embedding_rows(), data.words.targets.end(), batch, usual, most_, true, further},
+        {.batches = fmt::format("batches of {} graphs of up to {} nodes", batch, usual),
+         .remedy = "take a smaller --batch, or --recompute",
+         .unit = "nodes",
+         .larger = [&] {
+           auto const square = [](int n) { return std::int64_t{n} * n; };
+           return square(most_) > batch * square(usual) ? larger_than(usual)
+                                                        : std::vector<triad::programs::sized_example>();
+         }});
+  }
+
+  triad::programs::learner& net() override { return *net_; }
+  bool measures() const { return !dev_.empty(); }
+
+  triad::programs::run_plan plan() override {
+    return {.model = options_.model,
+            .updates = epoch_updates() * options_.epochs,
+            .epoch_updates = epoch_updates(),
+            .batch = options_.batch,
+            .example = "graphs",
+            .record = record_of(options_, data_.words),
+            .data = data_setting()};
+  }
+  void fill(std::int64_t update, triad::programs::batch_use const& use) override {
+    net_->set_depth(depth_of(update));
+    batch_.clear();
+    std::size_t held = 0;
+    auto const hold = [&](labelled_graph const& g) -> labelled_graph& {
+      if (held == made_.size()) made_.emplace_back();
+      made_[held] = g;  // in the memory of an earlier update's
+      batch_.push_back(&made_[held]);
+      return made_[held++];
+    };
+    if (data_.made) {
+      auto number = static_cast<std::size_t>(update * options_.batch);
+      data_.made(options_.seed, update * options_.batch, options_.batch, [&](labelled_graph const& g) {
+        if (auto const glued = glued_to(g, number++, 0)) return void(hold(*glued));
+        auto& own = hold(g);
+        if (options_.dense_loss > 0) ask_further(own);
+      });
+    } else {
+      for (auto const i : examples_.batch(update))
+        if (auto const glued = glued_to(train_[i], i, update / epoch_updates()))
+          hold(*glued);
+        else
+          batch_.push_back(&train_[i]);
+    }
+    auto const add = [&](labelled_graph const* g) {
+      if (g->nodes > most_)
+        throw triad::data_error(fmt::format(
+            "a graph of {} nodes has no room in a batch; made_nodes says how many they have at most", g->nodes));
+      return net_->add(*g);
+    };
+    triad::programs::cut_batch(
+        batch_, [&] { net_->clear(); }, add, [](labelled_graph const*) { return 1.0; }, use);
+  }
+  double rate(std::int64_t update) override {
+    return triad::programs::linear_rate(options_, epoch_updates() * options_.epochs, update);
+  }
+  double validate() override {
+    net_->set_depth(options_.layers);
+    return accuracy(*net_, dev_);
+  }
+  std::vector<triad::programs::part_scores> score() override {
+    net_->set_depth(options_.layers);
+    std::vector<triad::programs::part_scores> scores;
+    for (auto const& part : data_.tests)
+      scores.push_back(
+          {part.name, {{"accuracy", accuracy(*net_, part.graphs)}}, static_cast<long long>(part.graphs.size())});
+    return scores;
+  }
+  /// A model that does not answer half of what it was trained on has not learned the task.
+  bool learned(double validation) override { return !measures() || validation >= 0.5; }
+
+ private:
+  /// Of a part: no batch is larger.
+  std::size_t most_graphs() const {
+    auto most = std::max<std::size_t>({1, train_.size(), dev_.size()});
+    for (auto const& part : data_.tests) most = std::max(most, part.graphs.size());
+    return most;
+  }
+  std::vector<triad::programs::sized_example> larger_than(int nodes) const {
+    std::vector<triad::programs::sized_example> all;
+    add_larger_graphs(all, nodes, data_.train, data_.train_places, "the training set");
+    add_larger_graphs(all, nodes, data_.dev, data_.dev_places, "dev");
+    for (auto const& part : data_.tests) add_larger_graphs(all, nodes, part.graphs, part.places, part.name);
+    return all;
+  }
+  /// Where there is no dev part, one random split for each seed, as the released program makes it.  The number of
+  /// examples that are left.
+  std::size_t held_out() {
+    if (!dev_.empty() || data_.made) {
+      triad::programs::refuse_given(options_, {"validation"},
+                                    data_.made ? "a training file: generated examples come with a dev part"
+                                               : "data without a dev part, and this folder has one");
+      if (data_.made)
+        triad::programs::refuse_given(options_, {"shuffle"},
+                                      "the order of a training file: generated examples have none");
+      train_ = data_.train;
+      return train_.size();
+    }
+    std::vector<std::size_t> order(data_.train.size());
+    triad::programs::permute(order, options_.seed, 0);
+    auto const held = static_cast<std::size_t>(options_.validation * static_cast<double>(order.size()));
+    for (std::size_t i = 0; i < order.size(); ++i) (i < held ? dev_ : train_).push_back(data_.train[order[i]]);
+    return train_.size();
+  }
+  /// Of an update: a function of the seed and its number, as a resumed run needs it.
+  int depth_of(std::int64_t update) const {
+    if (options_.layers_from == 0) return options_.layers;
+    triad::random_stream random(options_.seed ^ 0xdeb7u, static_cast<std::uint64_t>(update));
+    return options_.layers_from +
+           static_cast<int>(random.below(static_cast<std::uint32_t>(options_.layers - options_.layers_from + 1)));
+  }
+  /// From the training graphs of this run alone.  What is glued by them, and further questions of those that are kept;
+  /// how many a graph has at most.
+  int read_rules() {
+    std::size_t most = 0;
+    auto const each_graph = [&](auto const& use) {
+      if (data_.made)
+        data_.made(options_.seed, 0, epoch_updates() * options_.epochs * options_.batch, use);
+      else
+        for (auto& g : train_) use(g);
+    };
+    each_graph([&](labelled_graph const& g) { rules_.learn(g); });
+    if (rules_.size() == 0)
+      throw triad::data_error(
+          std::string(options_.dense_loss > 0 ? "--dense-loss" : "--augment") +
+          " reads rules off training graphs of two edges, one behind the other, from one node that is asked about to "
+          "the other, and there is none");
+    if (options_.augment > 0) {
+      if (data_.made)  // those of the first part, to glue to
+        data_.made(options_.seed, 0, epoch_updates() * options_.batch,
+                   [&](labelled_graph const& g) { glued_.push_back(g); });
+      auto const& with = options_.augment_with;
+      glue_.emplace(data_.made ? glued_ : train_, data_.words, rules_,
+                    with == "both"      ? gluing::both
+                    : with == "detours" ? gluing::detours
+                                        : gluing::branches);
+      if (with == "detours" && !glue_->has_detours())
+        throw triad::data_error(
+            "--augment-with detours needs training graphs whose answer is an edge's label, and there is none: take "
+            "branches");
+    }
+    if (options_.dense_loss == 0) return 0;
+    each_graph([&](labelled_graph const& g) { most = std::max(most, rules_.questions(g, no_name()).size()); });
+    for (auto& g : train_) ask_further(g);
+    most_further_ = options_.augment > 0 ? 2 * most : most;
+    return static_cast<int>(most_further_);
+  }
+  /// Number `number` of the graphs, as this epoch sees it, where that is glued to another.
+  std::optional<labelled_graph> glued_to(labelled_graph const& g, std::size_t number, std::int64_t epoch) const {
+    if (!glue_) return std::nullopt;
+    triad::augmentation const how{.seed = options_.seed ^ glued_stream, .rate = options_.augment};
+    auto const random = how.of(number, static_cast<std::uint64_t>(epoch));
+    auto glued = random ? (*glue_)(g, *random) : std::nullopt;
+    if (!glued || options_.dense_loss == 0) return glued;
+    ask_further(*glued);
+    return glued->further.size() <= most_further_ ? std::move(glued) : std::nullopt;
+  }
+  void ask_further(labelled_graph& g) const { g.further = rules_.questions(g, no_name()); }
+  int no_name() const { return data_.words.targets.end(); }
+
+  std::int64_t epoch_updates() const {
+    if (data_.made) return std::max<std::int64_t>(1, data_.made_in_all / options_.batch / options_.epochs);
+    return examples_.epoch_updates();
+  }
+  /// What the graphs add to the settings that a resumed run must have.
+  std::string data_setting() const {
+    if (data_.made) return triad::programs::example_digest::generated();
+    triad::programs::example_digest digest;
+    for (auto const& g : train_) {
+      digest.begin();
+      digest.add({g.nodes, g.query.from, g.query.to, g.target});
+      for (auto const& e : g.edges) digest.add({e.from, e.to, e.label});
+    }
+    return digest.setting();
+  }
+
+  options const& options_;
+  data_set const& data_;
+  /// Part of the key of a stream, which no seed that people give has.
+  static constexpr triad::philox_key glued_stream = std::uint64_t{4} << 56U;
+
+  graph_list dev_, train_, glued_;   // glued_: what made graphs are glued to
+  std::deque<labelled_graph> made_;  // of this update, where they are not training graphs as they are
+  std::vector<labelled_graph const*> batch_;
+  int most_ = 0;  // nodes of a graph
+  composition_rules rules_;
+  std::optional<glued_graphs> glue_;
+  std::size_t most_further_ = 0;
+  triad::programs::epoch_batches examples_;
+  std::unique_ptr<network> net_;
+};
+
+using runs = std::vector<scored_run>;
+
+triad::mean_and_error over_runs(runs const& all, std::size_t part) {
+  return triad::programs::mean_over(all, [part](scored_run const& r) { return r.parts[part].figures[0].value; });
+}
+
+/// accuracy by part as a line of a plot.
+triad::programs::series curve(std::string name, runs const& all, run_texts const& say) {
+  triad::programs::series s{std::move(name), {}, {}, {}};
+  if (auto const* const one = triad::programs::first_scored(all))
+    for (std::size_t p = 0; p < one->parts.size(); ++p) {
+      auto const a = over_runs(all, p);
+      s.x.push_back(say.place(one->parts[p].part)), s.y.push_back(a.mean), s.error.push_back(a.standard_error);
+    }
+  return s;
+}
+
+void print_table(options const& o, runs const& all, runs const& others, bool held_out, run_texts const& say) {
+  auto const* const one = triad::programs::first_scored(all);
+  std::vector<std::string> names;
+  if (one)
+    for (auto const& part : one->parts) names.push_back(part.part);
+  for (std::size_t p = 0; p < names.size(); ++p) {
+    auto const a = over_runs(all, p);
+    fmt::print("{:<{}}  {:.3f}", triad::programs::printable_name(names[p]), widest(names), a.mean);
+    if (all.size() > 1) fmt::print(" +- {:.3f}", a.standard_error);
+    if (triad::programs::first_scored(others)) fmt::print("    {} {:.3f}", o.compare, over_runs(others, p).mean);
+    fmt::print("\n");
+  }
+  if (one && names.empty()) {
+    if (held_out)
+      fmt::print("no test files; accuracy on what was held out: {:.3f}\n",
+                 triad::programs::mean_over(all, [](scored_run const& r) { return r.validation; }).mean);
+    else
+      fmt::print("no test files, and nothing was held out: how good this model is was not measured; {}\n",
+                 say.no_tests);
+  }
+  if (all.size() > 1) fmt::print("{}\n", triad::programs::whose_mean(all, o.seed));
+  if (others.size() > 1) fmt::print("{}: {}\n", o.compare, triad::programs::whose_mean(others, o.seed));
+  auto const failed = std::count_if(all.begin(), all.end(), [](scored_run const& r) { return r.failed; });
+  if (all.size() > 1 || failed > 0)
+    fmt::print("{} of {} runs failed (validation accuracy below 0.5, or a loss or weight that is not finite)\n", failed,
+               all.size());
+}
+
+}  // namespace
+
+int train(options& o, data_set const& data, run_texts const& say) {
+  triad::programs::run_folder const folder(o.out);
+  bool held_out = false;
+  int const seeds = o.seeds;
+  auto const all_of = [&](std::string const& out) {
+    return triad::programs::train_seeds(
+        o, out,
+        [&](std::string const&) {
+          auto t = std::make_unique<graph_training>(o, data);
+          held_out = t->measures();
+          return t;
+        },
+        [&](scored_run const& r) {
+          if (seeds == 1) return;
+          fmt::print("seed {}:", r.seed);
+          for (auto const& part : r.parts)
+            fmt::print("  {} {:.3f}", triad::programs::printable_name(part.part), part.figures[0].value);
+          fmt::print("  ({:.0f} s){}\n", r.seconds, r.diverged ? "  diverged" : "");
+        });
+  };
+  auto const all = all_of(o.out);
+  std::optional<runs> others = runs();
+  if (all && !o.compare.empty() && o.compare != "none") {
+    auto const asked = std::pair(o.model, o.compare);
+    o.model = o.compare, o.compare.clear();
+    others = all_of(o.out.empty() ? o.out : o.out + "/" + o.model);
+    std::tie(o.model, o.compare) = asked;
+  }
+  if (!all || !others) return triad::programs::interrupted_status();
+  print_table(o, *all, *others, held_out, say);
+  if (!o.out.empty()) {
+    if (say.place) {
+      triad::programs::plot accuracies{say.title, say.x, "accuracy", {curve(o.model, *all, say)}, 0.0, 1.0};
+      if (!others->empty()) accuracies.lines.push_back(curve(o.compare, *others, say));
+      if (say.paper) accuracies.lines.push_back(*say.paper);
+      triad::programs::write_svg(o.out + "/plots/accuracy.svg", accuracies);
+    }
+    triad::programs::write_plots(o, *all, {"cross entropy"});
+    triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds));
+  }
+  return std::max(triad::programs::status_of(*all), triad::programs::status_of(*others));
+}
+
+}  // namespace graphs

@@ -1,0 +1,101 @@
+// What a run trains on, and what a trained model answers: of every program whose data are labelled graphs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "network.hpp"
+#include "shared/cli/record.hpp"
+#include "shared/report/svg_plot.hpp"
+#include "shared/run/training.hpp"
+
+namespace graphs {
+
+using graph_list = std::vector<labelled_graph>;
+
+struct test_part {
+  std::string name;
+  graph_list graphs;
+  std::vector<std::string> places{};  // of the graphs, such as data/test.jsonl:3; none: they are told by their numbers
+};
+
+/// Of some graphs, called `name`, those of more nodes than that.
+void add_larger_graphs(std::vector<triad::programs::sized_example>& to, int than, graph_list const& graphs,
+                       std::vector<std::string> const& places, std::string const& name);
+
+/// What a model is trained and measured on.
+struct data_set {
+  vocabulary words;
+  graph_list train, dev;  // no dev: options::validation of train is held out, by the seed
+  std::vector<std::string> train_places{}, dev_places{};  // as those of a part
+  std::vector<test_part> tests;
+
+  // Instead of train, examples that are made as they are needed: number first, first + 1, ... of a seed.
+  using consumer = std::function<void(labelled_graph const&)>;
+  std::function<void(std::uint64_t seed, std::int64_t first, std::int64_t count, consumer const& use)> made;
+  std::int64_t made_in_all = 0;
+  int made_nodes = 0;  // of the largest
+};
+
+int most_nodes(graph_list const& graphs);
+int most_nodes(std::vector<test_part> const& parts);
+
+/// What a program's runs are beside that.
+struct run_texts {
+  std::string title{};                                     // of the plot of accuracies
+  std::string x{};                                         // its axis
+  std::string no_tests{};                                  // what is said where nothing was measured
+  std::function<double(std::string const& part)> place{};  // of a part on that axis; none: no plot
+  std::optional<triad::programs::series> paper{};          // what is quoted
+};
+
+/// train: one run for each seed, and of o.compare; then accuracy by part.  The exit status.
+int train(options& o, data_set const& data, run_texts const& say);
+
+/// The words of a trained model, out of its checkpoint.  Throws data_error.
+vocabulary words_of(triad::checkpoint const& file);
+
+/// The model of a checkpoint, with room for the largest of some graphs; explaining: for one, of which everything is
+/// kept.
+triad::programs::trained<network> trained_model(options const& o, triad::checkpoint const& file, int most,
+                                                bool explaining = false);
+/// The same with room for all graphs of some parts; where there is no memory for it, the largest are named.
+triad::programs::trained<network> trained_model(options const& o, triad::checkpoint const& file,
+                                                std::vector<test_part> const& parts);
+
+/// Answers one question after another; the model is made again where one is larger than all before.
+class answerer {
+ public:
+  answerer(options const& o, triad::checkpoint const& file) : options_(o), file_(file) {}
+
+  /// The number of the likeliest target.
+  int operator()(labelled_graph const& graph);
+
+ private:
+  options const& options_;
+  triad::checkpoint const& file_;
+  int most_ = 0;
+  std::optional<triad::programs::trained<network>> model_;
+};
+
+/// The width of a column of these names.
+std::size_t widest(std::vector<std::string> const& names);
+
+/// f(graph, number of the likeliest target) for all of them, in batches that fit.
+void answer_all(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f);
+
+/// Right answers, in parts of 1.
+double accuracy(network& net, graph_list const& graphs);
+
+/// evaluate: accuracy by part, and which answers a checkpoint's model takes for which, printed with o.confusion and
+/// written to o.out/confusion.csv.  With o.more_runs all of them answer together.
+void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_part> const& parts);
+
+/// Prints the proof path of the answer about a graph whose nodes have these names, and draws it to o.out.
+void explain(options const& o, triad::checkpoint const& file, labelled_graph const& graph,
+             std::vector<std::string> const& names);
+
+}  // namespace graphs

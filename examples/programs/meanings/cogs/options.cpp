@@ -1,0 +1,115 @@
+// The list of options, and which of them go together.
+// SPDX-License-Identifier: Apache-2.0
+#include "hold_out.hpp"
+#include "parser.hpp"
+
+namespace cogs {
+
+void options::settle() {
+  stack_options::settle();
+  if (preset == "paper" || preset == "swapped") triad::programs::need_published_data(*this, "--preset " + preset);
+  bool const edges = model == "edge-transformer";
+  if (max_offset != options().max_offset && (!edges || positional))
+    throw triad::data_error("--max-offset is about relative positions, which " +
+                            (edges ? std::string("--positional") : "--model " + model) + " does not have");
+  if (!edges && (attention != triad::triangle_form::full || paper_form || positional || from_parent))
+    throw triad::data_error(
+        "--attention, --paper-form, --positional and --from-parent are about the states of edges, which --model " +
+        model + " does not have");
+  if (!edges && tied != (model == "universal-transformer"))
+    throw triad::data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
+  if (augment == 0 && (augment_within || augment_phrases != options().augment_phrases))
+    throw triad::data_error("--augment-phrases and --augment-within say how --augment swaps: give it a rate above 0");
+  if (augment_within && hold_out.empty())
+    throw triad::data_error("--augment-within is about what --hold-out keeps from training: name constructions there");
+  if (word_dropout > 0) verb_from_word = true;  // what is dropped names no verb
+}
+
+void options::each(triad::programs::option_list& f) {
+  f("preset", &preset, "paper, swapped, small, smoke").one_of({"paper", "swapped", "small", "smoke"}).free();
+  f("data", &data,
+    "Folder with train, dev, test and gen as .jsonl or .tsv, gzipped or not; without it, sentences of our own grammar")
+      .also({"evaluate"})
+      .path();
+  f("labels", &labels, "Of the generalisation set: 2020, as published, or 2022, as corrected (gen_2022fix)")
+      .also({"evaluate"})
+      .one_of({"2020", "2022"})
+      .free();
+  f("test-size", &test_size, "Generated sentences of each kind").seldom().also({"evaluate"}).positive().free();
+  stack_options::each(f);
+  f("sentences", &sentences, "Generated sentences to train on").positive();
+  f("hold-out", &hold_out,
+    "Constructions that are kept from training and scored instead of test and generalisation, to choose settings by: " +
+        all_constructions())
+      .check(some_constructions)
+      .newer();
+  f("model", &model, "edge-transformer, or the released baselines: transformer, universal-transformer")
+      .one_of({"edge-transformer", "transformer", "universal-transformer"})
+      .shapes();
+  f("attention", &attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations, flat")
+      .shapes();
+  f("max-offset", &max_offset, "Of edge-transformer: words so far apart, and farther, have one relative position")
+      .seldom()
+      .between(1, triad::programs::most_offset)
+      .newer("16")
+      .shapes()
+      .within(1, [] { return triad::programs::most_offset; });
+  f("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
+      .seldom()
+      .shapes_as("form", "released", "paper");
+  f("positional", &positional, "First states from both ends' tokens and positions, instead of from relative positions")
+      .seldom()
+      .shapes_as("encoding", "relational", "positional");
+  f("verb-from-word", &verb_from_word, "Read the verb's name from the word's own vector; --word-dropout does it too")
+      .seldom()
+      .newer()
+      .shapes();
+  f("from-parent", &from_parent,
+    "Read parents from edges (parent, child), as the paper says; else from (child, parent), as released")
+      .seldom()
+      .shapes_as("arcs", "from child", "from parent");
+  f("learn-all", &learn_all, "Learn the vector of word 1 too, which the released program takes for padding")
+      .seldom()
+      .shapes();
+  f("epochs", &epochs, "Passes over the training sentences").positive();
+  f("batch", &batch, "Sentences in a batch").positive();
+  f("word-dropout", &word_dropout,
+    "Rate at which training puts one learned vector in a word's place, for all heads but the verb's name")
+      .between(0.0, 0.95)
+      .newer();
+  f("position-range", &position_range,
+    "In training the words stand at random places of so many, in their order; 0: at the first ones")
+      .between(0, 4096)
+      .newer();
+  f("augment", &augment,
+    "Rate at which training puts a phrase of another training sentence in the place of one of a sentence's own")
+      .between(0.0, 1.0)
+      .newer();
+  f("augment-phrases", &augment_phrases, "Which phrases --augment swaps: noun-phrases, clauses, both")
+      .seldom()
+      .one_of({"noun-phrases", "clauses", "both"})
+      .newer("noun-phrases");
+  f("augment-within", &augment_within, "No swap of --augment makes a construction that --hold-out keeps from training")
+      .seldom()
+      .newer();
+  f("embedding-deviation", &embedding_deviation, "Standard deviation of the words' first vectors")
+      .seldom()
+      .positive()
+      .newer("1");
+  f("weight-decay", &decay, "Weight decay of AdamW").seldom().not_negative();
+
+  f("sentence", &sentence, "Words and signs separated by spaces: \"A rose was helped by a dog .\"")
+      .only({"predict", "explain"})
+      .question();
+  f("argmax", &argmax, "Each word's own best parent, as published; else the best parents without a cycle")
+      .only({"predict", "explain"});
+  questions.each(f, "A sentence, as --sentence has it");
+  f("out", &out, "Folder for graph.svg").only({"explain"}).file_or_folder();
+  f.force(&force, {"explain"});
+  f("out", &out, "Folder of the new data set").only({"generate"}).required().file_or_folder();
+  f("count", &count, "Training sentences").only({"generate"}).positive();
+  f("test-size", &test_size, "Sentences of each test kind").only({"generate"}).positive();
+  f("seed", &seed, "").only({"generate"});
+}
+
+}  // namespace cogs

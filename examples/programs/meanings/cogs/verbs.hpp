@@ -1,0 +1,165 @@
+// What a trained parser of COGS says: evaluate, predict and explain; and sentences to try it on.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cogs.hpp"
+#include "logical_form.hpp"
+#include "parser.hpp"
+#include "read.hpp"
+#include "shared/cli/outputs.hpp"
+#include "shared/cli/record.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/cli/verbs.hpp"
+#include "shared/data/new_data.hpp"
+#include "shared/report/svg_arcs.hpp"
+#include "shared/run/permute.hpp"
+
+namespace cogs {
+
+/// With room for sentences of up to `longest` tokens.
+inline triad::programs::trained<parser> trained_parser(options const& o, triad::checkpoint const& file, int longest,
+                                                       triad::programs::room_advice const& asked = {}) {
+  return {o, file,
+          [longest](vocabulary const& words, options const&) {
+            return parser_room{words.tokens.end(), words.labels(), 64, std::min(longest, 24), longest, longest, false};
+          },
+          asked};
+}
+
+inline triad::programs::trained<parser> trained_parser(options const& o, int longest) {
+  return trained_parser(o, triad::programs::open_run(o.run), longest);
+}
+
+inline int evaluate(options const& o) {
+  auto const data = o.data.empty() ? generate_data(o, 0) : read_data(o, false);
+  auto const model = trained_parser(
+      o, triad::programs::open_run(o.run), data.longest(),
+      {.unit = "tokens", .larger = [&] { return data.larger(triad::programs::nearly(data.longest())); }});
+  for (auto const& [name, part] : {std::pair("dev", &data.dev), {"test", &data.test}})
+    if (!part->empty()) fmt::print("{}  {}\n", name, percent(accuracy(*model.net, *part, model.words)));
+  if (!data.gen.empty()) fmt::print("\n{}", table_of(score(*model.net, data.gen, model.words)));
+  return 0;
+}
+
+inline std::string form_of(tagged_sentence const& graph) {
+  return to_logical_form(graph).value_or("(this graph has no logical form)");
+}
+
+inline void print(tagged_sentence const& s) {
+  triad::programs::text_table table({"token", "place", "parent", "role", "category", "noun type", "verb"});
+  auto const shown = [](std::string const& label) { return label.empty() ? std::string("-") : label; };
+  for (int i = 0; i < s.size(); ++i) {
+    auto const at = static_cast<std::size_t>(i);
+    table.row({s.tokens[at], std::to_string(i), s.parent[at] < 0 ? "-" : std::to_string(s.parent[at]),
+               shown(s.role[at]), shown(s.category[at]), shown(s.noun_type[at]), shown(s.verb_name[at])});
+  }
+  triad::programs::say("{}{}\n", table.text(), form_of(s));
+}
+
+inline int predict(options const& o) {
+  o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
+  constexpr int most = 1024;  // tokens of a sentence
+  int room = 128;             // is made anew for longer ones
+  auto const file = triad::programs::open_run(o.run);
+  auto model = trained_parser(o, file, room);
+  auto const answer = [&](std::string const& line) {
+    triad::programs::expect_plain_question(line);
+    tagged_sentence const s(words_of(line), "");
+    if (s.size() > most)
+      throw triad::data_error(fmt::format("the sentence has {} tokens; at most {} are read: split it", s.size(), most));
+    if (s.size() > room) {
+      auto const more = std::min(most, std::max(s.size(), 2 * room));
+      model = trained_parser(o, file, more), room = more;
+    }
+    parse_all(*model.net, {s}, model.words,
+              [&](tagged_sentence const& given, parse const& p) { print(in_words(given, p, model.words, !o.argmax)); });
+  };
+  if (o.sentence.empty()) return o.questions.answer(o.program, answer);
+  answer(o.sentence);
+  return 0;
+}
+
+/// softmax of row i of the scores at j.
+inline double probability(parse const& p, std::size_t n, std::size_t i, std::size_t j) {
+  auto const* const row = p.score.data() + i * n;
+  double const most = *std::max_element(row, row + n);
+  double sum = 0;
+  for (std::size_t k = 0; k < n; ++k) sum += std::exp(row[k] - most);
+  return std::exp(row[j] - most) / sum;
+}
+
+/// Each word's arc has the role and the parent's probability.
+inline std::string picture(tagged_sentence const& s, parse const& p) {
+  std::vector<triad::programs::arc_word> words;
+  for (std::size_t i = 0; i < s.tokens.size(); ++i) {
+    auto const& kind =
+        s.verb_name[i].empty() ? s.noun_type[i].empty() ? s.category[i] : s.noun_type[i] : s.verb_name[i];
+    auto& word = words.emplace_back(triad::programs::arc_word{s.tokens[i], kind, s.parent[i]});
+    if (s.parent[i] >= 0)
+      word.label = fmt::format("{} {:.2f}", s.role[i],
+                               probability(p, s.tokens.size(), i, static_cast<std::size_t>(s.parent[i])));
+  }
+  return triad::programs::to_svg(words);
+}
+
+inline int explain(options const& o) {
+  tagged_sentence const given(words_of(o.sentence), "");
+  if (given.tokens.empty())
+    throw triad::data_error("explain needs a sentence: --sentence \"A rose was helped by a dog .\"");
+  triad::programs::expect_free_in_folder(o, {"graph.svg"});
+  auto const model = trained_parser(o, given.size());
+  parse_all(*model.net, {given}, model.words, [&](tagged_sentence const& s, parse const& p) {
+    auto const graph = in_words(s, p, model.words, !o.argmax);
+    auto const n = s.tokens.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      auto const order = triad::programs::order_by(
+          n, [&](std::size_t a, std::size_t b) { return p.score[i * n + a] > p.score[i * n + b]; });
+      triad::programs::say("{:<12}", s.tokens[i]);
+      for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k)
+        triad::programs::say("  {} {:.3f}", order[k] == i ? "(root)" : s.tokens[order[k]],
+                             probability(p, n, i, order[k]));
+      fmt::print("\n");
+    }
+    triad::programs::say("{}\n", form_of(graph));
+    if (o.out.empty()) return;
+    triad::programs::make_folder(o.out);
+    triad::programs::write_atomically(o.out + "/graph.svg", picture(graph, p));
+    triad::programs::say("{}/graph.svg\n", o.out);
+  });
+  return 0;
+}
+
+inline int generate(options const& o) {
+  triad::programs::refuse_seed(o, held_seed, "sentences of dev and test");
+  auto const data = generate_data(o, o.count);
+  std::vector<triad::programs::new_file> files;
+  for (auto const& [name, part] :
+       {std::pair("train", &data.train), {"dev", &data.dev}, {"test", &data.test}, {"gen", &data.gen}}) {
+    std::string text;
+    for (auto const& s : *part) text += to_json_line(s) + "\n";
+    files.push_back({fmt::format("{}_seqtag.jsonl", name), std::move(text), fmt::format("{} sentences", part->size())});
+  }
+  triad::programs::write_data(o.out, files);
+  return 0;
+}
+
+struct task {
+  static int main(int argc, char** argv) {
+    return triad::programs::run_program<options>(
+        "cogs",
+        "COGS: from a sentence to the graph of its meaning.  An Edge Transformer, or a Transformer, learns it, and "
+        "parses sentences of kinds that it never saw.",
+        [](options& o) -> std::vector<triad::programs::verb> {
+          return {{"train", "Train on a data set or on generated sentences, and evaluate by kind of sentence",
+                   [&o] { return train(o); }},
+                  {"evaluate", "Accuracy of a trained model by kind of sentence", [&o] { return evaluate(o); }},
+                  {"predict", "Parse a sentence, or each line of standard input", [&o] { return predict(o); }},
+                  {"explain", "Draw the graph of a sentence with the probabilities of its edges",
+                   [&o] { return explain(o); }},
+                  {"generate", "Write generated sentences with their graphs", [&o] { return generate(o); }}};
+        },
+        argc, argv, "examples/programs/meanings/cogs/README.md");
+  }
+};
+
+}  // namespace cogs

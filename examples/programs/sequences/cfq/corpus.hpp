@@ -1,0 +1,116 @@
+// Corpora whose questions are annotated with the rules that derive them: read from lines of JSON, and written.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   {"question": "Did M0 direct M1", "query": "SELECT ...", "rules": ["question:did", ["np:entity"], ["vp:verb",
+//     ["verb:direct"], ["np:entity"]]],
+//    "heads": [3, 3, 0, 3], "labels": ["aux", "nsubj", "root", "obj"]}                                one object a line
+//   rules: an application is a list of its rule's name and the applications below it, from left to right; one without
+//     any may be its name alone.
+//   heads and labels, of each token of the question, may be left out; heads count from 1, and 0 is the root.  Other
+//     fields are not read.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "rule_tree.hpp"
+#include "shared/data/each_line.hpp"
+#include "shared/data/json_lines.hpp"
+#include "triad/core/errors.hpp"
+#include "triad/io/json_read.hpp"
+#include "triad/io/text/characters.hpp"
+
+namespace cfq {
+
+namespace detail {
+
+inline constexpr int deepest_derivation = 1000;
+inline constexpr int deepest_line = deepest_derivation + 2;  // a derivation that is too deep is told as one
+
+inline void add_rules(nlohmann::json const& from, rule_names& names, rule_tree& tree, int below, int which, int depth) {
+  bool const list = from.is_array() && !from.empty() && from[0].is_string();
+  if (!list && !from.is_string())
+    throw triad::data_error("rules: expected a rule's name, or a list that begins with one, found " +
+                            triad::quoted(from));
+  if (depth > deepest_derivation)
+    throw triad::data_error("rules: the derivation is deeper than " + std::to_string(deepest_derivation));
+  int const node = tree.add(names.add((list ? from[0] : from).get<std::string>()), below, which);
+  if (list)
+    for (std::size_t i = 1; i < from.size(); ++i)
+      add_rules(from[i], names, tree, node, static_cast<int>(i) - 1, depth + 1);
+}
+
+inline nlohmann::ordered_json rules_json(rule_tree const& tree, rule_names const& names,
+                                         std::vector<std::vector<int>> const& children, int node) {
+  auto list = nlohmann::ordered_json::array({names.name(tree.rule[static_cast<std::size_t>(node)])});
+  for (int const child : children[static_cast<std::size_t>(node)])
+    list.push_back(rules_json(tree, names, children, child));
+  return list;
+}
+
+}  // namespace detail
+
+inline annotated_question question_from(std::string const& line, rule_names& names) {
+  using triad::programs::member;
+  auto const json = triad::programs::read_json_line(line, detail::deepest_line);
+  annotated_question q;
+  q.question = triad::text::joined(triad::text::words(member<std::string>(json, "question", "a text")));
+  q.query = triad::text::joined(triad::text::words(member<std::string>(json, "query", "a text")));
+  if (q.question.empty() || q.query.empty()) throw triad::data_error("a question or a query without words");
+  detail::add_rules(member(json, "rules", "a rule's name, or a list that begins with one"), names, q.rules, -1, 0, 1);
+  if (json.contains("heads")) q.heads = triad::json_integers<int>(json.at("heads"), "heads");
+  if (json.contains("labels")) q.labels = member<std::vector<std::string>>(json, "labels", "a list of texts");
+  auto const n = triad::text::words(q.question).size();
+  if (q.heads.size() != q.labels.size() || (!q.heads.empty() && q.heads.size() != n))
+    throw triad::data_error("heads and labels: expected one of each for the " + std::to_string(n) +
+                            " tokens of the question, or neither");
+  for (int const head : q.heads)
+    if (head < 0 || head > static_cast<int>(n))
+      throw triad::data_error("head " + std::to_string(head) + " is no token of " + std::to_string(n));
+  for (auto const& label : q.labels)
+    if (triad::text::words(label).size() != 1) throw triad::data_error("a label is one word, not \"" + label + "\"");
+  return q;
+}
+
+inline std::string to_line(annotated_question const& q, rule_names const& names) {
+  nlohmann::ordered_json json;
+  json["question"] = q.question;
+  json["query"] = q.query;
+  json["rules"] = detail::rules_json(q.rules, names, q.rules.children(), 0);
+  if (!q.heads.empty()) json["heads"] = q.heads, json["labels"] = q.labels;
+  return json.dump();
+}
+
+/// repeated: the questions that were left out because they are there before.  Throws data_error with file and line.
+inline corpus read_corpus(std::string const& path, int& repeated) {
+  corpus c;
+  std::unordered_set<std::string> seen;
+  repeated = 0;
+  triad::programs::each_line(
+      path,
+      [&](std::string const& line) {
+        auto q = question_from(line, c.names);
+        if (seen.insert(q.question).second)
+          c.questions.push_back(std::move(q));
+        else
+          ++repeated;
+      },
+      "; docs/data.md describes the format");
+  if (c.questions.empty()) throw triad::data_error(path + ": there is no question in it");
+  return c;
+}
+
+/// A question's tree as CoNLL-U has it: ten columns, of which words, heads and labels are filled.
+inline std::string to_conllu(annotated_question const& q) {
+  auto const words = triad::text::words(q.question);
+  std::string text = "# text = " + q.question + "\n";
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += std::to_string(i + 1) + "\t" + words[i] + "\t_\t_\t_\t_\t" + std::to_string(q.heads[i]) + "\t" +
+            q.labels[i] + "\t_\t_\n";
+  return text + "\n";
+}
+
+}  // namespace cfq

@@ -1,0 +1,169 @@
+// What the program trains on: generated questions, a folder of columns, or CFQ as it is published.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   nothing                        generated questions, split by divergence of compounds (make_split)
+//   --data FOLDER                  train.tsv, dev.tsv, test.tsv: question, query; train_partial.tsv, as some of MCWQ is
+//                                  to be had, does for train.tsv
+//   --data FOLDER/dataset.json     the published file, or the folder that has it, with --split FILE, or --split NAME
+//                                  for FOLDER/splits/NAME.json
+// Any file may be gzipped.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conjuncts.hpp"
+#include "dataset.hpp"
+#include "generate.hpp"
+#include "options.hpp"
+#include "sequences/data.hpp"
+#include "sequences/vocabulary.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/data/data_folder.hpp"
+#include "shared/data/text_pairs.hpp"
+#include "shared/report/printed.hpp"
+#include "split.hpp"
+
+namespace cfq {
+
+inline std::string const where = "docs/data.md says where the data come from";
+
+/// A corpus taken apart, and how far apart.
+struct divided {
+  std::vector<int> train, dev, test;            // numbers of questions
+  std::size_t compounds = 0;                    // that weigh anything
+  double atoms_apart = 0, compounds_apart = 0;  // divergences of the split, and of one by chance
+  double atoms_by_chance = 0, compounds_by_chance = 0;
+};
+
+inline divided make_split(corpus const& c, split_options const& s, int largest_compound) {
+  std::vector<rule_tree> trees;
+  for (auto const& q : c.questions) trees.push_back(q.rules);
+  auto const atoms = atoms_of(trees, c.names.size()), compounds = compounds_of(trees, largest_compound);
+  auto const words = words_of(c.questions);
+  auto const found = found_split(atoms, compounds, words, s), chance = random_split(trees.size(), s);
+  divided d;
+  d.train = found.train;
+  auto const apart = halves(found.held_out, found.held_out.size() / 2, s.seed);
+  d.dev = apart.first, d.test = apart.second;
+  d.compounds = static_cast<std::size_t>(compounds.kinds);
+  d.atoms_apart = divergence_of(atoms, found.train, found.held_out, alpha_of_atoms);
+  d.compounds_apart = divergence_of(compounds, found.train, found.held_out, alpha_of_compounds);
+  d.atoms_by_chance = divergence_of(atoms, chance.train, chance.held_out, alpha_of_atoms);
+  d.compounds_by_chance = divergence_of(compounds, chance.train, chance.held_out, alpha_of_compounds);
+  return d;
+}
+
+/// Two questions of five for training, one of ten held out, as CFQ's own splits have them.
+inline split_options settings_for(std::size_t questions, std::uint64_t seed) {
+  auto const n = static_cast<int>(questions);
+  return {n * 2 / 5, n / 10, seed};
+}
+
+inline sequences::data_set generated_data(options const& o) {
+  auto const c = generate_questions(o.questions_made, o.data_seed);
+  auto const found = make_split(c, settings_for(c.questions.size(), o.data_seed), 5);
+  auto const pairs = [&](std::vector<int> const& numbers) {
+    std::vector<sequences::text_pair> result;
+    for (int const i : numbers)
+      result.push_back(
+          {c.questions[static_cast<std::size_t>(i)].question, c.questions[static_cast<std::size_t>(i)].query, {}});
+    return result;
+  };
+  sequences::data_set d{pairs(found.train), pairs(found.dev), {}};
+  d.tests = {{"dev", d.dev}, {"test", pairs(found.test)}};
+  std::printf("%zu generated questions; divergence of atoms %.3f, of compounds %.3f\n", c.questions.size(),
+              found.atoms_apart, found.compounds_apart);
+  return d;
+}
+
+/// dataset.json, where --data names it or its folder; or nothing.
+inline std::string dataset_in(std::string const& data) {
+  if (std::filesystem::is_directory(data)) return triad::programs::find_file(data, {"dataset.json"});
+  return data.ends_with(".json") || data.ends_with(".json.gz") ? data : std::string();
+}
+
+inline sequences::data_set read_published(options const& o, std::string const& file) {
+  if (o.split.empty())
+    throw triad::data_error(file +
+                            ": give its split beside it, with --split FILE, or --split mcd1 for splits/mcd1.json");
+  auto const folder = std::filesystem::path(file).parent_path().string();
+  auto const split = std::filesystem::is_regular_file(o.split)
+                         ? o.split
+                         : triad::programs::need_file(folder.empty() ? "." : folder, {"splits/" + o.split + ".json"},
+                                                      "--split is a file, or a name of one there");
+  return read_dataset(file, split);
+}
+
+inline sequences::data_set read_folder(std::string const& folder, bool needs_train) {
+  auto const partial = triad::programs::find_file(folder, {"train.tsv", "train.txt"}).empty()
+                           ? triad::programs::find_file(folder, {"train_partial.tsv"})
+                           : std::string();
+  // Raw ones are other texts than those of the archive: figures of the two are not comparable.
+  auto const expect_preprocessed = [](sequences::text_pair const& pair) {
+    if (auto const raw = raw_token(pair.target); !raw.empty())
+      throw triad::data_error("the query has \"" + triad::programs::shortened(raw) +
+                              "\", expected one that is preprocessed, without ns: and with count ( * ): give CFQ's "
+                              "dataset.json and its split, which is preprocessed here");
+  };
+  auto const expect = needs_train ? expect_preprocessed : std::function<void(sequences::text_pair const&)>();
+  auto d = sequences::read_columns(folder, needs_train && partial.empty(),
+                                   "expected train.tsv, dev.tsv and test.tsv, or CFQ's dataset.json; " + where, expect);
+  if (needs_train && !partial.empty()) {
+    d.train = triad::programs::read_pairs(partial, expect);
+    triad::programs::say("{}: a part of the training set alone\n", partial);
+  }
+  return d;
+}
+
+/// A raw token of a query of a test part, as raw_token() has it; or nothing.
+inline std::string raw_token(sequences::data_set const& d) {
+  for (auto const& part : d.tests)
+    for (auto const& pair : part.pairs)
+      if (auto token = raw_token(pair.target); !token.empty()) return token;
+  return {};
+}
+
+/// Throws data_error where raw queries are asked of a model that was trained on preprocessed ones, or the other way
+/// round: it would answer none.  raw: a raw token of the data, or nothing.
+inline void expect_same_form(std::string const& raw, sequences::dictionary const& words) {
+  std::string known;
+  for (auto n = sequences::dictionary::specials; n < words.size() && known.empty(); ++n)
+    known = raw_token(words.token(n));
+  if (raw.empty() == known.empty()) return;
+  throw triad::data_error(
+      known.empty()
+          ? "the data's queries are raw, with \"" + triad::programs::shortened(raw) +
+                "\", and those of the run's training were preprocessed: give CFQ's dataset.json and its split, "
+                "which is preprocessed here"
+          : "the run was trained on raw queries, with \"" + triad::programs::shortened(known) +
+                "\", and those of the data are preprocessed: give it data like its own, or train on CFQ's "
+                "dataset.json");
+}
+
+/// What the options ask for.  needs_train: the training part is wanted; else it may be missing.  Throws data_error.
+inline sequences::data_set data_of(options const& o, bool needs_train) {
+  auto const published = o.data.empty() ? std::string() : dataset_in(o.data);
+  // What config.toml says of other data is left alone.
+  if (published.empty())
+    triad::programs::refuse_given(o, {"split"}, "CFQ's dataset.json: give that, or its folder, with --data");
+  triad::programs::refuse_generated(o, {"questions", "data-seed"}, "questions");
+  triad::programs::refuse_other_data(o, {"questions", "data-seed"});
+  auto d = o.data.empty()      ? generated_data(o)
+           : published.empty() ? read_folder(o.data, needs_train)
+                               : read_published(o, published);
+  if (o.sort_conjuncts) {
+    auto const sort = [](std::vector<sequences::text_pair>& pairs) {
+      for (auto& pair : pairs) pair.target = sorted_conjuncts(pair.target);
+    };
+    sort(d.train), sort(d.dev);
+    for (auto& part : d.tests) sort(part.pairs);
+  }
+  return d;
+}
+
+}  // namespace cfq

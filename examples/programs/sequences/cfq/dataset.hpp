@@ -1,0 +1,197 @@
+// CFQ as it is published: dataset.json, and a file that says which of its questions are for training, dev and test.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   dataset.json   [{"questionPatternModEntities": "Did M0 's ...", "sparqlPatternModEntities": "SELECT count(*) WHERE
+//                  {\n...}", ...}, ...]
+//   split          {"trainIdxs": [...], "devIdxs": [...], "testIdxs": [...]}     places in that list, from 0
+// Either may be gzipped.  dataset.json is read as a stream; of its objects, only those of the split are kept.  The
+// texts become what the authors' preprocessing makes of them: every punctuation mark of a question is a token; in
+// queries `count(*)` is `count ( * )`, and a token loses `ns:` at its beginning, where `m.` then becomes `m_`.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sequences/data.hpp"
+#include "shared/data/gz_stream.hpp"
+#include "triad/core/errors.hpp"
+#include "triad/io/json_read.hpp"
+#include "triad/io/text/characters.hpp"
+
+namespace cfq {
+
+inline std::string tokenised_question(std::string_view text) {
+  static constexpr std::string_view marks = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+  std::string spaced;
+  for (char const c : text)
+    if (marks.find(c) == std::string_view::npos)
+      spaced += c;
+    else
+      ((spaced += ' ') += c) += ' ';
+  return triad::text::joined(triad::text::words(spaced));
+}
+
+inline std::string tokenised_query(std::string_view text) {
+  static constexpr std::string_view count = "count(*)";
+  std::string spaced(text);
+  for (auto at = spaced.find(count); at != std::string::npos; at = spaced.find(count, at))
+    spaced.replace(at, count.size(), "count ( * )");
+  auto tokens = triad::text::words(spaced);
+  for (auto& token : tokens) {
+    if (token.starts_with("ns:")) token.erase(0, 3);
+    if (token.starts_with("m.")) token[1] = '_';
+  }
+  return triad::text::joined(tokens);
+}
+
+/// A token of a query as the archive has it, before preprocessing: `ns:` at a token's beginning, or `count(*)`; or
+/// nothing.
+inline std::string raw_token(std::string_view query) {
+  for (auto const& token : triad::text::words(query))
+    if (token.starts_with("ns:") || token.find("count(*)") != std::string::npos) return token;
+  return {};
+}
+
+namespace detail {
+
+/// Where a question of dataset.json belongs.
+struct place {
+  int part;  // 0 train, 1 dev, 2 test
+  std::size_t number;
+};
+
+/// Takes what is wanted out of dataset.json while it is read.
+class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  dataset_reader(std::unordered_map<std::size_t, place> const& wanted,
+                 std::array<std::vector<sequences::text_pair>, 3>& parts)
+      : wanted_(&wanted), parts_(&parts) {}
+
+  std::size_t objects() const { return objects_; }
+  std::string const& problem() const { return problem_; }
+
+  bool null() override { return value(); }
+  bool boolean(bool) override { return value(); }
+  bool number_integer(number_integer_t) override { return value(); }
+  bool number_unsigned(number_unsigned_t) override { return value(); }
+  bool number_float(number_float_t, string_t const&) override { return value(); }
+  bool binary(binary_t&) override { return value(); }
+  bool string(string_t& text) override {
+    if (depth_ == 2 && keep_ != nullptr) *keep_ = std::move(text);
+    return value();
+  }
+  bool key(string_t& name) override {
+    keep_ = depth_ != 2 ? keep_ : name == question_key ? &question_ : name == query_key ? &query_ : nullptr;
+    return true;
+  }
+  bool start_array(std::size_t) override { return open(true); }
+  bool start_object(std::size_t) override { return open(false); }
+  bool end_array() override { return --depth_, true; }
+  bool end_object() override { return --depth_ != 1 || finish(); }
+  bool parse_error(std::size_t byte, std::string const&, nlohmann::json::exception const&) override {
+    return fail("expected JSON, found none from byte " + std::to_string(byte) + " on; was the file copied whole?");
+  }
+
+ private:
+  static constexpr int deepest = 100'000;  // levels are counted, not kept: a bound on the count alone
+  static constexpr char const *question_key = "questionPatternModEntities", *query_key = "sparqlPatternModEntities";
+
+  bool fail(std::string const& what) {
+    problem_ = what;
+    return false;
+  }
+  bool value() { return depth_ > 1 || fail("a list of objects is expected, as in the published dataset.json"); }
+  bool open(bool list) {
+    if (depth_ == deepest)
+      return fail("expected at most " + std::to_string(deepest) +
+                  " levels of lists and objects, found more from object " + std::to_string(objects_) + " on");
+    if (depth_ < 2 && list != (depth_ == 0))
+      return fail("a list of objects is expected, as in the published dataset.json");
+    if (depth_ == 1) question_.clear(), query_.clear();
+    if (depth_ < 2) keep_ = nullptr;
+    ++depth_;
+    return true;
+  }
+  bool finish() {
+    auto const at = wanted_->find(objects_++);
+    if (at == wanted_->end()) return true;
+    auto& pair = (*parts_)[static_cast<std::size_t>(at->second.part)][at->second.number];
+    pair.source = tokenised_question(question_), pair.target = tokenised_query(query_);
+    if (pair.source.empty() || pair.target.empty())
+      return fail("object " + std::to_string(objects_ - 1) + " lacks " +
+                  (pair.source.empty() ? question_key : query_key) + ": is this CFQ's dataset.json?");
+    return true;
+  }
+
+  std::unordered_map<std::size_t, place> const* wanted_;
+  std::array<std::vector<sequences::text_pair>, 3>* parts_;
+  int depth_ = 0;
+  std::size_t objects_ = 0;
+  std::string question_, query_, problem_;
+  std::string* keep_ = nullptr;  // where the next text goes
+};
+
+}  // namespace detail
+
+/// JSON of a file that fits in memory, gzipped or not.
+inline nlohmann::json read_json(std::string const& path) {
+  triad::programs::gz_buffer bytes(path);
+  std::istream stream(&bytes);
+  try {
+    return triad::parse_json(stream);
+  } catch (triad::data_error const& e) {
+    std::string const what = e.what();
+    throw triad::data_error(what.starts_with(path) ? what : path + ": " + what);  // that of the stream has it
+  } catch (nlohmann::json::exception const&) {
+    throw triad::data_error(path + ": expected JSON, found none; was the file copied whole?");
+  }
+}
+
+/// The pairs that a split file names, in its order.
+inline sequences::data_set read_dataset(std::string const& path, std::string const& split) {
+  static constexpr std::array<char const*, 3> keys{"trainIdxs", "devIdxs", "testIdxs"};
+  std::unordered_map<std::size_t, detail::place> wanted;
+  std::array<std::vector<sequences::text_pair>, 3> parts;
+  auto const lists = read_json(split);
+  std::size_t last = 0;
+  for (int part = 0; part < 3; ++part) {
+    auto const k = static_cast<std::size_t>(part);
+    if (!lists.is_object() || !lists.contains(keys[k]) || !lists[keys[k]].is_array())
+      throw triad::data_error(split + ": there is no list " + keys[k] + "; expected trainIdxs, devIdxs and testIdxs");
+    auto const& list = lists[keys[k]];
+    parts[k].resize(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (!list[i].is_number_unsigned())
+        throw triad::data_error(split + ": " + keys[k] + ": expected places from 0 on, found " +
+                                triad::quoted(list[i]));
+      auto const index = list[i].get<std::size_t>();
+      if (!wanted.try_emplace(index, detail::place{part, i}).second)
+        throw triad::data_error(split + ": " + std::to_string(index) + " is there twice");
+      last = index > last ? index : last;
+    }
+  }
+  detail::dataset_reader reader(wanted, parts);
+  triad::programs::gz_buffer bytes(path);
+  std::istream stream(&bytes);
+  if (!nlohmann::json::sax_parse(stream, &reader)) throw triad::data_error(path + ": " + reader.problem());
+  if (!wanted.empty() && last >= reader.objects())
+    throw triad::data_error(split + ": question " + std::to_string(last) + " is asked for, but " + path + " has " +
+                            std::to_string(reader.objects()) + ": do the two files belong together?");
+  sequences::data_set d;
+  d.train = std::move(parts[0]);
+  d.dev = std::move(parts[1]);
+  if (!d.dev.empty()) d.tests.push_back({"dev", d.dev});
+  if (!parts[2].empty()) d.tests.push_back({"test", std::move(parts[2])});
+  if (d.train.empty()) throw triad::data_error(split + ": trainIdxs is empty");
+  return d;
+}
+
+}  // namespace cfq

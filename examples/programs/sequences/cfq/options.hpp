@@ -1,0 +1,87 @@
+// What a run of the program is told of its data; the rest is what all sequence-to-sequence programs are told.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "making.hpp"
+#include "sequences/options.hpp"
+
+namespace cfq {
+
+struct options : sequences::options {
+  // data: a folder with train, dev and test .tsv, or CFQ's dataset.json; empty: generated questions
+  std::string split;              // of dataset.json: a file, or the name of one in splits/
+  bool sort_conjuncts = false;    // of all queries
+  int questions_made = 8000;      // generated, half of which are used
+  std::uint64_t data_seed = 1;    // of generated questions and their split
+  std::string task = "semantic";  // from question to query
+  making made;                    // generate, split
+
+  options() {
+    for (auto const* more : {"paper-semantic", "small-semantic", "roberta"}) presets.emplace_back(more);
+  }
+  void settle() override {
+    if (preset == "roberta" && roberta.empty())
+      throw triad::data_error("--preset roberta needs --roberta FOLDER, the pre-trained encoder");
+    sequences::options::settle();
+  }
+  void each(triad::programs::option_list& f) override {
+    std::set<std::string> const asked{"evaluate", "explain"};
+    f("data", &data,
+      "Folder with train, dev and test .tsv, question and query in columns, or CFQ's dataset.json; without it, "
+      "questions of our own grammar")
+        .also(asked)
+        .path();
+    auto& s =
+        f("split", &split, "Of dataset.json: a file such as splits/mcd1.json, or its name, mcd1").also(asked).free();
+    if (std::filesystem::is_regular_file(split)) s.path();
+    f("sort-conjuncts", &sort_conjuncts, "Queries have their conjuncts in one order, that of bytes")
+        .seldom()
+        .also(asked)
+        .newer();
+    f("questions", &questions_made, "Generated ones; two fifths are for training, a tenth for dev and test")
+        .also(asked)
+        .between(50, 1000000)
+        .written(data.empty());
+    f("data-seed", &data_seed, "Of generated questions and their split").seldom().also(asked).written(data.empty());
+    f("task", &task,
+      "semantic, this task: from question to query; parse: to its dependencies, with options of its own: cfq VERB "
+      "--task parse --help")
+        .also(asked)
+        .one_of({"semantic", "parse"});
+    sequences::options::each(f);
+    made.each(f);
+  }
+};
+
+/// roberta          the decoder's layers, width and feed-forward block and 45,000 updates are LRF's (section "Setup");
+///                  its heads, rate, schedule, batch, dropout, smoothing and the longest query of training are ours:
+///                  the paper does not give them, and refers to Zheng and Lapata (2022)
+/// paper-semantic   layers, width, heads, pairs, rate and epochs are the Edge Transformer paper's Table 1, of it and of
+///                  the Universal Transformer; 50 tokens are in section 4.3, 4 d in section 3.  Dropout, warm-up, fall
+///                  and clip are the released program's.  The paper has no row for other models: they get the Universal
+///                  Transformer's.
+/// small-semantic   ours: five passes are what the Edge Transformer makes in two hours of two threads; small batches,
+///                  since in few passes the number of updates counts
+inline void apply_preset(options& o) {
+  sequences::apply_preset(o);
+  if (o.preset == "smoke") o.questions_made = 200, o.tokens = 256;
+  if (o.preset == "roberta") {
+    o.decoder_layers = 2, o.width = 256, o.hidden = 512, o.heads = 4, o.dropout = 0.1;
+    o.pairs = 64, o.tokens = 64 * 128, o.longest_training = 100, o.recompute = true, o.memory = "8GiB";
+    o.rate = 1e-4, o.schedule = "linear", o.warmup = 4000, o.clip = 1, o.updates = 45000, o.evaluate_every = 1000;
+  }
+  if (o.preset != "paper-semantic" && o.preset != "small-semantic") return;
+  bool const small = o.preset == "small-semantic";
+  o.encoder_layers = o.decoder_layers = !small && sequences::of_edges(o) ? 6 : 4;
+  o.width = small ? 128 : 256, o.hidden = 4 * o.width, o.heads = small ? 4 : 8, o.dropout = 0.1;
+  o.pairs = small ? 16 : 64, o.tokens = 64 * 128, o.longest_training = 50;
+  o.smoothing = 0, o.rate = 6e-4, o.decay = 0, o.schedule = "linear", o.warmup = 1000, o.clip = 100;
+  o.epochs = small ? 5 : 100, o.evaluate_every = 500;
+  if (small) o.train_size = 20000;
+}
+
+}  // namespace cfq

@@ -1,0 +1,29 @@
+// Questions with the rules that derive them, and the names of rules.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shared/data/numbering.hpp"
+#include "triad/io/text/derivation.hpp"
+
+namespace cfq {
+
+using rule_names = triad::programs::numbering;  // in the order of their first appearance
+using rule_tree = triad::text::derivation;
+
+/// A question with what is known of it.
+struct annotated_question {
+  std::string question, query;  // tokens, one space apart
+  rule_tree rules;
+  std::vector<int> heads;           // of each token of the question, counted from 1; 0: the root.  Empty: not known
+  std::vector<std::string> labels;  // of these dependencies
+};
+
+struct corpus {
+  rule_names names;
+  std::vector<annotated_question> questions;
+};
+
+}  // namespace cfq

@@ -1,0 +1,43 @@
+// Which of the program's tasks a command line is about: each has its own options.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shared/cli/config.hpp"
+#include "shared/run/run_folder.hpp"
+
+namespace cfq {
+
+/// The `task` of a config file, or nothing, also where it is no TOML: the task will say so.
+inline std::string task_in(std::string const& config) {
+  try {
+    return triad::programs::config_value(config, "task");
+  } catch (triad::data_error const&) {
+    return {};
+  }
+}
+
+/// What --task says; else what --config, or the config.toml of the run that is asked about, was made for; else what the
+/// preset is of; else "semantic".
+inline std::string task_of(std::vector<std::string> const& arguments) {
+  auto const value_of = [&](std::string const& option) -> std::string {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].starts_with(option + "=")) return arguments[i].substr(option.size() + 1);
+      if (arguments[i] == option && i + 1 < arguments.size()) return arguments[i + 1];
+    }
+    return {};
+  };
+  if (auto const task = value_of("--task"); !task.empty()) return task;
+  if (auto const task = task_in(value_of("--config")); !task.empty()) return task;
+  bool const of_a_run =
+      !arguments.empty() && (arguments[0] == "evaluate" || arguments[0] == "predict" || arguments[0] == "explain");
+  for (std::size_t i = 1; of_a_run && i < arguments.size(); ++i) {
+    if (arguments[i].starts_with("-") || arguments[i - 1] == "--out" || arguments[i - 1] == "--data") continue;
+    if (auto const task = task_in(triad::programs::config_of(arguments[i])); !task.empty()) return task;
+  }
+  return value_of("--preset").ends_with("-dependency") ? "parse" : "semantic";
+}
+
+}  // namespace cfq

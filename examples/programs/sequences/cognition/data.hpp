@@ -1,0 +1,155 @@
+// The data sets that the program reads, each in the form in which it is published.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   cognition  train, valid, test .en and .zh, words separated by spaces; cg-test.en, .zh, .compound; lexicon;
+//              bpe/code, if there
+//   scan       tasks_train_SPLIT.txt and tasks_test_SPLIT.txt, in the folder or as the published repository has them
+//   cogs       train, dev, test and gen.tsv: sentence, logical form and kind
+//   pairs      the same with or without kinds; or one file, and another to test on
+// Any file may be gzipped.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "generate.hpp"
+#include "sequences/data.hpp"
+#include "shared/data/data_folder.hpp"
+#include "shared/data/text_pairs.hpp"
+
+namespace cognition {
+
+using sequences::data_set;
+
+inline std::string const where = "docs/data.md says where the data come from";
+
+inline std::vector<sequences::text_pair> read_languages(std::string const& folder, std::string const& name,
+                                                        std::string const& advice = where) {
+  return triad::programs::read_parallel(triad::programs::need_file(folder, {name + ".en"}, advice),
+                                        triad::programs::need_file(folder, {name + ".zh"}, advice));
+}
+
+/// Tests: test, unless it is trained on, and cg-test, with compounds in noun, verb and prepositional phrases, a third
+/// each.
+inline data_set read_cognition(options const& o, bool needs_train) {
+  data_set d;
+  bool const small = o.train_on == "valid+test";
+  auto valid = read_languages(o.data, "valid"), test = read_languages(o.data, "test");
+  if (small) {
+    d.train = std::move(valid);
+    d.train.insert(d.train.end(), test.begin(), test.end());
+  } else {
+    if (needs_train)
+      d.train = read_languages(o.data, "train",
+                               "without it, --train-on valid+test trains on those, which is another, smaller task");
+    d.dev = std::move(valid);
+    d.tests.push_back({"test", std::move(test)});
+  }
+  if (!triad::programs::find_file(o.data, {"cg-test.en"}).empty()) {
+    sequences::test_part compounds{"cg-test", read_languages(o.data, "cg-test")};
+    static constexpr std::array<char const*, 3> phrases{"NP", "VP", "PP"};
+    auto const n = compounds.pairs.size();
+    for (std::size_t i = 0; i < n && n % (5 * phrases.size()) == 0; ++i)
+      compounds.pairs[i].kind = phrases[i * phrases.size() / n];
+    d.tests.push_back(std::move(compounds));
+  }
+  return d;
+}
+
+/// The folders that may have files of SCAN: this one, SPLIT_split in it, and its others of that ending with the folders
+/// in them.
+inline std::vector<std::string> scan_folders(std::string const& folder, std::string const& split) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> all{folder, folder + "/" + split + "_split"};
+  std::set<std::string> others;
+  for (auto const& entry : fs::directory_iterator(folder)) {
+    if (!entry.is_directory() || !entry.path().filename().string().ends_with("_split")) continue;
+    others.insert(entry.path().string());
+    for (auto const& inside : fs::directory_iterator(entry.path()))
+      if (inside.is_directory()) others.insert(inside.path().string());
+  }
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
+/// The file of one part of o.split, whatever that is called.  Throws data_error that says which splits there are.
+inline std::string scan_file(options const& o, std::string const& part) {
+  namespace fs = std::filesystem;
+  if (!fs::is_directory(o.data)) throw triad::data_error(o.data + ": a folder is expected; " + where);
+  if (o.split.empty() || o.split.find_first_of("/\\\"'#\n") != std::string::npos)
+    throw triad::data_error("--split: expected the name of a split, without slashes, quotes, # or line ends, found \"" +
+                            o.split + "\"");
+  auto const folders = scan_folders(o.data, o.split);
+  auto const begin = "tasks_" + part + "_", name = begin + o.split + ".txt";
+  for (auto const& folder : folders)
+    if (auto path = triad::programs::find_file(folder, {name}); !path.empty()) return path;
+  std::set<std::string> splits;
+  for (auto const& folder : folders) {
+    if (!fs::is_directory(folder)) continue;
+    for (auto const& entry : fs::directory_iterator(folder)) {
+      auto const file = entry.path().filename().string();
+      std::string_view known = file;
+      if (known.ends_with(".gz")) known.remove_suffix(3);
+      if (known.starts_with(begin) && known.ends_with(".txt"))
+        splits.emplace(known.substr(begin.size(), known.size() - begin.size() - 4));
+    }
+  }
+  std::string all;
+  for (auto const& split : splits) all += (all.empty() ? "" : ", ") + split;
+  throw triad::data_error(o.data + ": there is no " + name + ", gzipped or not; " +
+                          (all.empty() ? where : "there are the splits " + all + ": give one of them with --split"));
+}
+
+inline data_set read_scan(options const& o, bool needs_train) {
+  data_set d;
+  if (needs_train) d.train = triad::programs::read_pairs(scan_file(o, "train"));
+  d.tests.push_back({"test", triad::programs::read_pairs(scan_file(o, "test"))});
+  return d;
+}
+
+inline data_set read_files(options const& o, bool needs_train) {
+  data_set d;
+  if (needs_train) d.train = triad::programs::read_pairs(o.data);
+  if (!o.test.empty())
+    d.tests.push_back({"test", triad::programs::read_pairs(o.test)});
+  else if (!needs_train)
+    d.tests.push_back({std::filesystem::path(o.data).filename().string(), triad::programs::read_pairs(o.data)});
+  return d;
+}
+
+/// Refuses options on the command line that are about other data than those that are read.
+inline void check_data(options const& o) {
+  using triad::programs::refuse_given;
+  bool const published = !o.data.empty();
+  if (!published || o.task != "pairs" || !std::filesystem::is_regular_file(o.data))
+    refuse_given(
+        o, {"test"},
+        "--task pairs with a file of pairs: give that file with --data; the test parts of a folder are files in it");
+  if (!published || o.task != "cognition")
+    refuse_given(o, {"train-on"}, "--task cognition: give that and its folder with --data, or leave it out");
+  if (!published || o.task != "scan")
+    refuse_given(o, {"split"}, "--task scan: give that and its folder with --data, or leave it out");
+  if (published)
+    refuse_given(o, {"sentences", "test-size", "data-seed"},
+                 "generated commands, and --data is given, by the run perhaps: leave it out");
+  triad::programs::refuse_other_data(o, {"sentences", "data-seed"});
+}
+
+/// What the options ask for.  needs_train: the training part is wanted; else it may be missing, and is left out.
+/// Throws data_error.
+inline data_set data_of(options const& o, bool needs_train) {
+  check_data(o);
+  if (o.task != "pairs") triad::programs::need_published_data(o, "--task " + o.task);
+  if (o.data.empty()) return generate_data(o);
+  if (o.task == "cognition") return read_cognition(o, needs_train);
+  if (o.task == "scan") return read_scan(o, needs_train);
+  if (o.task == "pairs" && std::filesystem::is_regular_file(o.data)) return read_files(o, needs_train);
+  return sequences::read_columns(o.data, needs_train, where);
+}
+
+}  // namespace cognition

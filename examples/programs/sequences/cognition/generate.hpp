@@ -1,0 +1,128 @@
+// Commands and what is done at them, from a small grammar of our own: for running and testing without data.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   sentence -> phrase | sentence then phrase | sentence after phrase   x after y: what y says is done first
+//   phrase   -> verb [direction] [times]                                hop left twice -> LEFT HOP LEFT HOP
+//   verb     -> hop | clap | nod | wave | step | bow | spin
+//   direction -> left | right | around      times -> twice | thrice
+//
+// "around" is four turns with the verb after each.  What the training sentences lack is what the others test, each kind
+// by its name:
+//   new_verb  "spin" is known alone only, though from every 20th training sentence; here it has a direction or a
+//             number, or stands in a longer sentence
+//   new_pair  "bow" and "around" are known, but not side by side
+//   longer    three phrases; training sentences have one or two
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+#include "sequences/data.hpp"
+#include "shared/run/random.hpp"
+
+namespace cognition {
+
+/// Kinds of test sentences, in the order of their making.
+inline constexpr std::array<char const*, 3> generated_kinds{"new_verb", "new_pair", "longer"};
+
+struct phrase {
+  int verb = 0, direction = 0, times = 1;  // direction 0: none
+
+  std::string command() const {
+    static constexpr std::array<char const*, 7> verbs{"hop", "clap", "nod", "wave", "step", "bow", "spin"};
+    static constexpr std::array<char const*, 4> directions{"", " left", " right", " around"},
+        numbers{"", "", " twice", " thrice"};
+    return verbs[at(verb)] + std::string(directions[at(direction)]) + numbers[at(times)];
+  }
+  std::string actions() const {
+    static constexpr std::array<char const*, 7> verbs{"HOP", "CLAP", "NOD", "WAVE", "STEP", "BOW", "SPIN"};
+    static constexpr std::array<char const*, 4> turns{"", "LEFT ", "RIGHT ", "LEFT "};
+    std::string result;
+    for (int i = 0; i < times * (direction == 3 ? 4 : 1); ++i)
+      result += (result.empty() ? "" : " ") + std::string(turns[at(direction)]) + verbs[at(verb)];
+    return result;
+  }
+
+ private:
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+};
+
+/// Draws sentences, each of them once.
+class command_generator {
+ public:
+  explicit command_generator(std::uint64_t seed) : random_(seed) {}
+
+  /// A sentence such as those of the training set; throws data_error where there is no other any more.
+  sequences::text_pair next() {
+    return fresh("in_distribution", [this] { return known(random_.chance(1, 10) ? 1 : 2); });
+  }
+
+  /// A test sentence of a kind.
+  sequences::text_pair next(std::string const& kind) {
+    return fresh(kind, [&] {
+      if (kind == "longer") return known(3);
+      auto phrases = known(1 + random_.below(2));
+      auto& odd = phrases[static_cast<std::size_t>(random_.below(static_cast<int>(phrases.size())))];
+      if (kind == "new_pair") {
+        odd.verb = bow, odd.direction = around;
+      } else {
+        odd.verb = spin;
+        if (phrases.size() == 1 && odd.direction == 0 && odd.times == 1) odd.times = 2;
+      }
+      return phrases;
+    });
+  }
+
+ private:
+  static constexpr int bow = 5, spin = 6, around = 3;
+
+  /// Phrases of training sentences.
+  std::vector<phrase> known(int count) {
+    std::vector<phrase> result;
+    while (static_cast<int>(result.size()) < count) {
+      phrase const p{random_.below(spin), random_.below(4), 1 + random_.below(3)};
+      if (p.verb != bow || p.direction != around) result.push_back(p);
+    }
+    return result;
+  }
+
+  template <class Draw>
+  sequences::text_pair fresh(std::string const& kind, Draw&& draw) {
+    for (int tries = 0; tries < 10000; ++tries) {
+      auto const phrases = draw();
+      sequences::text_pair pair{phrases.front().command(), phrases.front().actions(), kind};
+      for (std::size_t i = 1; i < phrases.size(); ++i) {
+        bool const after = random_.chance(1, 2);
+        pair.source += (after ? " after " : " then ") + phrases[i].command();
+        pair.target = after ? phrases[i].actions() + " " + pair.target : pair.target + " " + phrases[i].actions();
+      }
+      if (seen_.insert(pair.source).second) return pair;
+    }
+    throw triad::data_error(
+        "the grammar has hardly any sentences left that were not drawn: ask for fewer (--sentences, --test-size)");
+  }
+
+  triad::programs::counter_random random_;
+  std::set<std::string> seen_;
+};
+
+/// No sentence is in two parts, and none but "spin" twice.
+inline sequences::data_set generate_data(options const& o) {
+  command_generator draw(o.data_seed);
+  sequences::data_set d;
+  sequences::test_part gen{"gen", {}}, test{"test", {}};
+  for (int i = 0; i < o.sentences; ++i)
+    d.train.push_back(i % 20 == 0 ? sequences::text_pair{"spin", "SPIN", "in_distribution"} : draw.next());
+  for (int i = 0; i < o.test_size; ++i) d.dev.push_back(draw.next());
+  for (int i = 0; i < o.test_size; ++i) test.pairs.push_back(draw.next());
+  for (auto const* kind : generated_kinds)
+    for (int i = 0; i < o.test_size; ++i) gen.pairs.push_back(draw.next(kind));
+  d.tests = {test, gen};
+  return d;
+}
+
+}  // namespace cognition

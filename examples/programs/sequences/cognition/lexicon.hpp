@@ -1,0 +1,99 @@
+// The atoms of CoGnition's compounds: the class of each, and the translations that count as right.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   atom<TAB>translation/translation/...      one line each; the later line of an atom wins
+// A lone `/` says that the atom need not be translated. Any other empty translation, as in `liked<TAB>X/`, is found
+// everywhere.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/data/each_line.hpp"
+#include "triad/core/errors.hpp"
+
+namespace cognition {
+
+/// What an atom is in its compound; `modifier` stands for a whole one, such as "he liked".
+enum class atom_class { preposition, verb, determiner, adjective, noun, modifier };
+inline constexpr std::size_t atom_classes = 6;
+
+/// The modifiers, in the order of their names in a lexicon: mod0, mod1, mod2.
+inline constexpr std::array<std::string_view, 3> modifiers = {"he liked", "at the store", "on the floor"};
+
+/// The class of an atom; throws data_error where it is none of CoGnition's.
+inline atom_class class_of(std::string_view atom) {
+  static std::map<std::string, atom_class, std::less<>> const classes = [] {
+    std::map<std::string, atom_class, std::less<>> result;
+    auto const add = [&](atom_class what, std::initializer_list<char const*> atoms) {
+      for (auto const* a : atoms) result.emplace(a, what);
+    };
+    add(atom_class::preposition, {"about", "around", "before", "behind", "except", "for", "from", "inside", "like",
+                                  "near", "on", "to", "toward", "towards", "under", "with", "without"});
+    add(atom_class::verb, {"asked", "visited", "heard", "lost", "hated", "stopped", "woke", "found", "watched", "took",
+                           "saw", "told", "caught", "liked", "left", "gave", "invited", "met", "chose"});
+    add(atom_class::determiner, {"the", "every", "any", "another", "each"});
+    add(atom_class::adjective,
+        {"small", "red", "dirty", "lazy", "smart", "large", "special", "silly", "quiet", "empty", "fake"});
+    add(atom_class::noun, {"dog", "doctor", "sandwich", "hat", "waiter", "lawyer", "peanut", "farmer", "car", "girl",
+                           "boyfriend", "child", "chair", "building", "clown", "bee", "apartment", "farm", "airplane"});
+    add(atom_class::modifier, {"mod0", "mod1", "mod2"});
+    return result;
+  }();
+  auto const at = classes.find(atom);
+  if (at == classes.end()) throw triad::data_error("'" + std::string(atom) + "' is no atom of CoGnition's compounds");
+  return at->second;
+}
+
+/// What counts as a translation of each atom.
+class lexicon {
+ public:
+  /// Reads a lexicon; throws data_error, with file and line, where a line is none.
+  static lexicon read(std::string const& path) {
+    lexicon result;
+    triad::programs::each_line(path, [&](std::string const& line) {
+      auto const tab = line.find('\t');
+      if (tab == 0 || tab == std::string::npos || tab + 1 == line.size() ||
+          line.find('\t', tab + 1) != std::string::npos)
+        throw triad::data_error("an atom, a tab and its translations with / between them are expected");
+      result.set(line.substr(0, tab), std::string_view(line).substr(tab + 1));
+    });
+    if (result.translations_.empty())
+      throw triad::data_error(path + ": there is no atom in it; is it the lexicon of CoGnition's evaluation?");
+    return result;
+  }
+
+  /// Sets the translations of an atom, with / between them.
+  void set(std::string const& atom, std::string_view translations) {
+    auto& list = translations_[atom];
+    list.clear();
+    if (translations == "/") return;
+    for (std::size_t at = 0;;) {
+      auto const end = translations.find('/', at);
+      list.emplace_back(translations.substr(at, end == std::string_view::npos ? end : end - at));
+      if (end == std::string_view::npos) return;
+      at = end + 1;
+    }
+  }
+
+  /// The translations of an atom: none where it need not be translated. Throws data_error where the lexicon does not
+  /// have it.
+  [[nodiscard]] std::vector<std::string> const& of(std::string_view atom) const {
+    auto const at = translations_.find(atom);
+    if (at == translations_.end())
+      throw triad::data_error("the lexicon does not have '" + std::string(atom) +
+                              "'; add a line with its translations");
+    return at->second;
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>, std::less<>> translations_;
+};
+
+}  // namespace cognition

@@ -1,0 +1,66 @@
+// What a run of the program is told of its data; the rest is what all sequence-to-sequence programs are told.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "sequences/data.hpp"
+#include "sequences/options.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/data/data_folder.hpp"
+
+namespace cognition {
+
+struct options : sequences::options {
+  // data: a folder or a file; empty: generated sentences
+  std::string task = "pairs";      // what the data are: cognition, scan, cogs, pairs
+  std::string split = "length";    // scan: tasks_train_SPLIT.txt
+  std::string train_on = "train";  // cognition: train, or valid+test
+  std::string test;                // pairs, where data is a file: another to test on
+  int sentences = 2000;            // generated: for training
+  int test_size = 200;             // generated: of each part and kind
+  std::uint64_t data_seed = 1;     // generated
+
+  /// CoGnition's Chinese words are parts, where its codes are at hand and are not about English words too.
+  void settle() override {
+    if (task == "cognition" && !data.empty() && !joint && target_bpe.empty() && target_dictionary.empty()) {
+      target_bpe = triad::programs::find_file(data, {"bpe/code"});
+      if (!target_bpe.empty()) triad::programs::say("Chinese words are cut into parts by {}\n", target_bpe);
+    }
+    sequences::options::settle();
+  }
+  void each(triad::programs::option_list& f) override {
+    std::set<std::string> const asked{"evaluate", "explain"};
+    f("data", &data, "Folder of a data set, or a file of pairs; without it, commands of our own grammar")
+        .also(asked)
+        .path();
+    f("task", &task, "What --data has: cognition, scan, cogs (sentence to logical form), pairs")
+        .also(asked)
+        .one_of({"cognition", "scan", "cogs", "pairs"});
+    f("split", &split, "Of scan, as its files call it: length, simple, addprim_jump, mcd1, ...").also(asked);
+    f("train-on", &train_on,
+      "Of cognition: train, as in the paper; or valid+test, a smaller task of our own that is not the paper's")
+        .also(asked)
+        .one_of({"train", "valid+test"});
+    f("test", &test, "Of pairs: a file to test on, where --data is a file").also(asked).existing_file().path();
+    f("sentences", &sentences, "Generated commands to train on").also(asked).positive();
+    f("test-size", &test_size, "Generated commands of each part and kind").seldom().also(asked).positive().free();
+    f("data-seed", &data_seed, "Of generated commands").seldom().also(asked);
+    sequences::options::each(f);
+    f("out", &out, "Folder of the new data set").only({"generate"}).required().file_or_folder();
+    f("sentences", &sentences, "Training commands").only({"generate"}).positive();
+    f("test-size", &test_size, "Commands of each other part and kind").only({"generate"}).positive();
+    f("data-seed", &data_seed, "").only({"generate"});
+  }
+};
+
+inline void apply_preset(options& o) {
+  sequences::apply_preset(o);
+  if (o.preset == "smoke") o.sentences = 40, o.test_size = 5;
+}
+
+}  // namespace cognition

@@ -1,0 +1,100 @@
+// What counts as right, and what else is measured: BLEU, and of CoGnition the compound translation error rate.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cter.hpp"
+#include "data.hpp"
+#include "sequences/score.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/data/data_folder.hpp"
+#include "triad/io/text/gz_lines.hpp"
+
+namespace cognition {
+
+inline std::vector<std::string> read_lines(std::string const& path) {
+  triad::text::gz_lines lines(path);
+  std::vector<std::string> result;
+  for (std::string line; lines.next(line);) result.push_back(line);
+  return result;
+}
+
+/// Chinese without the spaces between words, which differ from one segmentation to another.
+inline std::vector<std::string> unsegmented(std::vector<std::string> const& lines) {
+  std::vector<std::string> result;
+  for (auto const& line : lines) result.push_back(unsegmented(line));
+  return result;
+}
+
+/// What CTER is measured with.
+struct compound_list {
+  std::vector<std::string> compounds;  // of each line of cg-test
+  lexicon known;
+};
+
+/// That of a folder, if it is there; where cg-test is and it is not, that is said.  Throws data_error where it does not
+/// fit cg-test.
+inline std::optional<compound_list> read_compounds(std::string const& folder, data_set const& data) {
+  auto const part = std::find_if(data.tests.begin(), data.tests.end(),
+                                 [](sequences::test_part const& p) { return p.name == "cg-test"; });
+  if (part == data.tests.end()) return std::nullopt;
+  auto const file = triad::programs::find_file(folder, {"cg-test.compound"}),
+             lexicon_file = triad::programs::find_file(folder, {"lexicon"});
+  if (file.empty() || lexicon_file.empty()) {
+    triad::programs::say("CTER of cg-test is left out: there is no {} in {}\n",
+                         !file.empty()           ? "lexicon"
+                         : !lexicon_file.empty() ? "cg-test.compound"
+                                                 : "cg-test.compound and no lexicon",
+                         folder);
+    return std::nullopt;
+  }
+  compound_list result{read_lines(file), lexicon::read(lexicon_file)};
+  if (result.compounds.size() != part->pairs.size())
+    throw triad::data_error(file + ": there are " + std::to_string(result.compounds.size()) +
+                            " compounds, but cg-test has " + std::to_string(part->pairs.size()) +
+                            " sentences; expected a line for each");
+  try {
+    check_compounds(result.compounds, result.known);
+  } catch (triad::data_error const& e) {
+    throw triad::data_error(file + ", with " + lexicon_file + ": " + e.what());
+  }
+  return result;
+}
+
+/// BLEU zh and char of Chinese text; of cg-test also both rates of CTER, where its compounds are known.
+inline std::vector<sequences::figure> chinese_figures(std::optional<compound_list> const& list,
+                                                      sequences::test_part const& part,
+                                                      std::vector<std::string> const& hypotheses) {
+  using triad::text::bleu_tokens;
+  auto const ours = unsegmented(hypotheses);
+  auto result = sequences::bleu_figures(ours, unsegmented(sequences::references_of(part)),
+                                        {bleu_tokens::chinese, bleu_tokens::characters});
+  if (part.name != "cg-test" || !list) return result;
+  auto const errors = score(ours, list->compounds, list->known);
+  result.push_back({"CTER instance", 100 * errors.instance()});
+  result.push_back({"CTER aggregate", 100 * errors.aggregate()});
+  return result;
+}
+
+/// Data, as the common verbs want them, and how translations are measured.
+inline sequences::program program_of(options const& o, bool needs_train) {
+  sequences::program p{data_of(o, needs_train)};
+  if (o.task == "cognition") {
+    p.right = [](std::string const& a, std::string const& b) { return unsegmented(a) == unsegmented(b); };
+    p.figures = [list = read_compounds(o.data, p.data)](sequences::test_part const& part,
+                                                        std::vector<std::string> const& found) {
+      return chinese_figures(list, part, found);
+    };
+  } else {
+    p.figures = sequences::plain_bleu;
+  }
+  return p;
+}
+
+}  // namespace cognition

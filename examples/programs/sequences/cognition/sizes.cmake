@@ -1,0 +1,14 @@
+# Checkpoints that describe no model.
+include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/sizes_test.cmake)
+
+file(MAKE_DIRECTORY ${FOLDER}/roberta)
+make_roberta(roberta 7)
+string(REPEAT "hop left\tLTURN HOP\nrun twice\tRUN RUN\n" 40 pairs)  # generated commands are longer than its positions
+file(WRITE ${FOLDER}/pairs.tsv "${pairs}")
+run("0|3" train --task pairs --data ${FOLDER}/pairs.tsv --preset smoke --updates 2 --roberta ${FOLDER}/roberta
+    --out ${FOLDER}/published)
+run("0|3" train --preset smoke --updates 2 --out ${FOLDER}/lrf)
+foreach(folder lrf published)
+  expect_sizes_refused(${folder} LEGAL published.padding OPTIONAL tokenise ARGUMENTS --sentence "hop left" --max-length 3)
+endforeach()

@@ -1,0 +1,45 @@
+// Pairs of texts, to train on and to measure on.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "shared/data/data_folder.hpp"
+#include "shared/data/text_pairs.hpp"
+
+namespace sequences {
+
+using triad::programs::text_pair;
+
+struct test_part {
+  std::string name;
+  std::vector<text_pair> pairs;
+};
+
+struct data_set {
+  std::vector<text_pair> train;
+  std::vector<text_pair> dev;  // may be empty: then checkpoints are measured on pairs of train
+  std::vector<test_part> tests;
+};
+
+/// A folder with train.tsv and any of dev (or validation), test and gen, in columns of source, target and, if there is
+/// one, kind; `needs_train`: without train.tsv it is refused.  expect(pair): throws data_error, which is told with file
+/// and line.
+inline data_set read_columns(std::string const& folder, bool needs_train, std::string const& advice,
+                             std::function<void(text_pair const&)> const& expect = {}) {
+  using triad::programs::find_file, triad::programs::need_file;
+  auto const read_pairs = [&](std::string const& path) { return triad::programs::read_pairs(path, expect); };
+  data_set d;
+  if (needs_train) d.train = read_pairs(need_file(folder, {"train.tsv", "train.txt"}, advice));
+  if (auto const dev = triad::programs::find_dev(folder, {".tsv", ".txt"}); !dev.empty()) d.dev = read_pairs(dev);
+  if (!d.dev.empty()) d.tests.push_back({"dev", d.dev});
+  for (auto const* name : {"test", "gen"})
+    if (auto const path = find_file(folder, {name + std::string(".tsv"), name + std::string(".txt")}); !path.empty())
+      d.tests.push_back({name, read_pairs(path)});
+  if (!needs_train && d.tests.empty()) (void)need_file(folder, {"dev.tsv", "test.tsv", "gen.tsv"}, advice);
+  return d;
+}
+
+}  // namespace sequences

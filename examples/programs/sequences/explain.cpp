@@ -1,0 +1,94 @@
+// explain, of every sequence-to-sequence program: how much each layer reads from each earlier one, as a table and as
+// pictures.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "program.hpp"
+#include "shared/cli/outputs.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/processes/atomic_file.hpp"
+#include "shared/report/svg_heat_map.hpp"
+#include "shared/report/table.hpp"
+#include "trained.hpp"
+#include "translate.hpp"
+
+namespace sequences {
+namespace {
+
+using reads = std::vector<std::vector<double>>;
+
+std::string layer_name(std::size_t layer) { return layer == 0 ? "embedding" : "layer " + std::to_string(layer); }
+
+std::string table_of(std::string const& side, reads const& weights) {
+  std::vector<std::string> header{side};
+  for (std::size_t j = 0; j < weights.size(); ++j) header.push_back(layer_name(j));
+  triad::programs::text_table table(header);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    std::vector<std::string> row{layer_name(i + 1)};
+    for (double const w : weights[i]) row.push_back(fmt::format("{:.3f}", w));
+    table.row(row);
+  }
+  return table.text();
+}
+
+triad::programs::heat_map map_of(std::string const& side, reads const& weights) {
+  triad::programs::heat_map map{"What " + side + " layers read", "layer", "reads from", {}, {}, weights};
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    map.rows.push_back(layer_name(i + 1));
+    map.columns.push_back(layer_name(i));
+  }
+  return map;
+}
+
+std::string csv_of(std::string const& side, reads const& weights) {
+  std::string text;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    for (std::size_t j = 0; j < weights[i].size(); ++j)
+      text += side + "," + std::to_string(i + 1) + "," + std::to_string(j) + "," +
+              fmt::format("{:.6f}", weights[i][j]) + "\n";
+  return text;
+}
+
+}  // namespace
+
+int explain(options const& o, program const& p) {
+  expect_tests(p);
+  triad::programs::expect_free_in_folder(o, {"layers.csv", "encoder.svg", "decoder.svg"});
+  std::vector<text_pair> all;
+  for (auto const& part : p.data.tests) all.insert(all.end(), part.pairs.begin(), part.pairs.end());
+  auto const chosen = sample(all, o.count);
+  std::vector<coded_pair> pairs;
+  auto model = trained_translator(o, use::explaining, [&](vocabulary& words, options const& shape) {
+    p.expect_words(words);
+    expect_readable(shape, words, "the chosen pairs", chosen);
+    pairs = coded(chosen, words);
+    return longest_of(pairs);
+  });
+  auto const weights = mean_weights(*model.net, pairs);
+  if (weights.encoder.empty() && weights.decoder.empty())
+    throw triad::data_error(o.run +
+                            ": no layer of this model has fuse-attention, which is what explain shows: train --model "
+                            "lrf has it, without --fuse none "
+                            "and --accumulate");
+  fmt::print(
+      "mean over tokens and heads of {} pairs: of a layer, the part of its attention to earlier layers that each of "
+      "them gets\n\n",
+      pairs.size());
+  if (!o.out.empty()) triad::programs::make_folder(o.out);
+  std::string csv = "side,layer,reads,weight\n";
+  for (auto const& [side, values] :
+       {std::pair<std::string, reads const*>("encoder", &weights.encoder), {"decoder", &weights.decoder}}) {
+    if (values->empty()) continue;
+    fmt::print("{}\n", table_of(side, *values));
+    csv += csv_of(side, *values);
+    if (!o.out.empty()) triad::programs::write_svg(o.out + "/" + side + ".svg", map_of(side, *values));
+  }
+  if (o.out.empty()) return 0;
+  triad::programs::write_atomically(o.out + "/layers.csv", csv);
+  triad::programs::say("layers.csv and a picture of each side are in {}\n", o.out);
+  return 0;
+}
+
+}  // namespace sequences

@@ -1,0 +1,228 @@
+// The list of options, and which of them go together.
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <limits>
+
+#include "published.hpp"
+#include "shared/backend/memory_size.hpp"
+#include "triad/io/checkpoint.hpp"
+#include "triad/layers/fused_stack.hpp"
+
+namespace sequences {
+
+void options::each(triad::programs::option_list& f) {
+  bool const edges = of_edges(*this);
+  std::set<std::string> const translate{"evaluate", "predict"};
+  std::vector<std::string> const sides{"none", "source", "target", "both"};
+  f("preset", &preset, fmt::format("{}", fmt::join(presets, ", "))).one_of(presets).free();
+  width_options::each(f);
+
+  f("source-dictionary", &source_dictionary, "File of lines `token count`; without it, the words of the training set")
+      .seldom()
+      .path()
+      .existing_file();
+  f("target-dictionary", &target_dictionary, "The same of targets").seldom().path().existing_file();
+  f("source-bpe", &source_bpe, "File of merges: words of sources become parts").seldom().path().existing_file();
+  f("target-bpe", &target_bpe, "The same of targets").seldom().path().existing_file();
+  f("tokenise", &tokenise,
+    "Sides that are plain text, and are cut into words and punctuation marks: none, source, target, both; translations "
+    "stay cut")
+      .seldom()
+      .one_of(sides)
+      .newer("none")
+      .shapes();
+  f("min-count", &least_count, "The dictionary has words that the training set has so often").seldom().positive();
+  f("joined-dictionary", &joint, "One dictionary for both sides; edge-transformer needs it and has it")
+      .seldom()
+      .opposite("no-joined-dictionary");
+  f("train-size", &train_size, "Train on so many pairs, spread over the training set; 0: all").seldom().not_negative();
+  f("max-train-length", &longest_training, "Leave pairs with more target tokens out of training; 0: none")
+      .seldom()
+      .not_negative();
+
+  f("model", &model,
+    "lrf: layers read all earlier layers; transformer; universal-transformer: one layer's parameters for all; dlcl: "
+    "weighted sums of earlier layers; edge-transformer: states of pairs of tokens")
+      .one_of({"lrf", "transformer", "universal-transformer", "dlcl", "edge-transformer"})
+      .shapes();
+  // Of edges and of tokens: what has no meaning for a model is not in its checkpoint.
+  auto const of = [](bool yes, triad::programs::option& one) {
+    if (yes) one.shapes();
+  };
+  of(!edges,
+     f("fuse", &fuse, "Of lrf, where layers read earlier ones: source, target, both, none").seldom().one_of(sides));
+  of(!edges, f("only-top", &only_top, "Of lrf: the last layer alone reads earlier ones").seldom());
+  of(!edges, f("accumulate", &accumulate, "Of lrf: sums of earlier layers instead of attention over them").seldom());
+  of(!edges, f("relative", &relative,
+               "Relative positions, clipped at 16 tokens, in self-attention, instead of sines and cosines")
+                 .seldom());
+  f("encoder-layers", &encoder_layers, "").seldom().between(1, 63).shapes(edges ? "layers" : "").within(1, [edges] {
+    return edges ? triad::programs::most_layers : static_cast<int>(triad::most_layers);
+  });
+  of(!edges, f("decoder-layers", &decoder_layers, "").seldom().between(1, 63).within(1, [] {
+    return static_cast<int>(triad::most_layers);
+  }));
+  f("hidden", &hidden, "Width of the feed-forward block").positive().shapes().within(1, [] {
+    return std::numeric_limits<int>::max();
+  });
+  of(!edges, f("tie-output", &tie_output, "The output's matrix is the table of target words")
+                 .seldom()
+                 .opposite("no-tie-output"));
+  of(!edges, f("norm", &norm, "after the sums, or before the blocks").seldom().one_of({"after", "before"}));
+  f("roberta", &roberta,
+    "Of lrf and transformer: folder of a published RoBERTa (config.json, vocab.json, merges.txt, model.safetensors), "
+    "which is fine-tuned as the encoder")
+      .path()
+      .existing_folder();
+  of(edges, f("tied", &tied, "Of edge-transformer: one layer's parameters for all; else each its own")
+                .seldom()
+                .opposite("untied"));
+  of(edges, f("positional", &positional,
+              "Of edge-transformer: first states from positions of both tokens, instead of their distance")
+                .seldom());
+  of(edges,
+     f("from-begin", &from_begin, "Of edge-transformer: a token is read from the edge (begin, i) instead of (i, i)")
+         .seldom());
+  of(edges,
+     f("attention", &attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations"));
+
+  f("label-smoothing", &smoothing,
+    "Part of the right word's probability that all other words have instead, in equal parts")
+      .seldom()
+      .between(0.0, 0.95);
+  f("weight-decay", &decay, "Weight decay of AdamW").seldom().not_negative();
+  f("schedule", &schedule,
+    "How the rate falls: inverse-sqrt, as one over the square root, or linear, to 0 at the last update")
+      .seldom()
+      .one_of({"inverse-sqrt", "linear"});
+  // How long a run is decides the rates of a linear schedule, and when dropout ends.
+  bool const any_length = schedule != "linear" && dropout_until == 1;
+  f("updates", &updates, "").positive().free(any_length);
+  f("epochs", &epochs, "Passes over the training set, instead of --updates").not_negative().free(any_length);
+  f("tokens", &tokens, "Of a batch, on either side, ends included").positive();
+  f("pairs", &pairs, "Of a batch at most; 0: as many as --tokens allow").not_negative();
+  // A run may go on where there is less.  Parts of a batch round otherwise than the whole and draw dropout anew, as
+  // another backend or another draw would.
+  f("memory", &memory,
+    "A size, as 900MiB or 24GiB, for parameters, moments, activations and search: batches that need more are cut into "
+    "parts, whose gradients add up")
+      .free();
+  f("evaluate-every", &evaluate_every, "Updates between two checkpoints").seldom().positive();
+  f("dev-size", &dev_size, "Pairs that a checkpoint is measured on; 0: all of dev").seldom().not_negative().free();
+  f("validate", &validate, "What is measured: exact match of greedy translations, or loss")
+      .seldom()
+      .one_of({"exact", "loss"});
+
+  f("beam", &beam, "Hypotheses kept at once; 1: greedy").also(translate).between(1, 64).free();
+  f("length-penalty", &length_penalty, "Scores are divided by the length to this power")
+      .also(translate)
+      .between(-10, 10)
+      .free();
+  f("max-length", &longest,
+    "Tokens of a translation at most; 0: three times the longest target of training, and ten more")
+      .also(translate)
+      .not_negative()
+      .free();
+  f("max-length-factor", &longest_factor, "So many more for each token of the source")
+      .seldom()
+      .also(translate)
+      .between(0, 1000)
+      .free();
+
+  f("out", &out, "Folder for scores.csv and the translations, a file for each part")
+      .only({"evaluate"})
+      .file_or_folder();
+  f("sentence", &sentence, "Words separated by spaces").only({"predict"}).question();
+  questions.each(f, "A sentence, as --sentence has it, or {\"source\": \"...\"}");
+  f("n-best", &n_best, "Translations of a sentence, with their scores; at most --beam").only({"predict"}).positive();
+  f("unknown", &unknown, "Translate words that the model does not know as <unk>, instead of refusing them")
+      .only({"predict"});
+  f("count", &count, "Pairs over whose tokens weights are averaged").only({"explain"}).positive();
+  f("out", &out, "Folder for layers.csv, encoder.svg and decoder.svg").only({"explain"}).file_or_folder();
+  f.force(&force, {"evaluate", "explain"});
+}
+
+void options::restored(triad::checkpoint const& file) {
+  width_options::restored(file);
+  if (of_edges(*this)) decoder_layers = encoder_layers;
+  published.reset();
+  if (file.configuration().contains("published"))
+    published = published_from(file.setting<nlohmann::json>("published"), file.tensors().file());
+}
+
+std::map<std::string, std::string> options::more_shapes() const {
+  if (!published) return {};
+  return {{"published", to_json(*published).dump()}};
+}
+
+std::string options::more_settings() const {
+  return published ? "roberta-weights = \"" + published_weights + "\"\n" : std::string();
+}
+
+void options::settle() {
+  width_options::settle();
+  auto const refuse = [](std::string const& what) { throw triad::data_error(what); };
+  if (given.contains("updates") && given.contains("epochs") && epochs > 0)
+    refuse("--updates and --epochs are two ways to say how long the run is: give one");
+  // A preset's epochs are no answer to updates that were asked for, nor are those of a config file to the command line.
+  auto const only_updates = [](std::set<std::string> const& names) {
+    return names.contains("updates") && !names.contains("epochs");
+  };
+  if (only_updates(given) || (!given.contains("epochs") && only_updates(configured))) epochs = 0;
+  bool const looks_back = model == "lrf" && fuse != "none";
+  if (model != "lrf" && fuse != "none")
+    refuse("--fuse " + fuse + " is about --model lrf; layers of --model " + model + " have no fuse-attention");
+  if (!looks_back && (only_top || accumulate))
+    refuse(
+        "--only-top and --accumulate are about layers that look back: --model lrf with --fuse source, target or both");
+  if (!of_edges(*this) && (!tied || positional || from_begin || attention != triad::triangle_form::full))
+    refuse("--untied, --positional, --from-begin and --attention are about --model edge-transformer");
+  if (of_edges(*this) && (relative || tie_output || norm != "after"))
+    refuse(
+        "--relative, --tie-output and --norm are about states of tokens, which --model edge-transformer does not have");
+  if (of_edges(*this) && encoder_layers != decoder_layers)
+    refuse(
+        "--model edge-transformer has as many layers on either side: give --encoder-layers and --decoder-layers alike");
+  if (of_edges(*this) && attention == triad::triangle_form::flat)
+    refuse("--attention flat is not causal: an Edge Transformer that decodes has no such form");
+  if (of_edges(*this) && !joint)
+    refuse("--model edge-transformer has one table for the words of both sides: leave --joined-dictionary on");
+  if (joint && (!target_dictionary.empty() || !target_bpe.empty()))
+    refuse("with one dictionary for both sides, --source-dictionary and --source-bpe name the files of both");
+  if (joint && tokenise != "none" && tokenise != "both")
+    refuse("--joined-dictionary is one dictionary for both sides: give --tokenise both");
+  if (!roberta.empty() && tokenise != "none" && tokenise != "target")
+    refuse("--roberta cuts sources itself: give --tokenise target, or leave it out");
+  if (!roberta.empty()) {
+    if (model != "lrf" && model != "transformer")
+      refuse("--roberta is an encoder of --model lrf or transformer, not of " + model);
+    if (joint || !source_dictionary.empty() || !source_bpe.empty())
+      refuse("--roberta brings its own tokens: leave --joined-dictionary, --source-dictionary and --source-bpe out");
+    if (given.contains("encoder-layers"))
+      refuse("--roberta has as many layers as its config.json says: leave --encoder-layers out");
+    if (relative || norm != "after") refuse("--relative and --norm are not RoBERTa's: leave them out beside --roberta");
+    if (accumulate && fuse != "target")
+      refuse(
+          "--accumulate adds layers up, which the layers of --roberta were not trained with: give --fuse target beside "
+          "it");
+  }
+  if (only_top && accumulate) refuse("--only-top and --accumulate are two ways to look back: give one");
+  bool const source_given = !source_dictionary.empty() || !roberta.empty();
+  if (given.contains("min-count") && least_count != 1 &&
+      (joint ? source_given : source_given && !target_dictionary.empty()))
+    refuse("--min-count is about dictionaries of the training set's words, and both sides have theirs from files");
+  expect_search(*this);
+  if (!memory.empty()) (void)triad::programs::bytes_of(memory, "--memory");
+}
+
+void expect_search(options const& o) {
+  if (o.beam == 1)
+    triad::programs::refuse_given(o, {"length-penalty"},
+                                  "choosing among hypotheses, of which --beam 1 keeps one: give a larger --beam");
+}
+
+}  // namespace sequences

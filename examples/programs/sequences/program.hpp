@@ -1,0 +1,45 @@
+// The verbs that all sequence-to-sequence programs have; a program adds its data and what counts as right.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "data.hpp"
+#include "options.hpp"
+#include "shared/cli/verbs.hpp"
+#include "shared/run/training.hpp"
+
+namespace sequences {
+
+using triad::programs::figure;
+
+struct vocabulary;
+
+/// What a program adds to the verbs.
+struct program {
+  data_set data;
+  std::function<bool(std::string const& hypothesis, std::string const& reference)> right = std::equal_to<>();
+  /// Of one part, beside the share of right translations.
+  std::function<std::vector<figure>(test_part const&, std::vector<std::string> const& hypotheses)> figures{};
+  /// Throws data_error where a trained model with these words cannot be asked the data.
+  std::function<void(vocabulary const& words)> expect_words = [](vocabulary const&) {};
+};
+
+/// Throws data_error where there is nothing to measure.
+inline void expect_tests(program const& p) {
+  for (auto const& part : p.data.tests)
+    if (!part.pairs.empty()) return;
+  throw triad::data_error("the data have no test part: give others with --data");
+}
+
+int train(options& o, program p);
+int explain(options const& o, program const& p);
+
+/// Makes a program of the options: needs_train: with training data; measures: with figures.
+using program_maker = std::function<program(bool needs_train, bool measures)>;
+/// train, evaluate, predict and explain.
+std::vector<triad::programs::verb> verbs_of(options& o, program_maker const& make);
+
+}  // namespace sequences

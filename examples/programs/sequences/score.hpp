@@ -1,0 +1,79 @@
+// What is measured of translations: the share of right ones, by kind of sentence where there are kinds; BLEU; and
+// tables of it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "program.hpp"
+#include "shared/run/training.hpp"
+#include "triad/io/text/bleu.hpp"
+
+namespace sequences {
+
+struct share {
+  std::size_t right = 0, all = 0;
+
+  double percent() const { return all == 0 ? 0 : 100 * static_cast<double>(right) / static_cast<double>(all); }
+};
+
+inline std::vector<std::string> references_of(test_part const& part) {
+  std::vector<std::string> result;
+  for (auto const& pair : part.pairs) result.push_back(pair.target);
+  return result;
+}
+
+/// One or more tokenisations of BLEU over the lines as they are.
+inline std::vector<figure> bleu_figures(std::vector<std::string> const& hypotheses,
+                                        std::vector<std::string> const& references,
+                                        std::initializer_list<triad::text::bleu_tokens> ways) {
+  std::vector<figure> result;
+  for (auto const way : ways)
+    result.push_back(
+        {"BLEU " + std::string(triad::text::name(way)), triad::text::corpus_bleu(hypotheses, references, way).score});
+  return result;
+}
+
+/// The plain one, of a program's part.
+inline std::vector<figure> plain_bleu(test_part const& part, std::vector<std::string> const& hypotheses) {
+  return bleu_figures(hypotheses, references_of(part), {triad::text::bleu_tokens::none});
+}
+
+/// right(hypothesis, reference), by kind of sentence.
+template <class Right>
+std::map<std::string, share> right_ones(Right const& right, std::vector<text_pair> const& pairs,
+                                        std::vector<std::string> const& hypotheses) {
+  std::map<std::string, share> kinds;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    auto& kind = kinds[pairs[i].kind];
+    kind.right += right(hypotheses[i], pairs[i].target) ? 1 : 0, ++kind.all;
+  }
+  return kinds;
+}
+
+inline share total(std::map<std::string, share> const& kinds) {
+  share all;
+  for (auto const& [kind, s] : kinds) all.right += s.right, all.all += s.all;
+  return all;
+}
+
+/// The share of right translations, by kind where there are several, and the program's own figures.
+triad::programs::part_scores score(program const& p, test_part const& part, std::vector<std::string> const& hypotheses);
+
+/// "test  exact match 12.3  BLEU none 45.6"; a line, and a table of kinds behind it.
+std::string told(triad::programs::part_scores const& r);
+
+/// Mean and standard error of every figure over the runs that have a score, which have the same parts, and which runs
+/// these are.
+std::string means_of(std::vector<triad::programs::scored_run> const& runs);
+
+/// seed,part,figure,value
+std::string scores_csv(std::vector<triad::programs::scored_run> const& runs);
+
+/// The translations of a part as a file of a folder; none where there is no folder.
+void write_lines(std::string const& folder, std::string const& part, std::vector<std::string> const& lines);
+
+}  // namespace sequences

@@ -1,0 +1,98 @@
+// pairs: from sequence to sequence, of one's own data.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "program.hpp"
+#include "score.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/cli/verbs.hpp"
+#include "shared/data/data_folder.hpp"
+#include "shared/data/json_lines.hpp"
+
+namespace sequences {
+
+struct own_options : options {
+  std::string file;  // inspect
+
+  own_options() { presets = {"small", "paper", "smoke"}; }
+  void each(triad::programs::option_list& f) override {
+    f("program", &program, "").one_of({"pairs"}).hidden().free();
+    f("data", &data, "Folder with train, maybe dev, and test or several test_NAME, .jsonl or .tsv, gzipped or not")
+        .also({"evaluate", "explain"})
+        .path();
+    options::each(f);
+    f("file", &file, "A file of pairs").only({"inspect"}).positional().required().existing_file();
+  }
+};
+
+/// {"source": "a b", "target": "c d"} a line, maybe with a "kind"; or columns of .tsv.
+inline std::vector<text_pair> read_pair_lines(std::string const& path) {
+  if (path.ends_with(".tsv") || path.ends_with(".tsv.gz")) return triad::programs::read_pairs(path);
+  std::vector<text_pair> all;
+  triad::programs::read_json_lines(path, [&](nlohmann::json const& line) {
+    auto const text = [&](char const* name) {
+      auto const words =
+          triad::text::joined(triad::text::words(triad::programs::member<std::string>(line, name, "a text")));
+      if (words.empty()) throw triad::data_error(std::string("the ") + name + " has no words");
+      return words;
+    };
+    auto kind = line.contains("kind") ? triad::programs::member<std::string>(line, "kind", "a text") : std::string();
+    all.push_back({text("source"), text("target"), std::move(kind)});
+  });
+  return all;
+}
+
+inline program program_of(own_options const& o, bool needs_train) {
+  if (o.data.empty())
+    throw triad::data_error(
+        "there is nothing to read: give a folder with train and test .jsonl or .tsv with --data; docs/data.md has the "
+        "format");
+  auto const files = triad::programs::find_data(o.data, {".jsonl", ".tsv"}, needs_train);
+  program p;
+  if (needs_train) p.data.train = read_pair_lines(files.train);
+  if (!files.dev.empty()) p.data.dev = read_pair_lines(files.dev);
+  if (!p.data.dev.empty()) p.data.tests.push_back({"dev", p.data.dev});
+  for (auto const& [name, path] : files.tests) p.data.tests.push_back({name, read_pair_lines(path)});
+  p.figures = plain_bleu;
+  return p;
+}
+
+inline int inspect(std::string const& path) {
+  auto const all = read_pair_lines(path);
+  std::map<std::string, int> source, target;
+  std::size_t longest_source = 0, longest_target = 0;
+  for (auto const& pair : all) {
+    auto const count = [](std::string const& text, auto& words) {
+      auto const tokens = triad::text::words(text);
+      for (auto const& token : tokens) ++words[token];
+      return tokens.size();
+    };
+    longest_source = std::max(longest_source, count(pair.source, source));
+    longest_target = std::max(longest_target, count(pair.target, target));
+  }
+  triad::programs::say("{}: {} pairs\nsource: {} words, {} in the longest\ntarget: {} words, {} in the longest\n", path,
+                       all.size(), source.size(), longest_source, target.size(), longest_target);
+  return 0;
+}
+
+struct task {
+  static int main(int argc, char** argv) {
+    return triad::programs::run_program<own_options>(
+        "pairs",
+        "From sequence to sequence.  A Transformer whose layers read all earlier layers, a plain one, or an Edge "
+        "Transformer learns it from JSON lines.",
+        [](own_options& o) {
+          auto verbs = verbs_of(o, [&o](bool needs_train, bool) { return program_of(o, needs_train); });
+          verbs.push_back({"inspect", "Say what a file of pairs holds", [&o] { return inspect(o.file); }});
+          return verbs;
+        },
+        argc, argv, "examples/programs/sequences/README.md");
+  }
+};
+
+}  // namespace sequences

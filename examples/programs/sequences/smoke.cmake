@@ -1,0 +1,148 @@
+# Every verb of the program once, on JSON lines; the same data in columns; and bad lines.
+include(${CMAKE_CURRENT_LIST_DIR}/../shared/tests/program_test.cmake)
+
+set(text "")
+foreach(a one two three)
+  foreach(b left right)
+    string(APPEND text "{\"source\": \"go ${b} ${a}\", \"target\": \"${a} ${b}\", \"kind\": \"${b}\"}\n")
+  endforeach()
+endforeach()
+foreach(part train dev test_one)
+  file(WRITE ${FOLDER}/data/${part}.jsonl "${text}")
+endforeach()
+run("0|3" train --preset smoke --data ${FOLDER}/data --out ${FOLDER}/run)
+expect("6 training pairs, 6 source and 5 target words")
+expect("\nseed 1: dev exact match, parts of one, [0-9.]+ ")
+expect_run(run "0|3" metrics.csv config.toml model.safetensors scores.csv one.hypotheses.txt plots/loss.svg)
+expect_scores_of_run("(dev|one)  exact match [0-9.]+  BLEU none [0-9.]+" ${FOLDER}/run)
+run(0 predict ${FOLDER}/run "{\"id\": 1, \"source\": \"go left two\"}")
+expect("^{\"id\":1,\"source\":\"go left two\",\"target\":\"[a-z ]*\"}\n$")
+run(0 predict ${FOLDER}/run "{\"id\":12345678901234567890123,\"x\":-0,\"x\":1.0,\"source\":\"go left two\"}")
+expect("^{\"id\":12345678901234567890123,\"x\":-0,\"x\":1.0,\"source\":\"go left two\",\"target\":\"[a-z ]*\"}\n$")
+run(0 predict ${FOLDER}/run "go left two")
+
+# A longer run that goes on from a shorter one is the longer one, also where that ended within an epoch.
+set(long train --preset smoke --data ${FOLDER}/data --evaluate-every 10 --out ${FOLDER})
+run("0|3" ${long}/grown --updates 15)
+run("0|3" ${long}/grown --updates 40 --resume)
+run("0|3" ${long}/whole --updates 40)
+foreach(name grown whole)
+  file(SHA256 ${FOLDER}/${name}/model.safetensors model_of_${name})
+  file(READ ${FOLDER}/${name}/metrics.csv metrics_of_${name})
+  string(REGEX REPLACE ",[^,\n]*,[^,\n]*\n" "\n" metrics_of_${name} "${metrics_of_${name}}")  # but for the clock's columns
+endforeach()
+if(NOT model_of_grown STREQUAL model_of_whole OR NOT metrics_of_grown STREQUAL metrics_of_whole)
+  message(FATAL_ERROR "a run that grew is another one:\n${metrics_of_grown}instead of\n${metrics_of_whole}")
+endif()
+
+# Of a run that diverges at once nothing is said to be kept or measured.
+run(3 train --preset smoke --data ${FOLDER}/data --learning-rate 1e30 --warmup 0 --clip-norm 0 --out ${FOLDER}/lost)
+expect("the loss is [^;]*: stopped\n.*seed 1: dev exact match, parts of one, not measured  \\([0-9]+ s\\)  failed\nno epoch came to its end")
+
+# All pairs that are too long are named at once, and sources that are measured where there is no memory for them; no
+# address space holds this model.
+run(1 train --preset smoke --data ${FOLDER}/data --tokens 3)
+expect("training pairs 1, 2, 3, 4, 5, 6 have 4, 4, 4, 4, 4, 4 tokens on their longer side, .*; give --tokens 4, or leave")
+file(WRITE ${FOLDER}/far/train.jsonl "${text}")
+string(REPEAT "go left " 30 words)
+file(WRITE ${FOLDER}/far/test_one.jsonl "${text}{\"source\": \"${words}one\", \"target\": \"one\", \"kind\": \"left\"}\n")
+set(ENV{ASAN_OPTIONS} "$ENV{ASAN_OPTIONS}:allocator_may_return_null=1")  # or that sanitizer ends what asks for so much
+run(1 train --preset smoke --data ${FOLDER}/far --width 1048576 --heads 1)
+expect("the source of pair 7 of one has 61 tokens: [0-9]+TiB of memory, and this run has .*; leave it out, or take a smaller")
+run(1 train --preset smoke --data ${FOLDER}/data --width 1048576 --heads 1)
+expect("there is not enough memory for batches of 24 tokens \\([0-9]+TiB of memory, .*: say with --memory how much there is")
+
+# The run of one seed does not pass for one of several, and several are not gone on with as one.
+run("0|3" train --preset smoke --data ${FOLDER}/data --updates 2 --seeds 2 --out ${FOLDER}/whole)
+expect("whole had a run already, .* its checkpoint is now ")
+if(EXISTS ${FOLDER}/whole/model.safetensors)
+  message(FATAL_ERROR "the model of one seed passes for that of several")
+endif()
+run(1 train --preset smoke --data ${FOLDER}/data --updates 2 --resume --out ${FOLDER}/whole)
+expect("whole has the runs of several seeds: name one of them, such as ")
+
+# What is not read to its end is no answer: here a folder in place of a file.
+execute_process(COMMAND sh -c "\"$0\" predict \"$1\" < \"$1\"" ${PROGRAM} ${FOLDER}/run RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+expect("standard input cannot be read to its end: ")
+if(NOT status EQUAL 1)
+  message(FATAL_ERROR "standard input that cannot be read has status ${status}")
+endif()
+
+# A longer sentence than those of most data is answered where the model was trained on such.
+string(REPEAT "go left " 200 words)
+file(WRITE ${FOLDER}/wordy/train.tsv "${words}\tone\n")
+file(WRITE ${FOLDER}/wordy/test.tsv "${words}\tone\n")
+run("0|3" train --preset smoke --updates 2 --tokens 500 --data ${FOLDER}/wordy --out ${FOLDER}/wordy/run)
+run(0 predict ${FOLDER}/wordy/run "${words}")
+run(1 predict ${FOLDER}/wordy/run "${words} ${words}")
+expect("question 1: the sentence has 800 tokens; at most 400 are read by this model: split it")
+
+# What a config file gets wrong is told with its name.
+file(WRITE ${FOLDER}/wrong.toml "width = -4\n")
+run(1 train --preset smoke --data ${FOLDER}/data --config ${FOLDER}/wrong.toml)
+expect("wrong.toml: --width: -4 is not a number above 0")
+
+# Several translations of a line of JSON are one line, and of a sentence a line each.
+set(several predict ${FOLDER}/run --beam 2 --n-best 2)
+run(0 ${several} "{\"id\": 1, \"source\": \"go left two\"}" "{\"id\": 2, \"source\": \"\"}")
+set(target "{\"target\":\"[a-z ]*\",\"score\":-[0-9.e-]+}")
+expect("^{\"id\":1,\"source\":\"go left two\",\"targets\":\\[${target},${target}\\]}\n{\"id\":2,\"source\":\"\",\"targets\":\\[\\]}\n$")
+run(0 ${several} "go left two")
+expect("^-[0-9.]+\t[a-z ]*\n-[0-9.]+\t[a-z ]*\n$")
+run(1 predict ${FOLDER}/run --sentence "a b" "a b")
+expect("2 ways to ask, --sentence and questions on the command line: give one")
+run(1 predict ${FOLDER}/run "go up two")
+expect("question 1: \"up\" is none of the 6 words that the model knows")
+run(1 predict ${FOLDER}/run "go left <unk>")
+expect("question 1: \"<unk>\" is none of the 6 words that the model knows")
+run(0 predict ${FOLDER}/run --unknown "go left <s>")
+run(0 explain ${FOLDER}/run --count 3)
+
+# evaluate replaces no scores of the run by others.
+file(READ ${FOLDER}/run/scores.csv scores)
+run(1 evaluate ${FOLDER}/run --beam 2 --out ${FOLDER}/run)
+expect("pairs: --out: [^\n]*run/scores.csv is there already, and would be replaced; give another name or folder, or --force\n")
+file(READ ${FOLDER}/run/scores.csv found)
+if(NOT found STREQUAL scores)
+  message(FATAL_ERROR "a refused evaluate changed scores.csv:\n${found}")
+endif()
+run(0 evaluate ${FOLDER}/run --beam 2 --out ${FOLDER}/run --force)
+run(0 evaluate ${FOLDER}/run --beam 2 --out ${FOLDER}/beam)
+
+# A line of data is no question, also where all its words may be unknown.
+run(1 predict ${FOLDER}/run --unknown "go left two\ttwo left")
+expect("question 1: column 12: found a tab, as between columns of data")
+run(1 predict ${FOLDER}/run --unknown --sentence "go left two\ttwo left")
+expect("found a tab, as between columns of data")
+file(WRITE ${FOLDER}/asked.txt "go left two\nIN: go left two OUT: two left\n\"go left\",\"two\"\nsource,target\n")
+run(1 predict ${FOLDER}/run --unknown --file ${FOLDER}/asked.txt)
+expect("asked.txt:2: found a line of SCAN.*asked.txt:3: found a row of CSV.*asked.txt:4: found the names of columns")
+run(0 inspect ${FOLDER}/data/train.jsonl)
+expect("train.jsonl: 6 pairs\nsource: 6 words, 3 in the longest\ntarget: 5 words, 2 in the longest\n")
+
+# Without a dev file, what a run says of its checkpoints is about training pairs.
+file(WRITE ${FOLDER}/columns/train.tsv "go left one\tone left\ngo right two\ttwo right\n")
+run("0|3" train --preset smoke --data ${FOLDER}/columns)
+expect("no dev part: checkpoints are measured on 2 of the training pairs\n.*\nseed 1: training exact match, parts of one, [0-9.]+ ")
+run("0|3" train --preset smoke --data ${FOLDER}/columns --validate loss)
+expect("\nseed 1: training loss [0-9.]+ ")
+
+expect_seeds_of_jobs("0|3" train --preset smoke --data ${FOLDER}/data --dropout 0.2)
+
+# What is wrong is told with file and line, and what to do.
+expect_bad_lines("${text}" 6
+    "{\"source\": 3}| expected \"source\" to be a text, found 3"
+    "{\"source\": \"a\"|[0-9]+: expected JSON, found none"
+    "[\"a\", \"b\"]| expected an object in braces, found "
+    "{\"source\": \"a\"}| expected \"target\", a text, found none"
+    "{\"source\": \"a\", \"target\": \" \"}| the target has no words"
+    "{\"source\": \"a\", \"target\": \"b\", \"kind\": 3}| expected \"kind\" to be a text, found 3"
+    "{\"source\": \"a\", \"target\": \"b\", \"kind\": null}| expected \"kind\" to be a text, found null")
+file(WRITE ${FOLDER}/bad.tsv "a\tb\nalone\n")
+run(1 inspect ${FOLDER}/bad.tsv)
+expect("bad.tsv:2: source and target, or source, target and kind, are expected with tabs between them")
+file(WRITE ${FOLDER}/bad.tsv "Source\tTarget\na\tb\n")
+run(1 inspect ${FOLDER}/bad.tsv)
+expect("bad.tsv:1: found a header, the names of the columns, expected the first example; remove this line")
+run(1 train)
+expect("give a folder with train and test .jsonl or .tsv with --data")

@@ -1,0 +1,149 @@
+// What a run trains on: pairs by numbers, in batches; and what it leaves out or does not know, to be said.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shared/report/printed.hpp"
+#include "shared/run/digest.hpp"
+#include "shared/run/sample.hpp"
+#include "shared/run/token_batches.hpp"
+#include "vocabulary.hpp"
+
+namespace sequences {
+
+using triad::index_t;
+using triad::programs::pair_length, triad::programs::sample, triad::programs::token_batches;
+
+struct coded_pair {
+  std::vector<index_t> source, target;  // without begin and end
+};
+
+/// Throws data_error for a pair with a word that is a mark.
+inline std::vector<coded_pair> coded(std::vector<text_pair> const& pairs, vocabulary& words) {
+  std::vector<coded_pair> result;
+  for (auto const& pair : pairs) {
+    result.push_back({words.source.encode(pair.source), words.target.encode(pair.target)});
+    auto const expect_no_mark = [&](std::string const& mark, char const* side, std::string const& text) {
+      if (!mark.empty())
+        throw triad::data_error(
+            "pair " + std::to_string(result.size()) + ": the " + side + " has the word " + mark +
+            ", which is the model's own mark; write it otherwise: " + triad::programs::shortened(text));
+    };
+    expect_no_mark(words.source.mark_in(pair.source), "source", pair.source);
+    expect_no_mark(words.target.mark_in(pair.target), "target", pair.target);
+  }
+  return result;
+}
+
+/// Words that a dictionary does not have, counted; the first one for people.
+struct unknown_words {
+  long long count = 0;
+  std::string first;
+
+  void add(std::vector<std::string> const& missing) {
+    if (count == 0 && !missing.empty()) first = missing.front();
+    count += static_cast<long long>(missing.size());
+  }
+};
+
+/// "; 3 unknown source words, such as 'bee'", or nothing.
+inline std::string told(unknown_words const& u, char const* side) {
+  return u.count == 0 ? std::string()
+                      : "; " + std::to_string(u.count) + " unknown " + side + " words, such as '" +
+                            triad::programs::shortened(u.first) + "'";
+}
+
+inline std::string unknown_in(std::vector<text_pair> const& pairs, vocabulary& words, bool targets) {
+  unknown_words source, target;
+  for (auto const& pair : pairs) {
+    source.add(words.source.unknown(pair.source));
+    if (targets) target.add(words.target.unknown(pair.target));
+  }
+  return told(source, "source") + told(target, "target");
+}
+
+class task {
+ public:
+  /// Throws data_error where nothing is left to train on.
+  task(options const& o, data_set const& data) : task(o, vocabulary::of(data.train, o), data) {}
+
+  vocabulary& words() { return words_; }
+  std::size_t pairs() const { return train_.size(); }
+  /// Pairs with targets longer than --max-train-length.
+  std::size_t left_out() const { return left_out_; }
+  /// What a checkpoint is measured on: pairs of dev, or of the training set where there is no dev.
+  std::vector<text_pair> const& dev() const { return dev_; }
+  /// What its dictionaries do not have of the training set.
+  std::string const& unknown() const { return unknown_; }
+
+  /// What the pairs add to the settings that a resumed run must have.
+  std::string data_setting() const {
+    triad::programs::example_digest digest;
+    for (auto const& p : train_) {
+      digest.begin();
+      for (auto const* side : {&p.source, &p.target}) {
+        digest.add({static_cast<std::int64_t>(side->size())});
+        for (auto const token : *side) digest.add({token});
+      }
+    }
+    return digest.setting();
+  }
+
+  std::int64_t updates() { return options_.epochs > 0 ? batches_.first_of(options_.epochs) : options_.updates; }
+  std::int64_t epoch_updates() { return batches_.first_of(1); }
+  /// Target tokens of a batch, ends included, on the average.
+  std::int64_t mean_tokens() { return tokens_ / batches_.first_of(1); }
+  /// Tokens of all pairs on the side that has more, with their ends: no batch has more.
+  index_t all_tokens() const { return std::max(tokens_, source_tokens_); }
+
+  /// f(pair) for each pair of an update.
+  template <class F>
+  void batch(std::int64_t update, F&& f) {
+    for (auto const i : batches_.batch(update)) f(train_[i]);
+  }
+
+ private:
+  task(options const& o, vocabulary words, data_set const& data)
+      : options_(o),
+        words_(std::move(words)),
+        train_(kept(o, data.train)),
+        dev_(sample(data.dev.empty() ? data.train : data.dev, o.dev_size)),
+        batches_(lengths(), o.tokens, o.seed, o.pairs) {
+    unknown_ = unknown_in(data.train, words_, true);
+  }
+
+  std::vector<coded_pair> kept(options const& o, std::vector<text_pair> const& pairs) {
+    auto all = coded(pairs, words_);
+    std::erase_if(all, [&](coded_pair const& p) {
+      return o.longest_training > 0 && p.target.size() > static_cast<std::size_t>(o.longest_training);
+    });
+    left_out_ = pairs.size() - all.size();
+    return all;
+  }
+  std::vector<pair_length> lengths() {
+    std::vector<pair_length> result;
+    for (auto const& p : train_) {
+      auto const source = static_cast<index_t>(p.source.size()), target = static_cast<index_t>(p.target.size());
+      words_.longest_source = std::max(words_.longest_source, source);
+      words_.longest_target = std::max(words_.longest_target, target);
+      result.push_back({source + 1, target + 1});
+      tokens_ += target + 1, source_tokens_ += source + 1;
+    }
+    return result;
+  }
+
+  options options_;
+  vocabulary words_;
+  std::size_t left_out_ = 0;
+  std::int64_t tokens_ = 0, source_tokens_ = 0;
+  std::vector<coded_pair> train_;
+  std::vector<text_pair> dev_;
+  token_batches batches_;
+  std::string unknown_;
+};
+
+}  // namespace sequences

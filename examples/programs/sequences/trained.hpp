@@ -1,0 +1,113 @@
+// A trained model out of a run's folder, and the room that a model needs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "published.hpp"
+#include "shared/cli/record.hpp"
+#include "task.hpp"
+#include "translator.hpp"
+
+namespace sequences {
+
+inline search search_of(options const& o, vocabulary const& words, int n_best = 1) {
+  return {o.beam, o.length_penalty, n_best, o.longest_factor,
+          o.longest > 0 ? o.longest : 3 * words.longest_target + 10};
+}
+
+/// Sentences that are translated at once: as many as what is kept of their hypotheses has room for in some 200 MB, 1 to
+/// 64 (one sentence may need more): keys and values of tokens, or the projections of edges, four each.
+inline index_t sentences_at_once(options const& o, index_t source, index_t longest) {
+  auto const kept = static_cast<double>(of_edges(o) ? (source + longest) * (source + longest) : longest);
+  double const values = 4.0 * o.decoder_layers * o.width * o.beam * kept;
+  return static_cast<index_t>(std::clamp(5e7 / values, 1.0, 64.0));
+}
+
+/// Room for batches of o.tokens, for sequences as long as those of training and as `longest`, and, but where a model
+/// explains, for translating such sources.
+inline translator_options sizes_for(options const& o, vocabulary const& words, pair_length longest, use what) {
+  auto const how = search_of(o, words);
+  auto const source = std::max(words.longest_source, longest.source);
+  auto const found = how.longest + static_cast<index_t>(how.longest_factor * static_cast<double>(source));
+  auto const target = std::max({words.longest_target, longest.target, found});
+  auto const sentences = what == use::explaining ? 0 : sentences_at_once(o, source + 1, target + 1);
+  auto const given = std::max(words.longest_target, longest.target);
+  return {words.source.size(), words.target.size(), o.tokens,  o.pairs, source + 1,
+          target + 1,          given + 1,           sentences, what};
+}
+
+/// Of the sources that will be translated.
+inline pair_length longest_source(data_set const& data, vocabulary& words) {
+  std::size_t most = 1;
+  auto const add = [&](std::vector<text_pair> const& pairs) {
+    for (auto const& pair : pairs) most = std::max(most, words.source.encode(pair.source).size());
+  };
+  add(data.dev);
+  for (auto const& part : data.tests) add(part.pairs);
+  return {static_cast<index_t>(most), 0};
+}
+
+/// The sources that have more tokens than that.
+inline std::vector<triad::programs::sized_example> larger_sources(data_set const& data, vocabulary& words,
+                                                                  index_t than) {
+  std::vector<triad::programs::sized_example> all;
+  for (auto const& part : data.tests)  // dev among them
+    triad::programs::add_larger(
+        all, than, part.pairs.size(), [&](std::size_t i) { return words.source.encode(part.pairs[i].source).size(); },
+        [&](std::size_t i) { return "the source of pair " + std::to_string(i + 1) + " of " + part.name; });
+  return all;
+}
+
+/// Of pairs whose loss will be asked for.
+inline pair_length longest_of(std::vector<coded_pair> const& pairs) {
+  std::size_t source = 1, target = 1;
+  for (auto const& pair : pairs)
+    source = std::max(source, pair.source.size()), target = std::max(target, pair.target.size());
+  return {static_cast<index_t>(source), static_cast<index_t>(target)};
+}
+
+/// Tokens of all of them on the side that has more, with their ends.
+inline index_t all_tokens_of(std::vector<coded_pair> const& pairs) {
+  std::size_t source = 0, target = 0;
+  for (auto const& pair : pairs) source += pair.source.size() + 1, target += pair.target.size() + 1;
+  return static_cast<index_t>(std::max(source, target));
+}
+
+/// Tokens of a source that is not known yet.
+inline index_t most_of_unknown(options const& shape, vocabulary const& words) {
+  if (shape.published)
+    return std::min(std::max<index_t>(256, words.longest_source), most_of_published(*shape.published));
+  return of_edges(shape) ? std::max<index_t>(32, 2 * words.longest_source)  // of edges there are as many as its square
+                         : std::max<index_t>(256, words.longest_source);
+}
+
+/// A trained model out of o.run.  longest(words, shape): of what it is to be given; asked: what is said of that where
+/// there is no memory for it.  Throws data_error.
+template <class Longest>
+triad::programs::trained<translator> trained_translator(options const& o, use what, Longest const& longest,
+                                                        triad::programs::room_advice const& asked = {}) {
+  auto const path = triad::programs::checkpoint_of(o.run);
+  try {
+    return {
+        o, triad::programs::open_run(o.run),
+        [&](vocabulary& words, options const& shape) {
+          if (of_edges(shape) && to_json(words.source) != to_json(words.target))
+            throw triad::data_error(path + ": an Edge Transformer has one dictionary for both sides; this one has two");
+          if (of_edges(shape) && what == use::explaining)
+            throw triad::data_error(path +
+                                    ": no layer of this model has fuse-attention, which is what explain "
+                                    "shows: train --model lrf has it");
+          return sizes_for(shape, words, longest(words, shape), what);
+        },
+        asked};
+  } catch (std::bad_alloc const&) {
+    throw triad::data_error(path +
+                            ": there is not enough memory to translate with it; give a smaller --beam or --max-length");
+  }
+}
+
+}  // namespace sequences

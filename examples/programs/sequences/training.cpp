@@ -1,0 +1,174 @@
+// train, of every sequence-to-sequence program: one run for each seed, then what its translations of the test parts are
+// worth.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <stdexcept>
+
+#include "score.hpp"
+#include "shared/backend/memory_size.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/processes/atomic_file.hpp"
+#include "trained.hpp"
+#include "translate.hpp"
+#include "triad/train/schedule.hpp"
+
+namespace sequences {
+namespace {
+
+using triad::programs::scored_run;
+
+void describe(task& work, data_set const& data) {
+  auto& words = work.words();
+  triad::programs::say("{} training pairs{}, {} source and {} target words; {} updates an epoch{}\n", work.pairs(),
+                       work.left_out() > 0 ? fmt::format(" ({} longer ones left out)", work.left_out()) : "",
+                       words.source.ordinary(), words.target.ordinary(), work.epoch_updates(), work.unknown());
+  for (auto const& part : data.tests)
+    triad::programs::say("  {}: {} pairs{}\n", part.name, part.pairs.size(), unknown_in(part.pairs, words, false));
+  if (data.dev.empty())
+    fmt::print("  no dev part: checkpoints are measured on {} of the training pairs\n", work.dev().size());
+  std::fflush(stdout);
+}
+
+/// One seed's run.
+class translator_training final : public triad::programs::training {
+ public:
+  translator_training(options const& o, program const& p, std::string out)
+      : options_(o), program_(p), out_(std::move(out)), work_(o, p.data) {}
+
+  task& work() { return work_; }
+
+  triad::programs::learner& net() override {
+    if (net_) return *net_;
+    auto const& o = options_;
+    auto& words = work_.words();
+    expect_readable(o, words, "the training set", program_.data.train);
+    expect_readable(o, words, "dev", work_.dev());
+    for (auto const& part : program_.data.tests) expect_readable(o, words, part.name, part.pairs);
+    dev_ = coded(work_.dev(), words);
+    references_ = with_tokens(work_.dev(), words.target);
+    auto const tests = longest_source(program_.data, words), measured = longest_of(dev_);
+    pair_length const room{std::max(tests.source, measured.source),
+                           std::max(tests.target, o.validate == "loss" ? measured.target : 0)};
+    auto sizes = sizes_for(o, words, room, use::learning);
+    auto const longest = words.longest_source;  // to train on
+    sizes.tokens = std::min(sizes.tokens, std::max<index_t>(work_.all_tokens(), all_tokens_of(dev_)));
+    net_ = triad::programs::make<translator>(
+        o, sizes,
+        {.batches = fmt::format("batches of {} tokens", sizes.tokens),
+         .remedy = "say with --memory how much there is, or take --recompute, or a smaller --beam",
+         .unit = "tokens",
+         .larger = [&] {
+           bool const one = tests.source > longest && (of_edges(o) || tests.source > sizes.tokens);
+           return one ? larger_sources(program_.data, words, longest) : std::vector<triad::programs::sized_example>();
+         }});
+    return *net_;
+  }
+
+  triad::programs::run_plan plan() override {
+    auto const& o = options_;
+    std::string within;
+    if (!o.memory.empty()) {
+      net();
+      auto const part = [&](std::int64_t update, auto const& use) { fill(update, use); };
+      auto const parts =
+          triad::programs::most_parts(part, 0, std::min(work_.updates(), work_.epoch_updates()), o.shares);
+      within =
+          fmt::format(" of --memory {}, batches of {} tokens {}", o.memory, o.tokens,
+                      parts > 1 ? fmt::format("in parts of {}, at most {} in the first epoch", net_->tokens(), parts)
+                                : "in one part");
+    }
+    return {.model = o.model,
+            .updates = work_.updates(),
+            .epoch_updates = o.evaluate_every,
+            .batch = work_.mean_tokens(),
+            .example = "target tokens",
+            .within = within,
+            .record = record_of(o, work_.words()),
+            .data = work_.data_setting()};
+  }
+
+  void fill(std::int64_t update, triad::programs::batch_use const& use) override {
+    batch_.clear();
+    work_.batch(update, [&](coded_pair const& pair) { batch_.push_back(&pair); });
+    triad::programs::cut_batch(
+        batch_, [&] { net_->clear(); }, [&](coded_pair const* pair) { return net_->add(pair->source, pair->target); },
+        [](coded_pair const* pair) { return static_cast<double>(pair->target.size() + 1); }, use,
+        !options_.memory.empty());
+  }
+
+  double rate(std::int64_t update) override {
+    auto const& o = options_;
+    if (o.schedule == "linear") return triad::programs::linear_rate(o, work_.updates(), update);
+    triad::inverse_sqrt const root{o.rate, 0, static_cast<double>(std::max(1, o.warmup))};
+    return root.rate(static_cast<std::uint64_t>(update));
+  }
+
+  double validate() override {
+    if (options_.validate == "loss") return mean_loss(*net_, dev_);
+    auto greedy = search_of(options_, work_.words());
+    greedy.beam = 1;
+    auto const found = translations(*net_, work_.dev(), work_.words(), greedy);
+    return total(right_ones(program_.right, references_, found)).percent() / 100;
+  }
+  bool learned(double validation) override { return options_.validate != "exact" || validation >= 0.5; }
+
+  std::vector<triad::programs::part_scores> score() override {
+    std::vector<triad::programs::part_scores> scores;
+    auto& words = work_.words();
+    for (auto const& part : program_.data.tests) {
+      auto const found = translations(*net_, part.pairs, words, search_of(options_, words));
+      write_lines(out_, part.name, found);
+      scores.push_back(sequences::score(program_, {part.name, with_tokens(part.pairs, words.target)}, found));
+    }
+    return scores;
+  }
+
+ private:
+  options const& options_;
+  program const& program_;
+  std::string out_;
+  task work_;
+  std::vector<coded_pair> dev_;
+  std::vector<text_pair> references_;  // of dev, as a model writes them
+  std::unique_ptr<translator> net_;
+  std::vector<coded_pair const*> batch_;
+};
+
+}  // namespace
+
+int train(options& o, program p) {
+  if (!o.roberta.empty()) read_published(o);
+  p.data.train = triad::programs::sample(p.data.train, o.train_size);
+  triad::programs::run_folder const folder(o.out);
+  auto const first = o.seed;
+  bool const loss = o.validate == "loss";
+  auto const measured =
+      std::string(p.data.dev.empty() ? "training" : "dev") + (loss ? " loss" : " exact match, parts of one,");
+  auto const runs = triad::programs::train_seeds(
+      o, o.out,
+      [&](std::string const& out) {
+        auto one = std::make_unique<translator_training>(o, p, out);
+        if (o.seed == first) describe(one->work(), p.data);
+        return one;
+      },
+      [&](scored_run const& r) {
+        fmt::print("seed {}: {} {}  ({:.0f} s){}\n", r.seed, measured,
+                   r.validations.empty() ? "not measured" : fmt::format("{:.4f}", r.validation), r.seconds,
+                   failure_of(r, "  failed: below 0.5"));
+        for (auto const& part : r.parts) fmt::print("{}\n", told(part));
+      });
+  if (!runs) return triad::programs::interrupted_status();
+  if (runs->size() > 1) fmt::print("{}", means_of(*runs));
+  if (!o.out.empty()) {
+    triad::programs::write_plots(
+        o, *runs,
+        {"cross entropy of a token, smoothed", loss ? "cross entropy of a token" : "sentences that are right", loss});
+    triad::programs::write_atomically(o.out + "/scores.csv", scores_csv(*runs));
+    triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds, "translations, scores"));
+  }
+  return triad::programs::status_of(*runs);
+}
+
+}  // namespace sequences

@@ -1,0 +1,227 @@
+// A translator made of a triad model and a backend.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "models.hpp"
+#include "options.hpp"
+#include "shared/backend/memory_size.hpp"
+#include "shared/run/learner_on.hpp"
+#include "translator.hpp"
+#include "triad/decoding/beam_search.hpp"
+#include "triad/io/roberta.hpp"
+#include "triad/models/roberta.hpp"
+
+namespace sequences {
+
+template <class Model, class Ex>
+class translator_on final : public triad::programs::learner_on<translator_on<Model, Ex>, translator, Model, Ex> {
+  using base = triad::programs::learner_on<translator_on<Model, Ex>, translator, Model, Ex>;
+  using base::ex_, base::trainer_;
+  using parts = parts_of<Model>;
+  using T = typename Model::value_type;
+
+ public:
+  translator_on(Ex ex, Model const& m, options const& o, translator_options const& z)
+      : base(std::move(ex), m, settings(o, z)), roberta_(o.roberta), sizes_(z), loader_(parts::make_loader(ex_, m, z)) {
+    if (z.sentences > 0) (void)decoder(o.beam);
+  }
+
+  static auto settings(options const& o, translator_options const& z) {
+    typename triad::trainer<Model, Ex>::options s;
+    s.adam = {.beta2 = parts::beta2, .weight_decay = o.decay, .decoupled = true};
+    s.max_norm = o.clip;
+    s.key = o.seed;
+    s.memory = triad::programs::kept_of_pass(z.what != use::translating, o.recompute && z.what == use::learning);
+    s.capacity = z.what == use::learning ? parts::template padded_capacity<Ex>(z) : parts::capacity(z);
+    s.shares = o.shares;
+    return s;
+  }
+  triad::initializer first_values(std::string const& path) const { return first_values_of(trainer_.model(), path); }
+
+  /// A published encoder begins as it was trained.
+  void initialize(std::uint64_t seed) override {
+    base::initialize(seed);
+    if constexpr (has_published_encoder<Model>) triad::load_roberta(roberta_, trainer_.parameters());
+  }
+
+  /// Of all that it will hold at once: of the decoders for two beams, the larger one.
+  triad::trainer_bytes bytes() const override {
+    auto all = base::bytes();
+    all.saved += decoder_bytes_;
+    return all;
+  }
+
+  /// The same before anything is allocated, of one process: the most, and batches do not depend on how many there are.
+  static std::size_t planned_bytes(Ex& ex, Model const& m, options const& o, translator_options const& z) {
+    std::size_t search = 0;
+    if (z.sentences > 0)
+      for (int const beam : {1, o.beam}) search = std::max(search, decoder_type::planned(ex, m, parts::room(z, beam)));
+    return triad::trainer<Model, Ex>::plan(ex, m, settings(o, z)).total() + search;
+  }
+
+  index_t tokens() const override { return sizes_.tokens; }
+  void clear() override { loader_.clear(); }
+  bool add(std::span<index_t const> source, std::span<index_t const> target) override {
+    if (!loader_.has_room(length(source), length(target))) return false;
+    loader_.add(source, target);
+    return true;
+  }
+  bool add(std::span<index_t const> source) override {
+    auto const sentences = loader_.dims().pairs;
+    if (sentences == sizes_.sentences || !loader_.has_room(length(source))) return false;
+    loader_.add_source(source);
+    lengths_.resize(static_cast<std::size_t>(sentences));
+    lengths_.push_back(length(source));
+    return true;
+  }
+  /// To train on.
+  auto upload() { return loader_.upload_padded(); }
+
+  double loss() override {
+    auto const [in, right] = loader_.upload();
+    auto const logits = trainer_.infer(in);
+    auto const next = host(right.next.data_handle(), right.next.extent(0));
+    auto const values =
+        host(logits.data_handle(), logits.extent(0) * logits.extent(1));  // one copy: a device is waited for once
+    double sum = 0;
+    auto row = values.begin();
+    for (auto const right_one : next) {
+      auto const end = row + logits.extent(1);
+      double const most = *std::max_element(row, end);
+      double total = 0;
+      for (auto x = row; x != end; ++x) total += std::exp(*x - most);
+      sum += most + std::log(total) - static_cast<double>(row[right_one]);
+      row = end;
+    }
+    return sum / static_cast<double>(next.size());
+  }
+
+  std::vector<std::vector<hypothesis>> const& translate(search const& how) override {
+    auto const in = loader_.upload().first;
+    auto const longest = [&](index_t tokens) {
+      return how.longest + static_cast<index_t>(how.longest_factor * static_cast<double>(tokens));
+    };
+    triad::beam_search search(in.sizes.pairs, trainer_.model().vocabulary(),
+                              {.beam = how.beam,
+                               .length_penalty = how.length_penalty,
+                               .n_best = how.n_best,
+                               .longest = longest(*std::max_element(lengths_.begin(), lengths_.end())),
+                               .shortest = 1,
+                               .begin = dictionary::end,
+                               .end = dictionary::end,
+                               .forbidden = {dictionary::begin, dictionary::padding}});
+    for (index_t s = 0; s < in.sizes.pairs; ++s) search.limit(s, longest(lengths_[static_cast<std::size_t>(s)]));
+    decoder(how.beam).find(trainer_.parameters().values(), in, search);
+    found_.clear();
+    for (index_t s = 0; s < in.sizes.pairs; ++s) found_.push_back(search.best(s));
+    return found_;
+  }
+
+  layer_weights read_weights() override {
+    if constexpr (requires(Model const& m) { m.encoder.fused; }) return fuse_weights();
+    return {};
+  }
+
+ private:
+  using decoder_type = typename parts::template decoder<Ex>;
+
+  layer_weights fuse_weights() {
+    TRIAD_EXPECTS(sizes_.what == use::explaining,
+                  "translator: only one that was made to explain keeps what its layers read");
+    auto const in = loader_.upload().first;
+    (void)trainer_.infer(in);
+    auto const kept = trainer_.saved(in.dims());
+    auto const& m = trainer_.model();
+    return {weights_of(m.encoder, kept.encoder), weights_of(m.decoder, kept.decoder)};
+  }
+
+  /// Made by the constructor, so that what does not fit is told before anything is computed; again for another beam:
+  /// checkpoints are measured greedily, the last weights as the options say.
+  decoder_type& decoder(int beam) {
+    if (!decoder_ || beam != beam_) {
+      decoder_.reset();  // both may not fit
+      decoder_ = std::make_unique<decoder_type>(ex_, trainer_.model(), parts::room(sizes_, beam));
+      beam_ = beam;
+      decoder_bytes_ = std::max(decoder_bytes_, decoder_->bytes());
+    }
+    return *decoder_;
+  }
+
+  static index_t length(std::span<index_t const> tokens) { return static_cast<index_t>(tokens.size()); }
+
+  /// n values that lie with the backend.
+  template <class S>
+  std::vector<std::remove_const_t<S>> host(S* values, index_t n) const {
+    std::vector<std::remove_const_t<S>> copy(static_cast<std::size_t>(n));
+    trainer_.parameters().where().to_host(copy.data(), values, copy.size() * sizeof(S));
+    return copy;
+  }
+
+  /// Layers without fuse-attention read the one below alone; of a stack without any, nothing.
+  template <class Stack>
+  std::vector<std::vector<double>> weights_of(Stack const& stack, typename Stack::saved const& kept) const {
+    std::vector<std::vector<double>> all;
+    for (index_t k = 0; k < stack.count && stack.fused != 0; ++k) {
+      std::vector<double> mean(static_cast<std::size_t>(k + 1), 0);
+      if ((stack.fused >> k & 1) == 0) {
+        mean.back() = 1;
+      } else {
+        auto const weights = kept.at(k).fuse.branch.weights;  // (rows, heads (k + 1))
+        auto const values = host(weights.data_handle(), static_cast<index_t>(weights.size()));
+        for (std::size_t i = 0; i < values.size(); ++i) mean[i % mean.size()] += static_cast<double>(values[i]);
+        for (auto& m : mean) m *= static_cast<double>(mean.size()) / static_cast<double>(values.size());
+      }
+      all.push_back(std::move(mean));
+    }
+    return all;
+  }
+
+  std::string roberta_;
+  translator_options sizes_;
+  typename parts::template loader<Ex> loader_;
+  std::vector<index_t> lengths_;  // of the sources that were added alone
+  std::unique_ptr<decoder_type> decoder_;
+  int beam_ = 0;
+  std::size_t decoder_bytes_ = 0;
+  std::vector<std::vector<hypothesis>> found_;
+};
+
+/// The sizes with as many tokens, up to those asked for, as o.memory holds.  Throws data_error where it does not hold a
+/// single pair.
+template <class Translator, class Ex, class Model>
+translator_options sizes_within(Ex& ex, Model const& m, options const& o, translator_options z) {
+  if (o.memory.empty() || z.what != use::learning) return z;
+  auto const bytes = [&](index_t tokens) {
+    auto fewer = z;
+    fewer.tokens = tokens;
+    return triad::programs::planning_alike(
+        ex, [&](Ex& planner) { return Translator::planned_bytes(planner, m, o, fewer); });
+  };
+  z.tokens = triad::programs::largest_within(triad::programs::bytes_of(o.memory, "--memory"), z.tokens, bytes);
+  if (z.tokens == 0)
+    throw triad::data_error("--memory " + o.memory + " is too little: a batch of one pair, and search, need " +
+                            triad::programs::told_size(bytes(1)) + "; give as much, or " +
+                            (o.recompute ? "" : "--recompute, ") +
+                            "a smaller --beam or --max-length, or a smaller model");
+  return z;
+}
+
+template <class Ex>
+std::unique_ptr<translator> translator::make(Ex ex, options const& o, room const& z) {
+  auto const made_of = [&](auto const& m) -> std::unique_ptr<translator> {
+    using made = translator_on<std::remove_cvref_t<decltype(m)>, Ex>;
+    auto const sizes = sizes_within<made>(ex, m, o, z);
+    return std::make_unique<made>(std::move(ex), m, o, sizes);
+  };
+  if (of_edges(o)) return made_of(triad::edge_transformer_seq2seq<float>(edge_model_of(o, z)));
+  if (o.published) return made_of(triad::roberta_under_decoder<float>(*o.published, model_of(o, z)));
+  return made_of(triad::fused_transformer<float>(model_of(o, z)));
+}
+
+}  // namespace sequences

@@ -1,0 +1,186 @@
+// evaluate and predict, of every sequence-to-sequence program, and what is measured.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "score.hpp"
+#include "shared/cli/outputs.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/data/json_lines.hpp"
+#include "shared/data/json_members.hpp"
+#include "shared/processes/atomic_file.hpp"
+#include "shared/report/printed.hpp"
+#include "shared/report/table.hpp"
+#include "shared/run/seed_means.hpp"
+#include "trained.hpp"
+#include "translate.hpp"
+
+namespace sequences {
+
+using triad::programs::part_scores;
+using triad::programs::scored_run;
+
+part_scores score(program const& p, test_part const& part, std::vector<std::string> const& hypotheses) {
+  auto const kinds = right_ones(p.right, part.pairs, hypotheses);
+  part_scores r{part.name, {{"exact match", total(kinds).percent()}}, static_cast<long long>(part.pairs.size())};
+  if (kinds.size() > 1)
+    for (auto const& [kind, s] : kinds) r.kinds.push_back({kind, s.percent(), static_cast<long long>(s.all)});
+  if (p.figures)
+    for (auto const& f : p.figures(part, hypotheses)) r.figures.push_back(f);
+  return r;
+}
+
+std::string told(part_scores const& r) {
+  auto text = triad::programs::printable_name(r.part);
+  for (auto const& f : r.figures) text += fmt::format("  {} {:.1f}", f.name, f.value);
+  text += '\n';
+  if (r.kinds.empty()) return text;
+  triad::programs::text_table table({r.part, "right", "sentences"});
+  for (auto const& [kind, percent, all] : r.kinds)
+    table.row({kind, fmt::format("{:.1f}", percent), std::to_string(all)});
+  return text + table.text();
+}
+
+std::string means_of(std::vector<scored_run> const& runs) {
+  auto const said = triad::programs::whose_mean(runs, runs.front().seed) + "\n";
+  auto const* const one = triad::programs::first_scored(runs);
+  if (!one) return said;
+  triad::programs::text_table table({"", "mean", "+-"});
+  for (std::size_t part = 0; part < one->parts.size(); ++part)
+    for (std::size_t f = 0; f < one->parts[part].figures.size(); ++f) {
+      auto const m =
+          triad::programs::mean_over(runs, [&](scored_run const& run) { return run.parts[part].figures[f].value; });
+      table.row({one->parts[part].part + "  " + one->parts[part].figures[f].name, fmt::format("{:.1f}", m.mean),
+                 fmt::format("{:.2f}", m.standard_error)});
+    }
+  return said + table.text();
+}
+
+std::string scores_csv(std::vector<scored_run> const& runs) {
+  return triad::programs::scores_csv(runs, [](double value) { return fmt::format("{:.6g}", value); });
+}
+
+namespace {
+
+std::string lines_file(std::string const& part) { return part + ".hypotheses.txt"; }
+
+}  // namespace
+
+void write_lines(std::string const& folder, std::string const& part, std::vector<std::string> const& lines) {
+  if (folder.empty()) return;
+  std::string text;
+  for (auto const& line : lines) text += line + "\n";
+  triad::programs::write_atomically(folder + "/" + lines_file(part), text);
+}
+
+namespace {
+
+int evaluate(options const& o, program const& p) {
+  expect_tests(p);
+  expect_search(o);
+  std::vector<std::string> files{"scores.csv"};
+  for (auto const& part : p.data.tests) files.push_back(lines_file(part.name));
+  triad::programs::expect_free_in_folder(o, files);
+  vocabulary* known = nullptr;  // of the model that is made
+  index_t least = 0;            // tokens that are many
+  auto model = trained_translator(o, use::translating,
+                                  [&](vocabulary& words, options const& shape) {
+                                    p.expect_words(words);
+                                    for (auto const& part : p.data.tests)
+                                      expect_readable(shape, words, part.name, part.pairs);
+                                    auto const longest = longest_source(p.data, words);
+                                    known = &words, least = std::max(words.longest_source, 3 * (longest.source / 4));
+                                    return longest;
+                                  },
+                                  {.batches = "translating with it",
+                                   .remedy = "give a smaller --beam or --max-length",
+                                   .unit = "tokens",
+                                   .larger = [&] { return larger_sources(p.data, *known, least); }});
+  if (!o.out.empty()) triad::programs::make_folder(o.out);
+  scored_run found;
+  found.seed = model.seed;
+  for (auto const& part : p.data.tests) {
+    auto const missing = unknown_in(part.pairs, model.words, false);
+    if (!missing.empty()) triad::programs::say("{}{}\n", part.name, missing);
+    auto const hypotheses = translations(*model.net, part.pairs, model.words, search_of(o, model.words));
+    write_lines(o.out, part.name, hypotheses);
+    found.parts.push_back(score(p, {part.name, with_tokens(part.pairs, model.words.target)}, hypotheses));
+    fmt::print("{}\n", told(found.parts.back()));
+    std::fflush(stdout);
+  }
+  if (!o.out.empty()) triad::programs::write_atomically(o.out + "/scores.csv", scores_csv({found}));
+  return 0;
+}
+
+/// The question, a line of JSON, with its best translation, or with several and their scores; its other members stay.
+std::string json_answer(std::string const& line, std::vector<hypothesis> const& found, language const& target,
+                        bool several) {
+  if (!several)
+    return triad::programs::with_members(
+        line, {{"target", found.empty() ? std::string() : target.decode(found.front().tokens)}});
+  auto targets = nlohmann::ordered_json::array();
+  for (auto const& h : found) targets.push_back({{"target", target.decode(h.tokens)}, {"score", h.score}});
+  return triad::programs::with_members(line, {{"targets", std::move(targets)}});
+}
+
+int predict(options const& o) {
+  expect_search(o);
+  o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
+  index_t most = 0;  // tokens of a sentence
+  if (o.n_best > o.beam) throw triad::data_error(fmt::format("--n-best {} needs a --beam of as many", o.n_best));
+  auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const& shape) {
+    most = most_of_unknown(shape, words);
+    if (!o.sentence.empty())
+      most = std::min(most, std::max<index_t>(1, static_cast<index_t>(words.source.encode(o.sentence).size())));
+    return pair_length{most, 0};
+  });
+  auto const how = search_of(o, model.words, o.n_best);
+  auto const answer = [&](std::string const& line) {
+    bool const is_json = line.starts_with('{');
+    if (!is_json) triad::programs::expect_plain_question(line);
+    auto const source =
+        is_json ? triad::programs::member<std::string>(triad::programs::read_json_line(line), "source", "a text")
+                : line;
+    auto const numbers = model.words.source.encode(source);
+    auto const print = [&](std::vector<hypothesis> const& found) {
+      using triad::programs::answer;
+      if (is_json) return answer(json_answer(line, found, model.words.target, o.n_best > 1) + "\n");
+      if (found.empty()) answer("\n");
+      for (auto const& h : found) {
+        auto const text = model.words.target.decode(h.tokens);
+        if (o.n_best > 1)
+          answer(fmt::format("{:.4f}\t{}\n", h.score, text));
+        else
+          answer(text + "\n");
+      }
+    };
+    if (numbers.empty()) return print({});  // as many lines as there are sentences
+    if (auto const missing = model.words.source.unknown(source); !o.unknown && !missing.empty())
+      throw triad::data_error(
+          fmt::format("\"{}\" is none of the {} words that the model knows; --unknown translates "
+                      "it as <unk>",
+                      triad::programs::shortened(missing.front()), model.words.source.ordinary()));
+    if (static_cast<index_t>(numbers.size()) > most)
+      throw triad::data_error(
+          fmt::format("the sentence has {} tokens; at most {} are read by this model: split it", numbers.size(), most));
+    translate_all(*model.net, {numbers}, how, [&](std::size_t, std::vector<hypothesis> const& found) { print(found); });
+    std::fflush(stdout);
+  };
+  if (o.sentence.empty()) return o.questions.answer(o.program, answer);
+  answer(o.sentence);
+  return 0;
+}
+
+}  // namespace
+
+std::vector<triad::programs::verb> verbs_of(options& o, program_maker const& make) {
+  return {{"train", "Train, and translate the test parts", [&o, make] { return train(o, make(true, true)); }},
+          {"evaluate", "Translate the test parts with a trained model, and measure the translations",
+           [&o, make] { return evaluate(o, make(false, true)); }},
+          {"predict", "Translate a sentence, or each line of a file or of standard input", [&o] { return predict(o); }},
+          {"explain", "How much each layer reads from each earlier one",
+           [&o, make] { return explain(o, make(false, false)); }}};
+}
+
+}  // namespace sequences

@@ -1,0 +1,231 @@
+// The numbers of words on both sides, the merges that cut words into parts, and both as a checkpoint keeps them; or, of
+// sources for a pre-trained encoder, its own tokens.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data.hpp"
+#include "options.hpp"
+#include "shared/data/dictionary_json.hpp"
+#include "shared/data/tokeniser.hpp"
+#include "triad/io/json_read.hpp"
+#include "triad/io/text/bpe.hpp"
+#include "triad/io/text/byte_bpe.hpp"
+#include "triad/io/text/dictionary.hpp"
+
+namespace sequences {
+
+using triad::index_t;
+using triad::text::bpe;
+using triad::text::byte_bpe;
+using triad::text::dictionary;
+
+/// One language of a model.
+class language {
+ public:
+  language() = default;
+  /// plain: texts are cut into words and marks before anything else.
+  language(dictionary words, std::optional<bpe> parts, bool plain)
+      : words_(std::move(words)), parts_(std::move(parts)), plain_(plain) {}
+  /// That of a published encoder; `file`: where it is from, for messages.
+  language(byte_bpe published, std::string const& file) : published_(std::move(published)) {
+    if (published_->end() != dictionary::end)
+      throw triad::data_error(file + ": the number of </s> is " + std::to_string(published_->end()) + ", and " +
+                              std::to_string(dictionary::end) + " is expected, as in every RoBERTa");
+  }
+
+  /// The words of the lines, or those of a file where one is named.
+  template <class Lines>
+  static language of(Lines const& lines, std::string const& dictionary_file, std::string const& merges_file,
+                     int least_count, bool plain) {
+    language made;
+    made.plain_ = plain;
+    if (!merges_file.empty()) made.parts_ = bpe::read(merges_file);
+    if (!dictionary_file.empty()) {
+      made.words_ = dictionary::read(dictionary_file);
+      return made;
+    }
+    triad::text::token_counts counts;
+    for (auto const& line : lines) counts.add_line(made.parts(line));
+    made.words_ = dictionary::build(counts, least_count);
+    return made;
+  }
+
+  dictionary const& words() const { return words_; }
+  std::optional<bpe> const& merges() const { return parts_; }
+  bool plain() const { return plain_; }
+  /// A line as decode() writes it: plain text as its tokens, other text as it is.
+  std::string tokens(std::string const& line) const {
+    return plain_ ? triad::text::joined(triad::programs::tokens_of(line)) : line;
+  }
+  /// The published tokens that take the dictionary's place; or none.
+  std::optional<byte_bpe> const& published() const { return published_; }
+
+  /// Numbers of tokens, special ones among them.
+  index_t size() const { return published_ ? published_->size() : words_.size(); }
+  /// Tokens that texts are made of.
+  index_t ordinary() const { return size() - dictionary::specials; }
+
+  /// The numbers of a line's tokens, without begin and end; those of a published encoder begin with <s>, as it was
+  /// trained to see them.  A word that is written as one of the dictionary's own marks, <s>, <pad>, </s> or <unk>, is
+  /// unknown.
+  std::vector<index_t> encode(std::string const& line) {
+    if (published_) {
+      auto const text = spaced(line);
+      if (text.empty()) return {};
+      auto numbers = published_->numbers(text);
+      numbers.insert(numbers.begin(), published_->begin());
+      return numbers;
+    }
+    auto numbers = words_.numbers(parts(line));
+    for (auto& n : numbers)
+      if (is_mark(n)) n = dictionary::unknown;
+    return numbers;
+  }
+  /// The first word of a line that is one of those marks, but for <unk>; or nothing.
+  std::string mark_in(std::string const& line) {
+    if (published_) return {};  // its bytes, not marks
+    for (auto const n : words_.numbers(parts(line)))
+      if (is_mark(n) && n != dictionary::unknown) return words_.token(n);
+    return {};
+  }
+  std::string decode(std::vector<index_t> const& numbers) const {
+    if (published_) return published_->decode(numbers);
+    auto const line = words_.decode(numbers);
+    return parts_ ? bpe::undo(line) : line;
+  }
+  /// The words of a line that the dictionary does not have, as it would have them.
+  std::vector<std::string> unknown(std::string const& line) {
+    std::vector<std::string> missing;
+    if (published_) {
+      auto const text = spaced(line);
+      auto const numbers = published_->numbers(text);
+      if (std::find(numbers.begin(), numbers.end(), published_->unknown()) == numbers.end()) return {};
+      for (auto& part : published_->parts(text))
+        if (!published_->contains(part)) missing.push_back(std::move(part));
+      return missing;
+    }
+    for (auto& word : triad::text::words(parts(line)))
+      if (is_mark(words_.number(word))) missing.push_back(std::move(word));
+    return missing;
+  }
+
+ private:
+  /// A mark, or what stands for a word that is not there.
+  static bool is_mark(index_t number) { return number < dictionary::specials; }
+  /// Encodings keep white space: of that, a line has what a file of pairs has.
+  static std::string spaced(std::string const& line) { return triad::text::joined(triad::text::words(line)); }
+  std::string parts(std::string const& line) { return parts_ ? parts_->apply(spaced(tokens(line))) : tokens(line); }
+
+  dictionary words_;  // empty where there are published ones
+  std::optional<bpe> parts_;
+  std::optional<byte_bpe> published_;
+  bool plain_ = false;
+};
+
+/// Pairs with targets as a model writes them, to compare with.
+inline std::vector<text_pair> with_tokens(std::vector<text_pair> pairs, language const& target) {
+  for (auto& pair : pairs) pair.target = target.tokens(pair.target);
+  return pairs;
+}
+
+struct vocabulary {
+  language source, target;
+  index_t longest_source = 1, longest_target = 1;  // tokens of a sentence of the training set
+
+  /// Out of a checkpoint.  Throws data_error.
+  static vocabulary from(nlohmann::json const& json, std::string const& file);
+  static vocabulary of(std::vector<text_pair> const& train, options const& o) {
+    auto const plain = [&](char const* side) { return o.tokenise == "both" || o.tokenise == side; };
+    std::vector<std::string> sources, targets;
+    for (auto const& pair : train) {
+      sources.push_back(pair.source);
+      targets.push_back(pair.target);
+    }
+    if (o.joint) {
+      sources.insert(sources.end(), targets.begin(), targets.end());
+      auto const both = language::of(sources, o.source_dictionary, o.source_bpe, o.least_count, plain("both"));
+      return {both, both};
+    }
+    auto target = language::of(targets, o.target_dictionary, o.target_bpe, o.least_count, plain("target"));
+    if (!o.roberta.empty()) return {language(byte_bpe::read(o.roberta), o.roberta), std::move(target)};
+    return {language::of(sources, o.source_dictionary, o.source_bpe, o.least_count, plain("source")),
+            std::move(target)};
+  }
+};
+
+inline nlohmann::json to_json(language const& l) {
+  auto merges = nlohmann::json::array();
+  auto const put_merges = [&](std::span<triad::text::bpe_merge const> all) {
+    for (auto const& [left, right] : all) merges.push_back(left + " " + right);
+  };
+  if (auto const& p = l.published()) {
+    put_merges(p->merges());
+    return {{"published", p->tokens()}, {"merges", merges}};
+  }
+  auto json = triad::programs::dictionary_json(l.words());
+  if (l.plain()) json["plain"] = true;
+  if (!l.merges()) return json;
+  put_merges(l.merges()->merges());
+  json["merges"] = merges;
+  return json;
+}
+
+inline nlohmann::json to_json(vocabulary const& v) {
+  return {{"source", to_json(v.source)},
+          {"target", to_json(v.target)},
+          {"longest_source", v.longest_source},
+          {"longest_target", v.longest_target}};
+}
+
+namespace detail {
+
+inline std::vector<triad::text::bpe_merge> merges_from(nlohmann::json const& json) {
+  std::vector<triad::text::bpe_merge> merges;
+  for (auto const& text : json.get<std::vector<std::string>>()) {
+    auto merge = triad::text::detail::merge_of(text);
+    if (!merge) throw triad::data_error("a merge is " + triad::quoted(nlohmann::json(text)) + ", expected two parts");
+    merges.push_back(*std::move(merge));
+  }
+  return merges;
+}
+
+inline language language_from(nlohmann::json const& json) {
+  if (json.contains("published"))
+    return {byte_bpe::of(json.at("published").get<std::vector<std::string>>(), merges_from(json.at("merges")),
+                         "a checkpoint"),
+            "a checkpoint"};
+  auto words = triad::programs::dictionary_from(json);
+  std::optional<bpe> parts;
+  if (json.contains("merges")) parts = bpe(merges_from(json.at("merges")));
+  return {std::move(words), std::move(parts), json.value("plain", false)};
+}
+
+}  // namespace detail
+
+inline vocabulary vocabulary::from(nlohmann::json const& json, std::string const& file) {
+  std::string reason;
+  try {
+    constexpr index_t least = 1, most = 1 << 20;  // tokens: no sentence is longer
+    auto const source = triad::whole_number(json.at("longest_source"), least, most),
+               target = triad::whole_number(json.at("longest_target"), least, most);
+    if (source && target)
+      return {detail::language_from(json.at("source")), detail::language_from(json.at("target")), *source, *target};
+    reason = ": its longest sentences have " + triad::quoted(json.at("longest_source")) + " and " +
+             triad::quoted(json.at("longest_target")) + " tokens, expected whole numbers from 1 to " +
+             std::to_string(most);
+  } catch (nlohmann::json::exception const&) {
+  } catch (triad::data_error const& e) {
+    reason = std::string(": ") + e.what();
+  }
+  throw triad::data_error(file + ": its vocabulary is not one of this program's" + reason);
+}
+
+}  // namespace sequences

@@ -1,0 +1,25 @@
+// The cpu backend of a program, and a word where its BLAS may make results depend on threads.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "shared/processes/world.hpp"
+#include "triad/cpu/cpu.hpp"
+
+namespace triad::programs {
+
+/// threads 0: one for each processor; of several processes that may run on the same ones, each has its part.
+inline cpu::backend cpu_backend(int threads) {
+  if (threads == 0 && here().sharing > 1 && std::getenv("OMP_NUM_THREADS") == nullptr)
+    threads = std::max(1, cpu::hardware_threads() / here().sharing);
+  if (!cpu::blas_is_serial() && world().is_first())
+    std::fprintf(stderr,
+                 "this BLAS cannot be asked for one thread, so results may depend on the threads: set its variable "
+                 "(BLIS_NUM_THREADS=1, or OMP_NUM_THREADS=1 and our threads by --threads) before the start\n");
+  return cpu::backend(threads);
+}
+
+}  // namespace triad::programs

@@ -1,0 +1,28 @@
+// The GPU that a program computes on.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "shared/processes/world.hpp"
+#include "triad/core/errors.hpp"
+#include "triad/cuda/backend.cuh"
+
+namespace triad::programs {
+
+/// Of several processes on a machine each takes the next GPU, and they begin again where there are fewer.  arithmetic:
+/// "float32", "tf32x3", "tf32" or "bf16".
+inline cuda::backend first_device(std::string const& arithmetic) {
+  auto const how = arithmetic == "tf32x3" ? cuda::arithmetic::tf32x3
+                   : arithmetic == "tf32" ? cuda::arithmetic::tf32
+                   : arithmetic == "bf16" ? cuda::arithmetic::bf16
+                                          : cuda::arithmetic::float32;
+  try {
+    return cuda::backend(here().rank % std::max(1, cuda::device_count()), how);
+  } catch (cuda::device_error const& e) {
+    throw data_error(std::string("--backend cuda finds no GPU that it can use: ") + e.what());
+  }
+}
+
+}  // namespace triad::programs

@@ -1,0 +1,53 @@
+// Many examples in batches that a model has room for; of several processes each answers every so many batches.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "shared/data/packed.hpp"
+#include "shared/processes/world.hpp"
+#include "triad/core/errors.hpp"
+
+namespace triad::programs {
+
+/// take(first, last, answer()) for examples that the net's batch has got by add(i): as many as it has room for, in
+/// their order.  refused(i): what is said of one that has no room by itself.  Batches do not depend on the number of
+/// processes; of several each answers its own, and all of them take all answers.  Throws data_error.
+template <class Net, class Add, class Refused, class Answer, class Take>
+void in_batches(Net& net, std::size_t count, Add const& add, Refused const& refused, Answer const& answer,
+                Take const& take) {
+  using answers = std::remove_cvref_t<decltype(answer())>;
+  auto const processes = static_cast<std::size_t>(world().size());
+  std::vector<std::pair<std::size_t, std::size_t>> batches;  // of several processes: first and last example
+  std::string own;
+  for (std::size_t first = 0; first < count;) {
+    net.clear();
+    auto last = first;
+    while (last < count && add(last)) ++last;
+    if (last == first) throw data_error(refused(first));
+    if (processes == 1) {
+      take(first, last, answer());
+    } else {
+      if (batches.size() % processes == static_cast<std::size_t>(world().rank())) pack(own, answer());
+      batches.emplace_back(first, last);
+    }
+    first = last;
+  }
+  if (processes == 1) return;
+  std::string cuts;
+  for (auto const& [first, last] : batches) cuts += std::to_string(first) + " to " + std::to_string(last) + "\n";
+  expect_same("the batches of what is evaluated", cuts);
+  auto const all = texts_of_all(own);
+  std::vector<std::string_view> left(all.begin(), all.end());
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    answers found;
+    unpack(left[b % processes], found);
+    take(batches[b].first, batches[b].second, found);
+  }
+}
+
+}  // namespace triad::programs

@@ -1,0 +1,73 @@
+// A size of memory on a command line, and the largest batch that it holds.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "triad/core/errors.hpp"
+#include "triad/core/mdspan.hpp"
+
+namespace triad::programs {
+
+namespace detail {
+struct memory_unit {
+  char const* name;
+  double bytes;
+};
+inline constexpr memory_unit memory_units[] = {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+}  // namespace detail
+
+/// The bytes of "900MiB", "1.5GiB" and the like; option: for the error.  Throws data_error.
+inline std::size_t bytes_of(std::string const& text, std::string const& option) {
+  char* end = nullptr;
+  double const value = std::strtod(text.c_str(), &end);
+  bool const plain = text.find_first_not_of("0123456789.") == static_cast<std::size_t>(end - text.c_str());
+  for (auto const& unit : detail::memory_units)
+    if (plain && value > 0 && std::string(end) == unit.name && value * unit.bytes < 0x1p62)
+      return static_cast<std::size_t>(value * unit.bytes);
+  throw data_error(option + " " + text +
+                   ": a size is a number above 0 and KiB, MiB, GiB or TiB right behind it, as 900MiB or 1.5GiB");
+}
+
+/// In the largest unit of which it is one at least, rounded up to whole ones of the next smaller, so that
+/// bytes_of(told_size(b)) >= b.
+inline std::string told_size(std::size_t bytes) {
+  auto unit = detail::memory_units;
+  while (unit + 1 < std::end(detail::memory_units) && static_cast<double>(bytes) >= 10 * unit[1].bytes) ++unit;
+  char text[64];
+  std::snprintf(text, sizeof text, "%.0f%s", std::ceil(static_cast<double>(bytes) / unit->bytes), unit->name);
+  return text;
+}
+
+/// The largest size in [1, most] whose bytes(size) are at most `limit`; bytes do not fall as sizes grow.  0: that of
+/// size 1 is too large.
+template <class Bytes>
+index_t largest_within(std::size_t limit, index_t most, Bytes const& bytes) {
+  index_t fits = 0, too_large = most + 1;
+  for (index_t size = most; fits + 1 < too_large; size = fits + (too_large - fits) / 2)
+    (bytes(size) <= limit ? fits : too_large) = size;
+  return fits;
+}
+
+/// f(ex) with a backend that plans for 16 threads on every machine: how a batch is cut, and with it what parts draw and
+/// how they round, then does not depend on --threads.  More threads need somewhat more than was planned, a desk for
+/// each; the memory that is said counts them.
+template <class Ex, class F>
+auto planning_alike(Ex& ex, F&& f) {
+  if constexpr (requires { ex.threads; }) {
+    Ex alike = ex;
+    alike.threads = 16;
+    return std::forward<F>(f)(alike);
+  } else {
+    return std::forward<F>(f)(ex);
+  }
+}
+
+}  // namespace triad::programs

@@ -1,0 +1,61 @@
+// A program's model on the backend that its options name: each backend is a translation unit of its own, which
+// triad_app() makes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "room_advice.hpp"
+#include "triad/core/buffer.hpp"
+#include "triad/core/errors.hpp"
+
+namespace triad::programs {
+
+// Net: an interface with types options (a run_options) and room, and a static make(ex, options, room) that these units
+// alone see.  Where a build has not got the backend, its function says so by a data_error.
+template <class Net>
+std::unique_ptr<Net> make_on_reference(typename Net::options const& o, typename Net::room const& z);
+template <class Net>
+std::unique_ptr<Net> make_on_cpu(typename Net::options const& o, typename Net::room const& z);
+template <class Net>
+std::unique_ptr<Net> make_on_cuda(typename Net::options const& o, typename Net::room const& z);
+
+template <class Net>
+std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room const& z) {
+  expect_arithmetic(o);
+  if (o.backend == "cuda") return make_on_cuda<Net>(o, z);
+  return o.backend == "reference" ? make_on_reference<Net>(o, z) : make_on_cpu<Net>(o, z);
+}
+
+/// The same where it is known what the room is for: where there is no memory for it, that is said.  Throws data_error.
+template <class Net>
+std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room const& z, room_advice const& advice) {
+  auto const left = [&] { return o.backend == "cuda" ? std::nullopt : memory_left(); };
+  try {
+    return make<Net>(o, z);
+  } catch (memory_refused const& e) {
+    refuse_room(advice, e.bytes(), left());
+  } catch (std::bad_alloc const&) {
+    refuse_room(advice, 0, left());
+  }
+}
+
+// What is said where a build has not got the backend.
+[[noreturn]] inline void built_without_cuda(std::string const& program) {
+  throw data_error(
+      "this " + program +
+      " was built without CUDA: with a CUDA toolkit, cmake --preset cuda && cmake --build --preset cuda --target " +
+      program + "  makes build/cuda/bin/" + program + ", which has --backend cuda");
+}
+
+[[noreturn]] inline void built_without_cpu(std::string const& program) {
+  throw data_error(
+      "this " + program +
+      " has no cpu backend, since no BLAS was found when it was built: give --backend cuda or --backend reference, or "
+      "install OpenBLAS and build it again");
+}
+
+}  // namespace triad::programs

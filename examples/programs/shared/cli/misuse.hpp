@@ -1,0 +1,89 @@
+// What is wrong with a command line: what CLI11 finds, in our words, with what was given and what is expected.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "options.hpp"
+
+namespace triad::programs {
+
+namespace detail {
+
+/// "a, b or c".
+inline std::string choice_text(std::vector<std::string> const& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  return text;
+}
+
+/// What an option is about, within a sentence.
+inline std::string within_sentence(std::string about) {
+  if (about.size() > 1 && (about[1] == ' ' || std::islower(static_cast<unsigned char>(about[1])) != 0))
+    about[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(about[0])));
+  return about;
+}
+
+/// The text between these two of a message; nothing where they are not in it.
+inline std::string between_texts(std::string_view said, std::string_view before, std::string_view after) {
+  auto const at = said.find(before);
+  if (at == std::string_view::npos) return {};
+  said.remove_prefix(at + before.size());
+  auto const end = said.find(after);
+  return std::string(end == std::string_view::npos ? std::string_view() : said.substr(0, end));
+}
+
+}  // namespace detail
+
+/// In one line.  app: it has parsed; given: the command line; options: of all verbs.
+inline std::string what_is_wrong(CLI::ParseError const& e, CLI::App const& app, std::vector<std::string> const& given,
+                                 option_list const& options) {
+  using detail::between_texts;
+  std::string const said = e.what();
+  auto const parsed = app.get_subcommands();
+  auto const verb = parsed.empty() ? std::string() : parsed.front()->get_name();
+  auto const option_called = [&](std::string const& name) {
+    return options.find(name.starts_with("--") ? name.substr(2) : name, verb);
+  };
+  if (dynamic_cast<CLI::RequiredError const*>(&e) != nullptr) {
+    if (parsed.empty()) {
+      std::vector<std::string> verbs;
+      for (auto const* const one : app.get_subcommands([](CLI::App const*) { return true; }))
+        verbs.push_back(one->get_name());
+      return "no verb, expected " + detail::choice_text(verbs);
+    }
+    auto const name = between_texts(said, "", " is required");
+    if (auto const* const one = option_called(name))
+      return name + ": missing, expected " + detail::within_sentence(one->about);
+  }
+  if (dynamic_cast<CLI::ArgumentMismatch const*>(&e) != nullptr) {
+    auto const name = between_texts(said, "", ":");
+    if (auto const* const one = option_called(name); one != nullptr && said.ends_with(" missing"))
+      return name + ": no value, expected " +
+             (one->choices.empty() ? std::string("one behind it") : detail::choice_text(one->choices));
+    if (said.find(": At Most ") != std::string::npos)
+      return name + ": " + said.substr(said.rfind(' ') + 1) + " values, expected one; give the option once";
+  }
+  if (dynamic_cast<CLI::ConversionError const*>(&e) != nullptr) {  // of a flag: values of options are checked before
+    auto const name = between_texts(said, "Could not convert: ", " = ");
+    if (!name.empty())
+      return name + ": " + said.substr(said.find(" = ") + 3) + ", expected true or false, or no value at all";
+  }
+  if (dynamic_cast<CLI::ExtrasError const*>(&e) != nullptr && !parsed.empty()) {
+    auto const extras = parsed.front()->remaining(true);
+    std::string in_order;
+    for (auto const& argument : given)
+      if (std::find(extras.begin(), extras.end(), argument) != extras.end())
+        in_order += (in_order.empty() ? "" : " ") + argument;
+    if (!in_order.empty()) return in_order + ": not expected; " + verb + " --help-all lists what " + verb + " takes";
+  }
+  return said;
+}
+
+}  // namespace triad::programs

@@ -1,0 +1,154 @@
+// Checks of numbers, paths and questions on a command line, with messages that say what is wanted; NaN and infinity
+// never pass.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "triad/core/finite.hpp"
+
+namespace triad::programs {
+
+/// What is wrong with a text, in words; nothing where it is accepted.  kind: in --help.
+struct number_check {
+  std::string kind;
+  std::function<std::string(std::string const&)> wrong;
+
+  std::string operator()(std::string const& text) const { return wrong(text); }
+};
+
+/// Numbers that accepts(double) takes; wanted: in the message to the others.
+template <class Accepts>
+number_check numbers_that(std::string const& kind, std::string const& wanted, Accepts const& accepts) {
+  return {kind, [=](std::string const& text) {
+            char* end = nullptr;
+            double const value = std::strtod(text.c_str(), &end);
+            bool const number = end != text.c_str() && *end == '\0' && is_finite(value);
+            return number && accepts(value) ? std::string() : text + " is not " + wanted;
+          }};
+}
+
+inline number_check const positive = numbers_that("POSITIVE", "a number above 0", [](double x) { return x > 0; });
+inline number_check const not_negative =
+    numbers_that("NONNEGATIVE", "a number of 0 or more", [](double x) { return x >= 0; });
+
+/// Both ends included.
+template <class T>
+number_check between(T least, T most) {
+  std::ostringstream range;
+  range << least << " to " << most;
+  return numbers_that(range.str(), "a number from " + range.str(),
+                      [=](double x) { return x >= static_cast<double>(least) && x <= static_cast<double>(most); });
+}
+
+/// All of a type, and nothing that would be taken for another number of it: of more digits than fit, or, where there is
+/// no sign, below 0.
+template <class T>
+number_check whole() {
+  auto const range =
+      std::to_string(std::numeric_limits<T>::min()) + " to " + std::to_string(std::numeric_limits<T>::max());
+  return {"INTEGER", [range](std::string const& text) {
+            T value{};
+            auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            return error == std::errc() && end == text.data() + text.size()
+                       ? std::string()
+                       : text + " is not a whole number from " + range;
+          }};
+}
+
+/// Of options whose number is kept in 64 bits, which CLI11 does not bound: seeds, and counts.
+inline number_check const any_seed = whole<std::uint64_t>();
+inline number_check const any_count = whole<std::int64_t>();
+
+/// Of every whole number, beside its own checks: CLI11 reads 010 as octal, eight.
+inline number_check const decimal{
+    {}, [](std::string const& text) {
+      auto const at = text.find_first_not_of("+-");
+      bool const other = at != std::string::npos && text[at] == '0' && at + 1 < text.size() && text[at + 1] >= '0' &&
+                         text[at + 1] <= '9';
+      return other ? text + " begins with a 0: give the number without it" : std::string();
+    }};
+
+/// Of what is cut in halves.
+inline number_check const power_of_two =
+    numbers_that("POWER OF TWO", "a power of two from 1 to 65536: 1, 2, 4, 8, ...", [](double x) {
+      int exponent = 0;
+      return x >= 1 && x <= 65536 && std::frexp(x, &exponent) == 0.5;
+    });
+
+/// A whole number, beside an option's own checks, which have the words for its range.
+inline number_check const whole_number_of_int{
+    {}, [](std::string const& text) {
+      char* end = nullptr;
+      errno = 0;
+      auto const value = std::strtoll(text.c_str(), &end, 0);  // as CLI11 reads it
+      bool const whole = end != text.c_str() && *end == '\0';
+      bool const fits =
+          errno == 0 && value >= std::numeric_limits<int>::min() && value <= std::numeric_limits<int>::max();
+      return !whole ? text + ", expected a whole number"
+             : fits ? std::string()
+                    : text + ", expected a whole number from -2147483648 to 2147483647";
+    }};
+
+/// The same of a number with or without a fraction.
+inline number_check const any_number{{}, [](std::string const& text) {
+                                       char* end = nullptr;
+                                       double const value = std::strtod(text.c_str(), &end);
+                                       bool const is = end != text.c_str() && *end == '\0' && is_finite(value);
+                                       return is ? std::string() : text + ", expected a number";
+                                     }};
+
+/// One of these names, which --help has too.
+inline number_check one_of_names(std::vector<std::string> const& names) {
+  std::string listed, told;
+  for (auto const& name : names) {
+    told += (listed.empty() ? "" : &name == &names.back() ? " or " : ", ") + name;
+    listed += (listed.empty() ? "" : ",") + name;
+  }
+  return {"{" + listed + "}", [names, told](std::string const& text) {
+            bool const is = std::find(names.begin(), names.end(), text) != names.end();
+            return is ? std::string() : text + ", expected " + told;
+          }};
+}
+
+inline number_check const existing_file{
+    "FILE", [](std::string const& path) {
+      std::error_code none;
+      if (std::filesystem::is_directory(path, none)) return path + " is a folder, expected a file";
+      return std::filesystem::exists(path, none) ? std::string() : path + " is not there, expected a file";
+    }};
+
+inline number_check const existing_folder{"DIR", [](std::string const& path) {
+                                            std::error_code none;
+                                            if (std::filesystem::is_directory(path, none)) return std::string();
+                                            return path + (std::filesystem::exists(path, none)
+                                                               ? " is a file, expected a folder"
+                                                               : " is not there, expected a folder");
+                                          }};
+
+/// For an option that names a file or a folder: nothing is no name, and would be taken for "not given".
+inline number_check const some_path{
+    {}, [](std::string const& text) {
+      return text.empty() ? std::string("is empty: give a path, or leave the option out") : std::string();
+    }};
+
+/// For an option that asks something: blanks alone are refused.
+inline number_check const not_blank{{}, [](std::string const& text) {
+                                      return text.find_first_not_of(" \t\r\n") == std::string::npos
+                                                 ? std::string("is empty: give what is asked about")
+                                                 : std::string();
+                                    }};
+
+}  // namespace triad::programs

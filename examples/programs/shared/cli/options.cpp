@@ -1,0 +1,243 @@
+// What follows from the list of options, but for the command line and checkpoints.
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include "config.hpp"
+#include "shared/processes/world.hpp"
+#include "shared/report/attention_names.hpp"
+#include "triad/core/errors.hpp"
+#include "triad/core/sizes.hpp"
+
+namespace triad::programs {
+
+bool option::has_value() const {
+  if (said) return !said->empty();
+  auto const* const text = std::get_if<std::string*>(&value);
+  return text == nullptr || !((*text)->empty() || (is_new && is_default()));
+}
+
+bool option::is_default() const {
+  if (auto const* const text = std::get_if<std::string*>(&value)) return **text == none;
+  if (auto const* const number = std::get_if<int*>(&value); number != nullptr && !none.empty())
+    return std::to_string(**number) == none;
+  if (auto const* const number = std::get_if<double*>(&value); number != nullptr && !none.empty())
+    return fmt::to_string(**number) == none;
+  return std::visit([](auto* v) { return *v == std::remove_cvref_t<decltype(*v)>{}; }, value);
+}
+
+namespace {
+
+/// A value as TOML has it.
+struct in_toml {
+  bool path, as_settings;
+
+  std::string operator()(bool* v) const { return *v ? "true" : "false"; }
+  std::string operator()(double* v) const { return fmt::format(fmt::runtime(as_settings ? "{:.17g}" : "{}"), *v); }
+  std::string operator()(std::string* v) const { return toml_text(path ? std::filesystem::absolute(*v).string() : *v); }
+  std::string operator()(triangle_form* v) const { return toml_text(attention_name(*v)); }
+  std::string operator()(std::vector<int>* v) const { return fmt::format("[{}]", fmt::join(*v, ", ")); }
+  std::string operator()(std::vector<std::string>* v) const {
+    std::vector<std::string> texts;
+    for (auto const& text : *v) texts.push_back(toml_text(text));
+    return fmt::format("[{}]", fmt::join(texts, ", "));
+  }
+  std::string operator()(auto* v) const { return fmt::to_string(*v); }
+};
+
+}  // namespace
+
+std::string option::toml(bool as_settings) const {
+  return said ? toml_text(*said) : std::visit(in_toml{is_path, as_settings}, value);
+}
+
+option const* option_list::find(std::string const& name, std::string const& verb) const {
+  for (auto const& o : all_)
+    if (o.name == name && o.verbs.contains(verb)) return &o;
+  return nullptr;
+}
+
+void option_list::force(bool* value, std::set<std::string> verbs) {
+  (*this)("force", value, "Replace files that are there").only(std::move(verbs));
+}
+
+void run_options::each(option_list& f) {
+  std::set<std::string> const asked{"evaluate", "predict", "explain"};
+  f("run", &run, "A run's folder, or a model.safetensors").only(asked).positional().required();
+  f("config", &config, "Read options from a TOML file, such as the config.toml of a run")
+      .existing_file()
+      .written(false);
+  f("threads", &threads, "Threads; 0: one for each processor.  Results do not depend on it")
+      .also(asked)
+      .between(0, most_threads)
+      .free();
+  f("backend", &backend, "cpu; cuda: an NVIDIA GPU, where the program was built for it; reference: plain loops, slow")
+      .also(asked)
+      .one_of({"cpu", "cuda", "reference"})
+      .free();
+  f("precision", &arithmetic,
+    "Of products on a GPU: float32; tf32 and bf16 are faster and round factors to 10 and 7 bits; tf32x3 has the error "
+    "of float32, by three products in tf32")
+      .seldom()
+      .also(asked)
+      .one_of({"float32", "tf32x3", "tf32", "bf16"})
+      .free();
+  f("seed", &seed, "Of first values, order and dropout");
+  f("seeds", &seeds, "Runs with seed, seed + 1, ...").positive().free();
+  f("shares", &shares,
+    "Parts of a batch that several processes compute, a power of two; results depend on it, and not on the processes")
+      .seldom()
+      .check(power_of_two)
+      .newer("1");
+  f("average", &average,
+    "Decay of moving averages of the weights, such as 0.999, that are validated and scored, and answer, instead of "
+    "them; 0: none")
+      .seldom()
+      .between(0.0, 0.999999)
+      .newer();
+  f("dropout-until", &dropout_until,
+    "Part of the updates of a training whose layers have dropout, from the first one on; those behind it have none, "
+    "such as the last tenth with 0.9")
+      .seldom()
+      .between(0.0, 1.0)
+      .newer("1");
+  f("out", &out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/")
+      .written(false)
+      .file_or_folder();
+  f("resume", &resume, "Go on from the folder's checkpoint").written(false);
+}
+
+void expect_arithmetic(run_options const& o) {
+  if (o.backend != "cuda" && o.arithmetic != "float32")
+    throw data_error("--precision " + o.arithmetic + " is for --backend cuda; " + o.backend + " has float32 alone");
+}
+
+void run_options::settle() {
+  auto const more = static_cast<std::uint64_t>(seeds) - 1;
+  auto const largest = std::numeric_limits<std::uint64_t>::max();
+  if (more > largest - seed)
+    throw data_error(fmt::format("--seeds {} from --seed {} go beyond the largest seed, {}: give a smaller --seed",
+                                 seeds, seed, largest));
+  if (int const processes = world().size(); processes > shares)
+    throw data_error(fmt::format(
+        "{} processes were started and --shares is {}: more processes than shares would have nothing to do; "
+        "give --shares {}, or start fewer",
+        processes, shares, processes));
+  expect_arithmetic(*this);
+  if (resume && out.empty()) throw data_error("--resume goes on with the run in a folder: name it with --out");
+}
+
+void width_options::settle() {
+  run_options::settle();
+  if (dropout == 0 && given.contains("dropout-until") && dropout_until != 1)
+    throw data_error(
+        fmt::format("--dropout-until {} says until when there is dropout, and --dropout is 0: leave one of the two out",
+                    dropout_until));
+  if (width % heads != 0) throw data_error(fmt::format("--width {} is no multiple of --heads {}", width, heads));
+}
+
+void width_options::each(option_list& f) {
+  run_options::each(f);
+  f("width", &width, "Hidden size").positive().shapes().within(1, [] { return most_width; });
+  f("heads", &heads, "Attention heads; the width is a multiple").positive().shapes().within(1, [this] {
+    return width;
+  });
+  f("dropout", &dropout, "Rate, of attention weights, branches and feed-forward block").between(0.0, 0.95);
+  f("learning-rate", &rate, "Learning rate after warm-up, from which it falls").positive();
+  f("warmup", &warmup, "Updates of warm-up").seldom().not_negative();
+  f("clip-norm", &clip, "Largest norm of a gradient; 0: any").seldom().not_negative();
+  f("recompute", &recompute, "Run layers again in backward instead of keeping what they computed").seldom().free();
+}
+
+void stack_options::settle() {
+  width_options::settle();
+  (void)hidden();  // which refuses what is no size
+}
+
+void stack_options::each(option_list& f) {
+  width_options::each(f);
+  f("layers", &layers, "How often the layer is applied").between(1, most_layers).shapes().within(1, [] {
+    return most_layers;
+  });
+  f("hidden-factor", &hidden_factor, "Width of the feed-forward block over the hidden size")
+      .seldom()
+      .positive()
+      .shapes()
+      .within(1, [this] { return static_cast<int>(largest_size / width); });
+  f("tied", &tied, "One layer's parameters for all, as the paper says; else each its own")
+      .seldom()
+      .opposite("untied")
+      .shapes();
+}
+
+index_t stack_options::hidden() const {
+  index_t const wide = std::int64_t{width} * hidden_factor;  // both are below 2^31
+  if (wide < 1 || wide > largest_size)
+    throw data_error(
+        fmt::format("the feed-forward block is --width {} times --hidden-factor {} = {} wide, expected 1 "
+                    "to {}",
+                    width, hidden_factor, wide, largest_size));
+  return wide;
+}
+
+option_list options_of(run_options const& o) {
+  option_list list;
+  const_cast<run_options&>(o).each(list);  // which binds; a list of what is constant is read alone
+  return list;
+}
+
+namespace {
+
+template <class Wanted>
+std::string lines_of(run_options const& o, bool as_settings, Wanted const& wanted) {
+  std::string text;
+  for (auto const& one : options_of(o).all())
+    if (one.verbs.contains("train") && one.is_written && one.has_value() && wanted(one))
+      text += one.name + " = " + one.toml(as_settings) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string to_toml(run_options const& o) {
+  return lines_of(o, false, [](option const&) { return true; });
+}
+
+std::string training_settings(run_options const& o) {
+  return lines_of(o, true, [](option const& one) { return !one.is_free && !(one.is_new && one.is_default()); }) +
+         o.more_settings();
+}
+
+void refuse_given(run_options const& o, std::initializer_list<char const*> names, std::string const& about) {
+  for (auto const* name : names)
+    if (o.given.contains(name)) throw data_error(fmt::format("--{} is about {}", name, about));
+}
+
+void refuse_generated(run_options const& o, std::initializer_list<char const*> names, std::string const& what) {
+  if (!o.data.empty()) refuse_given(o, names, fmt::format("generated {}, and {} is asked: leave it out", what, o.data));
+}
+
+void refuse_other_data(run_options const& o, std::initializer_list<char const*> names) {
+  if (o.data.empty() && o.data_of_run)
+    refuse_given(o, names, "what the run was trained on, which decides its tests: leave it out");
+}
+
+void refuse_seed(run_options const& o, std::uint64_t seed, std::string const& what) {
+  if (seed - o.seed < static_cast<std::uint64_t>(o.seeds))  // of unsigned numbers: no smaller one is near
+    throw data_error(
+        fmt::format("--seed {}: the {} are drawn by it, and would be trained on: give another", seed, what));
+}
+
+void need_published_data(run_options const& o, std::string const& of) {
+  if (o.data.empty())
+    throw data_error(of +
+                     " is about published data: give its folder with --data; docs/data.md says where it comes from");
+}
+
+}  // namespace triad::programs

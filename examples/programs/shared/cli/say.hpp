@@ -1,0 +1,28 @@
+// Prints a text for people, in which names, words and paths of others may stand: none of them commands a terminal.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "shared/report/printed.hpp"
+
+namespace triad::programs {
+
+template <class... Values>
+void say(fmt::format_string<Values...> text, Values&&... values) {
+  std::fputs(printable(fmt::format(text, std::forward<Values>(values)...)).c_str(), stdout);
+}
+
+/// An answer of predict, which a file or a pipe gets byte for byte.
+inline void answer(std::string_view text, bool to_people = ::isatty(STDOUT_FILENO) != 0) {
+  auto const shown = to_people ? printable(text) : std::string(text);
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
+}
+
+}  // namespace triad::programs

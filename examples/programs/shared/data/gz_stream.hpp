@@ -1,0 +1,58 @@
+// A file as a stream of bytes, gzipped or plain, for what reads streams.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <streambuf>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "triad/core/errors.hpp"
+#include "triad/io/lfs_pointer.hpp"
+
+namespace triad::programs {
+
+/// Whether the file is gzipped is seen from its first bytes.  Reading throws data_error where the file is damaged; use
+/// it by its own functions, or by a reader that does: std::istream would swallow that.
+class gz_buffer : public std::streambuf {
+ public:
+  explicit gz_buffer(std::string path) : path_(std::move(path)), bytes_(std::size_t{1} << 16U) {
+    errno = 0;
+    file_.reset(gzopen(path_.c_str(), "rb"));
+    if (!file_)
+      throw data_error(path_ + ": cannot be opened: " + (errno != 0 ? std::strerror(errno) : "out of memory"));
+  }
+
+ protected:
+  int_type underflow() override {
+    int const got = gzread(file_.get(), bytes_.data(), static_cast<unsigned>(bytes_.size()));
+    int code = Z_OK;
+    char const* const message = gzerror(file_.get(), &code);  // a .gz that was cut off ends without a failed read
+    if (code == Z_ERRNO) throw data_error(path_ + ": cannot be read: " + std::strerror(errno) + "; is it a file?");
+    if (got < 0 || code == Z_BUF_ERROR || code == Z_DATA_ERROR)
+      throw data_error(path_ + ": the gzip stream is damaged: " + message + "; copy or download the file again");
+    if (got == 0) return traits_type::eof();
+    if (!std::exchange(begun_, true)) refuse_lfs_pointer(path_, {bytes_.data(), static_cast<std::size_t>(got)});
+    setg(bytes_.data(), bytes_.data(), bytes_.data() + got);
+    return traits_type::to_int_type(bytes_[0]);
+  }
+
+ private:
+  struct closer {
+    void operator()(gzFile file) const { gzclose_r(file); }
+  };
+
+  std::string path_;
+  std::unique_ptr<gzFile_s, closer> file_;
+  std::vector<char> bytes_;
+  bool begun_ = false;
+};
+
+}  // namespace triad::programs

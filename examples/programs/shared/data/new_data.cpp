@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "new_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "shared/cli/say.hpp"
+#include "shared/processes/atomic_file.hpp"
+#include "shared/run/run_folder.hpp"
+#include "triad/core/errors.hpp"
+
+namespace triad::programs {
+
+namespace {
+
+bool has(std::string const& path, std::string const& content) {
+  std::ifstream file(path, std::ios::binary);
+  std::istreambuf_iterator<char> const begin(file), end;
+  return std::equal(begin, end, content.begin(), content.end());
+}
+
+}  // namespace
+
+void write_data(std::string const& folder, std::vector<new_file> const& files) {
+  std::error_code none;
+  for (auto const& file : files) {
+    auto const path = folder + "/" + file.name, gzipped = path + ".gz";
+    bool const other = std::filesystem::exists(path, none) && !has(path, file.content);
+    if (other || std::filesystem::exists(gzipped, none))
+      throw data_error((other ? path : gzipped) + " is there, with other data: give another folder with --out");
+  }
+  make_folder(folder);
+  for (auto const& file : files) {
+    auto const path = folder + "/" + file.name;
+    write_atomically(path, file.content);
+    if (!file.holds.empty()) say("{}  {}\n", path, file.holds);
+  }
+}
+
+}  // namespace triad::programs

@@ -1,0 +1,69 @@
+// Names and their numbers: of words, of labels, of answers.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "triad/core/errors.hpp"
+
+namespace triad::programs {
+
+/// Names in the order of their numbers, from `first` on.
+class numbering {
+ public:
+  explicit numbering(int first = 0) : first_(first) {}
+  numbering(int first, std::vector<std::string> names) : first_(first) {
+    for (auto& name : names) add(std::move(name));
+  }
+
+  /// Its number, which is the next one where it is new.
+  int add(std::string name) {
+    auto const [at, fresh] = numbers_.emplace(std::move(name), first_ + static_cast<int>(names_.size()));
+    if (fresh) names_.push_back(at->first);
+    return at->second;
+  }
+  int find(std::string_view name, int none = -1) const {
+    auto const found = numbers_.find(name);
+    return found == numbers_.end() ? none : found->second;
+  }
+  std::string const& name(int number) const { return names_.at(static_cast<std::size_t>(number - first_)); }
+  /// The same, or "" of a number below the first.
+  std::string name_or_none(int number) const { return number < first_ ? std::string() : name(number); }
+  std::vector<std::string> const& names() const { return names_; }
+  int size() const { return static_cast<int>(names_.size()); }
+  /// One above the largest number.
+  int end() const { return first_ + static_cast<int>(names_.size()); }
+  /// "left, right and above", for people; at most 20 of them.
+  std::string all() const {
+    std::string text;
+    for (std::size_t i = 0; i < names_.size() && i < 20; ++i) text += (i == 0 ? "" : ", ") + names_[i];
+    return text + (names_.size() > 20 ? ", ..." : "");
+  }
+
+  friend bool operator==(numbering const& a, numbering const& b) { return a.names_ == b.names_; }
+
+ private:
+  int first_;
+  std::vector<std::string> names_;
+  std::map<std::string, int, std::less<>> numbers_;
+};
+
+/// Several of them out of a checkpoint's vocabulary.  Throws data_error.
+inline void read_names(nlohmann::json const& json, std::string const& file,
+                       std::initializer_list<std::pair<char const*, numbering*>> tables) {
+  try {
+    for (auto const& [name, table] : tables)
+      for (auto& word : json.at(name).get<std::vector<std::string>>()) table->add(std::move(word));
+  } catch (nlohmann::json::exception const&) {
+    throw data_error(file + ": its vocabulary is not one of this program's");
+  }
+}
+
+}  // namespace triad::programs

@@ -1,0 +1,130 @@
+// Pairs of source and target text for sequence-to-sequence models, in the forms in which they are published.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   SCAN      IN: jump twice OUT: I_JUMP I_JUMP       one line each
+//   columns   source<TAB>target, as CFQ; or source<TAB>target<TAB>kind, as COGS
+//   parallel  two files, line for line, as translations
+// Any of the files may be gzipped.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "each_line.hpp"
+#include "triad/core/errors.hpp"
+#include "triad/io/text/characters.hpp"
+#include "triad/io/text/gz_lines.hpp"
+
+namespace triad::programs {
+
+/// Names that columns of such files are given, in any case: what a first row of these alone is no pair of.
+inline constexpr std::array<std::string_view, 21> column_names{
+    "source", "src",   "input",        "sentence",     "question",     "command", "text",
+    "target", "tgt",   "output",       "translation",  "query",        "sparql",  "actions",
+    "lf",     "label", "logical form", "logical_form", "distribution", "kind",    "type"};
+
+/// Whether a line is names of columns, two or more, with `separator` between them.
+inline bool is_header(std::string_view line, char separator = '\t') {
+  std::size_t columns = 0;
+  for (std::size_t begin = 0; begin <= line.size(); ++columns) {
+    auto const end = std::min(line.find(separator, begin), line.size());
+    std::string name;
+    for (auto const& word : text::words(line.substr(begin, end - begin))) name += (name.empty() ? "" : " ") + word;
+    for (char& c : name)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (std::find(column_names.begin(), column_names.end(), name) == column_names.end()) return false;
+    begin = end + 1;
+  }
+  return columns > 1;
+}
+
+/// Throws data_error where a first row is names of columns.
+inline void expect_no_header(std::string_view first_row) {
+  if (is_header(first_row))
+    throw data_error("found a header, the names of the columns, expected the first example; remove this line");
+}
+
+struct text_pair {
+  std::string source, target;  // tokens with one space between two; neither is empty
+  std::string kind;            // of sentence; empty where the file does not say
+
+  friend bool operator==(text_pair const&, text_pair const&) = default;
+};
+
+/// A line of SCAN.
+inline text_pair from_scan(std::string_view line) {
+  constexpr std::string_view in = "IN:", out = " OUT:";
+  auto const at = line.find(out);
+  if (!line.starts_with(in) || at == std::string_view::npos || line.find(out, at + 1) != std::string_view::npos)
+    throw data_error("a line of SCAN is expected: IN: command OUT: actions");
+  return {text::joined(text::words(line.substr(in.size(), at - in.size()))),
+          text::joined(text::words(line.substr(at + out.size()))),
+          {}};
+}
+
+/// A line of two or three columns with tabs between them.
+inline text_pair from_columns(std::string_view line) {
+  constexpr auto none = std::string_view::npos;
+  auto const first = line.find('\t'), second = first == none ? none : line.find('\t', first + 1);
+  if (first == none || (second != none && line.find('\t', second + 1) != none))
+    throw data_error("source and target, or source, target and kind, are expected with tabs between them");
+  auto const target = line.substr(first + 1, second == none ? none : second - first - 1);
+  return {text::joined(text::words(line.substr(0, first))), text::joined(text::words(target)),
+          second == none ? std::string() : std::string(line.substr(second + 1))};
+}
+
+namespace detail {
+
+inline void expect_words(text_pair const& pair) {
+  if (pair.source.empty()) throw data_error("the source has no words");
+  if (pair.target.empty()) throw data_error("the target has no words");
+}
+
+}  // namespace detail
+
+/// Pairs of one file: SCAN where its first line begins with IN:, else columns without a header. Throws data_error, with
+/// file and line, where a line has not the form, or expect(pair) throws one.
+inline std::vector<text_pair> read_pairs(std::string const& path,
+                                         std::function<void(text_pair const&)> const& expect = {}) {
+  std::vector<text_pair> pairs;
+  bool scan = false;
+  each_line(path, [&](std::string const& line) {
+    if (pairs.empty()) scan = line.starts_with("IN:"), expect_no_header(line);
+    pairs.push_back(scan ? from_scan(line) : from_columns(line));
+    detail::expect_words(pairs.back());
+    if (expect) expect(pairs.back());
+  });
+  if (pairs.empty()) throw data_error(path + ": there is no pair in it");
+  return pairs;
+}
+
+/// Pairs of two files, line for line. Throws data_error where one is longer, and where a line has no words.
+inline std::vector<text_pair> read_parallel(std::string const& sources, std::string const& targets) {
+  std::vector<text_pair> pairs;
+  text::gz_lines from(sources), to(targets);
+  for (std::string source, target;;) {
+    bool const more = from.next_text(source), more_there = to.next_text(target);
+    if (more != more_there) {
+      auto const& shorter = more ? to : from;
+      auto const& longer = more ? from : to;
+      throw data_error(longer.path() + ":" + std::to_string(longer.number()) + ": " + shorter.path() +
+                       " ends before this line; expected a line for each line");
+    }
+    if (!more) break;
+    pairs.push_back({text::joined(text::words(source)), text::joined(text::words(target)), {}});
+    if (pairs.back().source.empty())
+      throw data_error(sources + ":" + std::to_string(from.number()) + ": the line has no words");
+    if (pairs.back().target.empty())
+      throw data_error(targets + ":" + std::to_string(to.number()) + ": the line has no words");
+  }
+  if (pairs.empty()) throw data_error(sources + ": there is no line in it");
+  return pairs;
+}
+
+}  // namespace triad::programs

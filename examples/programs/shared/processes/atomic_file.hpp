@@ -1,0 +1,55 @@
+// Writes a file so that at every moment its name stands for the old or the new content, never for a part of it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <zlib.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "triad/io/atomic_file.hpp"
+#include "world.hpp"
+
+namespace triad::programs {
+
+namespace detail {
+
+inline std::string gzipped(std::string_view text) {
+  z_stream stream{};
+  int const gzip_format = 15 + 16;
+  if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, gzip_format, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw data_error("gzip: out of memory");
+  std::string result;
+  std::string chunk(std::size_t{1} << 16U, '\0');
+  for (int state = Z_OK; state != Z_STREAM_END;) {
+    if (stream.avail_in == 0) {
+      auto const part = text.substr(0, std::size_t{1} << 20U);
+      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));  // zlib does not write there
+      stream.avail_in = static_cast<uInt>(part.size());
+      text.remove_prefix(part.size());
+    }
+    stream.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    stream.avail_out = static_cast<uInt>(chunk.size());
+    state = deflate(&stream, text.empty() ? Z_FINISH : Z_NO_FLUSH);
+    result.append(chunk, 0, chunk.size() - stream.avail_out);
+  }
+  deflateEnd(&stream);
+  return result;
+}
+
+}  // namespace detail
+
+/// Writes `content` to `path`: into a temporary file beside it, to the disk, then renamed. Throws data_error when that
+/// fails, and leaves the old file as it was. A path that ends in .gz is compressed (without time stamp: same content,
+/// same bytes). Of several processes only the first writes.
+inline void write_atomically(std::string const& path, std::string_view content) {
+  if (!world().is_first()) return;
+  auto const text = path.ends_with(".gz") ? detail::gzipped(content) : std::string(content);
+  atomic_file file(path);
+  file.write(std::as_bytes(std::span(text)));
+  file.commit();
+}
+
+}  // namespace triad::programs

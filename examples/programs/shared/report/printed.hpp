@@ -1,0 +1,89 @@
+// What a program prints: no control characters of others, and whether it arrived; and whether standard input was read
+// to its end.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "triad/core/errors.hpp"
+
+namespace triad::programs {
+
+namespace detail {
+
+/// Bytes of the character of UTF-8 that begins the text; 0 where none does.
+inline std::size_t bytes_of_character(std::string_view text) {
+  auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  std::size_t const size = byte(0) < 0x80   ? 1
+                           : byte(0) < 0xc2 ? 0
+                           : byte(0) < 0xe0 ? 2
+                           : byte(0) < 0xf0 ? 3
+                           : byte(0) < 0xf5 ? 4
+                                            : 0;
+  if (text.size() < size) return 0;
+  for (std::size_t i = 1; i < size; ++i)
+    if ((byte(i) & 0xc0U) != 0x80U) return 0;
+  return size;
+}
+
+/// Whether a terminal would do something else with this character than show it: control characters of C0, DEL and C1,
+/// line and paragraph separators, and what turns the direction of all that follows.
+inline bool commands_terminal(std::string_view character) {
+  if (character.size() == 1) return static_cast<unsigned char>(character[0]) < ' ' || character[0] == '\x7f';
+  if (character.size() == 2) return character < "\xc2\xa0";
+  return (character >= "\xe2\x80\xa8" && character <= "\xe2\x80\xae") ||
+         (character >= "\xe2\x81\xa6" && character <= "\xe2\x81\xa9");
+}
+
+/// allowed: control characters that stay.
+inline std::string shown(std::string_view text, std::string_view allowed) {
+  std::string result;
+  while (!text.empty()) {
+    auto const size = bytes_of_character(text);
+    auto const character = text.substr(0, std::max<std::size_t>(size, 1));
+    bool const stays = size > 0 && (!commands_terminal(character) || allowed.find(character) != std::string_view::npos);
+    stays ? void(result += character) : void(result += '?');
+    text.remove_prefix(character.size());
+  }
+  return result;
+}
+
+}  // namespace detail
+
+/// What somebody else wrote, for people: each character that would command a terminal (but line ends and tabs), and
+/// each byte that is no UTF-8, becomes '?'.  Not for files and JSON, which keep every byte.
+inline std::string printable(std::string_view text) { return detail::shown(text, "\n\t"); }
+
+/// The same of a name within a line, or a cell of a table: of line ends and tabs too.
+inline std::string printable_name(std::string_view text) { return detail::shown(text, ""); }
+
+/// What a message repeats of a text: its first bytes, in whole characters of UTF-8 and as printable_name() has them,
+/// and
+/// "..." where there are more.
+inline std::string shortened(std::string_view text, std::size_t most = 60) {
+  auto end = std::min(most, text.size());
+  if (end < text.size())
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
+  return printable_name(text.substr(0, end)) + (end < text.size() ? "..." : "");
+}
+
+/// Throws data_error where it did not, as on a full disk.
+inline void expect_all_printed() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw data_error("the output could not be written, not all of it is there: is the disk full?");
+}
+
+/// Behind the last line of standard input: throws data_error where that was none, but a failure to read.
+inline void expect_all_read() {
+  if (std::ferror(stdin) != 0)
+    throw data_error("standard input cannot be read to its end: " + std::generic_category().message(errno) +
+                     "; give a file or a pipe");
+}
+
+}  // namespace triad::programs

@@ -1,0 +1,59 @@
+// Numbers that tell files and training examples apart: FNV-1a, 64 bits, as hexadecimal digits.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "triad/core/errors.hpp"
+#include "triad/train/initialize.hpp"
+
+namespace triad::programs {
+
+namespace detail {
+inline std::string hexadecimal(std::uint64_t hash) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+}  // namespace detail
+
+/// Of what is in a file.
+inline std::string digest_of(std::string const& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw data_error(path + ": cannot be opened");
+  std::vector<char> block(std::size_t{1} << 20);
+  auto hash = path_hash({});
+  while (file.read(block.data(), static_cast<std::streamsize>(block.size())), file.gcount() > 0)
+    hash = path_hash({block.data(), static_cast<std::size_t>(file.gcount())}, hash);
+  return detail::hexadecimal(hash);
+}
+
+/// Of the examples that a run is trained on, in their order: a run that is resumed must have the same.
+class example_digest {
+ public:
+  /// What comes is another example.
+  void begin() { ++examples_; }
+  void add(std::initializer_list<std::int64_t> numbers) {
+    for (auto const n : numbers) hash_ = path_hash(std::to_string(n) + " ", hash_);
+  }
+  /// The line of the run's settings.
+  std::string setting() const {
+    return setting_of(std::to_string(examples_) + " examples, digest " + detail::hexadecimal(hash_));
+  }
+  /// Of a run whose examples follow from its other settings.
+  static std::string generated() { return setting_of("generated"); }
+
+ private:
+  static std::string setting_of(std::string const& what) { return "training-data = \"" + what + "\"\n"; }
+
+  std::size_t examples_ = 0;
+  std::uint64_t hash_ = path_hash({});
+};
+
+}  // namespace triad::programs

@@ -1,0 +1,36 @@
+// Ctrl-C and SIGTERM while a run trains: the update it is in comes to its end, and the run is saved.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <csignal>
+
+namespace triad::programs {
+
+namespace detail {
+
+inline volatile std::sig_atomic_t interrupted = 0;  // the signal, or none
+
+/// Either signal ends a run after the update it is in; a second one, of either kind, ends the program at once.
+struct interrupt_guard {
+  interrupt_guard() { on_signals(note); }
+  interrupt_guard(interrupt_guard const&) = delete;
+  interrupt_guard& operator=(interrupt_guard const&) = delete;
+  ~interrupt_guard() { on_signals(SIG_DFL); }
+
+ private:
+  static void on_signals(void (*action)(int)) {
+    std::signal(SIGINT, action);
+    std::signal(SIGTERM, action);
+  }
+  static void note(int signal) {
+    interrupted = signal;
+    on_signals(SIG_DFL);
+  }
+};
+
+}  // namespace detail
+
+/// The exit status of a program that a signal ended, as a shell gives it: 130 after Ctrl-C, 143 after SIGTERM.
+inline int interrupted_status() { return 128 + detail::interrupted; }
+
+}  // namespace triad::programs

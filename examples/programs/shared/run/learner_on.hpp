@@ -1,0 +1,166 @@
+// A learner made of a triad model and a backend.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "digest.hpp"
+#include "learner.hpp"
+#include "shared/processes/world.hpp"
+#include "triad/core/buffer.hpp"
+#include "triad/core/finite_weights.hpp"
+#include "triad/io/checkpoint.hpp"
+#include "triad/train/averages.hpp"
+#include "triad/train/initialize.hpp"
+#include "triad/train/trainer.hpp"
+
+namespace triad::programs {
+
+/// What a trainer keeps of a forward pass: one that only answers nothing, one that runs layers again their inputs.
+constexpr keep kept_of_pass(bool learns, bool recompute) {
+  return !learns ? keep::nothing : recompute ? keep::inputs : keep::everything;
+}
+
+/// Interface: learner, or what a program made of it.  Self adds the batch: upload() returns input and answers,
+/// first_values(path) the initialiser of a parameter.
+template <class Self, class Interface, class Model, class Ex>
+class learner_on : public Interface {
+ public:
+  /// planned: nothing to give.  Where there is no memory for the trainer, memory_refused has the bytes of all of it.
+  learner_on(Ex ex, Model const& m, typename trainer<Model, Ex>::options const& o, std::size_t planned = 0) try
+      : ex_(std::move(ex)),
+        processes_(ex_, o.memory != keep::nothing),
+        trainer_((planned = planned_bytes_of(m, o), ex_), m, o, processes_) {
+  } catch (std::bad_alloc const&) {
+    if (planned == 0) throw;
+    throw memory_refused(planned);
+  }
+
+  void update(double rate) override {
+    auto const [in, right] = self().upload();
+    trainer_.update(in, right, rate);
+    if (averages_) averages_->update();
+  }
+  void accumulate(double fraction) override {
+    auto const [in, right] = self().upload();
+    trainer_.accumulate(in, right, fraction);
+  }
+  share_range shares() const override { return trainer_.shares(); }
+  void begin_share(index_t share) override { trainer_.begin_share(share); }
+  void finish(double rate) override {
+    trainer_.finish(rate);
+    if (averages_) averages_->update();
+  }
+  void rehearse() override {
+    auto const [in, right] = self().upload();
+    trainer_.compute_gradient(in, right);
+    (void)trainer_.loss();  // a device works on while the host goes on; this waits
+  }
+  std::vector<update_record> const& records() override {
+    trainer_.records(records_);
+    return records_;
+  }
+  int patience() const override { return std::is_same_v<typename Ex::memory, host_memory> ? 1 : 16; }
+
+  void initialize(std::uint64_t seed) override {
+    triad::initialize(trainer_.parameters(), seed,
+                      [this](std::string const& path) { return self().first_values(path); });
+  }
+
+  void keep_averages(double decay) override { averages_.emplace(ex_, trainer_.parameters(), decay); }
+  void exchange_averages() override {
+    if (averages_ && averages_->count() > 0) averages_->exchange();
+  }
+
+  void set_dropout(bool drops) override { trainer_.set_dropout(drops); }
+
+  void begin_anew(std::uint64_t seed) override {
+    this->initialize(seed);
+    trainer_.forget_moments();
+    if (averages_) averages_->forget();
+  }
+
+  void save(std::string const& path, run_record const& record) override {
+    if (!world().is_first()) return;
+    checkpoint_state const state{.configuration = nlohmann::json::parse(record.configuration),
+                                 .vocabulary = nlohmann::json::parse(record.vocabulary),
+                                 .extra = {{"run", record.notes}, {"settings", record.settings}}};
+    if (averages_)
+      save_checkpoint(path, state, trainer_, *averages_);
+    else
+      save_checkpoint(path, state, trainer_);
+  }
+  std::string load(checkpoint const& file, run_record const& record) override {
+    auto const& path = file.tensors().file();
+    file.expect(nlohmann::json::parse(record.configuration), nlohmann::json::parse(record.vocabulary));
+    if (record.resumes) expect_same_settings(path, extra(file, "settings"), record.settings);
+    file.load(trainer_.parameters());
+    if (!record.resumes && file.has_averages()) file.load_averages(trainer_.parameters());  // which answer
+    if (averages_ && file.has_averages()) file.load_averages(*averages_);
+    if (auto const bad = not_finite(); !bad.empty())
+      throw data_error(path + ": " + bad +
+                       ", so this model has no answers: its run diverged; train again with a smaller --learning-rate, "
+                       "or another --seed");
+    trainer_.set_step(file.step());
+    return extra(file, "run");
+  }
+
+  std::string not_finite() const override {
+    auto bad = first_not_finite(trainer_.parameters());
+    std::string kind;
+    if (!bad && averages_ && averages_->count() > 0 && !averages_->exchanged())
+      bad = first_not_finite(averages_->values(), averages_->where()), kind = "the average of ";
+    if (!bad) return {};
+    return "value " + std::to_string(bad->at) + " of " + kind + bad->path + " is " + triad::number_text(bad->value);
+  }
+
+  std::string digest() const override {
+    auto const& parameters = trainer_.parameters();
+    auto hash = path_hash({});
+    auto const add = [&](auto const& values) {
+      auto const host = host_copy(parameters.where(), values);
+      hash = path_hash({reinterpret_cast<char const*>(host.data()), host.size() * sizeof host[0]}, hash);
+    };
+    add(parameters.flat_values());
+    add(parameters.flat_first_moments());
+    add(parameters.flat_second_moments());
+    if (averages_) add(averages_->flat_values());
+    return detail::hexadecimal(hash);
+  }
+  std::uint64_t step() const override { return trainer_.step(); }
+  trainer_bytes bytes() const override {
+    auto all = trainer_.bytes();
+    if (averages_) all.parameters += averages_->bytes();
+    return all;
+  }
+  index_t parameters() const override { return count_values(trainer_.parameters().values()); }
+
+ protected:
+  Ex ex_;
+  processes_on<Ex> processes_;
+  trainer<Model, Ex, processes_on<Ex>> trainer_;
+
+ private:
+  Self& self() { return static_cast<Self&>(*this); }
+
+  std::size_t planned_bytes_of(Model const& m, typename trainer<Model, Ex>::options const& o) {
+    return trainer<Model, Ex, processes_on<Ex>>::plan(ex_, m, o, processes_.size()).total();
+  }
+
+  static std::string extra(checkpoint const& file, char const* name) {
+    auto const found = file.state().extra.find(name);
+    return found == file.state().extra.end() ? std::string() : found->second;
+  }
+
+  std::vector<update_record> records_;
+  std::optional<parameter_averages<Model, Ex>> averages_;
+};
+
+}  // namespace triad::programs

@@ -1,0 +1,79 @@
+// metrics.csv: a line an epoch, written whole so that a killed run never leaves half a line.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "shared/processes/atomic_file.hpp"
+
+namespace triad::programs {
+
+class metrics_file {
+ public:
+  /// What an earlier process wrote up to update `step` is kept; what came after its checkpoint is done again.  No path:
+  /// no file.
+  metrics_file(std::string path, std::uint64_t step) : path_(std::move(path)) {
+    text_ = "epoch,step,loss,rate,norm,validation,seconds,examples_per_second\n";
+    std::ifstream old(path_);
+    std::string line;
+    std::getline(old, line);
+    while (step > 0 && std::getline(old, line)) {
+      std::istringstream cells(line);
+      std::string epoch, at;
+      if (std::getline(cells, epoch, ',') && std::getline(cells, at, ',') &&
+          std::strtoull(at.c_str(), nullptr, 10) <= step)
+        text_ += line + "\n";
+    }
+  }
+  /// The line of a part of an epoch, at update `step`, with which a shorter run ended: its epoch goes on.
+  void reopen(std::uint64_t step) {
+    auto const last = text_.rfind('\n', text_.size() - 2) + 1;
+    auto const at = text_.find(',', last) + 1;
+    if (last == 0 || std::strtoull(text_.c_str() + at, nullptr, 10) != step) return;
+    text_.erase(last);
+    write();
+  }
+  void add(std::string const& line) {
+    text_ += line + "\n";
+    write();
+  }
+  /// Writes what there is, be it the header alone.
+  void write() const {
+    if (!path_.empty()) write_atomically(path_, text_);
+  }
+
+  /// The losses of the epochs so far.
+  std::vector<double> losses() const { return column(2); }
+  /// What the weights after each were worth.
+  std::vector<double> validations() const { return column(5); }
+  /// What the epochs so far took, whichever processes ran them.
+  double seconds() const {
+    auto const all = column(6);
+    return all.empty() ? 0 : all.back();
+  }
+
+ private:
+  std::vector<double> column(int wanted) const {
+    std::vector<double> result;
+    std::istringstream lines(text_);
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) {
+      std::istringstream cells(line);
+      std::string cell;
+      for (int c = 0; c <= wanted; ++c) std::getline(cells, cell, ',');
+      result.push_back(std::strtod(cell.c_str(), nullptr));
+    }
+    return result;
+  }
+
+  std::string path_, text_;
+};
+
+}  // namespace triad::programs

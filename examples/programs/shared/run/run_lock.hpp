@@ -1,0 +1,159 @@
+// One run at a time in a folder: two would mix their files, and one of the models would be lost.
+// SPDX-License-Identifier: Apache-2.0
+//
+// FOLDER/run.lock is locked by flock for as long as the run lasts, and removed at its end.  The system gives the lock
+// back however the process ends, so a file that a killed run left is known by that, and the next run takes it over.
+// What stands in it is for the message to a second run; it decides only where the file system has no such locks.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "shared/processes/processes.hpp"
+#include "shared/processes/world.hpp"
+#include "triad/core/errors.hpp"
+
+namespace triad::programs {
+
+namespace detail {
+
+/// The process in the name of a temporary file, NAME.partPID (atomic_file), of a file that runs write; 0: this is no
+/// such file.
+inline long long writer_of(std::string const& name) {
+  static constexpr std::string_view mark = ".part";
+  auto const at = name.rfind(mark);
+  if (at == std::string::npos) return 0;
+  auto const number = name.substr(at + mark.size());
+  if (number.empty() || number.size() > 10 || number.find_first_not_of("0123456789") != std::string::npos) return 0;
+  auto const whole = name.substr(0, at);
+  for (auto const* ending : {".safetensors", ".csv", ".toml", ".txt", ".jsonl", ".svg", ".conllu"})
+    if (whole.ends_with(ending)) return std::stoll(number);
+  return 0;
+}
+
+/// Whether a process of this number was there when the file was last written, and still is.
+inline bool may_be_written(std::string const& path, long long number) {
+  if (number == ::getpid()) return false;  // this run has not begun to write
+  if (is_there({number, host_name(), {}, 0}) == still::gone) return false;
+  struct stat file {};
+  auto const started = start_time(number);
+  bool const both_known = started > 0 && ::stat(path.c_str(), &file) == 0;
+  return !both_known || started <= file.st_mtime + 2;  // else a later process has a dead one's number
+}
+
+}  // namespace detail
+
+/// Removes what killed runs left half written in the folder.
+inline void remove_leftovers(std::string const& folder) {
+  std::error_code none;
+  for (std::filesystem::directory_iterator at(folder, none), end; !none && at != end; at.increment(none)) {
+    auto const path = at->path().string();
+    auto const writer = detail::writer_of(at->path().filename().string());
+    std::error_code unreadable;
+    if (writer > 0 && at->is_regular_file(unreadable) && !detail::may_be_written(path, writer))
+      std::filesystem::remove(path, unreadable);
+  }
+}
+
+class run_lock {
+ public:
+  /// The folder is there.  Throws data_error where another run has it; a second lock of one process is of no effect,
+  /// and of several processes the first has it for all.
+  explicit run_lock(std::string const& folder) : path_(folder + "/run.lock") {
+    if (!world().is_first()) return;
+    std::error_code none;
+    folder_ = std::filesystem::weakly_canonical(folder, none).string();
+    if (!held().insert(folder_).second) {
+      folder_.clear();
+      return;
+    }
+    try {
+      take();
+    } catch (...) {
+      held().erase(folder_);
+      throw;
+    }
+    remove_leftovers(folder);
+  }
+  run_lock(run_lock const&) = delete;
+  run_lock& operator=(run_lock const&) = delete;
+  ~run_lock() {
+    if (folder_.empty()) return;
+    // Before the lock is given back: the next run makes a file of its own.  Where somebody removed this run's, the name
+    // is another run's by now.
+    if (has_its_name()) ::unlink(path_.c_str());
+    ::close(file_);
+    held().erase(folder_);
+  }
+
+ private:
+  static std::set<std::string>& held() {
+    static std::set<std::string> folders;
+    return folders;
+  }
+
+  void take() {
+    for (bool mine = false; !mine;) {
+      file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+      if (file_ < 0)
+        throw data_error(path_ + ": cannot be made: " + std::strerror(errno) +
+                         "; give a folder with --out that may be written");
+      int const failure = ::flock(file_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+      if (failure == 0) {
+        mine = has_its_name();
+      } else if (failure != EINTR) {
+        std::ifstream text(path_);
+        auto const other = process_name::from({std::istreambuf_iterator<char>(text), {}});
+        auto const there = failure == EWOULDBLOCK ? still::runs : is_there(other);
+        mine = there == still::gone;
+        if (!mine) refuse(other, there);
+      }
+      if (!mine) ::close(file_);
+    }
+    auto const text = this_process().text();
+    if (::ftruncate(file_, 0) != 0 ||
+        ::pwrite(file_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+      auto const why = std::string(std::strerror(errno));
+      ::unlink(path_.c_str());
+      ::close(file_);
+      throw data_error(path_ + ": cannot be written: " + why);
+    }
+  }
+
+  /// False where the file was removed: by the run that had it, between the opening and the lock, or by hand.
+  bool has_its_name() const {
+    struct stat named {};
+    struct stat opened {};
+    return ::stat(path_.c_str(), &named) == 0 && ::fstat(file_, &opened) == 0 && named.st_ino == opened.st_ino &&
+           named.st_dev == opened.st_dev;
+  }
+
+  [[noreturn]] void refuse(process_name const& other, still there) const {
+    ::close(file_);
+    auto const folder = std::filesystem::path(path_).parent_path().string();
+    auto const who = other.number > 0
+                         ? "process " + std::to_string(other.number) + " on " + other.host + ", since " + other.since
+                         : std::string("another process");
+    if (there == still::unknown)
+      throw data_error(folder + " was taken by " + who +
+                       ", and whether that still runs cannot be seen from here: if it does not, remove " + path_);
+    throw data_error(folder + " has a run already: " + who + "; wait for its end, or give another folder with --out");
+  }
+
+  std::string path_, folder_;  // folder_: none where this process has the lock already
+  int file_ = -1;
+};
+
+}  // namespace triad::programs

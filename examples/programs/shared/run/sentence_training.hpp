@@ -1,0 +1,107 @@
+// What parsers of sentences are trained on, by numbers: the part of a training that does not depend on the task.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "digest.hpp"
+#include "shared/backend/in_batches.hpp"
+#include "shared/cli/record.hpp"
+#include "training.hpp"
+
+namespace triad::programs {
+
+/// Net: with clear() and add(sentence).  What is derived from this fills words_, examples_ and net_, and says which
+/// examples an update has.
+template <class Net, class Token>
+class sentence_training : public training {
+ public:
+  using options = typename Net::options;
+
+  /// unit: what a batch is made of.
+  sentence_training(options const& o, std::string unit) : options_(o), unit_(std::move(unit)) {}
+
+  learner& net() override { return *net_; }
+  run_plan plan() override {
+    return {.model = options_.model,
+            .updates = updates(),
+            .epoch_updates = epoch_updates(),
+            .batch = batch_size(),
+            .example = unit_,
+            .record = record_of(options_, words_),
+            .data = data_setting()};
+  }
+  void fill(std::int64_t update, batch_use const& use) override {
+    auto const examples = batch(update);
+    rooms_.resize(std::max(rooms_.size(), examples.size()));
+    sentences_.clear();
+    for (std::size_t k = 0; k < examples.size(); ++k) sentences_.push_back(seen(examples[k], update, rooms_[k]));
+    cut_batch(
+        sentences_, [&] { net_->clear(); }, [&](std::span<Token const> s) { return net_->add(s); },
+        [&](std::span<Token const> s) { return asked(s); }, use);
+  }
+  double rate(std::int64_t update) override { return linear_rate(options_, updates(), update); }
+
+  virtual std::int64_t updates() = 0;
+  virtual std::int64_t epoch_updates() = 0;
+  virtual std::int64_t batch_size() = 0;
+  virtual std::span<std::size_t const> batch(std::int64_t update) = 0;
+  /// What the sentences add to the settings that a resumed run must have.
+  virtual std::string data_setting() = 0;
+  /// What this update sees of an example: itself, or what it makes of it in `room`.
+  virtual std::span<Token const> seen(std::size_t example, std::int64_t /*update*/, std::vector<Token>& /*room*/) {
+    return examples_[example];
+  }
+  /// How many answers the loss of a sentence is a mean over.
+  virtual double asked(std::span<Token const> sentence) const { return static_cast<double>(sentence.size()); }
+
+ protected:
+  void add(std::vector<Token> sentence) {
+    longest_ = std::max(longest_, static_cast<int>(sentence.size()));
+    examples_.push_back(std::move(sentence));
+  }
+  /// each(digest, token) adds what a token is.
+  template <class Each>
+  std::string digest(Each const& each) const {
+    example_digest all;
+    for (auto const& sentence : examples_) {
+      all.begin();
+      for (auto const& token : sentence) each(all, token);
+    }
+    return all.setting();
+  }
+
+  options const& options_;
+  typename Net::vocabulary words_;
+  std::vector<std::vector<Token>> examples_;
+  int longest_ = 0;  // of them
+  std::unique_ptr<Net> net_;
+
+ private:
+  std::string unit_;
+  std::vector<std::span<Token const>> sentences_;  // of the update
+  std::vector<std::vector<Token>> rooms_;          // for the sentences of an update that are not as in the examples
+};
+
+/// f(sentence, what the model says of it) for all of them, in batches that fit; numbered(sentence): its tokens.
+template <class Net, class Sentence, class Numbered, class F>
+void parse_in_batches(Net& net, std::vector<Sentence> const& all, Numbered const& numbered, F const& f) {
+  in_batches(
+      net, all.size(), [&](std::size_t i) { return net.add(numbered(all[i])); },
+      [&](std::size_t i) {
+        return "a sentence of " + std::to_string(numbered(all[i]).size()) + " words is longer than there is room for";
+      },
+      [&]() -> auto const& { return net.infer(); },
+      [&](std::size_t first, std::size_t last, auto const& found) {
+        for (auto i = first; i < last; ++i) f(all[i], found[i - first]);
+      });
+}
+
+}  // namespace triad::programs

@@ -1,0 +1,102 @@
+// The runs of one command: a training for each seed, what each is worth, and how that is told.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "batch_parts.hpp"
+#include "shared/cli/options.hpp"
+#include "training_run.hpp"
+
+namespace triad::programs {
+
+/// Something measured: accuracy, BLEU.
+struct figure {
+  std::string name;
+  double value;
+};
+/// The share of right answers to examples of one kind, in percent.
+struct kind_score {
+  std::string kind;
+  double percent;
+  long long examples;
+};
+/// What is measured of one part of the test data.
+struct part_scores {
+  std::string part;
+  std::vector<figure> figures;
+  long long examples = 0;
+  std::vector<kind_score> kinds{};  // where there are several
+};
+
+/// The run of one seed.
+struct scored_run : run_log {
+  std::uint64_t seed = 0;
+  std::vector<part_scores> parts;  // none where it diverged
+};
+
+/// What a program trains: of one seed, with its data.
+class training {
+ public:
+  virtual ~training() = default;
+
+  virtual learner& net() = 0;
+  /// A training that goes before this one, in a folder `first` of its own, or null.
+  virtual training* first() { return nullptr; }
+  /// First values.
+  virtual void initialize(std::uint64_t seed) { net().initialize(seed); }
+  /// What is trained on, by number, and who asks: model, updates, epoch_updates, batch, example, record, data.  The
+  /// rest of the plan is the options'.
+  virtual run_plan plan() = 0;
+  /// Cuts the batch of this update, by cut_batch().
+  virtual void fill(std::int64_t update, batch_use const& use) = 0;
+  virtual double rate(std::int64_t update) = 0;
+  /// What a checkpoint is worth.
+  virtual double validate() = 0;
+  /// What the last weights are worth.
+  virtual std::vector<part_scores> score() = 0;
+  /// Whether the weights answer the examples that they were trained on: else the next attempt begins.  Asked after an
+  /// attempt where another may follow; in both of two trainings after every epoch but the last, and of the weights that
+  /// the second begins with.
+  virtual bool fits() { return true; }
+  /// Whether a model of this worth has learned its own task.
+  virtual bool learned(double validation) { return validation >= 0.5; }
+};
+
+/// The learning rate of an update of so many: it rises to o.rate through o.warmup updates, then falls to 0 at the last.
+double linear_rate(width_options const& o, std::int64_t updates, std::int64_t update);
+
+/// A run with o.seed in folder `out`; nothing is written where that is empty.  A run whose loss was not finite is not
+/// scored.
+scored_run train_one(run_options const& o, training& t, std::string const& out, bool says_warmup = true);
+
+/// A run for each of o.seeds; make(out): a training of o.seed, of which out is the folder.  say(run) is called after
+/// each.  None where one was interrupted, after that is said.
+using make_training = std::function<std::unique_ptr<training>(std::string const& out)>;
+std::optional<std::vector<scored_run>> train_seeds(run_options& o, std::string const& folder, make_training const& make,
+                                                   std::function<void(scored_run const&)> const& say);
+
+/// What plots of runs say: the loss, and what was measured after every epoch, or nothing.
+struct plot_texts {
+  std::string loss, validation{};
+  bool loss_validates = false;      // that is a loss, and no part of one
+  std::string file = "validation";  // .svg, of what was measured
+};
+/// Writes the plots to o.out/plots.
+void write_plots(run_options const& o, std::vector<scored_run> const& runs, plot_texts const& say);
+
+/// A row for each seed and part, and of several seeds the means with standard errors of those that have a score.
+using value_text = std::string (*)(double);
+std::string table_of(std::vector<scored_run> const& runs, value_text text);
+/// seed,part,figure,value
+std::string scores_csv(std::vector<scored_run> const& runs, value_text text);
+
+/// did_not_reach where a run failed.
+int status_of(std::vector<scored_run> const& runs);
+
+}  // namespace triad::programs

@@ -1,0 +1,60 @@
+# What the program refuses: data that are wrong, and options that would decide nothing.
+include(${CMAKE_CURRENT_LIST_DIR}/../shared/tests/program_test.cmake)
+
+set(text "")
+foreach(a one two three)
+  foreach(b "( left x )" "( right x y )")
+    string(APPEND text "{\"id\": 1, \"source\": \"( R ${a} ${b} )\", \"target\": \"( R ${b} ${a} )\"}\n")
+  endforeach()
+endforeach()
+foreach(part train dev test_own test_10)
+  file(WRITE ${FOLDER}/data/${part}.jsonl "${text}")
+endforeach()
+set(learn train --preset smoke --data ${FOLDER}/data)
+run("0|3" ${learn} --out ${FOLDER}/run)
+
+# What is wrong with data is told with file, line and column, and what to do.
+expect_bad_lines("${text}" 6
+    "{\"source\": 3}| expected \"source\" to be a tree as text, found 3"
+    "{\"source\": \"a\"|[0-9]+: expected JSON, found none"
+    "[\"a\", \"b\"]| expected an object in braces, found "
+    "{\"source\": \"a\"}| expected \"target\", a tree as text, found none"
+    "{\"source\": \"a\", \"target\": \"\"}| target, column 28: expected a tree, found nothing"
+    "{\"source\": \"( a b c d )\", \"target\": \"b\"}| source, column 21: expected '\\)' after 2 children of 'a', found another child"
+    "{\"source\": \"a\", \"target\": \"( b\"}| target, column 31: expected '\\)' after the children of 'b', found the end")
+file(WRITE ${FOLDER}/new.jsonl "{\"source\": \"( R fox )\", \"target\": \"fox\"}\n")
+run(1 evaluate ${FOLDER}/run --data ${FOLDER}/new.jsonl)
+expect("test, row 1 of the file: the node at root.0: 'fox' is not one of the 8 labels that this machine was trained with")
+file(WRITE ${FOLDER}/new.jsonl "{\"source\": \"( R ( R ( R R ) ) )\", \"target\": \"R\"}\n")
+run(1 evaluate ${FOLDER}/run --data ${FOLDER}/new.jsonl)
+expect("new.jsonl:1: a tree of depth 4, where the model's trees have 3: --skip-deeper leaves such rows out")
+run(1 evaluate ${FOLDER}/run --data ${FOLDER}/new.jsonl --skip-deeper)
+expect("no part of the data has a row whose trees are as deep as the machine's or less: give rows that are less deep, or train a machine on these")
+run(1 ${learn} --depth 2)
+expect("train.jsonl:1: a tree of depth 3, where the model's trees have 2: take a larger --depth")
+set(deep "R")
+foreach(level RANGE 2 80)
+  set(deep "( R ${deep} )")
+endforeach()
+file(WRITE ${FOLDER}/deep/train.jsonl "{\"source\": \"${deep}\", \"target\": \"R\"}\n")
+run(0 inspect ${FOLDER}/deep/train.jsonl)
+expect("trees of depth 80 at most; the largest has 80 nodes, in row 1\n")
+run(1 train --data ${FOLDER}/deep)
+expect("train.jsonl:1: a tree of depth 80, where the model's trees have 12: a model's trees have at most 24; --skip-deeper leaves such rows out")
+run(1 train --data ${FOLDER}/deep --depth 24 --skip-deeper)
+expect("train.jsonl: each of the 1 rows that count has a tree deeper than 24: a model's trees have at most 24\n")
+run(1 train)
+expect("give a folder with train.jsonl and test.jsonl with --data")
+run(2 train --steps 0 --data ${FOLDER}/data)
+expect("--steps: 0 is not a number from 1 to 64")
+
+# Options that would decide nothing.
+run(1 evaluate ${FOLDER}/run --threshold 0.5)
+expect("--threshold is about --programs: give that, or leave it out")
+run(1 evaluate ${FOLDER}/run --programs --train-sample 4)
+expect("--train-sample is about training rows")
+foreach(option "role-seed;2" "floor;0.1" "last-updates;3" "last-learning-rate;0.1")
+  run(1 ${learn} --${option})
+  list(GET option 0 name)
+  expect("trees: --${name} ")
+endforeach()

@@ -1,0 +1,92 @@
+// Scores of all parts as people read them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "score.hpp"
+#include "shared/report/table.hpp"
+#include "shared/run/seed_means.hpp"
+
+namespace trees {
+
+/// What a score or a row's number leaves out; nothing where it is of all rows.
+inline std::string what_is_left_out(part const& p) {
+  if (p.skipped == 0) return {};
+  return fmt::format("{}: rows with deeper trees are left out, {} (--skip-deeper)\n", p.name, p.skipped);
+}
+
+inline std::string percent(double part) { return fmt::format("{:.1f}", 100 * part); }
+
+/// What is counted of one part, in the order of the data: training rows first.
+struct part_tally {
+  std::string title;
+  tally found{};  // without rows where there are none, or nothing was asked
+};
+using part_tallies = std::vector<part_tally>;
+
+inline part_tallies tallies_of(data_set const& data) {
+  part_tallies all;
+  for (auto const& p : data.parts) all.push_back({p.title});
+  return all;
+}
+
+/// A machine that has not learned its training rows has failed: 90 % of them is where the paper leaves a run out.
+inline bool has_failed(part_tallies const& t) { return t.front().found.accuracy() < 0.9; }
+
+inline std::string table_of(part_tallies const& tallies) {
+  triad::programs::text_table table({"", "whole trees", "partial", "rows"});
+  for (auto const& [title, t] : tallies)
+    if (t.rows > 0) table.row({title, percent(t.accuracy()), percent(t.partial()), std::to_string(t.rows)});
+  return table.text();
+}
+
+/// What is counted of one seed's run.
+struct seed_tallies {
+  part_tallies found;  // without rows where it diverged
+  bool diverged = false, failed = false;
+};
+
+/// Whole trees, a line a seed, and the mean of all that have a score.  The paper leaves runs that failed out of its
+/// means: where there are any beside others, that mean has a line too.
+inline std::string table_of(std::vector<seed_tallies> const& runs, std::uint64_t first_seed) {
+  std::vector<std::string> header{"seed"};
+  for (auto const& part : runs.front().found) header.push_back(part.title);
+  header.push_back("failed");
+  triad::programs::text_table table(header);
+  int failed = 0, learned = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    auto const& r = runs[i];
+    std::vector<std::string> cells{std::to_string(first_seed + i)};
+    for (auto const& [title, t] : r.found) cells.push_back(t.rows > 0 ? percent(t.accuracy()) : "-");
+    cells.push_back(r.diverged ? "diverged" : r.failed ? "yes" : "no");
+    (r.diverged || r.failed ? failed : learned) += 1;
+    table.row(cells);
+  }
+  auto const mean_row = [&](char const* title, std::vector<seed_tallies> const& some, std::string const& last) {
+    std::vector<std::string> cells{title};
+    auto const* const one = triad::programs::first_scored(some);
+    for (std::size_t p = 0; p < runs.front().found.size(); ++p) {
+      auto const m =
+          triad::programs::mean_over(some, [p](seed_tallies const& r) { return r.found[p].found.accuracy(); });
+      cells.push_back(!one || one->found[p].found.rows == 0 ? "-"
+                                                            : percent(m.mean) + " ± " + percent(m.standard_error));
+    }
+    cells.push_back(last);
+    table.row(cells);
+  };
+  mean_row("mean", runs, std::to_string(failed) + " of " + std::to_string(runs.size()));
+  auto those = runs;
+  std::erase_if(those, [](seed_tallies const& r) { return r.failed || r.diverged; });
+  if (learned > 0 &&
+      std::any_of(runs.begin(), runs.end(), [](seed_tallies const& r) { return r.failed && !r.diverged; }))
+    mean_row("mean of those that learned", those, "left out, as in the paper");
+  return table.text() + triad::programs::whose_mean(runs, first_seed) + "\n";
+}
+
+}  // namespace trees

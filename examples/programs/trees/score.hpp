@@ -1,0 +1,137 @@
+// What is counted of a machine's answers: whole trees, single nodes, and the programs behind them.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   whole       a tree counts where the symbol at every position is right, as in the released program
+//   partial    right filled positions / (filled positions + empty positions wrongly filled), as in the released program
+//   discrete    the likeliest choices of every step, run on trees of symbols, give the right tree
+//   extracted   the same, where every choice that the result depends on has a weight of `threshold` at least: a program
+//   agreeing    the extracted program's result is the machine's own answer, position by position
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "placed.hpp"
+#include "shared/backend/in_batches.hpp"
+#include "triad/tree/placement.hpp"
+#include "triad/tree/program_trace.hpp"
+
+namespace trees {
+
+struct tally {
+  std::int64_t rows = 0, whole = 0, right_nodes = 0, judged_nodes = 0;
+
+  double accuracy() const { return part(whole, rows); }
+  double partial() const { return part(right_nodes, judged_nodes); }
+  static double part(std::int64_t some, std::int64_t all) {
+    return all == 0 ? 0 : static_cast<double>(some) / static_cast<double>(all);
+  }
+
+  /// answer: symbols by position.
+  void add(placed_tree right, std::span<index_t const> answer) {
+    std::int64_t filled = 0, found = 0;
+    for (auto const symbol : answer) filled += symbol != 0 ? 1 : 0;
+    std::int64_t both = 0;  // filled here and there
+    for (auto const& node : right) {
+      auto const symbol = answer[static_cast<std::size_t>(node.position)];
+      both += symbol != 0 ? 1 : 0;
+      found += symbol == node.filler ? 1 : 0;
+    }
+    auto const nodes = static_cast<std::int64_t>(right.size()), stray = filled - both;
+    ++rows;
+    whole += found == nodes && stray == 0 ? 1 : 0;
+    right_nodes += found;
+    judged_nodes += nodes + stray;
+  }
+};
+
+struct program_tally {
+  std::int64_t rows = 0, discrete = 0, extracted = 0, agreeing = 0, right = 0;  // right: of those extracted
+  double least = 1;                                // the smallest weight of all programs' choices
+  std::map<std::string, std::int64_t> programs{};  // how often each was extracted
+};
+
+/// Symbols by position as a tree, and back.
+inline triad::numbered_tree tree_of(std::span<index_t const> symbols, triad::tree_positions<> const& positions) {
+  return triad::tree_of_labels(positions, triad::vec<index_t const>(symbols.data(), positions.count()));
+}
+inline std::vector<index_t> symbols_of(placed_tree tree, triad::tree_positions<> const& positions) {
+  std::vector<index_t> symbols(static_cast<std::size_t>(positions.count()));
+  for (auto const& node : tree) symbols[static_cast<std::size_t>(node.position)] = node.filler;
+  return symbols;
+}
+inline std::vector<index_t> symbols_of(triad::numbered_tree const& tree, triad::tree_positions<> const& positions) {
+  std::vector<index_t> symbols(static_cast<std::size_t>(positions.count()));
+  triad::place_labels(positions, tree, triad::vec<index_t>(symbols.data(), positions.count()));
+  return symbols;
+}
+
+/// f(row number, answer) for the first `count` rows, in batches; between(first row number, rows of the batch) before
+/// each batch's answers.
+template <class F, class Between>
+void answer_all(machine& net, placed_rows const& rows, index_t count, F&& f, Between&& between) {
+  auto const width = static_cast<std::size_t>(net.positions().count());
+  for (index_t next = 0; next < count;) {
+    net.clear();
+    index_t const first = next;
+    while (next < count && net.add(rows[next])) ++next;
+    auto const answers = net.infer();
+    between(first, next - first);
+    for (index_t i = first; i < next; ++i) f(i, answers.subspan(static_cast<std::size_t>(i - first) * width, width));
+  }
+}
+
+/// `most` rows at most; 0: all.
+inline tally score(machine& net, placed_rows const& rows, index_t most = 0) {
+  tally t;
+  auto const width = static_cast<std::size_t>(net.positions().count());
+  triad::programs::in_batches(
+      net, static_cast<std::size_t>(most > 0 ? std::min(most, rows.size()) : rows.size()),
+      [&](std::size_t i) { return net.add(rows[static_cast<index_t>(i)]); },
+      [](std::size_t i) { return "row " + std::to_string(i) + " has no room in a batch of its own"; },
+      [&] {
+        auto const found = net.infer();
+        return std::vector<index_t>(found.begin(), found.end());
+      },
+      [&](std::size_t first, std::size_t last, std::vector<index_t> const& found) {
+        for (auto i = first; i < last; ++i)
+          t.add(rows[static_cast<index_t>(i)].target, std::span(found).subspan((i - first) * width, width));
+      });
+  return t;
+}
+
+/// What the machine's choices are worth as programs, beside its own answers.
+inline program_tally score_programs(machine& net, placed_rows const& rows, triad::vocabulary const& labels,
+                                    double threshold, tally& own) {
+  program_tally t;
+  std::vector<triad::tree_trace> traces;
+  index_t first = 0;
+  auto const& positions = net.positions();
+  auto const judge = [&](index_t i, std::span<index_t const> answer) {
+    auto const& said = traces[static_cast<std::size_t>(i - first)];
+    auto const p = likeliest(said);
+    auto const memory = execute(p, tree_of(symbols_of(rows[i].source, positions), positions), positions.depth());
+    auto const result = symbols_of(memory.back(), positions);
+    bool const right = result == symbols_of(rows[i].target, positions);
+    own.add(rows[i].target, answer);
+    ++t.rows;
+    t.discrete += right ? 1 : 0;
+    double const least = certainty(said, p, memory);
+    if (least < threshold) return;
+    ++t.extracted;
+    t.least = std::min(t.least, least);
+    t.right += right ? 1 : 0;
+    t.agreeing += std::equal(result.begin(), result.end(), answer.begin(), answer.end()) ? 1 : 0;
+    ++t.programs[to_text(p, labels)];
+  };
+  answer_all(net, rows, rows.size(), judge, [&](index_t begin, index_t) {
+    first = begin;
+    traces = net.traced(false);
+  });
+  return t;
+}
+
+}  // namespace trees

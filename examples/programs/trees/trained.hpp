@@ -1,0 +1,97 @@
+// The machine's shape and its labels as a checkpoint keeps them, and a trained machine out of a run's folder.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data.hpp"
+#include "machine.hpp"
+#include "options.hpp"
+#include "placed.hpp"
+#include "shared/cli/record.hpp"
+#include "shared/report/printed.hpp"
+#include "triad/io/checkpoint.hpp"
+#include "triad/tree/paths.hpp"
+#include "triad/tree/placement.hpp"
+
+namespace trees {
+
+/// How "operations" or "arguments" are chosen in what a checkpoint says of it, one name for both or one for each; empty
+/// where that is none.
+std::string choice_in(nlohmann::json const& choice, char const* what);
+
+/// depth: that of the roles, which shapes the machine where the options have the most that trees may have.
+inline triad::programs::run_record record_of(options const& o, index_t depth, triad::vocabulary const& labels) {
+  auto configuration = triad::programs::configuration_of(o);
+  configuration["depth"] = depth;
+  return {configuration.dump(), triad::json_text(labels.labels(), "the vocabulary"),
+          triad::programs::training_settings(o)};
+}
+
+/// A trained machine out of a run's folder.
+struct trained {
+  triad::vocabulary labels;
+  std::unique_ptr<machine> net;
+
+  /// Reads o.run, a folder or a checkpoint, with room for `batch` trees; o has the run's shape then.  Throws
+  /// data_error.
+  trained(options& o, index_t batch) {
+    auto const file = triad::programs::open_run(o.run);
+    auto const& path = file.tensors().file();
+    triad::programs::restore(o, file);
+    try {
+      labels = triad::vocabulary(file.vocabulary().get<std::vector<std::string>>());
+    } catch (nlohmann::json::exception const&) {
+      throw triad::data_error(path + ": its vocabulary is no list of labels; it was written by another program");
+    } catch (triad::data_error const& e) {
+      throw triad::data_error(path + ": " + e.what());
+    }
+    net = triad::programs::make<machine>(o, {labels.size(), o.depth, batch, false});
+    net->load(file, record_of(o, o.depth, labels));
+  }
+
+  /// A tree as the machine takes it.  Throws data_error that names the node that does not fit.
+  triad::numbered_tree numbered(symbol_tree const& tree) const {
+    for (index_t at = 0; at < tree.size(); ++at)
+      if (!labels.has(tree.label(at)) || tree.label(at) == triad::empty_label)
+        throw triad::data_error("the node at " + triad::path_text(tree, at) + ": '" +
+                                triad::programs::shortened(tree.label(at)) + "' is not one of the " +
+                                std::to_string(labels.size() - 1) + " labels that this machine was trained with");
+    auto numbers = labels.number(tree);
+    triad::expect_fits(numbers, 2, net->positions().depth(), labels.size());
+    return numbers;
+  }
+
+  /// The symbols of what the machine makes of a tree, by position, until the next call.  Throws data_error as
+  /// numbered().
+  std::span<index_t const> answer(symbol_tree const& source) {
+    (void)numbered(source);
+    placed_rows rows;
+    rows.add({source, source}, labels);
+    net->clear();
+    net->add(rows[0]);
+    return net->infer();
+  }
+
+  /// All rows by numbers.  Throws data_error that names the part and the row that does not fit.
+  placed_rows placed(part const& rows) const {
+    placed_rows all;
+    for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+      auto const& r = rows.rows[i];
+      try {
+        (void)numbered(r.source);
+        (void)numbered(r.target);
+      } catch (triad::data_error const& e) {
+        auto const number = i < rows.numbers.size() ? rows.numbers[i] : static_cast<index_t>(i) + 1;
+        throw triad::data_error(rows.name + ", row " + std::to_string(number) + " of the file: " + e.what());
+      }
+      all.add(r, labels);
+    }
+    return all;
+  }
+};
+
+}  // namespace trees

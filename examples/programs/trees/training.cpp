@@ -1,0 +1,225 @@
+// train, of every tree-to-tree program: one run for each seed, then whole trees that are right, in all parts.
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/run/training.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "choices.hpp"
+#include "program.hpp"
+#include "report.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/processes/atomic_file.hpp"
+#include "trained.hpp"
+#include "training_data.hpp"
+#include "triad/train/schedule.hpp"
+
+namespace trees {
+namespace {
+
+/// One seed's run.
+class machine_training final : public triad::programs::training {
+ public:
+  /// run: what was asked for, which its checkpoints have; o: of that, what this training does; first: whose machine, of
+  /// fewer positions, it begins with.
+  machine_training(options const& run, options const& o, training_data const& work, part_tallies& found,
+                   std::string out, std::unique_ptr<machine_training> first = nullptr)
+      : run_(run),
+        options_(o),
+        work_(work),
+        batches_(work.batches(o.seed)),
+        found_(found),
+        out_(std::move(out)),
+        depth_(std::max<index_t>(work.depth(), o.role_depth)),
+        first_(std::move(first)) {}
+
+  training* first() override { return first_.get(); }
+  void initialize(std::uint64_t seed) override {
+    net().initialize(seed);
+    if (!first_) return;
+    TRIAD_EXPECTS(first_->net_, "machine_training: its first training comes before it");
+    first_->net_->exchange_averages();  // what was found to fit, where there are some
+    net_->widen(*first_->net_);
+    first_->net_.reset();
+  }
+
+  triad::programs::learner& net() override {
+    if (net_) return *net_;
+    std::size_t most = 1;  // rows of a part: no batch has more
+    for (auto const& part : work_.data().parts) most = std::max(most, part.rows.size());
+    auto const batch = std::min(static_cast<index_t>(most), static_cast<index_t>(options_.batch));
+    net_ = triad::programs::make<machine>(
+        options_, {work_.labels().size(), depth_, batch, true},
+        {.batches = fmt::format("batches of {} trees of depth {} and {} steps", batch, depth_, options_.steps),
+         .remedy = "take a smaller --batch"});
+    return *net_;
+  }
+  triad::programs::run_plan plan() override {
+    return {.model = options_.model,
+            .updates = options_.updates,
+            .epoch_updates = options_.evaluate_every > 0 ? options_.evaluate_every : work_.epoch_updates(),
+            .batch = options_.batch,
+            .attempts = options_.attempts,
+            .example = "trees",
+            .record = record_of(run_, depth_, work_.labels()),
+            .data = work_.data_setting()};
+  }
+  void fill(std::int64_t update, triad::programs::batch_use const& use) override {
+    triad::programs::cut_batch(
+        batches_.batch(update), [&] { net_->clear(); },
+        [&](std::size_t i) { return net_->add(work_.train()[static_cast<index_t>(i)]); },
+        [](std::size_t) { return 1.0; }, use);
+  }
+  double rate(std::int64_t update) override {
+    if (!begun_ && net_) begun_ = static_cast<std::int64_t>(net_->step());  // without one it is only asked
+    // The released program's rate falls from epoch to epoch.  A training that follows another may be shorter than an
+    // epoch, in which that would never fall: its own falls from update to update.
+    bool const by_updates = first_ != nullptr;
+    auto const epoch = by_updates ? 1 : work_.epoch_updates();
+    auto const epochs = by_updates ? options_.updates : work_.epochs(options_.updates);
+    triad::dtm_main_cosine const schedule{options_.rate, static_cast<std::uint64_t>(options_.warmup),
+                                          static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(epochs)};
+    return schedule.rate(static_cast<std::uint64_t>(update));
+  }
+  double validate() override {
+    auto const done = static_cast<std::int64_t>(net_->step());
+    auto const gradients = done > 0 ? net_->gradient_norms() : std::vector<double>();
+    auto const validation = tally_of(work_.measured()).accuracy();
+    if (out_.empty()) return validation;
+    if (!choices_) choices_.emplace(out_ + "/" + choices_name, begun_.value_or(done));
+    auto record = choices_of(*net_, work_.measured(), shown_rows, work_.labels(), gradients);
+    record.update = done;
+    record.validation = validation;
+    auto const update = update_of_attempt(options_, static_cast<std::uint64_t>(std::max<std::int64_t>(done, 1) - 1));
+    record.temperature = temperature_at(options_, choice_of_operations(options_), update);
+    record.empty_weight = empty_weight_at(options_, update);
+    choices_->add(record);
+    return validation;
+  }
+  std::vector<triad::programs::part_scores> score() override {
+    std::vector<triad::programs::part_scores> scores;
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      auto& t = found_[i].found;
+      t = i == 0 ? of_training_rows() : tally_of(work_.placed(i));
+      if (t.rows > 0)
+        scores.push_back(
+            {work_.data().parts[i].name, {{"whole trees", t.accuracy()}, {"partial", t.partial()}}, t.rows});
+    }
+    return scores;
+  }
+  bool fits() override { return of_training_rows().accuracy() >= (first_ ? enough_at_last : enough); }
+  bool learned(double) override { return !has_failed(found_); }
+
+ private:
+  static constexpr index_t shown_rows = 64;  // whose choices are recorded at a checkpoint
+
+  // Of the training rows that are scored: where so many are right no other attempt begins, and a training that follows
+  // another ends.
+  static constexpr double enough = 0.99, enough_at_last = 1;
+
+  /// Of those that are scored.
+  tally const& of_training_rows() { return tally_of(work_.train(), options_.train_sample); }
+  /// Deep trees take their time, so the same weights are not scored again: those after an update of that number, since
+  /// whoever asks has the averages where there are some.
+  tally const& tally_of(placed_rows const& rows, index_t most = 0) {
+    if (auto const done = net_->step(); scored_at_ != done) scored_.clear(), scored_at_ = done;
+    auto const [at, is_new] = scored_.try_emplace(&rows);
+    if (is_new) at->second = trees::score(*net_, rows, most);
+    return at->second;
+  }
+
+  options const& run_;
+  options options_;  // of this training
+  training_data const& work_;
+  triad::programs::epoch_batches batches_;
+  part_tallies& found_;
+  std::string out_;
+  std::optional<choices_file> choices_;
+  std::optional<std::int64_t> begun_;           // the update that this process began with
+  std::map<placed_rows const*, tally> scored_;  // when so many updates were made:
+  std::uint64_t scored_at_ = 0;
+  index_t depth_;
+  std::unique_ptr<machine_training> first_;
+  std::unique_ptr<machine> net_;
+};
+
+/// Of a run in two trainings: the first has the attempts and what falls, the last none of that.
+options of_first(options o) {
+  o.role_depth = 0;
+  return o;
+}
+options of_last(options o) {
+  o.attempts = 1, o.updates = o.last_updates;
+  // It begins with what the first has learned, and of one seed the full rate undid a part of that
+  // (examples/programs/trees/transforms/why_runs_fail.md).
+  o.rate = o.last_rate > 0 ? o.last_rate : o.rate / 10;
+  o.warmup = static_cast<int>(std::min<std::int64_t>(o.warmup, o.last_updates / 2));
+  if (o.warmup == 1) o.warmup = 0;  // whose only rate, which the released loop stays at, is 0
+  o.evenness = 0, o.recency = 0, o.even_updates = 0, o.empty_weight = 1, o.empty_updates = 0, o.temperature = 1,
+  o.cooling = 0;
+  return o;
+}
+
+}  // namespace
+
+int train(program_options& o, data_reader const& read) {
+  auto named = read(false);
+  triad::programs::run_folder const folder(o.out);
+  training_data const work(o, std::move(named.data));
+  triad::programs::say("{}: {} training rows, {} labels, trees of depth {}{}\n", named.name, work.train().size(),
+                       work.labels().size() - 1, work.depth(),
+                       work.skipped() > 0 ? fmt::format(", {} deeper rows left out", work.skipped()) : "");
+  if (auto const sampled = work.measured().size(), all = work.train().size(); work.data().dev().rows.empty())
+    triad::programs::say("  no {} part: checkpoints are measured on {}\n", work.data().dev().name,
+                         sampled == all
+                             ? fmt::format("all {} training rows", all)
+                             : fmt::format("{0} of the {1} training rows, evenly spread; the scores of train at the "
+                                           "end are of the first {0}",
+                                           sampled, all));
+  std::optional<training_data> shorter;
+  if (auto const levels = o.first_rows > 0 ? work.levels_of(o.first_rows) : work.depth(); levels < work.depth()) {
+    shorter.emplace(work, o, levels);
+    fmt::print("  {} of the {} training rows have at most {} levels: they come first\n", shorter->train().size(),
+               work.train().size(), levels);
+  }
+  bool const several = o.seeds > 1;
+  part_tallies now, of_shorter;
+  std::vector<seed_tallies> found;
+  auto const runs = triad::programs::train_seeds(
+      o, o.out,
+      [&](std::string const& out) {
+        now = tallies_of(work.data());
+        if (!shorter) return std::make_unique<machine_training>(o, o, work, now, out);
+        of_shorter = tallies_of(shorter->data());
+        return std::make_unique<machine_training>(
+            o, of_last(o), work, now, out,
+            std::make_unique<machine_training>(o, of_first(o), *shorter, of_shorter,
+                                               out.empty() ? out : out + "/first"));
+      },
+      [&](triad::programs::scored_run const& r) {
+        found.push_back({now, r.diverged, r.failed});
+        fmt::print("seed {} ({:.0f} s{}){}\n\n", r.seed, r.seconds,
+                   r.attempts > 1 ? fmt::format(", {} attempts", r.attempts) : "",
+                   r.diverged ? ": failed, a loss or a weight was not finite"
+                   : r.failed ? ": failed, fewer than 90 % of the training rows are right"
+                              : "");
+        if (!r.diverged) fmt::print("{}\n", table_of(now));
+      });
+  if (!runs) return triad::programs::interrupted_status();
+  if (several) fmt::print("{}\n", table_of(found, o.seed));
+  if (!o.out.empty()) {
+    triad::programs::write_plots(
+        o, *runs,
+        {.loss = "distance of trees, per position", .validation = "whole trees that are right", .file = "accuracy"});
+    triad::programs::write_atomically(o.out + "/splits.txt", several || found.front().diverged
+                                                                 ? table_of(found, o.seed)
+                                                                 : table_of(found.front().found));
+    triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds));
+  }
+  return triad::programs::status_of(*runs);
+}
+
+}  // namespace trees

@@ -1,0 +1,112 @@
+// What a run trains on: rows by numbers, in batches.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "options.hpp"
+#include "placed.hpp"
+#include "shared/run/digest.hpp"
+#include "shared/run/epoch_batches.hpp"
+#include "shared/run/sample.hpp"
+
+namespace trees {
+
+class training_data {
+ public:
+  /// The options are settled.
+  training_data(options const& o, data_set data) : options_(o), data_(std::move(data)) {
+    TRIAD_EXPECTS(o.batch > 0, "training_data: the options are not settled");
+    for (auto const& part : data_.parts)
+      for (auto const& r : part.rows) {
+        labels_.insert(r.source);
+        labels_.insert(r.target);
+        depth_ = std::max(depth_, r.depth());
+      }
+    place();
+  }
+
+  /// The rows of other data whose trees have so many levels at most, with the same labels.
+  training_data(training_data const& whole, options const& o, index_t levels)
+      : options_(o), data_(whole.data_), labels_(whole.labels_), depth_(levels) {
+    for (auto& part : data_.parts) std::erase_if(part.rows, [&](row const& r) { return r.depth() > levels; });
+    place();
+  }
+
+  data_set const& data() const { return data_; }
+  /// Labels in the order of their first appearance, source before target, training rows first: as the released program
+  /// numbers them.
+  triad::vocabulary const& labels() const { return labels_; }
+  /// The rows of a part.
+  placed_rows const& placed(std::size_t part) const { return placed_[part]; }
+  placed_rows const& train() const { return placed_[0]; }
+  /// What a checkpoint is measured on: dev, or, where there is none, a sample of the training rows.
+  placed_rows const& measured() const { return data_.dev().rows.empty() ? sample_ : placed_[1]; }
+  /// Of the deepest tree of all parts: the depth that roles need, at most the options'.
+  index_t depth() const { return depth_; }
+  /// The fewest levels that the trees of this fraction of the training rows have at most.
+  index_t levels_of(double fraction) const {
+    std::vector<index_t> levels;
+    for (auto const& r : data_.train().rows) levels.push_back(r.depth());
+    if (levels.empty()) return 0;
+    std::sort(levels.begin(), levels.end());
+    auto const place = static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(levels.size())));
+    return levels[std::max<std::size_t>(place, 1) - 1];
+  }
+  /// Rows that were left out because they are deeper.
+  index_t skipped() const {
+    index_t all = 0;
+    for (auto const& part : data_.parts) all += part.skipped;
+    return all;
+  }
+
+  /// What the rows add to the settings that a resumed run must have.
+  std::string data_setting() const {
+    if (options_.data.empty()) return triad::programs::example_digest::generated();
+    triad::programs::example_digest digest;
+    for (index_t i = 0; i < train().size(); ++i) {
+      auto const row = train()[i];
+      digest.begin();
+      for (auto const& tree : {row.source, row.target}) {
+        digest.add({static_cast<std::int64_t>(tree.size())});
+        for (auto const& node : tree) digest.add({node.position, node.filler});
+      }
+    }
+    return digest.setting();
+  }
+
+  /// Updates of one epoch, and epochs of so many updates; the last batch of an epoch may be smaller, and the last epoch
+  /// shorter.
+  std::int64_t epoch_updates() const { return (train().size() + options_.batch - 1) / options_.batch; }
+  std::int64_t epochs(std::int64_t updates) const { return (updates + epoch_updates() - 1) / epoch_updates(); }
+
+  /// The training rows of every update of a seed's run, by their places: another order in every epoch.
+  triad::programs::epoch_batches batches(std::uint64_t seed) const {
+    return {static_cast<std::size_t>(train().size()), options_.batch, true, seed};
+  }
+
+ private:
+  void place() {
+    for (auto const& part : data_.parts) {
+      auto& rows = placed_.emplace_back();
+      for (auto const& r : part.rows) rows.add(r, labels_);
+    }
+    if (data_.dev().rows.empty())
+      for (auto const& r : triad::programs::sample(data_.train().rows, options_.train_sample)) sample_.add(r, labels_);
+  }
+
+  options options_;
+  data_set data_;
+  triad::vocabulary labels_;
+  std::vector<placed_rows> placed_;  // of each part
+  placed_rows sample_;
+  index_t depth_ = 0;
+};
+
+}  // namespace trees

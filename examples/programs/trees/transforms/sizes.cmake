@@ -1,0 +1,13 @@
+# Checkpoints that describe no model.
+file(REMOVE_RECURSE ${FOLDER})
+include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/sizes_test.cmake)
+
+run(0 generate --one-way --rows 24 --test-size 4 --out ${FOLDER}/data)
+file(STRINGS ${FOLDER}/data/test.jsonl rows)
+list(GET rows 0 row)
+string(REGEX MATCH "\"source\":\"([^\"]+)\"" unused "${row}")
+set(tree "${CMAKE_MATCH_1}")
+run(3 train --preset smoke --updates 2 --data ${FOLDER}/data --out ${FOLDER}/run)
+# Where the rows are a folder's, what generated rows depend on is only kept.
+expect_sizes_refused(run LEGAL rows data_seed role_seed EVALUATE --data ${FOLDER}/data ARGUMENTS --tree "${tree}")

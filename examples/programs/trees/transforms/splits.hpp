@@ -1,0 +1,43 @@
+// The five splits of Basic Sentence Transforms, as files and as the paper call them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "trees/data.hpp"
+
+namespace transforms {
+
+using trees::index_t, trees::symbol_tree, trees::row, trees::data_set, trees::depth_limit;
+
+/// The paper's "OOD lexical" is ood_new, adjectives that training has not; its "OOD structural" is ood_long, more
+/// adjectives in a sentence.
+enum class split { train, dev, test, ood_new, ood_long };
+
+/// In the order in which their labels are numbered.
+inline constexpr std::array<split, 5> splits{split::train, split::dev, split::test, split::ood_new, split::ood_long};
+
+/// As files are called, without .jsonl.
+inline constexpr std::array<char const*, 5> split_names{"train", "validation", "test", "ood_new", "ood_long"};
+inline constexpr char const* name_of(split s) { return split_names[static_cast<std::size_t>(s)]; }
+/// As programs for data of your own call them: train, dev, test, test_NAME.
+inline std::string own_name_of(split s) {
+  if (s == split::dev) return "dev";
+  return (s == split::ood_new || s == split::ood_long ? "test_" : "") + std::string(name_of(s));
+}
+
+/// A data set of these splits, without a row.
+inline data_set no_rows() {
+  data_set data;
+  for (auto const s : splits)
+    data.parts.emplace_back(name_of(s), s == split::ood_new    ? "OOD lexical"
+                                        : s == split::ood_long ? "OOD structural"
+                                                               : name_of(s));
+  return data;
+}
+inline trees::part& part_of(data_set& data, split s) { return data.parts[static_cast<std::size_t>(s)]; }
+inline trees::part const& part_of(data_set const& data, split s) { return data.parts[static_cast<std::size_t>(s)]; }
+
+}  // namespace transforms

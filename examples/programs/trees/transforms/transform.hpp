@@ -1,0 +1,157 @@
+// Sentences as trees, active, passive or logical, and back; the subtree that a sequence of car and cdr selects.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   active    ( S NPa ( VP ( V v ) NPb ) )
+//   passive   ( S NPb ( VP ( AUXPS was ) ( VPPS ( V v ) ( PPPS ( PPS by ) NPa ) ) ) )
+//   logical   ( LF ( V v ) ( ARGS NPa NPb ) )      NPa the agent, NPb the patient
+//   NP        ( NP ( DET d ) AP )          AP    ( AP ( N n ) )  or  ( AP ( ADJ a ) AP )
+//
+// A verb has the same form in all three.  With the root's label replaced by a function C..R the first two are sources
+// of car-cdr-seq.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sentences.hpp"
+
+namespace transforms {
+
+enum class form { active, passive, logical };
+
+inline char const* root_of(form f) { return f == form::logical ? "LF" : "S"; }
+
+namespace detail {
+
+/// Opens and closes the nodes of a sentence.
+class tree_writer {
+ public:
+  symbol_tree write(sentence const& s, form f, std::string root) {
+    node(std::move(root), [&] {
+      if (f == form::active) {
+        add(s.agent);
+        node("VP", [&] {
+          word("V", s.verb);
+          add(s.patient);
+        });
+      } else if (f == form::passive) {
+        add(s.patient);
+        node("VP", [&] {
+          word("AUXPS", "was");
+          node("VPPS", [&] {
+            word("V", s.verb);
+            node("PPPS", [&] {
+              word("PPS", "by");
+              add(s.agent);
+            });
+          });
+        });
+      } else {
+        word("V", s.verb);
+        node("ARGS", [&] {
+          add(s.agent);
+          add(s.patient);
+        });
+      }
+    });
+    return made_.finish();
+  }
+
+ private:
+  template <class F>
+  void node(std::string label, F&& children) {
+    made_.open(std::move(label));
+    children();
+    made_.close();
+  }
+  void word(char const* label, std::string const& text) {
+    node(label, [&] { node(text, [] {}); });
+  }
+  void add(noun_phrase const& p) {
+    node("NP", [&] {
+      word("DET", p.determiner);
+      for (auto const& adjective : p.adjectives) {
+        made_.open("AP");
+        word("ADJ", adjective);
+      }
+      node("AP", [&] { word("N", p.noun); });
+      for (std::size_t k = 0; k < p.adjectives.size(); ++k) made_.close();
+    });
+  }
+
+  symbol_tree::builder made_;
+};
+
+}  // namespace detail
+
+/// The sentence as a tree with that label at its root.
+inline symbol_tree tree_of(sentence const& s, form f, std::string root) {
+  return detail::tree_writer().write(s, f, std::move(root));
+}
+inline symbol_tree tree_of(sentence const& s, form f) { return tree_of(s, f, root_of(f)); }
+
+/// The sentence whose tree this is, if it is one.
+inline std::optional<sentence> sentence_of(symbol_tree const& tree, form f) {
+  // Takes the words in the order in which they stand; whether all else is as it should be is seen from the tree of the
+  // result.
+  std::vector<noun_phrase> phrases;
+  sentence found;
+  tree.walk([&](index_t at, index_t parent, index_t) {
+    if (parent == triad::no_node || !tree.is_leaf(at)) return;
+    auto const &kind = tree.label(parent), &word = tree.label(at);
+    if (kind == "V") found.verb = word;
+    if (kind == "DET") phrases.push_back({word, {}, {}});
+    if (phrases.empty()) return;
+    if (kind == "ADJ") phrases.back().adjectives.push_back(word);
+    if (kind == "N") phrases.back().noun = word;
+  });
+  if (phrases.size() != 2) return std::nullopt;
+  bool const agent_first = f != form::passive;
+  found.agent = std::move(phrases[agent_first ? 0 : 1]);
+  found.patient = std::move(phrases[agent_first ? 1 : 0]);
+  if (tree_of(found, f) != tree) return std::nullopt;
+  return found;
+}
+
+/// The row with its sentence said in the other voice, or in the same; logical forms stay as they are.  None where
+/// either tree is no sentence of this grammar.
+inline std::optional<row> in_voice(row const& r, form voice) {
+  auto const told = [&](symbol_tree const& tree) -> std::optional<symbol_tree> {
+    if (sentence_of(tree, form::logical)) return tree;
+    for (auto const f : {form::active, form::passive})
+      if (auto const s = sentence_of(tree, f)) return tree_of(*s, voice);
+    return std::nullopt;
+  };
+  auto source = told(r.source), target = told(r.target);
+  if (!source || !target) return std::nullopt;
+  return row{*std::move(source), *std::move(target)};
+}
+
+/// The names of all sequences of 1 to 4 steps, 30: CAR, CDR, CAAR, CADR, ...
+inline std::vector<std::string> car_cdr_functions() {
+  std::vector<std::string> names;
+  for (unsigned length = 1; length <= 4; ++length)
+    for (unsigned choice = 0; choice < 1u << length; ++choice) {
+      std::string name = "C";
+      for (unsigned k = length; k-- > 0;) name += (choice >> k & 1u) != 0 ? 'D' : 'A';
+      names.push_back(name + 'R');
+    }
+  return names;
+}
+
+/// What a function C..R of a tree is: A takes the left child, D the right one, the letter beside R first, so that CADR
+/// is car of cdr.  The paper names "the Lisp convention" (appendix E), and its examples read the same either way.
+/// Empty where there is no such child.
+inline symbol_tree car_cdr(symbol_tree const& tree, std::string_view function) {
+  TRIAD_EXPECTS(function.size() > 2 && function.front() == 'C' && function.back() == 'R',
+                "car_cdr: a function is C, letters A and D, and R");
+  index_t at = tree.empty() ? triad::no_node : 0;
+  for (auto k = function.size() - 2; k > 0 && at != triad::no_node; --k)
+    at = tree.child(at, function[k] == 'A' ? 0 : 1);
+  return tree.subtree(at);
+}
+
+}  // namespace transforms

@@ -1,0 +1,79 @@
+// tree-transforms: Basic Sentence Transforms, published or generated, by the verbs of every tree-to-tree program.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data.hpp"
+#include "shared/cli/verbs.hpp"
+#include "shared/data/new_data.hpp"
+#include "trees/program.hpp"
+
+namespace transforms {
+
+/// The rows of the command line; it is said where they are generated: a run may have been trained on others.
+inline trees::named_data data_of(options const& o, bool trained) {
+  if (trained && o.data.empty()) fmt::print("rows are generated; --data takes a folder\n");
+  return {o.task, load_data(o, trained)};
+}
+
+/// The sentences of a part's rows are said in o.voice.  Throws data_error with the row that has none.
+inline void say_in_voice(trees::part& of, options const& o) {
+  auto const voice = o.voice == "passive" ? form::passive : form::active;
+  for (std::size_t i = 0; i < of.rows.size(); ++i) {
+    auto told = in_voice(of.rows[i], voice);
+    if (!told)
+      throw triad::data_error(
+          fmt::format("{}: {}, row {} of the file: no sentence of Basic Sentence Transforms beside its logical form, "
+                      "which --voice is about; leave --voice out to write the rows as they are",
+                      o.data, of.name, of.numbers[i]));
+    of.rows[i] = *std::move(told);
+  }
+}
+
+/// A row is the same line for all programs: its trees, read as words, are sequences with parentheses among them.
+inline int generate(options& o) {
+  o.settle();
+  o.depth = trees::deepest_numbered;
+  if (!o.voice.empty() && o.data.empty())
+    throw triad::data_error(
+        "--voice is about the sentences of --data: give these, or choose the voice of generated rows by --task");
+  auto data = load_data(o);
+  std::vector<triad::programs::new_file> files;
+  for (auto const s : splits) {
+    if (!o.voice.empty()) say_in_voice(part_of(data, s), o);
+    auto const& rows = part_of(data, s).rows;
+    if (rows.empty()) continue;  // a folder may have no such split
+    std::string text;
+    for (auto const& r : rows) text += trees::to_json_line(r) + "\n";
+    files.push_back({fmt::format("{}.jsonl", o.as == "sequences" ? own_name_of(s) : name_of(s)), std::move(text),
+                     fmt::format("{} rows", rows.size())});
+  }
+  triad::programs::write_data(o.out, files);
+  return 0;
+}
+
+struct task {
+  static int main(int argc, char** argv) {
+    return triad::programs::run_program<options>(
+        "tree-transforms",
+        "Basic Sentence Transforms: from one tree to another.  A Differentiable Tree Machine learns programs of car, "
+        "cdr and cons, and shows them.",
+        [](options& o) {
+          auto all = trees::verbs_of(
+              o, [&o](bool trained) { return data_of(o, trained); },
+              "Train on a data set or on generated rows, and score all splits");
+          all.push_back(
+              {"generate", "Write the rows of all splits, generated or of --data", [&o] { return generate(o); }});
+          return all;
+        },
+        argc, argv, "examples/programs/trees/transforms/README.md");
+  }
+};
+
+}  // namespace transforms

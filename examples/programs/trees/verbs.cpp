@@ -1,0 +1,99 @@
+// evaluate and predict, of every tree-to-tree program: what a trained machine says.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "explanation.hpp"
+#include "program.hpp"
+#include "read.hpp"
+#include "report.hpp"
+#include "shared/cli/say.hpp"
+#include "shared/data/json_members.hpp"
+#include "trained.hpp"
+
+namespace trees {
+namespace {
+
+constexpr index_t batch_rows = 16;
+
+void add_programs(triad::programs::text_table& table, std::string const& title, program_tally const& t) {
+  table.row({title, percent(tally::part(t.discrete, t.rows)), std::to_string(t.extracted),
+             t.extracted > 0 ? fmt::format("{:.3f}", t.least) : "-", std::to_string(t.agreeing),
+             std::to_string(t.right), std::to_string(t.programs.size()), std::to_string(t.rows)});
+}
+
+int evaluate(program_options& o, data_reader const& read) {
+  trained model(o, batch_rows);
+  auto const data = read(true).data;
+  if (std::all_of(data.parts.begin(), data.parts.end(), [](part const& p) { return p.rows.empty(); }))
+    throw triad::data_error(
+        "no part of the data has a row whose trees are as deep as the machine's or less: give rows "
+        "that are less deep, or train a machine on these");
+  auto found = tallies_of(data);
+  bool const programs = o.programs || o.discrete;
+  if (programs)
+    triad::programs::refuse_given(o, {"train-sample"},
+                                  "training rows, of which --programs extracts none: leave it out");
+  else
+    triad::programs::refuse_given(o, {"threshold"}, "--programs: give that, or leave it out");
+  triad::programs::text_table of_programs(
+      {"", "likeliest choices", "programs", "least weight", "agree", "right", "distinct", "rows"});
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    auto const& part = data.parts[i];
+    if ((i == 0 && programs) || part.rows.empty()) continue;
+    auto const rows = model.placed(part);
+    auto& own = found[i].found;
+    if (programs)
+      add_programs(of_programs, part.title, score_programs(*model.net, rows, model.labels, o.threshold, own));
+    else
+      own = score(*model.net, rows, i == 0 ? o.train_sample : 0);
+  }
+  fmt::print("{}", table_of(found));
+  for (auto const& part : data.parts) triad::programs::say("{}", what_is_left_out(part));
+  if (programs)
+    fmt::print(
+        "\nlikeliest choices: whole trees where each step's are run on trees of symbols; "
+        "programs: rows where each of those that count has a weight of {:.2f} or more;\n"
+        "agree: of these, rows where the program's tree is the machine's; right: where it is the right one\n\n{}",
+        o.threshold, of_programs.text());
+  return 0;
+}
+
+/// The answer to a line, which is a tree or an object with one; of an object, other members stay.
+void answer(trained& model, program_options const& o, std::string const& line) {
+  bool const is_object = line.starts_with('{');
+  auto const source = source_of(line, o.binarise);
+  auto const target = model.labels.label(tree_of(model.answer(source), model.net->positions()));
+  if (is_object) {
+    triad::programs::answer(triad::programs::with_members(line, {{"target", triad::to_text(target)}}) + "\n");
+  } else if (o.as_json) {
+    triad::programs::answer(to_json_line({source, target}) + "\n");
+  } else {
+    triad::programs::answer(shown(target) + "\n");
+  }
+}
+
+int predict(program_options& o) {
+  o.questions.expect_one_way({{"--tree", !o.tree.empty()}});
+  trained model(o, 1);
+  if (!o.tree.empty()) {
+    answer(model, o, o.tree);
+    return 0;
+  }
+  return o.questions.answer(
+      o.program, [&](std::string const& line) { answer(model, o, line); }, o.as_json);
+}
+
+}  // namespace
+
+std::vector<triad::programs::verb> verbs_of(program_options& o, data_reader const& read, char const* of_train) {
+  return {{"train", of_train, [&o, read] { return train(o, read); }},
+          {"evaluate", "Score a trained machine, and the programs behind its answers",
+           [&o, read] { return evaluate(o, read); }},
+          {"predict", "Transform a tree, or each line of a file or of standard input", [&o] { return predict(o); }},
+          {"explain", "The program that a trained machine runs on a tree, or all programs of a split",
+           [&o, read] { return explain(o, read); }}};
+}
+
+}  // namespace trees
