@@ -175,7 +175,8 @@ if command -v parallel > /dev/null && parallel --version 2> /dev/null | grep -q 
   # With the number in its place, and by PARALLEL_SEQ; the second finds nothing left to do.
   parallel --will-cite -j 2 "$root/scripts/reproduce" clutrr "'$seeds'" --array ::: {10..1} > "$folder/parallel.log"
   ran_once {1..10}
-  parallel --will-cite -j 2 "$root/scripts/reproduce" clutrr "'$seeds'" --array '{}' ::: {10..1} > "$folder/parallel.log"
+  parallel --will-cite -j 2 "$root/scripts/reproduce" clutrr "'$seeds'" --array '{}' ::: {10..1} \
+    > "$folder/parallel.log"
   ran_once {1..10}
   [[ $(grep -c ': finished' "$folder/parallel.log") == 10 ]] || failed "$(cat "$folder/parallel.log")"
 else

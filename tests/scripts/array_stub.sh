@@ -7,7 +7,8 @@ make_stub() {  # FOLDER: it is made there
 #!/usr/bin/env bash
 # Three epochs; the checkpoint says how many there were, and the next call goes on from it.
 # A line of each beginning, epoch and end is added to the file CALLS.  STUB_KILL=EPOCH: dies there as by kill -9.
-# STUB_HOLD=FILE: waits after the first epoch until there is that file, or for SIGTERM.  STUB_STATUS=3: did not learn.  STUB_DIVERGES=1: its loss is not finite after the first epoch.
+# STUB_HOLD=FILE: waits after the first epoch until there is that file, or for SIGTERM.  STUB_STATUS=3: did not learn.
+# STUB_DIVERGES=1: its loss is not finite after the first epoch.
 set -euo pipefail
 resume=false
 while (($#)); do

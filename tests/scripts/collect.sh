@@ -153,7 +153,8 @@ damage "$folder/$one/$run/metrics.csv:2" "a number is expected, found 'x'" sed -
 damage "$folder/$one/$run/metrics.csv" "no epoch" rm "$one/$run/metrics.csv"
 damage "$folder/$one/$run.log" "is missing" rm "$one/$run.log"
 damage "$folder/$one/$run" "marked as finished, and has no figures" sed -i 's/^k=/length /' "$one/$run.log"
-damage "$folder/$two/clutrr-k234-s5" "marked as finished, and has no figures" sed -i 's/^k=/length /' "$two/clutrr-k234-s5.log"
+damage "$folder/$two/clutrr-k234-s5" "marked as finished, and has no figures" \
+  sed -i 's/^k=/length /' "$two/clutrr-k234-s5.log"
 damage "$folder/$one/$run.log" "the file is empty" truncate -s 0 "$one/$run.log"
 damage "$folder/$one/$run/config.toml" "is missing" rm -r "$one/$run"
 damage "$folder/$one/$run/model.safetensors" "is no checkpoint" truncate -s 20 "$one/$run/model.safetensors"

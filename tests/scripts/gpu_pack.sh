@@ -22,7 +22,8 @@ pack
 expect golden/one.safetensors
 expect data/clutrr/some/1.2_train.csv
 # What this machine's compiler finds is there, and what it does not find is said.
-for header in catch2/catch.hpp catch2/catch_all.hpp CLI/CLI.hpp nlohmann/json.hpp zlib.h zconf.h cblas.h openblas_config.h; do
+for header in catch2/catch.hpp catch2/catch_all.hpp CLI/CLI.hpp nlohmann/json.hpp zlib.h zconf.h cblas.h \
+  openblas_config.h; do
   if printf '#include <%s>\n' "$header" | "${CXX:-c++}" -std=c++20 -E -x c++ - > /dev/null 2>&1; then
     expect "include/$header"
   else
@@ -60,7 +61,8 @@ done
 whole_path=$PATH
 PATH=$folder/no_xz
 if command -v xz > /dev/null; then failed "the path without xz has one"; fi
-output=$(TRIAD_GOLDEN_DIR=$folder/golden TRIAD_DATA=$folder/data "$folder/root/scripts/gpu" pack 2>&1) || failed "$output"
+output=$(TRIAD_GOLDEN_DIR=$folder/golden TRIAD_DATA=$folder/data "$folder/root/scripts/gpu" pack 2>&1) ||
+  failed "$output"
 python3 -m tarfile -e "$archive" "$folder/unpacked/build"
 PATH=$whole_path
 [[ -f $folder/unpacked/build/gpu/bin/one ]] || failed "the archive that Python wrote lacks gpu/bin/one"

@@ -28,7 +28,7 @@ says() {  # STATUS TEXT ARGUMENTS...: the script ends so and says that
 has() { [[ -e $folder/runs/$1 ]] || failed "$1" "is missing"; }
 
 name=clutrr-k234-s1
-grep -q "^$name,done," "$root/docs/runs/ledger.csv" || failed "$name" "is not done by the ledger, which this test is about"
+grep -q "^$name,done," "$root/docs/runs/ledger.csv" || failed "$name" "is not done by the ledger, as this test wants it"
 # A run that is not named and is done by the ledger is left alone; one that is named runs.
 says 0 "$name: done, by docs/runs/ledger.csv; to run it here: scripts/reproduce clutrr $name" clutrr
 [[ ! -e $folder/runs/$name ]] || failed "$name" "ran, and is done by the ledger"

@@ -28,7 +28,9 @@ cat > "$folder/bin/cmake" <<'STUB'
 echo "cmake $*" >> "$CALLS"
 case "$*" in
   *"--target help"*) echo all: phony; if [ -n "$STAND_IN" ]; then echo triad-planted-faults: phony; fi ;;
-  "--build --preset tsan"*) if [ -z "$STAND_IN" ]; then echo "ninja: error: unknown target 'triad-planted-faults'" >&2; exit 1; fi ;;
+  "--build --preset tsan"*)
+    if [ -z "$STAND_IN" ]; then echo "ninja: error: unknown target 'triad-planted-faults'" >&2; exit 1; fi
+    ;;
 esac
 STUB
 cat > "$folder/bin/nvidia-smi" <<'STUB'
@@ -89,15 +91,18 @@ not_called '^slurm'
 # Nothing is installed unasked where that was said.
 for script in test quickstart; do
   CXX=$folder/bin/none says 1 "Missing packages: g++" $script --no-install
-  grep -q 'apt-get install --yes --no-install-recommends g++' <<< "$output" || failed $script "does not say what to install: $output"
+  grep -q 'apt-get install --yes --no-install-recommends g++' <<< "$output" ||
+    failed $script "does not say what to install: $output"
   not_called '^apt-get|^sudo|^cmake'
 done
 
 # Why the processor trains.
 says 0 "Training on the processor: no NVIDIA GPU here" quickstart --no-install --seed 2
-grep -q '^clutrr train --preset quickstart .* --seed 2$' <<< "$output" || failed quickstart "hands on other options: $output"
+grep -q '^clutrr train --preset quickstart .* --seed 2$' <<< "$output" ||
+  failed quickstart "hands on other options: $output"
 for capability in 8.6 8.9 12.0; do
-  CAPABILITY=$capability says 0 "the GPU here has compute capability $capability; the kernels need 163 KiB of shared memory a block" quickstart
+  needs="the kernels need 163 KiB of shared memory a block"
+  CAPABILITY=$capability says 0 "the GPU here has compute capability $capability; $needs" quickstart
 done
 
 # On a terminal it asks before it installs, and takes no for an answer; where there is none it installs.
@@ -105,10 +110,12 @@ if ((EUID == 0)) && command -v script > /dev/null; then
   on_terminal() {  # ANSWER: what quickstart says, in `output`
     : > "$calls"
     status=0
-    output=$(printf '%s\n' "$1" | CXX=$folder/bin/none script -qec "$folder/root/scripts/quickstart" /dev/null) || status=$?
+    output=$(printf '%s\n' "$1" | CXX=$folder/bin/none script -qec "$folder/root/scripts/quickstart" /dev/null) ||
+      status=$?
   }
   on_terminal n
-  [[ $status == 1 && $output == *"Install them with apt-get? [Y/n]"*"Nothing is installed, as you say."* ]] || failed "quickstart, no" "$output"
+  [[ $status == 1 && $output == *"Install them with apt-get? [Y/n]"*"Nothing is installed, as you say."* ]] ||
+    failed "quickstart, no" "$output"
   not_called '^apt-get|^cmake'
   on_terminal ""
   [[ $status == 0 ]] || failed "quickstart, yes" "status $status: $output"
