@@ -8,10 +8,10 @@ set(reference core ops reference)
 set(cpu core ops reference cpu)
 set(cuda core ops cuda train/communicator.hpp train/broadcast_by_file.hpp)  # the two for nccl.cuh, a communicator of GPUs
 set(tree core tree)
-set(layers core ops tree layers)
-set(batches core ops tree layers batches)
-set(models core ops tree layers batches models)
-set(decoding core ops tree layers batches models decoding)
+set(batches core ops tree batches)  # data stand below the layers that read them
+set(layers core ops tree batches layers)
+set(models core ops tree batches layers models)
+set(decoding core ops tree batches layers models decoding)
 set(train core ops train layers/layer.hpp batches/batches.hpp batches/loader.hpp)  # concepts of a layer and a loader, and passes over data
 set(mpi mpi train/communicator.hpp)
 set(io core io)

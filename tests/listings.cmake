@@ -10,7 +10,6 @@ set(folders core ops layers tree models batches decoding train io cpu mpi)
 set(without_test
   "core/math_flags.hpp|link/kernels_flags.cmake links units that agree with it and units that do not"
   "core/errors.hpp|one type without a member, and who throws it is tested where it is thrown"
-  "layers/heads/token_pairs.hpp|three views side by side, which batches/dependency_batch.cpp and layers/heads/ use"
   "tree/tree.hpp|includes the folder, which compile/tree_alone.cmake compiles"
   "cpu/cpu.hpp|includes the folder, as every typed test does"
   "reference/reference.hpp|includes the folder, as every typed test does"

@@ -7,7 +7,7 @@
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay_number.hpp"
-#include "triad/layers/inputs/position_waves.hpp"
+#include "triad/batches/position_waves.hpp"
 
 namespace batches_pair_loader_tests {
 

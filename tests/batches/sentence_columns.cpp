@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "triad/layers/inputs/position_waves.hpp"
+#include "triad/batches/position_waves.hpp"
 #include "triad/reference/backend.hpp"
 
 namespace batches_sentence_columns_tests {

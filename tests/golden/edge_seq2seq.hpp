@@ -11,7 +11,7 @@
 
 #include "edge_layer.hpp"
 #include "greedy.hpp"
-#include "triad/layers/inputs/position_waves.hpp"
+#include "triad/batches/position_waves.hpp"
 #include "triad/models/edge_transformer_seq2seq.hpp"
 
 namespace triad::golden {

@@ -6,7 +6,7 @@
 
 #include "fused_layer.hpp"
 #include "greedy.hpp"
-#include "triad/layers/inputs/position_waves.hpp"
+#include "triad/batches/position_waves.hpp"
 #include "triad/models/fused_transformer.hpp"
 
 namespace triad::golden {

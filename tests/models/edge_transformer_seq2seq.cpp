@@ -13,8 +13,8 @@
 #include "tests/distance.hpp"
 #include "tests/models/model_use.hpp"
 #include "triad/batches/edge_pair_loader.hpp"
+#include "triad/batches/position_waves.hpp"
 #include "triad/cpu/cpu.hpp"
-#include "triad/layers/inputs/position_waves.hpp"
 
 namespace models_edge_transformer_seq2seq_tests {
 

@@ -12,8 +12,8 @@
 #include "tests/distance.hpp"
 #include "tests/models/model_use.hpp"
 #include "triad/batches/pair_loader.hpp"
+#include "triad/batches/position_waves.hpp"
 #include "triad/cpu/cpu.hpp"
-#include "triad/layers/inputs/position_waves.hpp"
 #include "triad/train/trainer.hpp"
 
 namespace models_fused_transformer_tests {

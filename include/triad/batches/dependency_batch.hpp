@@ -5,7 +5,6 @@
 
 #include "triad/batches/sentence_batch.hpp"
 #include "triad/core/views.hpp"
-#include "triad/layers/heads/token_pairs.hpp"
 #include "triad/ops/arc_cross_entropy.hpp"
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/ops/reduce.hpp"

@@ -11,8 +11,8 @@
 
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/pair_batch.hpp"
+#include "triad/batches/token_sequences.hpp"
 #include "triad/core/batch_views.hpp"
-#include "triad/layers/inputs/pair_edges.hpp"
 
 namespace triad {
 

@@ -11,8 +11,8 @@
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/pair_batch.hpp"
 #include "triad/batches/pair_padding.hpp"
+#include "triad/batches/position_waves.hpp"
 #include "triad/core/batch_views.hpp"
-#include "triad/layers/inputs/position_waves.hpp"
 
 namespace triad {
 

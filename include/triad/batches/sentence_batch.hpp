@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "triad/batches/label_views.hpp"
+#include "triad/batches/token_sequences.hpp"
 #include "triad/core/batch_views.hpp"
 #include "triad/core/views.hpp"
-#include "triad/layers/heads/label_heads.hpp"
-#include "triad/layers/inputs/sequence_edges.hpp"
 #include "triad/ops/arc_cross_entropy.hpp"
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/ops/reduce.hpp"
@@ -119,14 +119,5 @@ struct parses_sentences {
  private:
   Model const& self() const { return static_cast<Model const&>(*this); }
 };
-
-namespace detail {
-inline label_counts checked_labels(label_counts const& z) {
-  for (named_size const& kind :
-       {named_size{"roles", z.role}, {"categories", z.category}, {"noun types", z.noun_type}, {"verbs", z.verb}})
-    (void)checked_size("label_counts", kind);
-  return z;
-}
-}  // namespace detail
 
 }  // namespace triad

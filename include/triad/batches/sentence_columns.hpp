@@ -8,8 +8,8 @@
 
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/padding.hpp"
-#include "triad/layers/inputs/position_waves.hpp"
-#include "triad/layers/inputs/sequence_edges.hpp"
+#include "triad/batches/position_waves.hpp"
+#include "triad/batches/token_sequences.hpp"
 
 namespace triad {
 

@@ -8,6 +8,7 @@
 // Every edge is read by the score of its parent, so nothing of the last layer can be left out.
 #pragma once
 
+#include "triad/layers/heads/label_heads.hpp"
 #include "triad/models/sentence_trunks.hpp"
 #include "triad/ops/gather.hpp"
 

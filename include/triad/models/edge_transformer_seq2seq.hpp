@@ -17,6 +17,7 @@
 #include "triad/batches/edge_pair_batch.hpp"
 #include "triad/layers/edge_transformer_layer.hpp"
 #include "triad/layers/fixed_row.hpp"
+#include "triad/layers/inputs/pair_edges.hpp"
 #include "triad/layers/repeat.hpp"
 #include "triad/ops/cross_entropy.hpp"
 

@@ -14,6 +14,7 @@
 #include "triad/core/sequences.hpp"
 #include "triad/layers/edge_transformer_layer.hpp"
 #include "triad/layers/fixed_row.hpp"
+#include "triad/layers/inputs/sequence_edges.hpp"
 #include "triad/layers/repeat.hpp"
 #include "triad/layers/transformer_layer.hpp"
 #include "triad/ops/gather.hpp"

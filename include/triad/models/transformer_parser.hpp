@@ -11,6 +11,7 @@
 
 #include <array>
 
+#include "triad/layers/heads/label_heads.hpp"
 #include "triad/models/sentence_trunks.hpp"
 #include "triad/ops/pair_product.hpp"
 

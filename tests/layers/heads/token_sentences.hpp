@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "tests/ragged.hpp"
-#include "triad/layers/heads/token_pairs.hpp"
-#include "triad/layers/inputs/sequence_tokens.hpp"
+#include "triad/batches/token_sequences.hpp"
 
 namespace triad::test {
 

@@ -11,7 +11,7 @@
 #include "tests/catch.hpp"
 #include "tests/ragged.hpp"
 #include "triad/batches/edge_pair_loader.hpp"
-#include "triad/layers/inputs/position_waves.hpp"
+#include "triad/batches/position_waves.hpp"
 #include "triad/train/parameters.hpp"
 
 namespace layers_pair_edges_tests {

@@ -34,14 +34,6 @@ layer_type edges(sequence_encoding encoding, double rate = 0, index_t fixed = -1
   return {encoding, tokens, 2 * reach + 1, extents<dyn>(d), rate, fixed};
 }
 
-TEST_CASE("relative positions are clipped at the reach") {
-  CHECK(relative_position(3, 3, 16) == 16);
-  CHECK(relative_position(0, 40, 16) == 32);
-  CHECK(relative_position(40, 0, 16) == 0);
-  CHECK(relative_position(2, 5, 16) == 19);
-  CHECK((relative_position(0, 1, 1) == 2 && relative_position(0, 2, 1) == 2 && relative_position(5, 0, 0) == 0));
-}
-
 TEST_CASE("an edge begins with its relative position and, at a token, with the token; or with a map of each end") {
   reference::backend ex;
   words const s;

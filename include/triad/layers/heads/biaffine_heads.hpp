@@ -21,9 +21,8 @@
 
 #include <array>
 
+#include "triad/batches/token_sequences.hpp"
 #include "triad/core/sizes.hpp"
-#include "triad/layers/heads/token_pairs.hpp"
-#include "triad/layers/inputs/sequence_tokens.hpp"
 #include "triad/layers/stacked_linear.hpp"
 #include "triad/ops/dropout.hpp"
 #include "triad/ops/elementwise.hpp"

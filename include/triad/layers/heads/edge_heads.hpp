@@ -8,9 +8,8 @@
 // right ones: of all pairs they would be sum n^2 r logits.
 #pragma once
 
+#include "triad/batches/token_sequences.hpp"
 #include "triad/core/sizes.hpp"
-#include "triad/layers/heads/token_pairs.hpp"
-#include "triad/layers/inputs/sequence_tokens.hpp"
 #include "triad/layers/linear.hpp"
 #include "triad/ops/gather.hpp"
 

@@ -8,26 +8,10 @@
 // sum of the other three.
 #pragma once
 
+#include "triad/batches/label_views.hpp"
 #include "triad/layers/linear.hpp"
 
 namespace triad {
-
-/// How many labels of each kind there are.
-struct label_counts {
-  index_t role = 0, category = 0, noun_type = 0, verb = 0;
-};
-
-/// One view for each kind of label: (nodes, labels).
-template <class T>
-struct label_views {
-  tensor<T, dyn, dyn> role, category, noun_type, verb;
-
-  static label_views plan(arena& place, index_t nodes, label_counts const& z) {
-    auto const make = [&](index_t labels) { return place.make<tensor<T, dyn, dyn>>(nodes, labels); };
-    auto const role = make(z.role), category = make(z.category), noun_type = make(z.noun_type);
-    return {role, category, noun_type, make(z.verb)};
-  }
-};
 
 template <class T, index_t D = dyn>
 struct label_heads {

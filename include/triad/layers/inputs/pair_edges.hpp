@@ -17,7 +17,6 @@
 #pragma once
 
 #include "triad/layers/fixed_row.hpp"
-#include "triad/layers/inputs/sequence_edges.hpp"
 #include "triad/layers/inputs/sequence_tokens.hpp"
 #include "triad/layers/linear.hpp"
 #include "triad/ops/elementwise.hpp"
@@ -25,22 +24,6 @@
 #include "triad/ops/pair_sum.hpp"
 
 namespace triad {
-
-/// Which row of the table an edge has, relative positions clipped at `reach`.
-struct relative_edges {
-  index_t reach = 32;
-
-  /// Of two nodes of one side; i and j may be counted from anywhere.
-  constexpr index_t within(index_t i, index_t j) const { return relative_position(i, j, reach); }
-  constexpr index_t to_target() const { return 2 * reach + 1; }  // from a source's node to a target's
-  constexpr index_t to_source() const { return 2 * reach + 2; }
-  constexpr index_t relations() const { return 2 * reach + 3; }  // learned rows
-  constexpr index_t begin() const {
-    return relations();
-  }  // of the first node's own edge: the row within(i, i), and `begin` added
-  constexpr index_t count() const { return relations() + 1; }
-  friend constexpr bool operator==(relative_edges const&, relative_edges const&) = default;
-};
 
 template <class T, index_t D>
 struct pair_edges_input {

@@ -16,14 +16,6 @@
 
 namespace triad {
 
-enum class sequence_encoding { relational, positional };
-
-/// 0 .. 2 reach: which row of the table an edge from i to j has.
-constexpr index_t relative_position(index_t i, index_t j, index_t reach) {
-  index_t const apart = j - i;
-  return reach + (apart < -reach ? -reach : apart > reach ? reach : apart);
-}
-
 template <class T, index_t D = dyn>
 struct sequence_edges {
   using input = token_sequences<T>;

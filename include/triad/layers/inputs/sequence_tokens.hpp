@@ -5,32 +5,13 @@
 //   dtable(token(i), :) += drop'(du(i))
 #pragma once
 
+#include "triad/batches/token_sequences.hpp"
 #include "triad/layers/fixed_row.hpp"
 #include "triad/ops/dropout.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"
 
 namespace triad {
-
-/// Sentences as graphs: nodes are tokens, edges all ordered pairs of tokens of one sentence.
-template <class T>
-struct token_sequences {
-  graph_batch graphs;
-  vec<index_t const> token;         // (nodes)
-  vec<index_t const> relation;      // (rows) relative_position of every edge; read by relational encodings alone
-  vec<index_t const> position;      // (nodes) place in the sentence; not read by relational encodings
-  vec<index_t const> self;          // (nodes) the row of edge (i, i)
-  tensor<T const, dyn, dyn> waves;  // (positions, d) position_waves; not read by relational encodings
-
-  /// What core/batch_views.hpp asks for.
-  template <class F>
-  void each(F&& f) {
-    graphs.each(f);
-    for (auto* view : {&token, &position, &self}) f(*view, graphs.dims.nodes);
-    f(relation, graphs.dims.rows);
-    f.table(waves);
-  }
-};
 
 template <class T, index_t D = dyn>
 struct sequence_tokens {

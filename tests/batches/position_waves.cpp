@@ -1,13 +1,13 @@
 // Waves of positions, side by side or in halves.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/layers/inputs/position_waves.hpp"
+#include "triad/batches/position_waves.hpp"
 
 #include <cmath>
 #include <vector>
 
 #include "tests/catch.hpp"
 
-namespace layers_position_waves_tests {
+namespace batches_position_waves_tests {
 
 using namespace triad;
 using test::WithinAbs;
@@ -41,4 +41,4 @@ TEST_CASE("half waves are sines, then cosines, from an angle of two on") {
   CHECK(half_waves(2, 0).empty());
 }
 
-}  // namespace layers_position_waves_tests
+}  // namespace batches_position_waves_tests
