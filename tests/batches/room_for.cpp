@@ -30,7 +30,13 @@ TEST_CASE("room for the largest graphs is what they have together") {
   CHECK((all.graphs == 4 && all.nodes == 17 && all.max_nodes == 7));
   std::vector<index_t> const sizes{4, 4};
   CHECK(room_for(sizes, 1, [](index_t n) { return n; }).rows == 16);
-  CHECK(room_for(2, 4, 6).rows == 36);  // the numbers' own
+}
+
+TEST_CASE("room by numbers is for usual graphs, or for one of the largest") {
+  auto const usual = room_for(10, 4, 5), large = room_for(2, 4, 9);
+  CHECK((usual.graphs == 10 && usual.rows == 160 && usual.nodes == 40 && usual.triangles == 800));
+  CHECK((large.graphs == 2 && large.rows == 81 && large.nodes == 9 && large.triangles == 729));
+  CHECK((usual.max_nodes == 5 && large.max_nodes == 9 && large.further == 0));
 }
 
 TEST_CASE("any samples fit into the room, whichever they are") {

@@ -12,6 +12,25 @@ namespace core_graphs_tests {
 using namespace triad;
 using test::replay_number;
 
+bool same_dims(graph_dims const& a, graph_dims const& b) {
+  return a.graphs == b.graphs && a.rows == b.rows && a.nodes == b.nodes && a.triangles == b.triangles &&
+         a.max_nodes == b.max_nodes;
+}
+
+TEST_CASE("sizes of graphs add, grow to hold both, and fit where no part is larger") {
+  CHECK(same_dims(dims_of(3), {1, 9, 3, 27, 3}));
+  auto const sum = dims_of(3) + dims_of(2), most = larger(sum, dims_of(4));
+  CHECK(same_dims(sum, {2, 13, 5, 35, 3}));
+  CHECK(same_dims(most, {2, 16, 5, 64, 4}));
+  CHECK((fits(sum, most) && fits(dims_of(4), most) && fits({}, dims_of(0))));
+  for (auto member :
+       {&graph_dims::graphs, &graph_dims::rows, &graph_dims::nodes, &graph_dims::triangles, &graph_dims::max_nodes}) {
+    auto more = most;
+    ++(more.*member);
+    CHECK_FALSE(fits(more, most));
+  }
+}
+
 TEST_CASE("a batch of graphs measured without memory has a number for each graph in each of its views") {
   test::ragged const graphs({3, 0, 2});
   auto const bare = without_memory(graphs.batch());

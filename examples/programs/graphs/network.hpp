@@ -10,7 +10,7 @@
 #include "shared/backend/network.hpp"
 #include "shared/cli/options.hpp"
 #include "shared/run/learner.hpp"
-#include "triad/batches/batch_upload.hpp"
+#include "triad/batches/room_for.hpp"
 #include "triad/ops/triangle.hpp"
 #include "triad/train/attention_table.hpp"
 

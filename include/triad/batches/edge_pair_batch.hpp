@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "triad/batches/batch_upload.hpp"
 #include "triad/batches/pair_batch.hpp"
 #include "triad/batches/token_sequences.hpp"
 #include "triad/core/batch_views.hpp"

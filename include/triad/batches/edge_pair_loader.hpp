@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "triad/batches/batch_upload.hpp"
+#include "triad/batches/constant_table.hpp"
 #include "triad/batches/edge_pair_batch.hpp"
+#include "triad/batches/graph_offsets.hpp"
+#include "triad/batches/loader_checks.hpp"
 #include "triad/batches/position_waves.hpp"
 #include "triad/core/batch_views.hpp"
 

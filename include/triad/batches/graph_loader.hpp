@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "triad/batches/batch_upload.hpp"
+#include "triad/batches/graph_offsets.hpp"
 #include "triad/batches/graph_queries.hpp"
 #include "triad/batches/padding.hpp"
 #include "triad/core/finite.hpp"

@@ -127,4 +127,16 @@ class graph_padding {
   int steps_ = 0;
 };
 
+/// pad(), which adds to a batch what nobody asks about; upload(), whose batch is returned; then take_back(), which
+/// takes away what was added, also where one of both throws.
+template <class Pad, class Upload, class TakeBack>
+auto upload_with(Pad&& pad, Upload&& upload, TakeBack&& take_back) {
+  struct in_scope {
+    TakeBack& then;
+    ~in_scope() { then(); }
+  } const scope{take_back};
+  pad();
+  return upload();
+}
+
 }  // namespace triad

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "triad/batches/batch_upload.hpp"
+#include "triad/batches/constant_table.hpp"
+#include "triad/batches/loader_checks.hpp"
 #include "triad/batches/pair_batch.hpp"
 #include "triad/batches/pair_padding.hpp"
 #include "triad/batches/position_waves.hpp"

@@ -1,7 +1,8 @@
-// How large a batch of data of one's own can be: what loaders and trainers are made with.
+// How large a batch can be, of data of one's own or by numbers: what loaders and trainers are made with.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   graph_dims const room = room_for(data, 100);                      of samples with a member `nodes`
+//   graph_dims const room = room_for(100, 7, 12);                      graphs, of 7 nodes mostly and of 12 at most
 //   pair_dims const pairs = room_for(data, 100, [](auto const& s) { return dims_of(s.source + 1, s.target + 1); });
 //
 // A count that adds up, as edges do, gets the sum of its `most` largest values, so that any `most` samples fit and none
@@ -16,7 +17,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "triad/batches/batch_upload.hpp"
+#include "triad/core/contracts.hpp"
+#include "triad/core/graphs.hpp"
 
 namespace triad {
 
@@ -89,6 +91,12 @@ auto room_for(Data const& data, index_t most, SizeOf size_of = {}) {
   }
   each_count(room, detail::counts_of_room{lists, static_cast<std::size_t>(most)});
   return room;
+}
+
+/// Room for `batch` graphs of `usual` nodes, and for fewer of up to `largest`.
+constexpr graph_dims room_for(index_t batch, index_t usual, index_t largest) {
+  index_t const rows = std::max(batch * usual * usual, largest * largest);
+  return {batch, rows, std::max(batch * usual, largest), rows * largest, largest};
 }
 
 }  // namespace triad

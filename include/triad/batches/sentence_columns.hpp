@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "triad/batches/batch_upload.hpp"
+#include "triad/batches/constant_table.hpp"
+#include "triad/batches/graph_offsets.hpp"
 #include "triad/batches/padding.hpp"
 #include "triad/batches/position_waves.hpp"
 #include "triad/batches/token_sequences.hpp"

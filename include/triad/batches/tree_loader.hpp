@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "triad/batches/batch_upload.hpp"
+#include "triad/batches/constant_table.hpp"
 #include "triad/batches/tree_batch.hpp"
 #include "triad/core/batch_sizes.hpp"
 #include "triad/core/batch_views.hpp"

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+
 #include "triad/core/mdspan.hpp"
 
 namespace triad {
@@ -17,6 +19,40 @@ struct graph_dims {
 
   constexpr index_t questions() const { return graphs + further; }
 };
+
+/// The dims of one graph of n nodes.
+constexpr graph_dims dims_of(index_t n) { return {1, n * n, n, n * n * n, n}; }
+
+constexpr graph_dims operator+(graph_dims a, graph_dims const& b) {
+  return {a.graphs + b.graphs,
+          a.rows + b.rows,
+          a.nodes + b.nodes,
+          a.triangles + b.triangles,
+          std::max(a.max_nodes, b.max_nodes),
+          a.further + b.further};
+}
+
+/// The smallest dims that hold either of two batches.
+constexpr graph_dims larger(graph_dims a, graph_dims const& b) {
+  return {std::max(a.graphs, b.graphs),       std::max(a.rows, b.rows),           std::max(a.nodes, b.nodes),
+          std::max(a.triangles, b.triangles), std::max(a.max_nodes, b.max_nodes), std::max(a.further, b.further)};
+}
+
+/// Every count of the dims: f.sum(count) of those that add up over a batch, f.largest(count) of the others.
+template <class F>
+constexpr void each_count(graph_dims& d, F&& f) {
+  f.sum(d.graphs);
+  f.sum(d.rows);
+  f.sum(d.nodes);
+  f.sum(d.triangles);
+  f.largest(d.max_nodes);
+  f.sum(d.further);
+}
+
+constexpr bool fits(graph_dims const& d, graph_dims const& capacity) {
+  return d.graphs <= capacity.graphs && d.rows <= capacity.rows && d.nodes <= capacity.nodes &&
+         d.triangles <= capacity.triangles && d.max_nodes <= capacity.max_nodes && d.further <= capacity.further;
+}
 
 /// Edge (i, j) of graph g is row edge[g] + i n + j; node i is row node[g] + i; triangle (i, l, j) is triangle[g] + (i n
 /// + l) n + j.

@@ -14,6 +14,7 @@
 #include "shared/data/numbering.hpp"
 #include "shared/data/questions.hpp"
 #include "shared/run/learner.hpp"
+#include "triad/batches/room_for.hpp"
 #include "triad/batches/sentence_loader.hpp"
 
 namespace cogs {

@@ -1,0 +1,34 @@
+// A table that stays in a backend's memory, such as the waves of positions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "triad/core/buffer.hpp"
+#include "triad/core/views.hpp"
+
+namespace triad {
+
+/// Numbers in a backend's memory that no batch changes: copied once.
+template <class T, class Memory>
+class constant_table {
+ public:
+  /// values: row by row, `columns` a row; kept as T.
+  template <class V>
+  constant_table(std::vector<V> const& values, index_t columns, Memory where)
+      : rows_(columns > 0 ? static_cast<index_t>(values.size()) / columns : 0),
+        columns_(columns),
+        memory_(values.size() * sizeof(T) + arena_slack, where) {
+    std::vector<T> const kept(values.begin(), values.end());
+    memory_.memory().from_host(memory_.data(), kept.data(), kept.size() * sizeof(T));
+  }
+  tensor<T const, dyn, dyn> view() const {
+    return tensor<T const, dyn, dyn>(static_cast<T const*>(memory_.data()), rows_, columns_);
+  }
+
+ private:
+  index_t rows_, columns_;
+  buffer<Memory> memory_;
+};
+
+}  // namespace triad

@@ -1,0 +1,51 @@
+// What loaders refuse: capacities that are none, tokens below 0, and a sample without room.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <span>
+#include <string>
+
+#include "triad/core/batch_sizes.hpp"
+#include "triad/core/contracts.hpp"
+#include "triad/core/sizes.hpp"
+
+namespace triad {
+
+/// Refuses a loader's capacity in which a count is negative; sums of more than so many would be too large for an index.
+inline void expect_capacity(std::initializer_list<named_size> counts) {
+  constexpr index_t most = index_t{1} << 60;
+  for (auto const& c : counts)
+    TRIAD_EXPECTS(c.value >= 0 && c.value <= most, std::string("a loader's capacity: ") + c.name + " is " +
+                                                       std::to_string(c.value) + ", expected 0 to " +
+                                                       std::to_string(most));
+}
+namespace detail {
+/// Refuses tokens below 0, in the name of a loader.
+inline void expect_tokens(char const* loader, std::span<index_t const> tokens) {
+  auto const bad = std::find_if(tokens.begin(), tokens.end(), [](index_t token) { return token < 0; });
+  TRIAD_EXPECTS(bad == tokens.end(), std::string(loader) + ": token " + std::to_string(bad - tokens.begin()) +
+                                         " of a sequence is " + std::to_string(*bad) + ", expected 0 or more");
+}
+/// The same of a pair, or of a source alone, and refuses it where a batch of these dims has no room.
+template <class Dims>
+void expect_pair(char const* loader, std::span<index_t const> source, std::span<index_t const> target, bool has_room,
+                 Dims const& dims, Dims const& capacity) {
+  expect_tokens(loader, source);
+  expect_tokens(loader, target);
+  TRIAD_EXPECTS(has_room, no_room(loader,
+                                  "a pair of " + std::to_string(source.size()) + " and " +
+                                      std::to_string(target.size()) + " tokens and their ends",
+                                  dims, capacity));
+}
+template <class Dims>
+void expect_source(char const* loader, std::span<index_t const> source, bool has_room, Dims const& dims,
+                   Dims const& capacity) {
+  expect_tokens(loader, source);
+  TRIAD_EXPECTS(has_room, no_room(loader, "a source of " + std::to_string(source.size()) + " tokens and its end", dims,
+                                  capacity));
+}
+}  // namespace detail
+
+}  // namespace triad
