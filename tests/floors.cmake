@@ -14,7 +14,7 @@ set(models core ops tree batches layers models)
 set(decoding core ops tree batches layers models decoding)
 set(train core ops train layers/layer.hpp batches/batches.hpp batches/loader.hpp)  # concepts of a layer and a loader, and passes over data
 set(mpi mpi train/communicator.hpp)
-set(io core io)
+set(io core io train/holds_parameters.hpp train/finite_weights.hpp)  # what a checkpoint is of
 set(. core ops reference cpu cuda tree layers batches models decoding train .)
 
 # What only some files may include: "pattern of the include|pattern of the file".

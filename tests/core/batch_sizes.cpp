@@ -8,6 +8,7 @@
 #include "triad/batches/edge_pair_batch.hpp"
 #include "triad/batches/graph_queries.hpp"
 #include "triad/batches/tree_batch.hpp"
+#include "triad/layers/fused_layer.hpp"
 
 namespace core_batch_sizes_tests {
 
@@ -32,6 +33,17 @@ TEST_CASE("sizes are told by what they count") {
         "5 nodes, 125 triangles, 3 tokens of targets");
   CHECK(detail::dims_text(tree_dims{7}) == "7 trees");
   CHECK(detail::dims_text(row_dims(7)) == "7 rows");
+  CHECK(detail::dims_text(fuse_dims(row_dims(7), 3)) == "7 rows");
+  CHECK(detail::dims_text(cross_dims(row_dims(7), 5)) == "7 rows, 5 tokens of sources");
+  CHECK(detail::dims_text(fused_dims(row_dims(7), 3, 5)) == "7 rows, 5 tokens of sources");
+  auto graphs = dims_of(2);
+  graphs.further = 3;
+  CHECK(detail::dims_text(graphs) ==
+        "1 graphs, 4 edges, 2 nodes, 8 triangles, 2 nodes in the largest, 3 further questions");
+  struct of_a_user {
+    index_t rows = 7;
+  };
+  CHECK(detail::dims_text(of_a_user{}) == "another size");
 }
 
 TEST_CASE("what does not fit is told with both sizes, and what was measured is untouched by other faults") {

@@ -30,13 +30,20 @@ constexpr edge_pair_dims edge_pair_dims_of(index_t source_tokens, index_t target
 constexpr edge_pair_dims operator+(edge_pair_dims const& a, edge_pair_dims const& b) {
   return {a.pairs + b.pairs, a.source + b.source, a.whole + b.whole, a.targets + b.targets};
 }
-/// What batches/room_for.hpp asks for.
+/// What core/batch_sizes.hpp asks for.
 template <class F>
 constexpr void each_count(edge_pair_dims& d, F&& f) {
-  f.sum(d.pairs);
-  each_count(d.source, f);
-  each_count(d.whole, f);
-  f.sum(d.targets);
+  f.sum(d.pairs, "pairs");
+  f.sum(d.source.rows, "edges of sources");
+  f.sum(d.whole.rows, "edges of pairs");
+  f.largest(d.source.max_nodes, "nodes in the largest source");
+  f.largest(d.whole.max_nodes, "nodes in the largest pair");
+  f.sum(d.whole.nodes, "nodes");
+  f.sum(d.whole.triangles, "triangles");
+  f.sum(d.targets, "tokens of targets");
+  for (auto* untold :
+       {&d.source.graphs, &d.source.nodes, &d.source.triangles, &d.source.further, &d.whole.graphs, &d.whole.further})
+    f.sum(*untold);
 }
 
 /// The smallest dims that hold either of two batches.

@@ -26,14 +26,14 @@ constexpr pair_dims operator+(pair_dims const& a, pair_dims const& b) {
           std::max(a.longest_source, b.longest_source), std::max(a.longest_target, b.longest_target)};
 }
 
-/// What batches/room_for.hpp asks for.
+/// What core/batch_sizes.hpp asks for.
 template <class F>
 constexpr void each_count(pair_dims& d, F&& f) {
-  f.sum(d.pairs);
-  f.sum(d.source_rows);
-  f.sum(d.target_rows);
-  f.largest(d.longest_source);
-  f.largest(d.longest_target);
+  f.sum(d.pairs, "pairs");
+  f.sum(d.source_rows, "tokens of sources");
+  f.sum(d.target_rows, "tokens of targets");
+  f.largest(d.longest_source, "in the longest source");
+  f.largest(d.longest_target, "in the longest target");
 }
 
 /// The smallest dims that hold either of two batches.

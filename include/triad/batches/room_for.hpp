@@ -48,24 +48,26 @@ struct counts_of_samples {
   std::vector<std::vector<index_t>>& lists;
   std::size_t k = 0;
 
-  void sum(index_t count) {
+  void sum(index_t count, char const* = nullptr) {
     if (k == lists.size()) lists.emplace_back();
     lists[k++].push_back(count);
   }
-  void largest(index_t count) { sum(count); }
+  void largest(index_t count, char const* = nullptr) { sum(count); }
+  void maybe(index_t count, char const* = nullptr) { sum(count); }
 };
 /// Into the counts of one dims, what `most` samples need at most.
 struct counts_of_room {
   std::vector<std::vector<index_t>>& lists;
   std::size_t most, k = 0;
 
-  void sum(index_t& count) {
+  void sum(index_t& count, char const* = nullptr) {
     auto& all = lists[k++];
     auto const end = all.begin() + static_cast<std::ptrdiff_t>(std::min(most, all.size()));
     std::partial_sort(all.begin(), end, all.end(), std::greater<>());
     count = std::accumulate(all.begin(), end, index_t{0});
   }
-  void largest(index_t& count) {
+  void maybe(index_t& count, char const* = nullptr) { sum(count); }
+  void largest(index_t& count, char const* = nullptr) {
     auto const& all = lists[k++];
     count = *std::max_element(all.begin(), all.end());
   }

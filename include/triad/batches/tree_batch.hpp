@@ -12,6 +12,11 @@ namespace triad {
 struct tree_dims {
   index_t batch = 0;
 };
+/// What core/batch_sizes.hpp asks for.
+template <class F>
+constexpr void each_count(tree_dims& d, F&& f) {
+  f.sum(d.batch, "trees");
+}
 
 /// A batch of trees, and what the passes over it need besides.
 template <class T>

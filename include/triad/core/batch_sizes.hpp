@@ -1,5 +1,16 @@
 // The sizes of a batch: read from it, put into words, and compared with what memory was planned for.
 // SPDX-License-Identifier: Apache-2.0
+//
+// A struct of sizes names its counts in a function beside it.  Messages and batches/room_for.hpp follow from it:
+//
+//   template <class F>
+//   constexpr void each_count(my_dims& d, F&& f) {
+//     f.sum(d.rows, "rows");                    a count that adds up over a batch
+//     f.largest(d.longest, "in the longest");   one that does not
+//     f.maybe(d.further, "further questions");  one that adds up, and that few batches have
+//   }
+//
+// What has no words is told in no message.
 #pragma once
 
 #include <string>
@@ -28,38 +39,25 @@ auto const& dims_of_batch(Input const& in) {
     return in.graphs.dims;
 }
 
+/// Counts in words.
+struct counts_in_words {
+  std::string text;
+
+  void sum(index_t count, char const* what = nullptr) {
+    if (what != nullptr) text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
+  }
+  void largest(index_t count, char const* what = nullptr) { sum(count, what); }
+  void maybe(index_t count, char const* what = nullptr) {
+    if (count > 0) sum(count, what);
+  }
+};
+
 /// The sizes that a batch has, in words.
 template <class Dims>
-std::string dims_text(Dims const& d) {
-  std::string text;
-  auto const say = [&](index_t count, char const* what) {
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
-  };
-  if constexpr (requires { d.pairs; }) say(d.pairs, "pairs");
-  if constexpr (requires { d.batch; }) say(d.batch, "trees");
-  if constexpr (requires { d.graphs + index_t{}; }) say(d.graphs, "graphs");
-  if constexpr (requires { d.rows; })
-    say(
-        d.rows, requires { d.nodes; } ? "edges" : "rows");
-  if constexpr (requires { d.nodes; }) say(d.nodes, "nodes");
-  if constexpr (requires { d.triangles; }) say(d.triangles, "triangles");
-  if constexpr (requires { d.max_nodes; }) say(d.max_nodes, "nodes in the largest");
-  if constexpr (requires { d.further; })
-    if (d.further > 0) say(d.further, "further questions");
-  if constexpr (requires { d.source_rows; }) say(d.source_rows, "tokens of sources");
-  if constexpr (requires { d.target_rows; }) say(d.target_rows, "tokens of targets");
-  if constexpr (requires { d.longest_source; }) say(d.longest_source, "in the longest source");
-  if constexpr (requires { d.longest_target; }) say(d.longest_target, "in the longest target");
-  if constexpr (requires { d.whole.rows; }) {  // of edges between the tokens of pairs
-    say(d.source.rows, "edges of sources");
-    say(d.whole.rows, "edges of pairs");
-    say(d.source.max_nodes, "nodes in the largest source");
-    say(d.whole.max_nodes, "nodes in the largest pair");
-    say(d.whole.nodes, "nodes");
-    say(d.whole.triangles, "triangles");
-    say(d.targets, "tokens of targets");
-  }
-  return text.empty() ? "another size" : text;
+std::string dims_text(Dims d) {
+  counts_in_words words;
+  if constexpr (requires { each_count(d, words); }) each_count(d, words);
+  return words.text.empty() ? "another size" : words.text;
 }
 
 /// What a loader says of one more sample, in words, that does not fit.

@@ -2,15 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <concepts>
-#include <cstdint>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "triad/core/arena.hpp"
 #include "triad/core/mdspan.hpp"
-#include "triad/core/random.hpp"
 
 namespace triad {
 
@@ -25,26 +21,6 @@ struct any_visitor {
 template <class F>
 concept has_fields = requires(F f) {
   f.each(detail::any_visitor{});
-};
-
-/// A set of parameters that knows its memory and may hold moments, such as train/parameters.hpp's.
-template <class Set>
-concept holds_parameters = requires(Set& set, Set const& read) {
-  typename Set::memory;
-  set.mutable_values();
-  read.values();
-  read.holds_moments();
-  read.where();
-  read.expect_weights("who asks");
-};
-
-/// What trains, such as train/trainer.hpp's.
-template <class Learner>
-concept learns_parameters = requires(Learner& learner, Learner const& read, std::uint64_t step) {
-  requires holds_parameters<std::remove_cvref_t<decltype(learner.parameters())>>;
-  learner.set_step(step);
-  { read.step() } -> std::convertible_to<std::uint64_t>;
-  { read.given().key } -> std::convertible_to<philox_key>;
 };
 
 /// The parameters of a layer or a model: S = T, or T const where they are only read.

@@ -38,15 +38,15 @@ constexpr graph_dims larger(graph_dims a, graph_dims const& b) {
           std::max(a.triangles, b.triangles), std::max(a.max_nodes, b.max_nodes), std::max(a.further, b.further)};
 }
 
-/// Every count of the dims: f.sum(count) of those that add up over a batch, f.largest(count) of the others.
+/// What core/batch_sizes.hpp asks for.
 template <class F>
 constexpr void each_count(graph_dims& d, F&& f) {
-  f.sum(d.graphs);
-  f.sum(d.rows);
-  f.sum(d.nodes);
-  f.sum(d.triangles);
-  f.largest(d.max_nodes);
-  f.sum(d.further);
+  f.sum(d.graphs, "graphs");
+  f.sum(d.rows, "edges");
+  f.sum(d.nodes, "nodes");
+  f.sum(d.triangles, "triangles");
+  f.largest(d.max_nodes, "nodes in the largest");
+  f.maybe(d.further, "further questions");
 }
 
 constexpr bool fits(graph_dims const& d, graph_dims const& capacity) {

@@ -34,12 +34,12 @@
 #include "triad/core/buffer.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/core/fields.hpp"
-#include "triad/core/finite_weights.hpp"
 #include "triad/core/random.hpp"
 #include "triad/io/json_difference.hpp"
 #include "triad/io/json_read.hpp"
 #include "triad/io/json_text.hpp"
 #include "triad/io/safetensors.hpp"
+#include "triad/train/finite_weights.hpp"
 
 namespace triad {
 

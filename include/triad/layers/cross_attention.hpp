@@ -34,6 +34,11 @@ struct cross_dims : row_dims {
   index_t source_rows;
   constexpr cross_dims(row_dims r, index_t source) : row_dims(r), source_rows(source) {}
 };
+template <class F>
+constexpr void each_count(cross_dims& d, F&& f) {
+  f.sum(d.rows, "rows");
+  f.sum(d.source_rows, "tokens of sources");
+}
 
 template <class T, index_t D = dyn, index_t H = dyn>
 struct cross_attention {

@@ -37,6 +37,11 @@ struct fused_dims : fuse_dims {
   index_t source_rows;
   constexpr fused_dims(row_dims r, index_t l, index_t source = 0) : fuse_dims(r, l), source_rows(source) {}
 };
+template <class F>
+constexpr void each_count(fused_dims& d, F&& f) {
+  f.sum(d.rows, "rows");
+  f.sum(d.source_rows, "tokens of sources");
+}
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct fused_layer {

@@ -43,6 +43,11 @@ struct row_dims {
   constexpr explicit row_dims(index_t r) : rows(r) {}
   constexpr row_dims(graph_dims const& g) : rows(g.rows) {}  // every graph layer may hold row layers
 };
+/// What core/batch_sizes.hpp asks for.
+template <class F>
+constexpr void each_count(row_dims& d, F&& f) {
+  f.sum(d.rows, "rows");
+}
 
 namespace detail {
 template <class Layer>

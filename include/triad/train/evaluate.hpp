@@ -22,7 +22,7 @@
 #include "triad/core/buffer.hpp"
 #include "triad/core/contracts.hpp"
 #include "triad/core/finite.hpp"
-#include "triad/core/finite_weights.hpp"
+#include "triad/train/finite_weights.hpp"
 #include "triad/train/metrics.hpp"
 #include "triad/train/row_classes.hpp"
 

@@ -21,6 +21,7 @@
 #include "triad/core/buffer.hpp"
 #include "triad/core/fields.hpp"
 #include "triad/core/random.hpp"
+#include "triad/train/holds_parameters.hpp"
 
 namespace triad {
 

@@ -27,7 +27,7 @@
 #include "triad/core/contracts.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/core/finite.hpp"
-#include "triad/core/finite_weights.hpp"
+#include "triad/train/finite_weights.hpp"
 #include "triad/train/schedule.hpp"
 #include "triad/train/shares.hpp"
 #include "triad/train/trainer_options.hpp"

@@ -15,9 +15,9 @@
 #include "learner.hpp"
 #include "shared/processes/world.hpp"
 #include "triad/core/buffer.hpp"
-#include "triad/core/finite_weights.hpp"
 #include "triad/io/checkpoint.hpp"
 #include "triad/train/averages.hpp"
+#include "triad/train/finite_weights.hpp"
 #include "triad/train/initialize.hpp"
 #include "triad/train/trainer.hpp"
 

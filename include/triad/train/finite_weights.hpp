@@ -18,6 +18,7 @@
 #include "triad/core/fields.hpp"
 #include "triad/core/finite.hpp"
 #include "triad/core/mdspan.hpp"
+#include "triad/train/holds_parameters.hpp"
 
 namespace triad {
 

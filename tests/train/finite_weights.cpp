@@ -1,6 +1,6 @@
 // Weights that are no finite numbers are found, each kind at every place, and named.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/core/finite_weights.hpp"
+#include "triad/train/finite_weights.hpp"
 
 #include <limits>
 #include <string>
@@ -10,7 +10,7 @@
 #include "tests/catch.hpp"
 #include "triad/core/buffer.hpp"
 
-namespace core_finite_weights_tests {
+namespace train_finite_weights_tests {
 
 using namespace triad;
 
@@ -82,4 +82,4 @@ TEMPLATE_TEST_CASE("the first weight that is no finite number is found wherever 
   CHECK(first_not_finite(all)->path == "small");
 }
 
-}  // namespace core_finite_weights_tests
+}  // namespace train_finite_weights_tests

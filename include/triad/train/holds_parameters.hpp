@@ -1,0 +1,33 @@
+// What holds parameters, and what trains them: whom files and checks of weights ask.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "triad/core/random.hpp"
+
+namespace triad {
+
+/// A set of parameters that knows its memory and may hold moments, as parameter_set does.
+template <class Set>
+concept holds_parameters = requires(Set& set, Set const& read) {
+  typename Set::memory;
+  set.mutable_values();
+  read.values();
+  read.holds_moments();
+  read.where();
+  read.expect_weights("who asks");
+};
+
+/// What trains, as trainer does.
+template <class Learner>
+concept learns_parameters = requires(Learner& learner, Learner const& read, std::uint64_t step) {
+  requires holds_parameters<std::remove_cvref_t<decltype(learner.parameters())>>;
+  learner.set_step(step);
+  { read.step() } -> std::convertible_to<std::uint64_t>;
+  { read.given().key } -> std::convertible_to<philox_key>;
+};
+
+}  // namespace triad
