@@ -11,7 +11,7 @@ import math
 import sys
 from collections import namedtuple
 
-SHORT_ROW = 4096  # include/triad/train/communicator.hpp
+SHORT_ROW = 4096  # include/triad/parallel/communicator.hpp
 BYTES = 4  # of a float
 PROCESSES = [2 ** k for k in range(1, 11)]
 
@@ -22,7 +22,7 @@ Exchange = namedtuple("Exchange", "distance sent received added")  # distance: t
 
 
 def all_reduce(values, processes, rank):
-    """The exchanges of all_reduce() (train/communicator.hpp) of one process, in order."""
+    """The exchanges of all_reduce() (parallel/communicator.hpp) of one process, in order."""
     if values <= SHORT_ROW:
         distance, found = 1, []
         while distance < processes:

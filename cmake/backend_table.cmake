@@ -58,7 +58,7 @@ set(suffix_cuda cuh)
 foreach(backend IN ITEMS reference cpu cuda)
   set(suffix ${suffix_${backend}})
   file(GLOB files RELATIVE "${ROOT}/include/triad/${backend}" "${ROOT}/include/triad/${backend}/*.${suffix}")
-  list(REMOVE_ITEM files backend.${suffix} ${backend}.hpp nccl.cuh)  # the last: what GPUs do together
+  list(REMOVE_ITEM files backend.${suffix} ${backend}.hpp)
   foreach(file IN LISTS files)
     cmake_path(REMOVE_EXTENSION file OUTPUT_VARIABLE operation)
     if(NOT operation IN_LIST operations)

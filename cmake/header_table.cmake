@@ -26,7 +26,7 @@ set(folders
   "models|networks"
   "decoding|searches, caches, trees from scores"
   "train|training"
-  "mpi|processes of mpirun (`triad::mpi`)"
+  "parallel|processes that train one model together, by MPI (`triad::mpi`) or NCCL (`triad::nccl`)"
   "io|files"
   "io/text|texts: encodings, BLEU, CoNLL-U, splits by compounds (`triad::text`)")
 

@@ -3,13 +3,13 @@
 
 file(GLOB_RECURSE triad_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/triad/*.hpp")
 set(triad_io_headers ${triad_headers})
-list(FILTER triad_headers EXCLUDE REGEX "/include/triad/(io|mpi)/")
+list(FILTER triad_headers EXCLUDE REGEX "/include/triad/(io/|parallel/mpi\\.hpp$)")
 list(FILTER triad_io_headers INCLUDE REGEX "/include/triad/io/")
 set(triad_text_headers ${triad_io_headers})
 list(FILTER triad_io_headers EXCLUDE REGEX "/include/triad/io/text/")
 list(FILTER triad_text_headers INCLUDE REGEX "/include/triad/io/text/")
 file(GLOB_RECURSE triad_cuda_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/triad/*.cuh")
-list(FILTER triad_cuda_headers EXCLUDE REGEX "/include/triad/cuda/nccl\\.cuh$")
+list(FILTER triad_cuda_headers EXCLUDE REGEX "/include/triad/parallel/nccl\\.cuh$")
 
 # `VERIFY_INTERFACE_HEADER_SETS` makes a target that compiles each header alone (all_verify_interface_header_sets).
 function(triad_component name)
@@ -94,7 +94,7 @@ set(triad_found_nccl "not looked for, without a toolkit")
 if(TARGET triad_cuda)
   include(triad_nccl_dependencies)  # triad::nccl_library
   if(TARGET triad::nccl_library)
-    triad_component(triad_nccl HEADERS "${PROJECT_SOURCE_DIR}/include/triad/cuda/nccl.cuh" LINK triad_cuda triad::nccl_library)
+    triad_component(triad_nccl HEADERS "${PROJECT_SOURCE_DIR}/include/triad/parallel/nccl.cuh" LINK triad_cuda triad::nccl_library)
     set_target_properties(triad_nccl PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)  # nvcc's to verify: tests/cuda
     set(triad_found_nccl "${triad_nccl_version}")
   else()
@@ -105,8 +105,7 @@ endif()
 # ---- triad::mpi: processes that mpirun starts, where there is an MPI ---------------------------------------------------
 include(triad_mpi_dependencies)  # triad::mpi_library
 if(TARGET triad::mpi_library)
-  file(GLOB triad_mpi_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/triad/mpi/*.hpp")
-  triad_component(triad_mpi HEADERS ${triad_mpi_headers} LINK triad triad::mpi_library)
+  triad_component(triad_mpi HEADERS "${PROJECT_SOURCE_DIR}/include/triad/parallel/mpi.hpp" LINK triad triad::mpi_library)
   set(triad_found_mpi "found ${MPI_CXX_VERSION}")
 else()
   set(triad_found_mpi "not found (Debian: libopenmpi-dev), so there is no triad::mpi")

@@ -6,14 +6,15 @@ set(core core)
 set(ops core ops tree/positions.hpp)  # where the parts of a tree lie, which needs core alone
 set(reference core ops reference)
 set(cpu core ops reference cpu)
-set(cuda core ops cuda train/communicator.hpp train/broadcast_by_file.hpp)  # the two for nccl.cuh, a communicator of GPUs
+set(cuda core ops cuda)
+set(parallel core ops cuda parallel)  # cuda for nccl.cuh, a communicator of GPUs
 set(tree core tree)
 set(batches core ops tree batches)  # data stand below the layers that read them
 set(layers core ops tree batches layers)
 set(models core ops tree batches layers models)
 set(decoding core ops tree batches layers models decoding)
-set(train core ops train layers/layer.hpp batches/batches.hpp batches/loader.hpp)  # concepts of a layer and a loader, and passes over data
-set(mpi mpi train/communicator.hpp)
+set(train core ops train layers/layer.hpp batches/batches.hpp batches/loader.hpp  # concepts of a layer and a loader, passes over data
+  parallel/communicator.hpp parallel/shares.hpp)
 set(io core io train/holds_parameters.hpp train/finite_weights.hpp)  # what a checkpoint is of
 set(. core ops reference cpu cuda tree layers batches models decoding train .)
 
@@ -23,11 +24,11 @@ set(reserved
   "cblas|^cpu/matmul\\.hpp$"
   "^(pthread|sched)\\.h$|^cpu/kernels/pool\\.hpp$"
   "nlohmann|^io/"
-  "^mpi\\.h$|^mpi/mpi\\.hpp$"
+  "^mpi\\.h$|^parallel/mpi\\.hpp$"
   "^zlib\\.h$|^io/text/gz_lines\\.hpp$"
   "^utf8proc\\.h$|^io/text/unicode\\.hpp$"
   "^(cuda_runtime|cuda_fp16|cuda_bf16)|^cuda/"
-  "^nccl|^cuda/nccl\\.cuh$"
+  "^nccl|^parallel/nccl\\.cuh$"
   "^cublas|^cuda/device/blas(_lt)?\\.cuh$"
   "^nvtx3/|^cuda/device/nvtx\\.cuh$"
   "^cub/|^cuda/device/primitives\\.cuh$"

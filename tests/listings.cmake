@@ -4,7 +4,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 # tests/FOLDER/NAME.cpp, or more of them as tests/FOLDER/NAME_ASPECT.cpp, for include/triad/FOLDER/NAME.hpp.
-set(folders core ops layers tree models batches decoding train io cpu mpi)
+set(folders core ops layers tree models batches decoding train parallel io cpu)
 
 # "header|why it has no test of its own".
 set(without_test
@@ -21,7 +21,7 @@ set(without_test
 
 # "test|what it is of", where that is no header.
 set(without_header
-  "mpi/parallel_training.cpp|the program of docs/parallel.md, which mpirun starts"
+  "parallel/parallel_training.cpp|the program of docs/parallel.md, which mpirun starts"
   "ops/not_a_number.cpp|every operation with NaN and with infinity in each operand"
   "ops/places.cpp|every operation with one number at each place of a row"
   "ops/far.cpp|every operation beyond 2^31 elements, in memory that is mapped once for all"
@@ -33,7 +33,7 @@ set(without_header
 set(backends reference cpu cuda)
 set(on_every_backend "TRIAD_TEST_(BACKENDS|TYPES)")
 
-# What those are made of, CUDA's backend, and its communicator nccl are named by a test in a line "// Tests FOLDER/NAME.cuh", or "// Tests
+# What those are made of, CUDA's backend, and the communicator nccl are named by a test in a line "// Tests FOLDER/NAME.cuh", or "// Tests
 # FOLDER/" for all of a folder; parts of the cpu may have tests/cpu/FOLDER/NAME.cpp instead.
 
 set(faults "")
@@ -62,7 +62,7 @@ file(GLOB_RECURSE sources RELATIVE "${ROOT}/tests" "${ROOT}/tests/*.cpp")
 foreach(source IN LISTS sources)
   file(STRINGS "${ROOT}/tests/${source}" lines LIMIT_COUNT 8 REGEX "^// Tests ")
   foreach(line IN LISTS lines)
-    string(REGEX MATCHALL "(cpu|cuda)/[a-z_/]*(\\.hpp|\\.cuh)?" names "${line}")
+    string(REGEX MATCHALL "(cpu|cuda|parallel)/[a-z_/]*(\\.hpp|\\.cuh)?" names "${line}")
     foreach(name IN LISTS names)
       if(NOT EXISTS "${ROOT}/include/triad/${name}")
         fault("tests/${source}: says that it tests ${name}, which does not exist")
@@ -90,7 +90,7 @@ foreach(header IN LISTS headers)
   if(header IN_LIST no_test)
     continue()
   endif()
-  if(folder IN_LIST backends AND NOT name MATCHES "/(backend|nccl)$")
+  if(folder IN_LIST backends AND NOT name MATCHES "/backend$")
     cmake_path(GET name FILENAME operation)
     set(typed "")
     if(EXISTS "${ROOT}/tests/ops/${operation}.cpp")
@@ -100,7 +100,7 @@ foreach(header IN LISTS headers)
       fault("${header}: is tested by nobody; tests/ops/${operation}.cpp is to run on every backend")
     endif()
   elseif(NOT EXISTS "${ROOT}/tests/${name}.cpp" AND NOT header IN_LIST claimed AND NOT "${folder}/" IN_LIST claimed)
-    if(header MATCHES "^cuda/")
+    if(header MATCHES "\\.cuh$")
       fault("${header}: no test says \"// Tests ${header}\"")
     else()
       fault("${header}: tests/${name}.cpp is missing")
@@ -160,7 +160,7 @@ foreach(source IN LISTS sources)
 endforeach()
 
 # Several tests of a folder are one unit in the preset ci, so what a test calls its own is in a namespace of its own.
-foreach(folder IN ITEMS core ops cpu layers tree batches models decoding train io programs misuse cuda_on_host)
+foreach(folder IN ITEMS core ops cpu layers tree batches models decoding train parallel io programs misuse cuda_on_host)
   file(GLOB_RECURSE sources "${ROOT}/tests/${folder}/*.cpp")
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM name)

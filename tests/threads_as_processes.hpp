@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "triad/core/views.hpp"
-#include "triad/train/communicator.hpp"
+#include "triad/parallel/communicator.hpp"
 
 namespace triad::test {
 

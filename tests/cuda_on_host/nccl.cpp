@@ -1,5 +1,5 @@
-// The functions of NCCL that triad/cuda/nccl.cuh uses, on the host: threads stand for processes, each with a stream of
-// its own.
+// The functions of NCCL that triad/parallel/nccl.cuh uses, on the host: threads stand for processes, each with a stream
+// of its own.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A send and the receive that answers it become steps of both streams once both groups have ended:

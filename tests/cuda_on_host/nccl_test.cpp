@@ -1,8 +1,8 @@
 // Processes with a GPU each, which are threads with a stream each: sums and training have the bits of one process, and
 // calls that do not belong together are told.
-// Tests cuda/nccl.cuh.
+// Tests parallel/nccl.cuh.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/cuda/nccl.cuh"
+#include "triad/parallel/nccl.cuh"
 
 #include <unistd.h>
 

@@ -27,9 +27,9 @@
 #include "triad/core/contracts.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/core/finite.hpp"
+#include "triad/parallel/shares.hpp"
 #include "triad/train/finite_weights.hpp"
 #include "triad/train/schedule.hpp"
-#include "triad/train/shares.hpp"
 #include "triad/train/trainer_options.hpp"
 
 namespace triad {

@@ -7,8 +7,8 @@
 //   loss = sum_p s_p loss_p,  gradient = sum_p s_p gradient_p
 //
 // where each loss_p is a mean over answers, and loss is that of the whole batch.  The parts of a batch in shares
-// (train/shares.hpp) are of one share each; the sum over shares goes along a tree, over processes too where there are
-// several, and each of them then makes the same step.
+// (parallel/shares.hpp) are of one share each; the sum over shares goes along a tree, over processes too where there
+// are several, and each of them then makes the same step.
 #pragma once
 
 #include <array>
@@ -28,6 +28,7 @@
 #include "triad/layers/layer.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/log_step.hpp"
+#include "triad/parallel/shares.hpp"
 #include "triad/train/attention_table.hpp"
 #include "triad/train/clip.hpp"
 #include "triad/train/model.hpp"
@@ -35,7 +36,6 @@
 #include "triad/train/optimizer.hpp"
 #include "triad/train/parameters.hpp"
 #include "triad/train/row_classes.hpp"
-#include "triad/train/shares.hpp"
 #include "triad/train/snapshot.hpp"
 #include "triad/train/trainer_options.hpp"
 #include "triad/train/update_parts.hpp"
@@ -57,7 +57,7 @@ class trainer {
   using options = basic_trainer_options<dims>;
 
   static_assert(communicator<Processes, Ex, T>,
-                "a communicator has rank(), size(), exchange() and barrier() (triad/train/communicator.hpp)");
+                "a communicator has rank(), size(), exchange() and barrier() (triad/parallel/communicator.hpp)");
 
   /// Parameters for which the model says has_gradient(path) = false are left alone.
   trainer(Ex& ex, Model const& m, options const& o) requires std::same_as<Processes, alone>

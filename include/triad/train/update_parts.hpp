@@ -13,7 +13,7 @@
 #include "triad/core/contracts.hpp"
 #include "triad/core/finite.hpp"
 #include "triad/core/mdspan.hpp"
-#include "triad/train/shares.hpp"
+#include "triad/parallel/shares.hpp"
 
 namespace triad {
 

@@ -13,11 +13,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "triad/train/communicator.hpp"
+#include "triad/parallel/communicator.hpp"
 
 namespace triad::programs {
 
-/// A communicator (triad/train/communicator.hpp) that programs choose when they run.
+/// A communicator (triad/parallel/communicator.hpp) that programs choose when they run.
 class process_group : public host_communicator<process_group> {
  public:
   virtual ~process_group() = default;

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "learner.hpp"
-#include "triad/train/shares.hpp"
+#include "triad/parallel/shares.hpp"
 
 namespace triad::programs {
 

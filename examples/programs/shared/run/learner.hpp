@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "triad/train/shares.hpp"
+#include "triad/parallel/shares.hpp"
 #include "triad/train/trainer_options.hpp"
 
 namespace triad {

@@ -1,7 +1,7 @@
 // triad-mpi.so: the processes of mpirun, for programs that load it (shared/processes/world.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/processes/world.hpp"
-#include "triad/mpi/mpi.hpp"
+#include "triad/parallel/mpi.hpp"
 
 namespace triad::programs {
 namespace {

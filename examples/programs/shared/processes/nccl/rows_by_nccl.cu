@@ -1,7 +1,7 @@
 // triad-nccl.so: rows between the GPUs of several processes, for programs that load it (shared/processes/world.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/processes/world.hpp"
-#include "triad/cuda/nccl.cuh"
+#include "triad/parallel/nccl.cuh"
 
 namespace triad::programs {
 namespace {

@@ -7,7 +7,7 @@
 //   floor(n s / S) <= i < floor(n (s + 1) / S)
 //
 // and process r of R computes the shares r S/R .. (r + 1) S/R - 1, for itself.  It adds them along the tree of
-// communicator.hpp, and all_reduce does the rest, so that every R gives the bits of R = 1.
+// parallel/communicator.hpp, and all_reduce does the rest, so that every R gives the bits of R = 1.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 #include "triad/core/contracts.hpp"
 #include "triad/core/views.hpp"
 #include "triad/ops/elementwise.hpp"
-#include "triad/train/communicator.hpp"
+#include "triad/parallel/communicator.hpp"
 
 namespace triad {
 

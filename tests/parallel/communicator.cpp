@@ -1,6 +1,6 @@
 // Sums over processes have the bits of one fixed tree, whatever the number of processes and the length of a row.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/train/communicator.hpp"
+#include "triad/parallel/communicator.hpp"
 
 #include <cstdint>
 #include <utility>
@@ -11,7 +11,7 @@
 #include "triad/core/random.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace train_communicator_tests {
+namespace parallel_communicator_tests {
 
 using namespace triad;
 using test::in_threads;
@@ -118,4 +118,4 @@ TEST_CASE("sums are refused where they cannot be made") {
   static_assert(!communicator<int, reference::backend, float>);
 }
 
-}  // namespace train_communicator_tests
+}  // namespace parallel_communicator_tests

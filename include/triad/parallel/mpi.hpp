@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "triad/train/communicator.hpp"
+#include "triad/parallel/communicator.hpp"
 
 namespace triad {
 

@@ -1,6 +1,6 @@
 // Processes that mpirun has started: each runs this, and all must pass.  Alone, it tests one process.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/mpi/mpi.hpp"
+#include "triad/parallel/mpi.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -13,7 +13,7 @@
 #include "triad/core/random.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace mpi_mpi_tests {
+namespace parallel_mpi_tests {
 
 using namespace triad;
 
@@ -86,7 +86,7 @@ TEST_CASE("what MPI says against is an exception") {
                     test::contains("mpi: receiving: "));
 }
 
-}  // namespace mpi_mpi_tests
+}  // namespace parallel_mpi_tests
 
 int main(int argc, char** argv) {
   triad::mpi_session const session(&argc, &argv);

@@ -1,6 +1,6 @@
 // A batch in shares: who computes which, and one result for every number of processes.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/train/shares.hpp"
+#include "triad/parallel/shares.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -17,7 +17,7 @@
 #include "triad/train/initialize.hpp"
 #include "triad/train/trainer.hpp"
 
-namespace train_shares_tests {
+namespace parallel_shares_tests {
 
 using namespace triad;
 using test::allocations;
@@ -275,4 +275,4 @@ TEST_CASE("the memory of sums over shares and processes is planned") {
   CHECK(bytes(8, 2) == 2 * parameters + bytes(8, 8));
 }
 
-}  // namespace train_shares_tests
+}  // namespace parallel_shares_tests

@@ -6,7 +6,7 @@
 #include <exception>
 #include <vector>
 
-#include "triad/mpi/mpi.hpp"
+#include "triad/parallel/mpi.hpp"
 #include "triad/train/initialize.hpp"
 #include "triad/triad.hpp"
 

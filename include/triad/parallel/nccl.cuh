@@ -7,7 +7,7 @@
 //
 // host: a communicator of the same processes that sends memory of the host, such as triad::mpi; without one, they find
 // each other by a file.  An exchange is ncclSend and ncclRecv in one group, in the backend's stream, and the host does
-// not wait for it.  Sums are those of train/communicator.hpp: ncclAllReduce promises no order of its own.
+// not wait for it.  Sums are those of parallel/communicator.hpp: ncclAllReduce promises no order of its own.
 #pragma once
 
 #include <nccl.h>
@@ -22,8 +22,8 @@
 #include <utility>
 
 #include "triad/cuda/backend.cuh"
-#include "triad/train/broadcast_by_file.hpp"
-#include "triad/train/communicator.hpp"
+#include "triad/parallel/broadcast_by_file.hpp"
+#include "triad/parallel/communicator.hpp"
 
 #if NCCL_VERSION_CODE < 21300
 #error "triad::nccl needs NCCL 2.13 or later, which says what its last error was"
@@ -75,7 +75,7 @@ struct nccl_id {
     return id;
   }
   /// Process 0 makes it and writes it to a file that all see; what an earlier run left there is not taken
-  /// (train/broadcast_by_file.hpp).  path: this run's alone, so that it has the job's number in it.  All call it.  A
+  /// (parallel/broadcast_by_file.hpp).  path: this run's alone, so that it has the job's number in it.  All call it.  A
   /// communication_error where one does not come in time.
   static nccl_id by_file(std::string const& path, int rank, int size,
                          std::chrono::milliseconds patience = std::chrono::minutes(2)) {

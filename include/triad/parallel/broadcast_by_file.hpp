@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "triad/core/contracts.hpp"
-#include "triad/train/communicator.hpp"
+#include "triad/parallel/communicator.hpp"
 
 namespace triad {
 

@@ -1,6 +1,6 @@
 // Processes that find each other by files: all get the bytes of process 0, whatever an earlier run has left there.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/train/broadcast_by_file.hpp"
+#include "triad/parallel/broadcast_by_file.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -11,7 +11,7 @@
 #include "tests/catch.hpp"
 #include "tests/threads_as_processes.hpp"
 
-namespace train_broadcast_by_file_tests {
+namespace parallel_broadcast_by_file_tests {
 
 using namespace triad;
 using namespace std::chrono_literals;
@@ -107,4 +107,4 @@ TEST_CASE("what waits in vain says for whom") {
                     contains("cannot be written"));
 }
 
-}  // namespace train_broadcast_by_file_tests
+}  // namespace parallel_broadcast_by_file_tests
