@@ -38,7 +38,6 @@ struct counting_learner final : learner {
   void initialize(std::uint64_t seed) override { begun.push_back(seed); }
   void keep_averages(double) override {}
   void set_dropout(bool) override {}
-  void exchange_averages() override {}
   void begin_anew(std::uint64_t seed) override { begun.push_back(seed); }
   void save(std::string const&, run_record const&) override {
     if (!has_folder) throw std::logic_error("there is no folder");
@@ -67,10 +66,12 @@ struct fitting_at final : training {
   learner& net() override { return learns; }
   training* first() override { return before; }
   run_plan plan() override { return {.model = "none", .updates = 5, .epoch_updates = 2, .batch = 3, .attempts = most}; }
-  void fill(std::int64_t number, batch_use const& use) override {
+  std::size_t begin_update(std::int64_t number) override {
     numbers.push_back(number);
-    use.part({});
+    return 1;
   }
+  void clear() override {}
+  bool add(std::size_t) override { return true; }
   double rate(std::int64_t update) override {
     saw_watched = saw_watched || std::filesystem::exists(watched);
     return static_cast<double>(update);

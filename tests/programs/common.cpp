@@ -104,7 +104,7 @@ TEST_CASE("an earlier run that cannot be set aside is told with its file and wha
   if (user == 0) REQUIRE(seteuid(65534) == 0);  // whom permissions concern
   std::string message;
   try {
-    triad::programs::detail::set_aside(folder / "");
+    triad::programs::set_aside(folder / "");
   } catch (std::exception const& e) {
     message = e.what();
   }

@@ -180,7 +180,7 @@ TEST_CASE("Ctrl-C and SIGTERM are noted once, with their exit status, and end th
   for (int const signal : {SIGINT, SIGTERM}) {
     auto const child = ::fork();
     if (child == 0) {
-      detail::interrupt_guard const guard;
+      interrupt_guard const guard;
       ::raise(signal);
       if (interrupted_status() != 128 + signal) ::_exit(1);
       ::raise(signal == SIGINT ? SIGTERM : SIGINT);

@@ -343,7 +343,6 @@ class backwards final : public translator {
   void initialize(std::uint64_t) override {}
   void keep_averages(double) override {}
   void set_dropout(bool) override {}
-  void exchange_averages() override {}
   void begin_anew(std::uint64_t) override {}
   void save(std::string const&, triad::programs::run_record const&) override {}
   std::string load(triad::checkpoint const&, triad::programs::run_record const&) override { return {}; }

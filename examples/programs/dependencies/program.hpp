@@ -84,7 +84,7 @@ class parser_training final : public triad::programs::sentence_training<parser, 
   std::span<std::size_t const> batch(std::int64_t update) override { return batches_->batch(update); }
   std::string data_setting() override;
   /// Tokens that have a head.
-  double asked(std::span<triad::attached_token const> sentence) const override {
+  double answers(std::span<triad::attached_token const> sentence) const override {
     return static_cast<double>(
         std::count_if(sentence.begin(), sentence.end(), [](triad::attached_token const& t) { return t.parent >= 0; }));
   }

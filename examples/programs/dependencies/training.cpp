@@ -140,7 +140,7 @@ parser_training::parser_training(options const& o, data_set const& data)
   std::vector<triad::programs::pair_length> lengths;
   for (auto const& s : data.train) {
     lengths.push_back({static_cast<index_t>(s.words.size()), 0});
-    add(numbered(s, words_));
+    add_example(numbered(s, words_));
   }
   batches_.emplace(std::move(lengths), o.tokens, o.seed);
   for (auto const& part : data.tests)

@@ -73,11 +73,8 @@ class network_on final : public triad::programs::learner_on<network_on<Model, Ex
   }
 
   triad::attention_table<float> attention([[maybe_unused]] triad::attention_place const& at) override {
-    if constexpr (triad::detail::shows_attention<Model, Ex>) {
-      auto const in = loader_.upload().first;
-      triad::arena none;
-      return triad::detail::attention_at<float>(ex_, trainer_.model(), trainer_.inspection_call(none), in,
-                                                trainer_.saved(in.graphs.dims), at);
+    if constexpr (triad::shows_attention<Model, Ex>) {
+      return trainer_.attention_of_last(loader_.upload().first, at);
     } else {
       return {0, 0};
     }

@@ -150,39 +150,6 @@ class graph_training : public triad::programs::training {
             .record = record_of(options_, data_.words),
             .data = data_setting()};
   }
-  void fill(std::int64_t update, triad::programs::batch_use const& use) override {
-    net_->set_depth(depth_of(update));
-    batch_.clear();
-    std::size_t held = 0;
-    auto const hold = [&](labelled_graph const& g) -> labelled_graph& {
-      if (held == made_.size()) made_.emplace_back();
-      made_[held] = g;  // in the memory of an earlier update's
-      batch_.push_back(&made_[held]);
-      return made_[held++];
-    };
-    if (data_.made) {
-      auto number = static_cast<std::size_t>(update * options_.batch);
-      data_.made(options_.seed, update * options_.batch, options_.batch, [&](labelled_graph const& g) {
-        if (auto const glued = glued_to(g, number++, 0)) return void(hold(*glued));
-        auto& own = hold(g);
-        if (options_.dense_loss > 0) ask_further(own);
-      });
-    } else {
-      for (auto const i : examples_.batch(update))
-        if (auto const glued = glued_to(train_[i], i, update / epoch_updates()))
-          hold(*glued);
-        else
-          batch_.push_back(&train_[i]);
-    }
-    auto const add = [&](labelled_graph const* g) {
-      if (g->nodes > most_)
-        throw triad::data_error(fmt::format(
-            "a graph of {} nodes has no room in a batch; made_nodes says how many they have at most", g->nodes));
-      return net_->add(*g);
-    };
-    triad::programs::cut_batch(
-        batch_, [&] { net_->clear(); }, add, [](labelled_graph const*) { return 1.0; }, use);
-  }
   double rate(std::int64_t update) override {
     return triad::programs::linear_rate(options_, epoch_updates() * options_.epochs, update);
   }
@@ -200,6 +167,38 @@ class graph_training : public triad::programs::training {
   }
   /// A model that does not answer half of what it was trained on has not learned the task.
   bool learned(double validation) override { return !measures() || validation >= 0.5; }
+
+ protected:
+  std::size_t begin_update(std::int64_t update) override {
+    net_->set_depth(depth_of(update));
+    batch_.clear();
+    made_.clear();
+    if (data_.made) {
+      auto const first = update * options_.batch;
+      for (auto number = first; number < first + options_.batch; ++number) {
+        auto g = data_.made(options_.seed, number);
+        if (auto glued = glued_to(g, static_cast<std::size_t>(number), 0))
+          g = std::move(*glued);
+        else if (options_.dense_loss > 0)
+          ask_further(g);
+        batch_.push_back(&made_.emplace_back(std::move(g)));
+      }
+    } else {
+      for (auto const i : examples_.batch(update)) {
+        auto glued = glued_to(train_[i], i, update / epoch_updates());
+        batch_.push_back(glued ? &made_.emplace_back(std::move(*glued)) : &train_[i]);
+      }
+    }
+    return batch_.size();
+  }
+  void clear() override { net_->clear(); }
+  bool add(std::size_t k) override {
+    auto const& g = *batch_[k];
+    if (g.nodes > most_)
+      throw triad::data_error(fmt::format(
+          "a graph of {} nodes has no room in a batch; made_nodes says how many they have at most", g.nodes));
+    return net_->add(g);
+  }
 
  private:
   /// Of a part: no batch is larger.
@@ -245,11 +244,12 @@ class graph_training : public triad::programs::training {
   /// how many a graph has at most.
   int read_rules() {
     std::size_t most = 0;
+    auto const made = [&](std::int64_t epochs, auto const& use) {
+      for (std::int64_t i = 0; i < epoch_updates() * epochs * options_.batch; ++i) use(data_.made(options_.seed, i));
+    };
     auto const each_graph = [&](auto const& use) {
-      if (data_.made)
-        data_.made(options_.seed, 0, epoch_updates() * options_.epochs * options_.batch, use);
-      else
-        for (auto& g : train_) use(g);
+      if (data_.made) return made(options_.epochs, use);
+      for (auto& g : train_) use(g);
     };
     each_graph([&](labelled_graph const& g) { rules_.learn(g); });
     if (rules_.size() == 0)
@@ -259,8 +259,7 @@ class graph_training : public triad::programs::training {
           "the other, and there is none");
     if (options_.augment > 0) {
       if (data_.made)  // those of the first part, to glue to
-        data_.made(options_.seed, 0, epoch_updates() * options_.batch,
-                   [&](labelled_graph const& g) { glued_.push_back(g); });
+        made(1, [&](labelled_graph const& g) { glued_.push_back(g); });
       auto const& with = options_.augment_with;
       glue_.emplace(data_.made ? glued_ : train_, data_.words, rules_,
                     with == "both"      ? gluing::both

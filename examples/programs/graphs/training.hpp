@@ -33,9 +33,8 @@ struct data_set {
   std::vector<std::string> train_places{}, dev_places{};  // as those of a part
   std::vector<test_part> tests;
 
-  // Instead of train, examples that are made as they are needed: number first, first + 1, ... of a seed.
-  using consumer = std::function<void(labelled_graph const&)>;
-  std::function<void(std::uint64_t seed, std::int64_t first, std::int64_t count, consumer const& use)> made;
+  // Instead of train, examples that are made as they are needed, each by its number.
+  std::function<labelled_graph(std::uint64_t seed, std::int64_t number)> made;
   std::int64_t made_in_all = 0;
   int made_nodes = 0;  // of the largest
 };

@@ -71,9 +71,8 @@ class translator_training final : public triad::programs::training {
     std::string within;
     if (!o.memory.empty()) {
       net();
-      auto const part = [&](std::int64_t update, auto const& use) { fill(update, use); };
       auto const parts =
-          triad::programs::most_parts(part, 0, std::min(work_.updates(), work_.epoch_updates()), o.shares);
+          triad::programs::most_parts(*this, 0, std::min(work_.updates(), work_.epoch_updates()), o.shares);
       within =
           fmt::format(" of --memory {}, batches of {} tokens {}", o.memory, o.tokens,
                       parts > 1 ? fmt::format("in parts of {}, at most {} in the first epoch", net_->tokens(), parts)
@@ -87,15 +86,6 @@ class translator_training final : public triad::programs::training {
             .within = within,
             .record = record_of(o, work_.words()),
             .data = work_.data_setting()};
-  }
-
-  void fill(std::int64_t update, triad::programs::batch_use const& use) override {
-    batch_.clear();
-    work_.batch(update, [&](coded_pair const& pair) { batch_.push_back(&pair); });
-    triad::programs::cut_batch(
-        batch_, [&] { net_->clear(); }, [&](coded_pair const* pair) { return net_->add(pair->source, pair->target); },
-        [](coded_pair const* pair) { return static_cast<double>(pair->target.size() + 1); }, use,
-        !options_.memory.empty());
   }
 
   double rate(std::int64_t update) override {
@@ -124,6 +114,17 @@ class translator_training final : public triad::programs::training {
     }
     return scores;
   }
+
+ protected:
+  std::size_t begin_update(std::int64_t update) override {
+    batch_.clear();
+    work_.batch(update, [&](coded_pair const& pair) { batch_.push_back(&pair); });
+    return batch_.size();
+  }
+  void clear() override { net_->clear(); }
+  bool add(std::size_t k) override { return net_->add(batch_[k]->source, batch_[k]->target); }
+  double asked(std::size_t k) override { return static_cast<double>(batch_[k]->target.size() + 1); }
+  bool may_cut() const override { return !options_.memory.empty(); }
 
  private:
   options const& options_;

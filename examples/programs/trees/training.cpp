@@ -41,8 +41,7 @@ class machine_training final : public triad::programs::training {
     net().initialize(seed);
     if (!first_) return;
     TRIAD_EXPECTS(first_->net_, "machine_training: its first training comes before it");
-    first_->net_->exchange_averages();  // what was found to fit, where there are some
-    net_->widen(*first_->net_);
+    first_->net_->with_averages([&] { net_->widen(*first_->net_); });  // what was found to fit
     first_->net_.reset();
   }
 
@@ -66,12 +65,6 @@ class machine_training final : public triad::programs::training {
             .example = "trees",
             .record = record_of(run_, depth_, work_.labels()),
             .data = work_.data_setting()};
-  }
-  void fill(std::int64_t update, triad::programs::batch_use const& use) override {
-    triad::programs::cut_batch(
-        batches_.batch(update), [&] { net_->clear(); },
-        [&](std::size_t i) { return net_->add(work_.train()[static_cast<index_t>(i)]); },
-        [](std::size_t) { return 1.0; }, use);
   }
   double rate(std::int64_t update) override {
     if (!begun_ && net_) begun_ = static_cast<std::int64_t>(net_->step());  // without one it is only asked
@@ -113,6 +106,14 @@ class machine_training final : public triad::programs::training {
   bool fits() override { return of_training_rows().accuracy() >= (first_ ? enough_at_last : enough); }
   bool learned(double) override { return !has_failed(found_); }
 
+ protected:
+  std::size_t begin_update(std::int64_t update) override {
+    batch_ = batches_.batch(update);
+    return batch_.size();
+  }
+  void clear() override { net_->clear(); }
+  bool add(std::size_t k) override { return net_->add(work_.train()[static_cast<index_t>(batch_[k])]); }
+
  private:
   static constexpr index_t shown_rows = 64;  // whose choices are recorded at a checkpoint
 
@@ -135,6 +136,7 @@ class machine_training final : public triad::programs::training {
   options options_;  // of this training
   training_data const& work_;
   triad::programs::epoch_batches batches_;
+  std::span<std::size_t const> batch_;  // of the update
   part_tallies& found_;
   std::string out_;
   std::optional<choices_file> choices_;

@@ -61,7 +61,7 @@ class attention_table {
   std::vector<T> numbers_;
 };
 
-namespace detail {
+/// Whether a model can say where it looked.
 template <class Model, class Ex>
 concept shows_attention = requires(Model const& m, Ex& ex, call const& c, typename Model::input const& in,
                                    typename Model::saved const& s, index_t at,
@@ -71,6 +71,7 @@ concept shows_attention = requires(Model const& m, Ex& ex, call const& c, typena
   m.attention_weights(ex, c, in, s, at, at, at, at, weights);  // a call: nvcc takes no address of it here
 };
 
+namespace detail {
 /// saved: what a pass over the batch has left.
 template <class T, backend Ex, class Model, class Input, class Saved>
 attention_table<T> attention_at(Ex& ex, Model const& model, call const& c, Input const& in, Saved const& saved,

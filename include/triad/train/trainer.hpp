@@ -230,10 +230,14 @@ class trainer {
   /// in memory of its own on the host.  A contract_violation where there is no such layer, graph or edge, or where the
   /// trainer has not kept that layer.
   attention_table<T> attention(typename Model::input const& in, attention_place const& at) {
-    static_assert(detail::shows_attention<Model, Ex>,
+    static_assert(shows_attention<Model, Ex>,
                   "trainer: this model has no attention_weights, so that nobody can say where it looked "
                   "(models/graph_model.hpp has one)");
     (void)infer(in);
+    return attention_of_last(in, at);
+  }
+  /// The same where the last pass was infer(in): without another one.
+  attention_table<T> attention_of_last(typename Model::input const& in, attention_place const& at) {
     arena none;
     return detail::attention_at<T>(ex_, passes_.applied(), passes_.use(none, false), in,
                                    passes_.place(detail::dims_of_batch(in)).saved, at);

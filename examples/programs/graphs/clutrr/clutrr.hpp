@@ -66,11 +66,11 @@ inline graphs::data_set training_data(options const& o) {
   chain_generator chains(dev_seed);
   for (std::size_t i = 0; i < static_cast<std::size_t>(o.test_size); ++i)
     d.dev.push_back(chains.next(lengths[i % lengths.size()]));
-  d.made = [lengths](std::uint64_t seed, std::int64_t first, std::int64_t count, auto const& use) {
+  d.made = [lengths](std::uint64_t seed, std::int64_t number) {
+    auto const i = static_cast<std::size_t>(number);
     chain_generator made(seed);
-    auto const from = static_cast<std::size_t>(first);
-    made.seek(from);
-    for (auto i = from; i < from + static_cast<std::size_t>(count); ++i) use(made.next(lengths[i % lengths.size()]));
+    made.seek(i);
+    return made.next(lengths[i % lengths.size()]);
   };
   d.made_in_all = o.chains;
   d.made_nodes = *std::max_element(lengths.begin(), lengths.end()) + 1;

@@ -112,7 +112,7 @@ class parser_training final : public triad::programs::sentence_training<parser, 
       for (auto const& s : *part) words_.add(s);
     if (!o.hold_out.empty()) held_out_ = hold_out(data_.train, kinds_in(o.hold_out));
     auto const& train = o.hold_out.empty() ? data_.train : held_out_.train;
-    for (auto const& s : train) add(numbered(s, words_));
+    for (auto const& s : train) add_example(numbered(s, words_));
     if (o.augment > 0) swaps_.emplace(train, phrase_kinds_of(o), forbidden(o));
     if (o.position_range > 0 && o.position_range < longest_)
       throw triad::data_error(fmt::format(

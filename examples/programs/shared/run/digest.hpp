@@ -15,13 +15,11 @@
 
 namespace triad::programs {
 
-namespace detail {
 inline std::string hexadecimal(std::uint64_t hash) {
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
   return text;
 }
-}  // namespace detail
 
 /// Of what is in a file.
 inline std::string digest_of(std::string const& path) {
@@ -31,7 +29,7 @@ inline std::string digest_of(std::string const& path) {
   auto hash = path_hash({});
   while (file.read(block.data(), static_cast<std::streamsize>(block.size())), file.gcount() > 0)
     hash = path_hash({block.data(), static_cast<std::size_t>(file.gcount())}, hash);
-  return detail::hexadecimal(hash);
+  return hexadecimal(hash);
 }
 
 /// Of the examples that a run is trained on, in their order: a run that is resumed must have the same.
@@ -44,7 +42,7 @@ class example_digest {
   }
   /// The line of the run's settings.
   std::string setting() const {
-    return setting_of(std::to_string(examples_) + " examples, digest " + detail::hexadecimal(hash_));
+    return setting_of(std::to_string(examples_) + " examples, digest " + hexadecimal(hash_));
   }
   /// Of a run whose examples follow from its other settings.
   static std::string generated() { return setting_of("generated"); }

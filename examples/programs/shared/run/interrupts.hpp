@@ -6,9 +6,7 @@
 
 namespace triad::programs {
 
-namespace detail {
-
-inline volatile std::sig_atomic_t interrupted = 0;  // the signal, or none
+inline volatile std::sig_atomic_t interrupted = 0;  // by this signal, or by none
 
 /// Either signal ends a run after the update it is in; a second one, of either kind, ends the program at once.
 struct interrupt_guard {
@@ -28,9 +26,7 @@ struct interrupt_guard {
   }
 };
 
-}  // namespace detail
-
 /// The exit status of a program that a signal ended, as a shell gives it: 130 after Ctrl-C, 143 after SIGTERM.
-inline int interrupted_status() { return 128 + detail::interrupted; }
+inline int interrupted_status() { return 128 + interrupted; }
 
 }  // namespace triad::programs

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "triad/parallel/shares.hpp"
@@ -50,8 +54,6 @@ class learner {
   virtual void initialize(std::uint64_t seed) = 0;
   /// Keeps moving averages of the weights, with this decay, from the next update on; save() and load() have them then.
   virtual void keep_averages(double decay) = 0;
-  /// The averages become the weights, and the other way round, where there are any.
-  virtual void exchange_averages() = 0;
   /// Whether updates have dropout, from the next one on.
   virtual void set_dropout(bool drops) = 0;
   /// Other first values, and no moments and averages; updates are counted on.
@@ -69,15 +71,21 @@ class learner {
   virtual std::uint64_t step() const = 0;
   virtual trainer_bytes bytes() const = 0;
   virtual index_t parameters() const = 0;
-};
 
-/// work() while the averages answer, where a run keeps some.
-template <class Work>
-auto with_averages(learner& net, Work&& work) {
-  net.exchange_averages();
-  auto result = work();
-  net.exchange_averages();
-  return result;
-}
+  /// work() while the averages are the weights, where a run keeps some; behind it they are not, whatever it throws.
+  template <class Work>
+  auto with_averages(Work&& work) {
+    if constexpr (std::is_void_v<std::invoke_result_t<Work&>>) {
+      in_averages(work);
+    } else {
+      std::optional<std::invoke_result_t<Work&>> result;
+      in_averages([&] { result.emplace(work()); });
+      return std::move(*result);
+    }
+  }
+
+ protected:
+  virtual void in_averages(std::function<void()> const& work) { work(); }
+};
 
 }  // namespace triad::programs

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -75,10 +76,6 @@ class learner_on : public Interface {
   }
 
   void keep_averages(double decay) override { averages_.emplace(ex_, trainer_.parameters(), decay); }
-  void exchange_averages() override {
-    if (averages_ && averages_->count() > 0) averages_->exchange();
-  }
-
   void set_dropout(bool drops) override { trainer_.set_dropout(drops); }
 
   void begin_anew(std::uint64_t seed) override {
@@ -113,12 +110,9 @@ class learner_on : public Interface {
   }
 
   std::string not_finite() const override {
-    auto bad = first_not_finite(trainer_.parameters());
-    std::string kind;
-    if (!bad && averages_ && averages_->count() > 0 && !averages_->exchanged())
-      bad = first_not_finite(averages_->values(), averages_->where()), kind = "the average of ";
-    if (!bad) return {};
-    return "value " + std::to_string(bad->at) + " of " + kind + bad->path + " is " + triad::number_text(bad->value);
+    auto const bad = not_finite_text(first_not_finite(trainer_.parameters()));
+    if (!bad.empty() || !averages_ || averages_->count() == 0 || averages_->exchanged()) return bad;
+    return not_finite_text(first_not_finite(averages_->values(), averages_->where()), "the average of ");
   }
 
   std::string digest() const override {
@@ -132,7 +126,7 @@ class learner_on : public Interface {
     add(parameters.flat_first_moments());
     add(parameters.flat_second_moments());
     if (averages_) add(averages_->flat_values());
-    return detail::hexadecimal(hash);
+    return hexadecimal(hash);
   }
   std::uint64_t step() const override { return trainer_.step(); }
   trainer_bytes bytes() const override {
@@ -146,6 +140,11 @@ class learner_on : public Interface {
   Ex ex_;
   processes_on<Ex> processes_;
   trainer<Model, Ex, processes_on<Ex>> trainer_;
+
+  void in_averages(std::function<void()> const& work) override {
+    if (averages_ && averages_->count() > 0) return averages_->in_use(work);
+    work();
+  }
 
  private:
   Self& self() { return static_cast<Self&>(*this); }

@@ -38,15 +38,6 @@ class sentence_training : public training {
             .record = record_of(options_, words_),
             .data = data_setting()};
   }
-  void fill(std::int64_t update, batch_use const& use) override {
-    auto const examples = batch(update);
-    rooms_.resize(std::max(rooms_.size(), examples.size()));
-    sentences_.clear();
-    for (std::size_t k = 0; k < examples.size(); ++k) sentences_.push_back(seen(examples[k], update, rooms_[k]));
-    cut_batch(
-        sentences_, [&] { net_->clear(); }, [&](std::span<Token const> s) { return net_->add(s); },
-        [&](std::span<Token const> s) { return asked(s); }, use);
-  }
   double rate(std::int64_t update) override { return linear_rate(options_, updates(), update); }
 
   virtual std::int64_t updates() = 0;
@@ -60,10 +51,21 @@ class sentence_training : public training {
     return examples_[example];
   }
   /// How many answers the loss of a sentence is a mean over.
-  virtual double asked(std::span<Token const> sentence) const { return static_cast<double>(sentence.size()); }
+  virtual double answers(std::span<Token const> sentence) const { return static_cast<double>(sentence.size()); }
 
  protected:
-  void add(std::vector<Token> sentence) {
+  std::size_t begin_update(std::int64_t update) override {
+    auto const examples = batch(update);
+    rooms_.resize(std::max(rooms_.size(), examples.size()));
+    sentences_.clear();
+    for (std::size_t k = 0; k < examples.size(); ++k) sentences_.push_back(seen(examples[k], update, rooms_[k]));
+    return sentences_.size();
+  }
+  void clear() override { net_->clear(); }
+  bool add(std::size_t k) override { return net_->add(sentences_[k]); }
+  double asked(std::size_t k) override { return answers(sentences_[k]); }
+
+  void add_example(std::vector<Token> sentence) {
     longest_ = std::max(longest_, static_cast<int>(sentence.size()));
     examples_.push_back(std::move(sentence));
   }

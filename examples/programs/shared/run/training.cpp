@@ -70,7 +70,7 @@ scored_run train_one(run_options const& o, training& t, std::string const& out, 
   run.seconds += before.seconds;
   run.attempts = std::max(run.attempts, before.attempts);
   if (run.interrupted || run.diverged) return run;
-  run.parts = with_averages(t.net(), [&] { return t.score(); });
+  run.parts = t.net().with_averages([&] { return t.score(); });
   run.failed = !t.learned(run.validation);
   return run;
 }
@@ -90,7 +90,7 @@ std::optional<std::vector<scored_run>> train_seeds(run_options& o, std::string c
   if (o.resume && seeds == 1 && !folder.empty() && !std::filesystem::exists(folder + "/model.safetensors"))
     expect_one_run(folder);
   if (!o.resume && seeds > 1 && !folder.empty() && std::filesystem::exists(folder + "/model.safetensors"))
-    detail::set_aside(folder);  // or it would pass for a run of these
+    set_aside(folder);  // or it would pass for a run of these
   auto const first = o.seed;
   o.seeds = 1;
   for (int i = 0; i < seeds; ++i, ++o.seed) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "batch_parts.hpp"
+#include "batch_source.hpp"
 #include "shared/cli/options.hpp"
 #include "training_run.hpp"
 
@@ -41,10 +41,8 @@ struct scored_run : run_log {
 };
 
 /// What a program trains: of one seed, with its data.
-class training {
+class training : public batch_source {
  public:
-  virtual ~training() = default;
-
   virtual learner& net() = 0;
   /// A training that goes before this one, in a folder `first` of its own, or null.
   virtual training* first() { return nullptr; }
@@ -53,8 +51,6 @@ class training {
   /// What is trained on, by number, and who asks: model, updates, epoch_updates, batch, example, record, data.  The
   /// rest of the plan is the options'.
   virtual run_plan plan() = 0;
-  /// Cuts the batch of this update, by cut_batch().
-  virtual void fill(std::int64_t update, batch_use const& use) = 0;
   virtual double rate(std::int64_t update) = 0;
   /// What a checkpoint is worth.
   virtual double validate() = 0;

@@ -22,11 +22,11 @@
 #include "shared/processes/world.hpp"
 #include "training.hpp"
 #include "triad/core/errors.hpp"
-#include "triad/core/finite.hpp"
+#include "triad/train/run.hpp"
 
 namespace triad::programs {
 
-void detail::set_aside(std::string const& folder) {
+void set_aside(std::string const& folder) {
   namespace fs = std::filesystem;
   static constexpr std::array<char const*, 3> files{"model.safetensors", "metrics.csv", "config.toml"};
   if (!world().is_first()) return;
@@ -86,7 +86,7 @@ unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, 
     return left;
   }
   if (there)
-    detail::set_aside(plan.out);
+    set_aside(plan.out);
   else if (plan.resume)
     say("no checkpoint in {}: this run begins at the beginning\n", plan.out.empty() ? "(no --out)" : plan.out);
   return {};
@@ -95,8 +95,10 @@ unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, 
 /// Says what the run will take, from the planned memory and one rehearsed update.
 void announce(training& t, run_plan const& plan) {
   auto& net = t.net();
-  batch_use const alone{net.shares(), [](index_t) {}, [&](batch_part const&) { net.rehearse(); }};
-  auto const rehearse = [&] { t.fill(0, alone); };
+  auto const rehearse = [&] {
+    for (auto const& part : t.parts(0, net.shares()))
+      if (!part.empty) net.rehearse();
+  };
   rehearse();
   auto const start = clock::now();
   rehearse();
@@ -110,147 +112,172 @@ void announce(training& t, run_plan const& plan) {
 }
 
 /// What an attempt's first values are drawn by, from 0: the run's seed, and then others than those of small seeds.
-std::uint64_t seed_of_attempt(std::uint64_t seed, std::int64_t attempt) {
-  return seed ^ static_cast<std::uint64_t>(attempt) << 40U;
+std::uint64_t seed_of_attempt(std::uint64_t seed, std::uint64_t attempt) { return seed ^ attempt << 40U; }
+
+/// The plan's record, about which all processes agree.
+run_record record_of(run_plan const& plan) {
+  auto record = plan.record;
+  record.settings += plan.data;
+  expect_same("the model", record.configuration + record.vocabulary);
+  expect_same("options or data", record.settings);
+  return record;
 }
 
-/// Whether a signal ends this run here.  Several processes agree about that where they look at what they have done.
-bool interrupted_anywhere(bool looks) {
-  if (world().size() == 1) return detail::interrupted != 0;
-  if (!looks || !any_process(detail::interrupted != 0)) return false;
-  if (detail::interrupted == 0) detail::interrupted = SIGTERM;
-  return true;
-}
+/// What a run keeps in its folder, and what people see of it while it lasts.
+class run_files final : public run_callbacks {
+ public:
+  /// Goes on from the folder's checkpoint where that is asked for, and says what the run will take.
+  run_files(training& t, run_plan const& plan)
+      : t_(t),
+        plan_(plan),
+        net_(t.net()),
+        checkpoint_(in_folder("model.safetensors")),
+        record_(record_of(plan)),
+        left_(resumed(net_, plan, record_, checkpoint_)),
+        begin_(net_.step()),
+        metrics_(in_folder("metrics.csv"), begin_),
+        before_(std::max(metrics_.seconds(), left_.seconds)) {
+    if (world().size() > 1)
+      expect_same("the weights that it begins with", fmt::format("update {}, digest {}", begin_, net_.digest()));
+    if (!plan.out.empty()) write_atomically(in_folder("config.toml"), plan.config);
+    // Else an attempt has ended.
+    if (left_.updates > 0 && begin_ % static_cast<std::uint64_t>(plan.updates) != 0) metrics_.reopen(begin_);
+    announce(t, plan);
+    start_ = epoch_start_ = clock::now();
+  }
+
+  triad::run_options options() const {
+    auto const with_dropout = std::llround(plan_.dropout_until * static_cast<double>(plan_.updates));
+    epoch_record begun;
+    begun.updates = static_cast<std::uint64_t>(left_.updates), begun.loss_sum = left_.loss_sum;
+    return {.epoch_updates = static_cast<std::uint64_t>(plan_.epoch_updates),
+            .updates = static_cast<std::uint64_t>(plan_.updates),
+            .attempts = static_cast<std::uint64_t>(plan_.attempts),
+            .asks_each_epoch = plan_.ends_early,
+            .asks_at_once = plan_.follows,
+            .dropout_updates = static_cast<std::uint64_t>(with_dropout),
+            .schedule = [this](std::uint64_t update) { return t_.rate(static_cast<std::int64_t>(update)); },
+            .begun = begun};
+  }
+
+  bool fits() { return t_.fits(); }
+  void begin_attempt(run_place const& at) { net_.begin_anew(seed_of_attempt(plan_.seed, at.attempt)); }
+  void before_epoch(run_place const& at) {
+    if (!shown_ || at.in_attempt == 0) {
+      if (shown_) shown_->finish();
+      shown_.emplace(fmt::format("{} seed {}{}", plan_.model, plan_.seed,
+                                 at.attempt > 0 ? fmt::format(", attempt {}", at.attempt + 1) : std::string()),
+                     plan_.updates * plan_.batch, plan_.example, examples_in(at.in_attempt));
+    }
+    if (at.update == begin_ && !plan_.leads_to.empty() &&
+        std::filesystem::exists(plan_.leads_to + "/model.safetensors"))
+      set_aside(plan_.leads_to);
+  }
+  /// Whether a signal ends this run here.  Several processes agree about that where they look at what they have done.
+  bool stops(bool looks) {
+    if (world().size() == 1) return interrupted != 0;
+    if (!looks || !any_process(interrupted != 0)) return false;
+    if (interrupted == 0) interrupted = SIGTERM;
+    return true;
+  }
+  void after_look(run_place const& at, epoch_record const& e) {
+    at_ = at;
+    shown_->update(examples_in(at.in_attempt), fmt::format("loss {:.4f}", e.last.loss));
+  }
+  std::optional<double> validate(epoch_record const&) {
+    epoch_seconds_ = seconds_since(epoch_start_);
+    return validation_ = t_.validate();
+  }
+  run_control after_epoch(epoch_record const& e) {
+    metrics_.add(fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.2f},{:.0f}", e.epoch + 1, at_.update, e.loss,
+                             t_.rate(static_cast<std::int64_t>(at_.in_attempt - 1)), e.last.norm, *e.validation,
+                             seconds(), static_cast<double>(examples_in(at_.update - epoch_begin_)) / epoch_seconds_));
+    // With a shorter one a longer run goes on; what the clock said is no part of a checkpoint.
+    save(at_.in_attempt % static_cast<std::uint64_t>(plan_.epoch_updates) == 0 ? unfinished_epoch() : of(e, 0));
+    epoch_start_ = clock::now();
+    epoch_begin_ = at_.update;
+    return run_control::go_on;
+  }
+  void after_stop(epoch_record const& e) { save(of(e, seconds())); }
+
+  void tell(run_diverged const& e) {
+    auto const step = static_cast<std::int64_t>(e.update.step), at = step % plan_.updates;
+    auto const what = e.weight.empty() ? fmt::format("the loss is {:g} at", e.update.loss) : e.weight + " after";
+    shown_->finish();
+    if (world().is_first())
+      fmt::print(stderr, "{} update {} (batch {} of epoch {}){}: stopped{}\n", what, step, at % plan_.epoch_updates,
+                 options().place_of(e.update.step, 0).epoch + 1,
+                 e.weight.empty() ? fmt::format(", the gradient's norm {:g}", e.update.norm) : "",
+                 !checkpoint_.empty() && std::filesystem::exists(checkpoint_) ? "; the last checkpoint is kept" : "");
+  }
+  /// The rest of the log, when the run has ended.
+  void finish(run_log& log) {
+    if (shown_) shown_->finish();
+    auto const step = static_cast<std::int64_t>(net_.step());
+    log.attempts = static_cast<int>(std::max<std::int64_t>(1, (step + plan_.updates - 1) / plan_.updates));
+    log.updates = step - static_cast<std::int64_t>(begin_);
+    log.seconds = seconds();
+    log.losses = metrics_.losses();
+    log.validations = metrics_.validations();
+    // Of weights that are no numbers nothing is asked.
+    if (!log.interrupted && !log.diverged && !validation_)
+      validation_ = net_.with_averages([&] { return t_.validate(); });
+    log.validation = validation_.value_or(0);
+    if (log.interrupted || step > 0) return;
+    metrics_.write();  // a run has its files, also where it made no update
+    save({});
+  }
+
+ private:
+  std::string in_folder(char const* name) const { return plan_.out.empty() ? std::string() : plan_.out + "/" + name; }
+  std::int64_t examples_in(std::uint64_t updates) const { return static_cast<std::int64_t>(updates) * plan_.batch; }
+  /// Of all processes that ran it.
+  double seconds() const { return before_ + seconds_since(start_); }
+  static unfinished_epoch of(epoch_record const& e, double seconds) {
+    return {e.loss_sum, static_cast<long long>(e.updates), seconds};
+  }
+  void save(unfinished_epoch const& left) {
+    record_.notes = left.text();
+    // Processors of two kinds may compute other bits.
+    if (world().size() > 1) expect_same("the weights that it has come to", net_.digest());
+    if (!checkpoint_.empty()) net_.save(checkpoint_, record_);
+  }
+
+  training& t_;
+  run_plan const& plan_;
+  learner& net_;
+  std::string checkpoint_;
+  run_record record_;
+  unfinished_epoch left_;
+  std::uint64_t begin_, epoch_begin_ = begin_;  // updates: of this process, and of its epoch
+  metrics_file metrics_;
+  double before_, epoch_seconds_ = 0;
+  clock::time_point start_, epoch_start_;
+  std::optional<progress> shown_;
+  std::optional<double> validation_;  // of the last epoch
+  run_place at_;                      // of the last look
+};
 
 }  // namespace
 
 run_log train(training& t, run_plan const& plan) {
-  auto& net = t.net();
   std::optional<run_lock> lock;
   if (!plan.out.empty()) lock.emplace(plan.out);
   t.initialize(plan.seed);
-  if (plan.average > 0) net.keep_averages(plan.average);
-  auto const validate = [&] { return with_averages(net, [&] { return t.validate(); }); };
-  auto const checkpoint = plan.out.empty() ? std::string() : plan.out + "/model.safetensors";
-  run_record record = plan.record;
-  record.settings += plan.data;
-  expect_same("the model", plan.record.configuration + plan.record.vocabulary);
-  expect_same("options or data", record.settings);
-  auto epoch_so_far = resumed(net, plan, record, checkpoint);
-  if (world().size() > 1)
-    expect_same("the weights that it begins with", fmt::format("update {}, digest {}", net.step(), net.digest()));
-  if (!plan.out.empty()) write_atomically(plan.out + "/config.toml", plan.config);
-  auto const begin = static_cast<std::int64_t>(net.step());
-  metrics_file metrics(plan.out.empty() ? std::string() : plan.out + "/metrics.csv", net.step());
-  double const before = std::max(metrics.seconds(), epoch_so_far.seconds);
-  if (epoch_so_far.updates > 0 && begin % plan.updates != 0) metrics.reopen(net.step());  // else an attempt has ended
-  auto const save = [&] {
-    record.notes = epoch_so_far.text();
-    // Processors of two kinds may compute other bits.
-    if (world().size() > 1) expect_same("the weights that it has come to", net.digest());
-    if (!checkpoint.empty()) net.save(checkpoint, record);
-  };
-  announce(t, plan);
-  detail::interrupt_guard const guard;
+  if (plan.average > 0) t.net().keep_averages(plan.average);
+  run_files files(t, plan);
+  interrupt_guard const guard;
   run_log log;
-  std::int64_t const epochs = (plan.updates + plan.epoch_updates - 1) / plan.epoch_updates;  // of an attempt
-  auto const updates_with_dropout = std::llround(plan.dropout_until * static_cast<double>(plan.updates));
-  std::optional<progress> shown;
-  auto const start = clock::now();
-  auto epoch_start = start;
-  std::int64_t epoch_begin = begin;  // of this process
-  update_record last{};
-  bool validated = false;  // since the last update
-  for (std::int64_t update = begin; update < plan.updates * plan.attempts; ++update) {
-    auto const before_it = update % plan.updates;  // updates of this attempt
-    if ((update > 0 || plan.follows) && before_it % (plan.ends_early ? plan.epoch_updates : plan.updates) == 0 &&
-        with_averages(net, [&] { return t.fits(); })) {
-      if (update == 0) fmt::print("this training begins with weights that answer its examples: no update is made\n");
-      break;
-    }
-    if (before_it == 0) epoch_so_far = {};
-    if (update > 0 && before_it == 0) net.begin_anew(seed_of_attempt(plan.seed, update / plan.updates));
-    if (!shown || before_it == 0) {
-      if (shown) shown->finish();
-      auto const attempt = update / plan.updates + 1;
-      shown.emplace(fmt::format("{} seed {}{}", plan.model, plan.seed,
-                                attempt > 1 ? fmt::format(", attempt {}", attempt) : std::string()),
-                    plan.updates * plan.batch, plan.example, before_it * plan.batch);
-    }
-    if (update == begin && !plan.leads_to.empty() && std::filesystem::exists(plan.leads_to + "/model.safetensors"))
-      detail::set_aside(plan.leads_to);
-    net.set_dropout(before_it < updates_with_dropout);
-    make_update(
-        net, [&](std::int64_t number, auto const& use) { t.fill(number, use); }, update, t.rate(before_it));
-    validated = false;
-    bool const epoch_ends = (before_it + 1) % plan.epoch_updates == 0 || before_it + 1 == plan.updates;
-    bool const looks = epoch_ends || (update + 1) % net.patience() == 0;
-    bool const stops = interrupted_anywhere(looks);
-    if (!looks && !stops) continue;
-    auto const diverges = [&](std::string const& what, std::int64_t step, std::string const& more) {
-      auto const at = step % plan.updates;
-      shown->finish();
-      if (world().is_first())
-        fmt::print(stderr, "{} update {} (batch {} of epoch {}){}: stopped{}\n", what, step, at % plan.epoch_updates,
-                   step / plan.updates * epochs + at / plan.epoch_updates + 1, more,
-                   !checkpoint.empty() && std::filesystem::exists(checkpoint) ? "; the last checkpoint is kept" : "");
-      log.diverged = log.failed = true;
-    };
-    for (auto const& r : net.records()) {
-      if (!is_finite(r.loss) || !is_finite(r.norm)) {
-        diverges(fmt::format("the loss is {:g} at", r.loss), static_cast<std::int64_t>(r.step),
-                 fmt::format(", the gradient's norm {:g}", r.norm));
-        break;
-      }
-      epoch_so_far.loss_sum += r.loss;
-      ++epoch_so_far.updates;
-      last = r;
-    }
-    // What the last update made is judged or kept, and has had no loss yet.
-    if (auto const bad = !log.diverged && (epoch_ends || stops) ? net.not_finite() : std::string(); !bad.empty())
-      diverges(bad + " after", update, "");
-    if (log.diverged) break;
-    shown->update((before_it + 1) * plan.batch, fmt::format("loss {:.4f}", last.loss));
-    if (epoch_ends) {
-      auto const epoch = update / plan.updates * epochs + before_it / plan.epoch_updates + 1;
-      double const seconds = seconds_since(epoch_start),
-                   mean = epoch_so_far.loss_sum / static_cast<double>(epoch_so_far.updates);
-      log.validation = validate();
-      validated = true;
-      metrics.add(fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.2f},{:.0f}", epoch, update + 1, mean,
-                              t.rate(before_it), last.norm, log.validation, before + seconds_since(start),
-                              static_cast<double>((update + 1 - epoch_begin) * plan.batch) / seconds));
-      if ((before_it + 1) % plan.epoch_updates == 0)
-        epoch_so_far = {};
-      else  // a longer run goes on with it; what the clock said is no part of a checkpoint
-        epoch_so_far.seconds = 0;
-      save();
-      epoch_start = clock::now();
-      epoch_begin = update + 1;
-    }
-    if (stops) {
-      if (!epoch_ends) {
-        epoch_so_far.seconds = before + seconds_since(start);
-        save();
-      }
-      log.interrupted = true;
-      break;
-    }
+  try {
+    auto const ended = run(t.net(), t, files.options(), files);
+    log.interrupted = ended.stopped;
+    if (ended.fits && t.net().step() == 0)
+      fmt::print("this training begins with weights that answer its examples: no update is made\n");
+  } catch (run_diverged const& e) {
+    files.tell(e);
+    log.diverged = log.failed = true;
   }
-  if (shown) shown->finish();
-  log.attempts = static_cast<int>(
-      std::max<std::int64_t>(1, (static_cast<std::int64_t>(net.step()) + plan.updates - 1) / plan.updates));
-  log.updates = static_cast<std::int64_t>(net.step()) - begin;
-  log.seconds = before + seconds_since(start);
-  log.losses = metrics.losses();
-  log.validations = metrics.validations();
-  // Of weights that are no numbers nothing is asked.
-  if (!log.interrupted && !log.diverged && !validated) log.validation = validate();
-  // A run has its files, also where it made no update.
-  if (!log.interrupted && net.step() == 0) {
-    metrics.write();
-    save();
-  }
+  files.finish(log);
   return log;
 }
 

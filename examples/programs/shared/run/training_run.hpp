@@ -41,10 +41,8 @@ struct run_log {
   bool failed = false;    // that, or what a program says of what was learned
 };
 
-namespace detail {
 /// An earlier run's files in a folder where another begins get names that no file has.
 void set_aside(std::string const& folder);
-}  // namespace detail
 
 /// What a line about a run ends with; unlearned: where its loss was finite and the program calls it failed all the
 /// same.

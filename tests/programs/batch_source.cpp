@@ -1,16 +1,17 @@
 // Sizes of memory, the largest batch that fits, and batches cut into parts.
 // SPDX-License-Identifier: Apache-2.0
-#include "shared/run/batch_parts.hpp"
+#include "shared/run/batch_source.hpp"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "shared/backend/memory_size.hpp"
+#include "shared/run/learner.hpp"
 #include "tests/catch.hpp"
 #include "triad/cpu/backend.hpp"
 
-namespace programs_batch_parts_tests {
+namespace programs_batch_source_tests {
 
 using namespace triad::programs;
 using triad::index_t;
@@ -72,6 +73,7 @@ TEST_CASE("backends with threads plan for the same number of them") {
 struct told_learner final : learner {
   triad::share_range own{};
   std::vector<int> held;
+  std::uint64_t steps = 0;
   std::vector<std::string> did;
 
   bool add(int example) {
@@ -86,25 +88,30 @@ struct told_learner final : learner {
     for (int const h : held) text += " " + std::to_string(h);
     return text;
   }
-  void update(double rate) override { did.push_back("update" + batch() + " at " + std::to_string(rate).substr(0, 3)); }
+  void update(double rate) override {
+    did.push_back("update" + batch() + " at " + std::to_string(rate).substr(0, 3));
+    ++steps;
+  }
   void accumulate(double fraction) override {
     did.push_back("part" + batch() + " of " + std::to_string(fraction).substr(0, 4));
   }
   triad::share_range shares() const override { return own; }
   void begin_share(index_t share) override { did.push_back("share " + std::to_string(share)); }
-  void finish(double rate) override { did.push_back("finish at " + std::to_string(rate).substr(0, 3)); }
+  void finish(double rate) override {
+    did.push_back("finish at " + std::to_string(rate).substr(0, 3));
+    ++steps;
+  }
   void rehearse() override {}
-  std::vector<triad::update_record> const& records() override { return records_; }
+  std::vector<triad::update_record> const& records() override { return records_.assign(1, {steps, 1, 1}), records_; }
   int patience() const override { return 1; }
   void initialize(std::uint64_t) override {}
   void keep_averages(double) override {}
   void set_dropout(bool) override {}
-  void exchange_averages() override {}
   void begin_anew(std::uint64_t) override {}
   void save(std::string const&, run_record const&) override {}
   std::string load(triad::checkpoint const&, run_record const&) override { return {}; }
   std::string digest() const override { return {}; }
-  std::uint64_t step() const override { return 0; }
+  std::uint64_t step() const override { return steps; }
   triad::trainer_bytes bytes() const override { return {}; }
   index_t parameters() const override { return 0; }
   std::string not_finite() const override { return {}; }
@@ -113,72 +120,72 @@ struct told_learner final : learner {
   std::vector<triad::update_record> records_;
 };
 
+// Batches of numbers, each of which is its size and its answers.
+struct numbers final : batch_source {
+  told_learner& net;
+  std::vector<std::vector<int>> batches;
+  bool may_be_cut = true;
+
+  numbers(told_learner& n, std::vector<std::vector<int>> all) : net(n), batches(std::move(all)) {}
+  /// Their updates, from the first.
+  void train() {
+    net.steps = 0;
+    net.did.clear();
+    triad::run(net, *this, {.epoch_updates = 1, .updates = batches.size(), .schedule = 0.5});
+  }
+
+ protected:
+  std::size_t begin_update(std::int64_t update) override {
+    batch_ = batches[static_cast<std::size_t>(update)];
+    return batch_.size();
+  }
+  void clear() override { net.held.clear(); }
+  bool add(std::size_t k) override { return net.add(batch_[k]); }
+  double asked(std::size_t k) override { return batch_[k]; }
+  bool may_cut() const override { return may_be_cut; }
+
+ private:
+  std::vector<int> batch_;
+};
+
+using list = std::vector<std::string>;
+
 TEST_CASE("a batch is cut where the next example has no room, and its parts count by their answers") {
   told_learner net;
-  std::vector<std::vector<int>> const batches{{3, 3, 4}, {6, 5, 2, 3, 4}, {10, 10}, {}};
-  auto const fill = [&](std::int64_t update, batch_use const& use) {
-    cut_batch(
-        batches[static_cast<std::size_t>(update)], [&] { net.held.clear(); },
-        [&](int example) { return net.add(example); }, [](int example) { return example; }, use, true);
-  };
-  using list = std::vector<std::string>;
-  for (std::int64_t update = 0; update < 4; ++update) make_update(net, fill, update, 0.5);
+  numbers some(net, {{3, 3, 4}, {6, 5, 2, 3, 4}, {10, 10}, {}});
+  some.train();
   CHECK(net.did == list{"update 3 3 4 at 0.5", "part 6 of 0.30", "part 5 2 3 of 0.50", "part 4 of 0.20",
                         "finish at 0.5", "part 10 of 0.50", "part 10 of 0.50", "finish at 0.5", "update at 0.5"});
-  CHECK(most_parts(fill, 0, 4) == 3);
-  CHECK(most_parts(fill, 0, 1) == 1);
-  // A fill of one part.
-  net.did.clear();
-  auto const plain = [&](std::int64_t, batch_use const& use) {
-    net.held = {7};
-    use.part({});
-  };
-  make_update(net, plain, 0, 0.5);
-  CHECK(net.did == list{"update 7 at 0.5"});
-  CHECK(most_parts(plain, 0, 3) == 1);
-  // An example that never fits.
-  auto const large = [&](std::int64_t, batch_use const& use) {
-    cut_batch(
-        std::vector<int>{11}, [&] { net.held.clear(); }, [&](int example) { return net.add(example); },
-        [](int) { return 1; }, use, true);
-  };
-  CHECK_THROWS_WITH(make_update(net, large, 0, 0.5), contains("no room of its own"));
-  // A batch that was said to have room.
-  auto const bounded = [&](std::int64_t, batch_use const& use) {
-    cut_batch(
-        std::vector<int>{6, 5}, [&] { net.held.clear(); }, [&](int example) { return net.add(example); },
-        [](int) { return 1; }, use);
-  };
-  CHECK_THROWS_WITH(make_update(net, bounded, 0, 0.5), contains("within its bounds has no room"));
+  CHECK(most_parts(some, 0, 4) == 3);
+  CHECK(most_parts(some, 0, 1) == 1);
+  // Examples that never fit, alone or behind others, and a batch that was said to have room.
+  CHECK_THROWS_WITH(numbers(net, {{11}}).train(), contains("no room of its own"));
+  CHECK_THROWS_WITH(numbers(net, {{2, 11}}).train(), contains("no room of its own"));
+  numbers bounded(net, {{6, 5}});
+  bounded.may_be_cut = false;
+  CHECK_THROWS_WITH(bounded.train(), contains("within its bounds has no room"));
 }
 
 TEST_CASE("of a batch in shares a process fills its own, each by itself") {
   told_learner net;
-  std::vector<int> const batch{6, 5, 2, 3, 4};  // shares of 4: {6} {5} {2} {3, 4}
-  auto const fill = [&](std::int64_t count, batch_use const& use) {
-    cut_batch(
-        std::vector<int>(batch.begin(), batch.begin() + count), [&] { net.held.clear(); },
-        [&](int example) { return net.add(example); }, [](int example) { return example; }, use, true);
-  };
-  using list = std::vector<std::string>;
+  std::vector<int> const five{6, 5, 2, 3, 4};  // shares of 4: {6} {5} {2} {3, 4}
+  numbers whole(net, {five}), two(net, {{6, 5}}), four(net, {{6, 5, 2, 3}});
   net.own = {4, 0, 2};
-  make_update(net, fill, 5, 0.5);
+  whole.train();
   CHECK(net.did == list{"share 0", "part 6 of 0.30", "share 1", "part 5 of 0.25", "finish at 0.5"});
-  net.did.clear();
   net.own = {4, 2, 4};
-  make_update(net, fill, 5, 0.5);
+  whole.train();
   CHECK(net.did == list{"share 2", "part 2 of 0.10", "share 3", "part 3 4 of 0.35", "finish at 0.5"});
   // Fewer examples than shares: some are empty, and begun all the same.
-  net.did.clear();
   net.own = {4, 0, 4};
-  make_update(net, fill, 2, 0.5);
+  two.train();
   CHECK(net.did ==
         list{"share 0", "share 1", "part 6 of 0.54", "share 2", "share 3", "part 5 of 0.45", "finish at 0.5"});
+  CHECK(most_parts(two, 0, 1, 4) == 2);
   // A share that is larger than the room.
-  net.did.clear();
   net.own = {2, 0, 1};
-  make_update(net, fill, 4, 0.5);
+  four.train();
   CHECK(net.did == list{"share 0", "part 6 of 0.37", "part 5 of 0.31", "finish at 0.5"});
 }
 
-}  // namespace programs_batch_parts_tests
+}  // namespace programs_batch_source_tests

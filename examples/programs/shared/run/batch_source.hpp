@@ -1,0 +1,119 @@
+// The batch of an update, in the parts that a learner's memory holds, as a range that fills the learner's batch.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <stdexcept>
+
+#include "triad/train/run.hpp"
+
+namespace triad::programs {
+
+/// What a program trains on, by the number of the update: the examples of each, and how one comes into a batch.
+class batch_source {
+ public:
+  virtual ~batch_source() = default;
+
+  class part_range;
+  /// Of an update's batch the parts of these shares, one after the other.  It is cut into shares, and those where the
+  /// next example has no room, which depends on the examples and the room alone.
+  part_range parts(std::uint64_t update, share_range const& shares);
+
+ protected:
+  /// The examples of this update are asked for next; how many they are.
+  virtual std::size_t begin_update(std::int64_t update) = 0;
+  /// Empties the learner's batch.
+  virtual void clear() = 0;
+  /// Puts an example of the update into it, or returns false where it has no room.
+  virtual bool add(std::size_t example) = 0;
+  /// How many answers the loss of an example is a mean over.
+  virtual double asked(std::size_t /*example*/) { return 1; }
+  /// Whether a share may be cut: else there is room for each, and a logic_error says where there is not.
+  virtual bool may_cut() const { return false; }
+};
+
+/// Gone through once.
+class batch_source::part_range {
+ public:
+  part_range(batch_source& of, std::uint64_t update, share_range const& shares)
+      : of_(&of), update_(static_cast<std::int64_t>(update)), shares_(shares), share_(shares.first) {}
+
+  class iterator {
+   public:
+    explicit iterator(part_range& of) : of_(&of) {}
+    batch_part const& operator*() const { return of_->part_; }
+    iterator& operator++() { return of_->next(), *this; }
+    bool operator!=(std::default_sentinel_t) const { return !of_->ended_; }
+
+   private:
+    part_range* of_;
+  };
+
+  iterator begin() {
+    count_ = of_->begin_update(update_);
+    for (std::size_t i = 0; i < count_; ++i) all_ += of_->asked(i);
+    next();
+    return iterator(*this);
+  }
+  static std::default_sentinel_t end() { return {}; }
+
+ private:
+  /// Fills the learner's batch with the next part.
+  void next() {
+    part_ = {};
+    if (in_share_ && next_ == last_) {
+      in_share_ = false;
+      ended_ = ++share_ == shares_.last;
+      if (ended_) return;
+    }
+    bool const several = shares_.all > 1;
+    if (!in_share_) {
+      auto const here = examples_of_share(share_, shares_.all, count_);
+      next_ = here.first, last_ = here.last, in_share_ = true, is_cut_ = several;
+      if (several) part_.begins = share_;
+      part_.empty = several && next_ == last_;
+    }
+    double here = 0;
+    auto const first = next_;
+    if (!part_.empty) of_->clear();
+    for (; next_ < last_ && of_->add(next_); ++next_) here += of_->asked(next_);
+    if (next_ < last_) {
+      if (!of_->may_cut()) throw std::logic_error("a batch within its bounds has no room");
+      if (next_ == first) throw std::logic_error("an example within the bounds of a batch has no room of its own");
+      is_cut_ = true;
+    }
+    if (!is_cut_) return;
+    part_.whole = false;
+    part_.fraction = all_ > 0 ? here / all_ : 0;
+  }
+
+  batch_source* of_;
+  std::int64_t update_;
+  share_range shares_;
+  index_t share_;
+  std::size_t count_ = 0, next_ = 0, last_ = 0;  // examples: of the update; of the share, those that are left
+  double all_ = 0;                               // answers of the update
+  bool in_share_ = false, is_cut_ = false, ended_ = false;
+  batch_part part_;
+};
+
+inline batch_source::part_range batch_source::parts(std::uint64_t update, share_range const& shares) {
+  return {*this, update, shares};
+}
+
+/// The most parts of any of the updates in [first, last).
+inline int most_parts(batch_source& source, std::int64_t first, std::int64_t last, index_t shares = 1) {
+  int most = 0;
+  for (auto update = first; update < last; ++update) {
+    int parts = 0;
+    for (auto const& part : source.parts(static_cast<std::uint64_t>(update), {shares, 0, shares}))
+      parts += part.empty ? 0 : 1;
+    most = std::max(most, parts);
+  }
+  return most;
+}
+
+}  // namespace triad::programs
