@@ -35,7 +35,7 @@ TEST_CASE("the same seed gives the same questions, and none twice") {
 TEST_CASE("whatever way a text is derived, it has the same query") {
   std::map<std::string, std::string> queries;
   rule_names names;
-  triad::programs::counter_random random(11);
+  triad::counter_random random(11);
   for (int i = 0; i < 100000; ++i) {
     question_writer writer(names);
     bool const counts = question_grammar(writer, random).question(i % 4);

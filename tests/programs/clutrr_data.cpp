@@ -13,10 +13,10 @@
 
 #include "graphs/clutrr/data.hpp"
 #include "shared/processes/atomic_file.hpp"
-#include "shared/run/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/core/random.hpp"
 
 namespace programs_clutrr_data_tests {
 
@@ -246,13 +246,13 @@ TEST_CASE("a mutated file is read or refused, never worse") {
   scratch_folder folder;
   std::string const valid = "task_name," + header + "task_1.2," + good_row + "\ntask_1.2," + good_row + "\n";
   std::string const alphabet = std::string("\"'[](),\\\n\r 019-.task_wife\xef\xbb\xbf\xff") + '\0';
-  auto const pick = [](triad::programs::counter_random& random, std::size_t bound) {
+  auto const pick = [](triad::counter_random& random, std::size_t bound) {
     return static_cast<std::size_t>(random.below(static_cast<int>(bound)));
   };
   int read = 0;
   int refused = 0;
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
-    triad::programs::counter_random random(20240229, seed);
+    triad::counter_random random(20240229, seed);
     std::string text = valid;
     for (int change = 1 + random.below(4); change > 0 && !text.empty(); --change) {
       auto const at = pick(random, text.size());

@@ -13,8 +13,8 @@
 #include "graphs/clutrr/family.hpp"
 #include "graphs/clutrr/genealogy.hpp"
 #include "graphs/clutrr/generate.hpp"
-#include "shared/run/random.hpp"
 #include "tests/catch.hpp"
+#include "triad/core/random.hpp"
 
 using clutrr::relation;
 using clutrr::relation_set;
@@ -46,7 +46,7 @@ struct known_family {
   std::vector<relation> table;
 
   explicit known_family(std::uint64_t seed, int size, int most_children) {
-    triad::programs::counter_random random(seed);
+    triad::counter_random random(seed);
     people.sample(random, size, most_children);
     for (int a = 0; a < people.size(); ++a)
       for (int b = 0; b < people.size(); ++b) table.push_back(people.between(a, b));

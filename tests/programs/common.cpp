@@ -18,12 +18,12 @@
 #include "shared/report/svg_plot.hpp"
 #include "shared/report/table.hpp"
 #include "shared/run/progress.hpp"
-#include "shared/run/random.hpp"
 #include "shared/run/run_folder.hpp"
 #include "shared/run/training_run.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/core/random.hpp"
 
 namespace programs_common_tests {
 
@@ -178,9 +178,9 @@ TEST_CASE(
 }
 
 TEST_CASE("random numbers are the same on every platform and cover their range evenly") {
-  triad::programs::counter_random random(1, 2);
-  triad::programs::counter_random again(1, 2);
-  triad::programs::counter_random other(1, 3);
+  triad::counter_random random(1, 2);
+  triad::counter_random again(1, 2);
+  triad::counter_random other(1, 3);
   int counts[7] = {};
   int equal = 0;
   for (int i = 0; i < 70000; ++i) {
@@ -192,7 +192,7 @@ TEST_CASE("random numbers are the same on every platform and cover their range e
   }
   for (int const n : counts) CHECK(std::abs(n - 10000) < 500);
   CHECK(std::abs(equal - 10000) < 500);
-  CHECK(triad::programs::counter_random(42, 7)() == 0xe4e28608b50ef46dU);
+  CHECK(triad::counter_random(42, 7)() == 0xe4e28608b50ef46dU);
 }
 
 TEST_CASE("a table aligns its columns by characters") {

@@ -7,9 +7,9 @@
 #include <set>
 #include <vector>
 
-#include "shared/run/random.hpp"
 #include "shared/run/token_batches.hpp"
 #include "tests/catch.hpp"
+#include "triad/core/random.hpp"
 
 namespace programs_seq2seq_batches_tests {
 
@@ -18,7 +18,7 @@ using triad::index_t;
 using triad::test::contains;
 
 std::vector<pair_length> lengths(int count, int longest, std::uint64_t seed) {
-  triad::programs::counter_random random(seed);
+  triad::counter_random random(seed);
   std::vector<pair_length> result;
   for (int i = 0; i < count; ++i) result.push_back({2 + random.below(longest - 1), 2 + random.below(longest - 1)});
   return result;

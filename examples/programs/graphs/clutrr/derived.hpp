@@ -18,8 +18,8 @@
 
 #include "graph.hpp"
 #include "graphs/rules.hpp"
-#include "shared/run/random.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/core/random.hpp"
 
 namespace clutrr {
 
@@ -43,7 +43,7 @@ class derived_chains {
   kinship_graph next(int k) {
     constexpr int most_tries = 100'000;
     for (int i = 0; i < most_tries; ++i) {
-      triad::programs::counter_random random(seed_, made_++);
+      triad::counter_random random(seed_, made_++);
       int const answer = answers_[static_cast<std::size_t>(random.below(static_cast<int>(answers_.size())))];
       auto const facts = chain(random, answer, k);
       if (static_cast<int>(facts.size()) == k && derived(facts) == std::set{answer}) return graph_of(facts, answer);
@@ -81,12 +81,12 @@ class derived_chains {
     int const target = words_.target(words_.edge_name(label));
     return parts_.contains(target) ? target : -1;
   }
-  std::pair<int, int> drawn(triad::programs::counter_random& random, int target) const {
+  std::pair<int, int> drawn(triad::counter_random& random, int target) const {
     auto const& ways = parts_.at(target);
     return ways[static_cast<std::size_t>(random.below(static_cast<int>(ways.size())))];
   }
   /// Of k facts, or fewer where none is left that rules make of two.
-  facts_by_label chain(triad::programs::counter_random& random, int answer, int k) const {
+  facts_by_label chain(triad::counter_random& random, int answer, int k) const {
     auto const [first, second] = drawn(random, answer);
     facts_by_label facts{first, second};
     while (static_cast<int>(facts.size()) < k) {

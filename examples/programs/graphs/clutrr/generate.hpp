@@ -23,8 +23,8 @@
 #include "family.hpp"
 #include "genealogy.hpp"
 #include "graph.hpp"
-#include "shared/run/random.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/core/random.hpp"
 
 namespace clutrr {
 
@@ -72,7 +72,7 @@ class chain_generator {
   /// A chain of `k` facts about people 0, 1, ..., k in this order, and the question what k is to 0. `k` is at least 2.
   kinship_graph next(int k) {
     if (k < 2) throw std::invalid_argument("a chain needs at least 2 facts, but k is " + std::to_string(k));
-    triad::programs::counter_random random(seed_, made_++);
+    triad::counter_random random(seed_, made_++);
     relation const answer = draw_answer(random);
     for (int attempt = 0;; ++attempt) {
       // Everybody in a chain is close kin, so a long one needs large homes; each failure makes them larger.
@@ -106,7 +106,7 @@ class chain_generator {
     [[nodiscard]] int untold() const { return (word_of(first).told ? 0 : 1) + (word_of(second).told ? 0 : 1); }
   };
 
-  static relation draw_answer(triad::programs::counter_random& random) {
+  static relation draw_answer(triad::counter_random& random) {
     auto const& words = generated_vocabulary();
     auto const& name = words.target_name(random.below(words.targets.end()));
     for (std::size_t i = 0; i < relations; ++i)
@@ -115,7 +115,7 @@ class chain_generator {
   }
 
   // Takes two people in relation `answer` as the only fact, if the family has such a pair.
-  bool start(triad::programs::counter_random& random, relation answer) {
+  bool start(triad::counter_random& random, relation answer) {
     int const people = family_.size();
     for (int i = 0; i < people; ++i) {
       int const a = random.below(people);
@@ -134,7 +134,7 @@ class chain_generator {
   }
 
   // Splits facts until there are `k`, all of them relations that are told; false when nobody is left to tell about.
-  bool grow(triad::programs::counter_random& random, int k) {
+  bool grow(triad::counter_random& random, int k) {
     for (int left = k - 1; left > 0; --left) {
       int untold = 0;
       for (auto const& f : facts_) untold += word_of(f.is).told ? 0 : 1;
@@ -154,7 +154,7 @@ class chain_generator {
 
   // Replaces fact `at` by two, of which at most `untold` cannot be told. All rules that fit are equally likely, then
   // all people.
-  bool split_fact(triad::programs::counter_random& random, std::size_t at, int untold) {
+  bool split_fact(triad::counter_random& random, std::size_t at, int untold) {
     fact const whole = facts_[at];
     candidates_.clear();
     rules_.clear();

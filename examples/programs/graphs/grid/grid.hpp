@@ -3,12 +3,12 @@
 #pragma once
 
 #include "graphs/graphs.hpp"
-#include "shared/run/random.hpp"
+#include "triad/core/random.hpp"
 
 namespace grid {
 
 /// A path of so many steps that never goes back: what its end is to its beginning.
-inline graphs::written_graph path(triad::programs::counter_random& random, int steps) {
+inline graphs::written_graph path(triad::counter_random& random, int steps) {
   std::string const across = random.chance(1, 2) ? "left" : "right", along = random.chance(1, 2) ? "above" : "below";
   graphs::written_graph g{.nodes = steps + 1, .node_labels = {}, .pairs = {}, .query = {0, steps}, .target = {}};
   bool went_across = false, went_along = false;
@@ -22,7 +22,7 @@ inline graphs::written_graph path(triad::programs::counter_random& random, int s
 }
 
 inline std::vector<graphs::written_graph> paths(int count, int shortest, int longest, std::uint64_t seed) {
-  triad::programs::counter_random random(seed);
+  triad::counter_random random(seed);
   std::vector<graphs::written_graph> all;
   for (int i = 0; i < count; ++i) all.push_back(path(random, shortest + i % (longest - shortest + 1)));
   return all;

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "sentence.hpp"
-#include "shared/run/random.hpp"
+#include "triad/core/random.hpp"
 
 namespace cogs {
 
@@ -204,7 +204,7 @@ class sentence_generator {
     return verb;
   }
 
-  triad::programs::counter_random random_;
+  triad::counter_random random_;
   tagged_sentence sentence_;
 };
 

@@ -17,7 +17,7 @@ namespace cfq {
 inline corpus generate_questions(int count, std::uint64_t seed, int depth = 3, std::size_t longest = 30) {
   corpus c;
   std::unordered_set<std::string> seen;
-  triad::programs::counter_random random(seed);
+  triad::counter_random random(seed);
   for (int made = 0, tries = 0; made < count;) {
     question_writer writer(c.names);
     bool const counts = question_grammar(writer, random).question(random.below(depth + 1));

@@ -23,14 +23,14 @@
 
 #include "lexicon.hpp"
 #include "question_writer.hpp"
-#include "shared/run/random.hpp"
+#include "triad/core/random.hpp"
 
 namespace cfq {
 
 /// Draws one question.
 class question_grammar {
  public:
-  question_grammar(question_writer& writer, triad::programs::counter_random& random) : w_(&writer), random_(&random) {}
+  question_grammar(question_writer& writer, triad::counter_random& random) : w_(&writer), random_(&random) {}
 
   /// depth: how often phrases stand inside of others; at 0 there are entities alone.  True: the answer is a count.
   bool question(int depth) {
@@ -354,7 +354,7 @@ class question_grammar {
   }
 
   question_writer* w_;
-  triad::programs::counter_random* random_;
+  triad::counter_random* random_;
   bool passive_clauses_ = true;  // a noun may have one without "that was"
 };
 

@@ -12,8 +12,8 @@
 
 #include "rule_tree.hpp"
 #include "shared/run/permute.hpp"
-#include "shared/run/random.hpp"
 #include "triad/core/errors.hpp"
+#include "triad/core/random.hpp"
 #include "triad/io/text/characters.hpp"
 #include "triad/io/text/compound_split.hpp"
 #include "triad/io/text/compounds.hpp"
@@ -47,7 +47,7 @@ inline compound_split found_split(item_table const& atoms, item_table const& com
   triad::programs::permute(order, s.seed, 0);
   try {
     return triad::text::split_search(atoms, compounds, words, s, {order.begin(), order.end()},
-                                     triad::programs::counter_random(s.seed, 1))
+                                     triad::counter_random(s.seed, 1))
         .run();
   } catch (triad::data_error const& e) {
     throw triad::data_error(std::string(e.what()) + " (split: --train, --dev-and-test; train: --questions)");

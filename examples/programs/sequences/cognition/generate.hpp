@@ -22,7 +22,7 @@
 
 #include "options.hpp"
 #include "sequences/data.hpp"
-#include "shared/run/random.hpp"
+#include "triad/core/random.hpp"
 
 namespace cognition {
 
@@ -106,7 +106,7 @@ class command_generator {
         "the grammar has hardly any sentences left that were not drawn: ask for fewer (--sentences, --test-size)");
   }
 
-  triad::programs::counter_random random_;
+  triad::counter_random random_;
   std::set<std::string> seen_;
 };
 
