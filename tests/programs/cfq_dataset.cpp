@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sequences/cfq/data.hpp"
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 #include "tests/published.hpp"
@@ -21,7 +21,7 @@ using triad::test::contains;
 
 std::string stored(triad::test::scratch_folder const& folder, std::string const& name, std::string const& content) {
   std::filesystem::create_directories(std::filesystem::path(folder / name).parent_path());
-  triad::programs::write_atomically(folder / name, content);
+  triad::programs::first_writes(folder / name, content);
   return folder / name;
 }
 

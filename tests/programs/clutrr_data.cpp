@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "graphs/clutrr/data.hpp"
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 #include "triad/core/errors.hpp"
@@ -28,7 +28,7 @@ struct scratch_folder : triad::test::scratch_folder {
 
 void write_train(std::string const& path, std::vector<clutrr::kinship_graph> const& graphs,
                  clutrr::vocabulary const& words) {
-  triad::programs::write_atomically(path, clutrr::to_csv(graphs, words, "train"));
+  triad::programs::first_writes(path, clutrr::to_csv(graphs, words, "train"));
 }
 
 std::string const header = "story_edges,edge_types,query_edge,target\n";

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "shared/data/csv.hpp"
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "shared/report/printed.hpp"
 #include "shared/report/svg_bars.hpp"
 #include "shared/report/svg_plot.hpp"
@@ -145,9 +145,9 @@ TEST_CASE("the end of training says what is there, and not that metrics are that
 
 TEST_CASE("writing replaces a file whole") {
   scratch_file const file("old\n");
-  triad::programs::write_atomically(file.path, "new\n");
+  triad::programs::first_writes(file.path, "new\n");
   CHECK(file.content() == "new\n");
-  CHECK_THROWS_AS(triad::programs::write_atomically("/proc/no-such-folder/a", "x"), triad::data_error);
+  CHECK_THROWS_AS(triad::programs::first_writes("/proc/no-such-folder/a", "x"), triad::data_error);
 }
 
 TEST_CASE("a run's checkpoint and options are found by its folder and by the checkpoint") {

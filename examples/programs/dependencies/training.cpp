@@ -7,7 +7,7 @@
 
 #include "program.hpp"
 #include "shared/cli/say.hpp"
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "shared/run/sample.hpp"
 #include "shared/run/seed_means.hpp"
 #include "triad/core/errors.hpp"
@@ -222,7 +222,7 @@ int train(options& o) {
     fmt::print("\n{}{}\n", triad::programs::table_of(*runs, percent), triad::programs::whose_mean(*runs, o.seed));
   if (!o.out.empty()) {
     triad::programs::write_plots(o, *runs, {"sum of two cross entropies", "labelled attachment score"});
-    triad::programs::write_atomically(o.out + "/scores.csv", triad::programs::scores_csv(*runs, percent));
+    triad::programs::first_writes(o.out + "/scores.csv", triad::programs::scores_csv(*runs, percent));
     triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds, "scores"));
   }
   return triad::programs::status_of(*runs);

@@ -14,7 +14,7 @@
 #include "shared/cli/say.hpp"
 #include "shared/data/json_lines.hpp"
 #include "shared/data/json_members.hpp"
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "shared/report/confusion.hpp"
 #include "shared/report/svg_arcs.hpp"
 #include "shared/report/table.hpp"
@@ -61,10 +61,10 @@ int evaluate(options const& o) {
       if (!o.out.empty()) text += to_conllu(parsed);
     });
     triad::programs::say("{}{}\n", told(scores_of(part.name, found), found.words), unknown_in(part.all, model.words));
-    if (!o.out.empty()) triad::programs::write_atomically(o.out + "/" + part.name + ".conllu", text);
+    if (!o.out.empty()) triad::programs::first_writes(o.out + "/" + part.name + ".conllu", text);
   }
   if (o.confusion) fmt::print("{}", relations.table());
-  if (!o.out.empty()) triad::programs::write_atomically(o.out + "/confusion.csv", relations.csv());
+  if (!o.out.empty()) triad::programs::first_writes(o.out + "/confusion.csv", relations.csv());
   return 0;
 }
 
@@ -187,7 +187,7 @@ int explain(options const& o) {
         fmt::print("{}", table.text());
         if (o.out.empty()) return;
         triad::programs::make_folder(o.out);
-        triad::programs::write_atomically(o.out + "/tree.svg", picture(s, tree, model.words));
+        triad::programs::first_writes(o.out + "/tree.svg", picture(s, tree, model.words));
         triad::programs::say("{}/tree.svg\n", o.out);
       });
   return 0;

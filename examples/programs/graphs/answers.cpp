@@ -9,7 +9,7 @@
 #include "shared/backend/in_batches.hpp"
 #include "shared/cli/outputs.hpp"
 #include "shared/cli/say.hpp"
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "shared/report/attention_names.hpp"
 #include "shared/report/confusion.hpp"
 #include "shared/report/printed.hpp"
@@ -186,7 +186,7 @@ void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_
     fmt::print("{:<{}}  {:.3f}  ({} questions)\n", names[p], widest(names), share_of(right[p], parts[p].graphs),
                parts[p].graphs.size());
   if (o.confusion) fmt::print("{}", answers.table());
-  if (!o.out.empty()) triad::programs::write_atomically(o.out + "/confusion.csv", answers.csv());
+  if (!o.out.empty()) triad::programs::first_writes(o.out + "/confusion.csv", answers.csv());
 }
 
 void explain(options const& o, triad::checkpoint const& file, labelled_graph const& graph,

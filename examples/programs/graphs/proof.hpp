@@ -190,7 +190,7 @@ inline std::string proof_svg(proof_input const& input, std::vector<proof_step> c
 
 /// Writes the picture; throws data_error when that fails.
 inline void write_proof_svg(std::string const& path, proof_input const& input, std::vector<proof_step> const& steps) {
-  triad::programs::write_atomically(path, proof_svg(input, steps));
+  triad::programs::first_writes(path, proof_svg(input, steps));
 }
 
 }  // namespace graphs

@@ -8,7 +8,7 @@
 #include "program.hpp"
 #include "shared/cli/outputs.hpp"
 #include "shared/cli/say.hpp"
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "shared/report/svg_heat_map.hpp"
 #include "shared/report/table.hpp"
 #include "trained.hpp"
@@ -86,7 +86,7 @@ int explain(options const& o, program const& p) {
     if (!o.out.empty()) triad::programs::write_svg(o.out + "/" + side + ".svg", map_of(side, *values));
   }
   if (o.out.empty()) return 0;
-  triad::programs::write_atomically(o.out + "/layers.csv", csv);
+  triad::programs::first_writes(o.out + "/layers.csv", csv);
   triad::programs::say("layers.csv and a picture of each side are in {}\n", o.out);
   return 0;
 }

@@ -9,7 +9,7 @@
 #include "score.hpp"
 #include "shared/backend/memory_size.hpp"
 #include "shared/cli/say.hpp"
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "trained.hpp"
 #include "translate.hpp"
 #include "triad/train/schedule.hpp"
@@ -166,7 +166,7 @@ int train(options& o, program p) {
     triad::programs::write_plots(
         o, *runs,
         {"cross entropy of a token, smoothed", loss ? "cross entropy of a token" : "sentences that are right", loss});
-    triad::programs::write_atomically(o.out + "/scores.csv", scores_csv(*runs));
+    triad::programs::first_writes(o.out + "/scores.csv", scores_csv(*runs));
     triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds, "translations, scores"));
   }
   return triad::programs::status_of(*runs);

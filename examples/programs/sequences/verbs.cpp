@@ -9,7 +9,7 @@
 #include "shared/cli/say.hpp"
 #include "shared/data/json_lines.hpp"
 #include "shared/data/json_members.hpp"
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "shared/report/printed.hpp"
 #include "shared/report/table.hpp"
 #include "shared/run/seed_means.hpp"
@@ -71,7 +71,7 @@ void write_lines(std::string const& folder, std::string const& part, std::vector
   if (folder.empty()) return;
   std::string text;
   for (auto const& line : lines) text += line + "\n";
-  triad::programs::write_atomically(folder + "/" + lines_file(part), text);
+  triad::programs::first_writes(folder + "/" + lines_file(part), text);
 }
 
 namespace {
@@ -109,7 +109,7 @@ int evaluate(options const& o, program const& p) {
     fmt::print("{}\n", told(found.parts.back()));
     std::fflush(stdout);
   }
-  if (!o.out.empty()) triad::programs::write_atomically(o.out + "/scores.csv", scores_csv({found}));
+  if (!o.out.empty()) triad::programs::first_writes(o.out + "/scores.csv", scores_csv({found}));
   return 0;
 }
 

@@ -190,7 +190,7 @@ namespace detail {
 inline std::vector<triad::text::bpe_merge> merges_from(nlohmann::json const& json) {
   std::vector<triad::text::bpe_merge> merges;
   for (auto const& text : json.get<std::vector<std::string>>()) {
-    auto merge = triad::text::detail::merge_of(text);
+    auto merge = triad::text::merge_of(text);
     if (!merge) throw triad::data_error("a merge is " + triad::quoted(nlohmann::json(text)) + ", expected two parts");
     merges.push_back(*std::move(merge));
   }

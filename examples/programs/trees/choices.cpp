@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "shared/data/json_lines.hpp"
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "shared/report/svg_heat_map.hpp"
 #include "shared/report/table.hpp"
 
@@ -264,7 +264,7 @@ void choices_file::add(choice_record const& r) {
   if (r.update <= last_) return;
   last_ = r.update;
   text_ += to_json_line(r) + "\n";
-  if (!path_.empty()) triad::programs::write_atomically(path_, text_);
+  if (!path_.empty()) triad::programs::first_writes(path_, text_);
 }
 
 }  // namespace trees

@@ -16,7 +16,7 @@
 #include "score.hpp"
 #include "shared/cli/outputs.hpp"
 #include "shared/cli/say.hpp"
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "trained.hpp"
 
 namespace trees {
@@ -49,7 +49,7 @@ void explain_one(trained& model, program_options const& o, data_reader const& re
                                      : "the right tree is " + triad::to_text(given.target));
   for (auto const& [path, content] : {std::pair(o.json, to_json(e)), {o.dot, to_dot(e)}, {o.svg, to_svg(e)}}) {
     if (path.empty()) continue;
-    triad::programs::write_atomically(path, content);
+    triad::programs::first_writes(path, content);
     triad::programs::say("{}\n", path);
   }
 }
@@ -103,7 +103,7 @@ void explain_training(program_options const& o) {
   auto const all = read_choices(path);
   triad::programs::say("{}", to_text(all));
   if (o.svg.empty()) return;
-  triad::programs::write_atomically(o.svg, to_svg(all));
+  triad::programs::first_writes(o.svg, to_svg(all));
   triad::programs::say("{}\n", o.svg);
 }
 

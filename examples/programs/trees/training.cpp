@@ -12,7 +12,7 @@
 #include "program.hpp"
 #include "report.hpp"
 #include "shared/cli/say.hpp"
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "trained.hpp"
 #include "training_data.hpp"
 #include "triad/train/schedule.hpp"
@@ -216,9 +216,9 @@ int train(program_options& o, data_reader const& read) {
     triad::programs::write_plots(
         o, *runs,
         {.loss = "distance of trees, per position", .validation = "whole trees that are right", .file = "accuracy"});
-    triad::programs::write_atomically(o.out + "/splits.txt", several || found.front().diverged
-                                                                 ? table_of(found, o.seed)
-                                                                 : table_of(found.front().found));
+    triad::programs::first_writes(o.out + "/splits.txt", several || found.front().diverged
+                                                             ? table_of(found, o.seed)
+                                                             : table_of(found.front().found));
     triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds));
   }
   return triad::programs::status_of(*runs);

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "triad/core/errors.hpp"
@@ -69,5 +70,12 @@ class atomic_file {
   int file_ = -1;
   bool committed_ = false;
 };
+
+/// All of a file's content at once.  Throws data_error where that fails, and leaves the old file as it was.
+inline void write_atomically(std::string const& path, std::string_view content) {
+  atomic_file file(path);
+  file.write(std::as_bytes(std::span(content)));
+  file.commit();
+}
 
 }  // namespace triad

@@ -18,7 +18,7 @@
 #include "score.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/data/data_folder.hpp"
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "shared/run/epoch_batches.hpp"
 #include "shared/run/seed_means.hpp"
 #include "shared/run/sentence_training.hpp"
@@ -273,7 +273,7 @@ inline int train(options& o) {
     if (!found.empty()) {
       triad::programs::write_svg(o.out + "/plots/" + name + ".svg",
                                  chart_of(found, holds_out ? "held-out constructions" : "generalisation"));
-      triad::programs::write_atomically(o.out + "/" + name + ".txt", table_of(found));
+      triad::programs::first_writes(o.out + "/" + name + ".txt", table_of(found));
     }
     triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds));
   }

@@ -123,7 +123,7 @@ inline int explain(options const& o) {
     triad::programs::say("{}\n", form_of(graph));
     if (o.out.empty()) return;
     triad::programs::make_folder(o.out);
-    triad::programs::write_atomically(o.out + "/graph.svg", picture(graph, p));
+    triad::programs::first_writes(o.out + "/graph.svg", picture(graph, p));
     triad::programs::say("{}/graph.svg\n", o.out);
   });
   return 0;

@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "shared/cli/say.hpp"
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "shared/run/run_folder.hpp"
 #include "triad/core/errors.hpp"
 
@@ -37,7 +37,7 @@ void write_data(std::string const& folder, std::vector<new_file> const& files) {
   make_folder(folder);
   for (auto const& file : files) {
     auto const path = folder + "/" + file.name;
-    write_atomically(path, file.content);
+    first_writes(path, file.content);
     if (!file.holds.empty()) say("{}  {}\n", path, file.holds);
   }
 }

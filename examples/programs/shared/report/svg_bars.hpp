@@ -79,6 +79,6 @@ inline std::string to_svg(bar_chart const& chart) {
 }
 
 /// Writes the chart; throws data_error when that fails.
-inline void write_svg(std::string const& path, bar_chart const& chart) { write_atomically(path, to_svg(chart)); }
+inline void write_svg(std::string const& path, bar_chart const& chart) { first_writes(path, to_svg(chart)); }
 
 }  // namespace triad::programs

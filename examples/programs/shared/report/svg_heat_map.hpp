@@ -78,6 +78,6 @@ inline std::string to_svg(heat_map const& map) {
 }
 
 /// Writes the map; throws data_error when that fails.
-inline void write_svg(std::string const& path, heat_map const& map) { write_atomically(path, to_svg(map)); }
+inline void write_svg(std::string const& path, heat_map const& map) { first_writes(path, to_svg(map)); }
 
 }  // namespace triad::programs

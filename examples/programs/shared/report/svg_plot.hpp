@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "triad/core/finite.hpp"
 
 namespace triad::programs {
@@ -220,6 +220,6 @@ inline std::string to_svg(plot const& p) {
 }
 
 /// Writes the plot; throws data_error when that fails.
-inline void write_svg(std::string const& path, plot const& p) { write_atomically(path, to_svg(p)); }
+inline void write_svg(std::string const& path, plot const& p) { first_writes(path, to_svg(p)); }
 
 }  // namespace triad::programs

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 
 namespace triad::programs {
 
@@ -45,7 +45,7 @@ class metrics_file {
   }
   /// Writes what there is, be it the header alone.
   void write() const {
-    if (!path_.empty()) write_atomically(path_, text_);
+    if (!path_.empty()) first_writes(path_, text_);
   }
 
   /// The losses of the epochs so far.

@@ -18,7 +18,7 @@
 #include "run_lock.hpp"
 #include "shared/cli/renames.hpp"
 #include "shared/cli/say.hpp"
-#include "shared/processes/atomic_file.hpp"
+#include "shared/processes/first_writes.hpp"
 #include "shared/processes/world.hpp"
 #include "training.hpp"
 #include "triad/core/errors.hpp"
@@ -139,7 +139,7 @@ class run_files final : public run_callbacks {
         before_(std::max(metrics_.seconds(), left_.seconds)) {
     if (world().size() > 1)
       expect_same("the weights that it begins with", fmt::format("update {}, digest {}", begin_, net_.digest()));
-    if (!plan.out.empty()) write_atomically(in_folder("config.toml"), plan.config);
+    if (!plan.out.empty()) first_writes(in_folder("config.toml"), plan.config);
     // Else an attempt has ended.
     if (left_.updates > 0 && begin_ % static_cast<std::uint64_t>(plan.updates) != 0) metrics_.reopen(begin_);
     announce(t, plan);

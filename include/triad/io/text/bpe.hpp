@@ -102,6 +102,8 @@ class ranked_merges {
 
 }  // namespace detail
 
+using detail::merge_of;
+
 /// Applies merges to text. Remembers the words it has seen.
 class bpe {
  public:

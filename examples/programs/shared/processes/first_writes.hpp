@@ -1,11 +1,10 @@
-// Writes a file so that at every moment its name stands for the old or the new content, never for a part of it.
+// Files that the first process writes for all of them, each of which is there whole or not at all.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <zlib.h>
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -41,15 +40,12 @@ inline std::string gzipped(std::string_view text) {
 
 }  // namespace detail
 
-/// Writes `content` to `path`: into a temporary file beside it, to the disk, then renamed. Throws data_error when that
-/// fails, and leaves the old file as it was. A path that ends in .gz is compressed (without time stamp: same content,
-/// same bytes). Of several processes only the first writes.
-inline void write_atomically(std::string const& path, std::string_view content) {
+/// Of several processes the first writes `content` to `path`, by write_atomically().  A path that ends in .gz is
+/// compressed, without time stamp: same content, same bytes.
+inline void first_writes(std::string const& path, std::string_view content) {
   if (!world().is_first()) return;
-  auto const text = path.ends_with(".gz") ? detail::gzipped(content) : std::string(content);
-  atomic_file file(path);
-  file.write(std::as_bytes(std::span(text)));
-  file.commit();
+  if (path.ends_with(".gz")) return write_atomically(path, detail::gzipped(content));
+  write_atomically(path, content);
 }
 
 }  // namespace triad::programs
