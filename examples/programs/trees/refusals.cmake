@@ -1,17 +1,5 @@
 # What the program refuses: data that are wrong, and options that would decide nothing.
-include(${CMAKE_CURRENT_LIST_DIR}/../shared/tests/program_test.cmake)
-
-set(text "")
-foreach(a one two three)
-  foreach(b "( left x )" "( right x y )")
-    string(APPEND text "{\"id\": 1, \"source\": \"( R ${a} ${b} )\", \"target\": \"( R ${b} ${a} )\"}\n")
-  endforeach()
-endforeach()
-foreach(part train dev test_own test_10)
-  file(WRITE ${FOLDER}/data/${part}.jsonl "${text}")
-endforeach()
-set(learn train --preset smoke --data ${FOLDER}/data)
-run("0|3" ${learn} --out ${FOLDER}/run)
+include(${CMAKE_CURRENT_LIST_DIR}/changed_children.cmake)
 
 # What is wrong with data is told with file, line and column, and what to do.
 expect_bad_lines("${text}" 6

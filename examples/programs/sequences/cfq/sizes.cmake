@@ -1,5 +1,4 @@
 # Checkpoints that describe no model.
-include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/sizes_test.cmake)
 
 foreach(model lrf edge-transformer)

@@ -22,6 +22,62 @@ function(expect what)
   endif()
 endfunction()
 
+function(expect_absent what why)
+  if(output MATCHES "${what}")
+    message(FATAL_ERROR "${why}: \"${what}\" is in the output:\n${output}")
+  endif()
+endfunction()
+
+function(expect_times count what)
+  string(REGEX MATCHALL "${what}" found "${output}")
+  list(LENGTH found times)
+  if(NOT times EQUAL count)
+    message(FATAL_ERROR "\"${what}\" is ${times} times in the output, expected ${count}:\n${output}")
+  endif()
+endfunction()
+
+function(expect_same why one other)
+  if(NOT one STREQUAL other)
+    message(FATAL_ERROR "${why}:\n${one}\ninstead of\n${other}")
+  endif()
+endfunction()
+
+# Of files in ${FOLDER}.  Those of a run are the same where they differ by what a clock decides.
+function(expect_same_files one other why)
+  run_file(${FOLDER}/${one} text)
+  run_file(${FOLDER}/${other} other_text)
+  expect_same("${why}: ${one} and ${other}" "${text}" "${other_text}")
+endfunction()
+
+function(expect_files)  # FILES...
+  foreach(file IN LISTS ARGN)
+    if(NOT EXISTS ${FOLDER}/${file})
+      message(FATAL_ERROR "there is no ${file}")
+    endif()
+  endforeach()
+endfunction()
+
+function(expect_no_file file why)
+  if(EXISTS ${FOLDER}/${file})
+    message(FATAL_ERROR "${why}: ${file}")
+  endif()
+endfunction()
+
+function(expect_in_file file what why)
+  file(READ ${FOLDER}/${file} text)
+  if(NOT text MATCHES "${what}")
+    message(FATAL_ERROR "${why}: \"${what}\" is not in ${file}:\n${text}")
+  endif()
+endfunction()
+
+function(expect_lines file count)
+  file(STRINGS ${FOLDER}/${file} lines)
+  list(LENGTH lines found)
+  if(NOT found EQUAL count)
+    message(FATAL_ERROR "${file} has ${found} lines, expected ${count}")
+  endif()
+endfunction()
+
 # Each case, "LINE|SAID": `inspect` of a file of the lines `good`, which are `count`, and LINE refuses it, and says so of that
 # line behind its number.
 function(expect_bad_lines good count)  # CASES...
@@ -77,17 +133,10 @@ endfunction()
 
 # The run has these files, and its resolved options are enough to make the same model again, in folder `again`.
 function(expect_run folder expected)  # STATUS FILES...
-  foreach(file IN LISTS ARGN)
-    if(NOT EXISTS ${FOLDER}/${folder}/${file})
-      message(FATAL_ERROR "no ${file} in the run's folder")
-    endif()
-  endforeach()
+  list(TRANSFORM ARGN PREPEND ${folder}/)
+  expect_files(${ARGN})
   run(${expected} train --config ${FOLDER}/${folder}/config.toml --out ${FOLDER}/again)
-  file(SHA256 ${FOLDER}/${folder}/model.safetensors first)
-  file(SHA256 ${FOLDER}/again/model.safetensors second)
-  if(NOT first STREQUAL second)
-    message(FATAL_ERROR "--config config.toml makes another model")
-  endif()
+  expect_same_files(${folder}/model.safetensors again/model.safetensors "--config config.toml makes another model")
 endfunction()
 
 # evaluate says of the run the same as the train that was run last, in all that matches `what`.
@@ -145,14 +194,8 @@ function(expect_same_as_together files)
     message(FATAL_ERROR "there are no files to compare")
   endif()
   foreach(file IN LISTS files)
-    if(NOT EXISTS ${FOLDER}/jobs/${file})
-      message(FATAL_ERROR "the processes, or who gathers, leave no ${file}")
-    endif()
-    run_file(${FOLDER}/together/${file} one)
-    run_file(${FOLDER}/jobs/${file} other)
-    if(NOT one STREQUAL other)
-      message(FATAL_ERROR "${file} of a process for each seed is another than that of one process for all:\n${one}\n${other}")
-    endif()
+    expect_files(jobs/${file})
+    expect_same_files(together/${file} jobs/${file} "a process for each seed leaves another file than one process for all")
   endforeach()
 endfunction()
 

@@ -1,5 +1,6 @@
-# A checkpoint whose configuration says what no model has ends in one sentence.  After program_test.cmake.
+# A checkpoint whose configuration says what no model has ends in one sentence.
 cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/program_test.cmake)
 
 # Sets each setting of run `folder` in turn to numbers and values that are none of its own, takes it out, and asks the program.
 # LEGAL: settings that may be any whole number of 0 or more, so that an answer is no failure.  OPTIONAL: those that may be missing.

@@ -1,6 +1,4 @@
 # The program on a GPU, or on its stand-in: the losses of the reference up to rounding, dropout and noise included, and the same trees.
-file(REMOVE_RECURSE ${FOLDER})
-file(MAKE_DIRECTORY ${FOLDER}/tiny)
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 
 foreach(name train validation test)
@@ -19,7 +17,6 @@ foreach(option --choice=softmax --temperature=4 --choice=gumbel --operation-choi
 endforeach()
 
 # A machine that is widened on a device, after a training on the shorter rows.
-file(MAKE_DIRECTORY ${FOLDER}/mixed)
 file(READ ${FOLDER}/tiny/train.jsonl rows)
 foreach(name train validation test)
   file(WRITE ${FOLDER}/mixed/${name}.jsonl "${rows}{\"source\": \"( a b c )\", \"target\": \"( a c b )\"}\n{\"source\": \"( a c b )\", \"target\": \"( a b c )\"}\n")

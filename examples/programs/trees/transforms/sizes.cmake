@@ -1,6 +1,4 @@
 # Checkpoints that describe no model.
-file(REMOVE_RECURSE ${FOLDER})
-include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/sizes_test.cmake)
 
 run(0 generate --one-way --rows 24 --test-size 4 --out ${FOLDER}/data)
