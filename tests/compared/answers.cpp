@@ -11,7 +11,7 @@
 //   tokens       kind, lines               tokens [[token ...] ...]
 //   bleu         kind, hypotheses, references [[line of each] ...]       score, brevity, precision, matched, possible
 //   safetensors  file, out (written)       tensors {name: [type, shape]}, metadata; types not known are not written
-//   query        text                      text as cfq reads it, sorted: with its conjuncts in the order of bytes
+//   query        text                      text as cfq-sequences reads it, sorted: its conjuncts in the order of bytes
 //   same         first, second             same: whether they have the same conjuncts
 // An exception is the answer {"error": what it says}.
 #include <cstddef>
@@ -24,8 +24,8 @@
 #include <utility>
 #include <vector>
 
-#include "sequences/cfq/conjuncts.hpp"
-#include "sequences/cfq/dataset.hpp"
+#include "cfq/conjuncts.hpp"
+#include "cfq/dataset.hpp"
 #include "triad/io/safetensors.hpp"
 #include "triad/io/text/bleu.hpp"
 #include "triad/io/text/bleu_tokens.hpp"

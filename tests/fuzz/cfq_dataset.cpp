@@ -1,7 +1,7 @@
-// Fuzzes the reader of CFQ's dataset.json, gzipped or not, with a split that names three of its questions.
+// Fuzzes the reader of CFQ as it is published, dataset.json, gzipped or not, with a split of three of its questions.
 // SPDX-License-Identifier: Apache-2.0
+#include "cfq/dataset.hpp"
 #include "reader.hpp"
-#include "sequences/cfq/dataset.hpp"
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace triad;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "cfq/corpus.hpp"
 #include "reader.hpp"
-#include "sequences/cfq/corpus.hpp"
 #include "shared/data/json_lines.cpp"  // not their objects, so that libFuzzer sees their branches
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {

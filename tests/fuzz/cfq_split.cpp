@@ -1,9 +1,9 @@
-// Fuzzes the reader of the files that split CFQ, gzipped or not.
+// Fuzzes the reader of the files that split the published CFQ, gzipped or not.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "cfq/dataset.hpp"
 #include "reader.hpp"
-#include "sequences/cfq/dataset.hpp"
 
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace triad;

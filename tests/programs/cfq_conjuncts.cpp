@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "sequences/cfq/conjuncts.hpp"
+#include "cfq/conjuncts.hpp"
 #include "tests/catch.hpp"
 
 namespace programs_cfq_conjuncts_tests {

@@ -17,6 +17,7 @@
 namespace programs_cfq_dataset_tests {
 
 using namespace cfq;
+using namespace cfq_sequences;
 using triad::test::contains;
 
 std::string stored(triad::test::scratch_folder const& folder, std::string const& name, std::string const& content) {

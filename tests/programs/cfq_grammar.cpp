@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "sequences/cfq/conjuncts.hpp"
-#include "sequences/cfq/corpus.hpp"
-#include "sequences/cfq/generate.hpp"
+#include "cfq/conjuncts.hpp"
+#include "cfq/corpus.hpp"
+#include "cfq/generate.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
 

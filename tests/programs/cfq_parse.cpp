@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "cfq/task_of.hpp"
 #include "dependencies/program.hpp"
-#include "sequences/cfq/task_of.hpp"
 #include "shared/report/svg_arcs.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"

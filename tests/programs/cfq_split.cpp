@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "sequences/cfq/corpus.hpp"
-#include "sequences/cfq/data.hpp"
+#include "cfq/corpus.hpp"
+#include "cfq/generate.hpp"
+#include "cfq/split.hpp"
 #include "tests/catch.hpp"
 
 namespace programs_cfq_split_tests {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "dependencies/cfq/program.hpp"
+#include "dependencies/cfq/options.hpp"
 #include "graphs/clutrr/clutrr.hpp"
 #include "meanings/cogs/parser.hpp"
 #include "sequences/cfq/options.hpp"
@@ -84,7 +84,7 @@ TEST_CASE(
                         row{"transformer", 7, 360, 4, 1000, 1e-3, 8000, false},
                         row{"universal-transformer", 8, 360, 4, 500, 1e-3, 8000, true}}) {
     CAPTURE(e.model);
-    auto o = preset<cfq::parse_options>("paper-dependency", e.model);
+    auto o = preset<cfq_dependencies::options>("paper-dependency", e.model);
     CHECK(o.layers == e.layers);
     CHECK(o.width == e.width);
     CHECK(o.heads == e.heads);
@@ -96,14 +96,14 @@ TEST_CASE(
     CHECK(o.attention == triad::triangle_form::full);
     CHECK_NOTHROW(o.settle());
   }
-  CHECK_FALSE(preset<cfq::parse_options>("small-dependency").tied);  // ours: as in its first runs
+  CHECK_FALSE(preset<cfq_dependencies::options>("small-dependency").tied);  // ours: as in its first runs
 }
 
 TEST_CASE("presets have the Edge Transformer paper's Table 1: queries of CFQ") {
   for (auto const& e : {row{"edge-transformer", 6, 256, 8, 64, 6e-4, 100, true},
                         row{"universal-transformer", 4, 256, 8, 64, 6e-4, 100, true}}) {
     CAPTURE(e.model);
-    auto o = preset<cfq::options>("paper-semantic", e.model);
+    auto o = preset<cfq_sequences::options>("paper-semantic", e.model);
     CHECK(o.encoder_layers == e.layers);
     CHECK(o.decoder_layers == e.layers);
     CHECK(o.width == e.width);
@@ -224,7 +224,7 @@ TEST_CASE(
 }
 
 TEST_CASE("preset roberta has the decoder and the number of updates that LRF's paper gives") {
-  auto o = preset<cfq::options>("roberta");
+  auto o = preset<cfq_sequences::options>("roberta");
   CHECK_THROWS_WITH(o.settle(), contains("--preset roberta needs --roberta FOLDER"));
   CHECK(o.decoder_layers == 2);
   CHECK(o.width == 256);
@@ -235,7 +235,7 @@ TEST_CASE("preset roberta has the decoder and the number of updates that LRF's p
 }
 
 TEST_CASE("a parser's form of attention is in its settings and its checkpoint where it is not full, as in older runs") {
-  using options = cfq::parse_options;
+  using options = cfq_dependencies::options;
   options full, other;
   other.attention = triad::triangle_form::value_ablation;
   CHECK_THAT(to_toml(full), contains("attention = \"full\"\n"));

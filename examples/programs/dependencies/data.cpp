@@ -101,7 +101,7 @@ data_set read_data(options const& o, bool needs_train) {
     throw triad::data_error(
         fmt::format("{} needs sentences: give a folder with train, dev and test {} with --data; docs/data.md has "
                     "the format",
-                    o.task.empty() ? "a parser" : "--task " + o.task, endings(o)));
+                    o.one_task ? "a parser" : "--task " + o.task, endings(o)));
   auto const files = triad::programs::find_data(o.data, {".conllu", ".jsonl"}, needs_train);
   auto const read = [](std::string const& path) {
     return is_conllu(path) ? triad::text::read_conllu(path) : read_json_sentences(path);

@@ -27,8 +27,9 @@ using sentences = std::vector<conllu_sentence>;
 
 /// The defaults are ours.
 struct options : triad::programs::stack_options {
-  std::string task;     // "parse", where a program has several
-  int least_count = 1;  // of a word of the training set, for the dictionary to have it
+  std::string task;      // "parse" in runs of CFQ, whose data are CoNLL-U alone
+  bool one_task = true;  // else it is one of the program's, which --task names
+  int least_count = 1;   // of a word of the training set, for the dictionary to have it
 
   // model: edge-transformer, transformer, universal-transformer
   triad::triangle_form attention = triad::triangle_form::full;

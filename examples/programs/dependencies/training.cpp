@@ -20,11 +20,14 @@ using triad::text::attachment_scores;
 
 void options::each(triad::programs::option_list& f) {
   std::set<std::string> const asked{"evaluate", "predict", "explain"};
-  if (!task.empty())
-    f("task", &task, "parse, this task; cfq VERB --help is about the other one, semantic: from question to query")
-        .also(asked)
-        .one_of({"parse"})
-        .shapes();
+  if (!task.empty()) {
+    auto& t =
+        f("task", &task, "parse, this task; cfq VERB --help is about the other one, semantic: from question to query")
+            .also(asked)
+            .one_of({"parse"})
+            .shapes();
+    if (one_task) t.hidden();
+  }
   f("data", &data,
     "Folder with train, dev and test .conllu" + std::string(task.empty() ? " or .jsonl" : "") + ", gzipped or not")
       .also({"evaluate"})

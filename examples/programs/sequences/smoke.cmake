@@ -94,7 +94,7 @@ run(0 explain ${FOLDER}/run --count 3)
 # evaluate replaces no scores of the run by others.
 file(READ ${FOLDER}/run/scores.csv scores)
 run(1 evaluate ${FOLDER}/run --beam 2 --out ${FOLDER}/run)
-expect("pairs: --out: [^\n]*run/scores.csv is there already, and would be replaced; give another name or folder, or --force\n")
+expect("sequences: --out: [^\n]*run/scores.csv is there already, and would be replaced; give another name or folder, or --force\n")
 file(READ ${FOLDER}/run/scores.csv found)
 expect_same("a refused evaluate changed scores.csv" "${found}" "${scores}")
 run(0 evaluate ${FOLDER}/run --beam 2 --out ${FOLDER}/run --force)

@@ -4,6 +4,6 @@ include(${CMAKE_CURRENT_LIST_DIR}/questions.cmake)
 write_questions(${FOLDER}/data)
 
 foreach(model edge-transformer transformer)
-  run("0|3" train --task parse --preset smoke --updates 2 --data ${FOLDER}/data --model ${model} --out ${FOLDER}/${model})
-  expect_sizes_refused(${model} OPTIONAL attention EVALUATE --task parse --data ${FOLDER}/data ARGUMENTS --task parse --sentence "Did M0 marry M2 ?")
+  run("0|3" train --preset smoke --updates 2 --data ${FOLDER}/data --model ${model} --out ${FOLDER}/${model})
+  expect_sizes_refused(${model} OPTIONAL attention EVALUATE --data ${FOLDER}/data ARGUMENTS --sentence "Did M0 marry M2 ?")
 endforeach()

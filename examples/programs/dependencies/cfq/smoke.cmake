@@ -1,10 +1,10 @@
-# Every verb of `cfq --task parse` once, on a few questions of our own.
+# Every verb of `cfq-dependencies` once, on a few questions of our own.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/questions.cmake)
 write_questions(${FOLDER}/data)
 
 # A model that learns these questions in seconds.
-set(learn --task parse --preset smoke --learning-rate 0.01 --updates 120 --evaluate-every 60 --data ${FOLDER}/data)
+set(learn --preset smoke --learning-rate 0.01 --updates 120 --evaluate-every 60 --data ${FOLDER}/data)
 set(files metrics.csv config.toml model.safetensors scores.csv plots/loss.svg plots/validation.svg)
 foreach(model edge-transformer transformer universal-transformer)
   run(0 train ${learn} --model ${model} --out ${FOLDER}/${model})
@@ -39,14 +39,14 @@ file(WRITE ${FOLDER}/other/test.conllu "1\tDid\t_\t_\t_\t_\t2\tdep\t_\t_\n2\tgo\
 run(0 evaluate ${FOLDER}/transformer --data ${FOLDER}/other)
 expect("1 unknown word, such as 'go'; 1 unknown relation, such as 'dep'")
 
-run("0|3" train --task parse --preset smoke --updates 40 --learning-rate 0.01 --seeds 2 --model edge-transformer --tied --recompute --min-count 9 --data ${FOLDER}/data --out ${FOLDER}/seeds)
+run("0|3" train --preset smoke --updates 40 --learning-rate 0.01 --seeds 2 --model edge-transformer --tied --recompute --min-count 9 --data ${FOLDER}/data --out ${FOLDER}/seeds)
 expect("seed +part +exact match +UAS +LAS")
 expect("mean +test")
 expect("\nmean of 2 seeds")
-expect_bounded_seeds(train --task parse --preset smoke)
+expect_bounded_seeds(train --preset smoke)
 
 # Forms of attention: each learns otherwise, and its checkpoint says which it is.
-set(short --task parse --preset smoke --updates 20 --evaluate-every 20 --data ${FOLDER}/data)
+set(short --preset smoke --updates 20 --evaluate-every 20 --data ${FOLDER}/data)
 run("0|3" train ${short} --out ${FOLDER}/full)
 set(forms value-ablation attention-ablation both-ablations flat)
 foreach(form IN LISTS forms)
@@ -74,14 +74,12 @@ run(1 train ${paper} --updates 4 --resume --out ${FOLDER}/untied)
 expect("tied: checkpoint has false, this program wants true")
 run("0|3" train --config ${FOLDER}/untied/config.toml --resume --out ${FOLDER}/untied)
 
-run(0 train --task parse --help)
-expect("--tokens")
 run(0 train --help)
 expect("--tokens")
 
-run(1 train --task parse --preset smoke)
+run(1 train --preset smoke)
 expect("give a folder with train, dev and test .conllu with --data")
-run(1 train --task parse --preset smoke --data ${FOLDER}/nowhere)
+run(1 train --preset smoke --data ${FOLDER}/nowhere)
 expect("a folder with train, dev and test .conllu or .jsonl, gzipped or not, is expected")
 run(1 train ${learn} --tokens 6)
 expect("training sentences? [0-9][^:]* 7 words: give --tokens 7, or leave (it|them) out")
@@ -94,5 +92,5 @@ expect("--width 16 is no multiple of --heads 3")
 run(1 train ${learn} --resume --tokens 30 --model transformer --out ${FOLDER}/transformer)
 expect("was trained with tokens = 40, this run has tokens = 30")
 file(WRITE ${FOLDER}/other/train.conllu "1\tDid\t_\t_\t_\t_\t2\tdep\t_\t_\n2\tgo\t_\t_\t_\t_\t1\troot\t_\t_\n")
-run(1 train --task parse --preset smoke --data ${FOLDER}/other)
+run(1 train --preset smoke --data ${FOLDER}/other)
 expect("train.conllu:1: the heads from word 1 upward come back to it")

@@ -16,9 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "conjuncts.hpp"
-#include "dataset.hpp"
-#include "generate.hpp"
+#include "cfq/conjuncts.hpp"
+#include "cfq/dataset.hpp"
+#include "cfq/generate.hpp"
+#include "cfq/split.hpp"
 #include "options.hpp"
 #include "sequences/data.hpp"
 #include "sequences/vocabulary.hpp"
@@ -26,47 +27,16 @@
 #include "shared/data/data_folder.hpp"
 #include "shared/data/text_pairs.hpp"
 #include "shared/report/printed.hpp"
-#include "split.hpp"
 
-namespace cfq {
+namespace cfq_sequences {
+
+using cfq::raw_token;
 
 inline std::string const where = "docs/data.md says where the data come from";
 
-/// A corpus taken apart, and how far apart.
-struct divided {
-  std::vector<int> train, dev, test;            // numbers of questions
-  std::size_t compounds = 0;                    // that weigh anything
-  double atoms_apart = 0, compounds_apart = 0;  // divergences of the split, and of one by chance
-  double atoms_by_chance = 0, compounds_by_chance = 0;
-};
-
-inline divided make_split(corpus const& c, split_options const& s, int largest_compound) {
-  std::vector<rule_tree> trees;
-  for (auto const& q : c.questions) trees.push_back(q.rules);
-  auto const atoms = atoms_of(trees, c.names.size()), compounds = compounds_of(trees, largest_compound);
-  auto const words = words_of(c.questions);
-  auto const found = found_split(atoms, compounds, words, s), chance = random_split(trees.size(), s);
-  divided d;
-  d.train = found.train;
-  auto const apart = halves(found.held_out, found.held_out.size() / 2, s.seed);
-  d.dev = apart.first, d.test = apart.second;
-  d.compounds = static_cast<std::size_t>(compounds.kinds);
-  d.atoms_apart = divergence_of(atoms, found.train, found.held_out, alpha_of_atoms);
-  d.compounds_apart = divergence_of(compounds, found.train, found.held_out, alpha_of_compounds);
-  d.atoms_by_chance = divergence_of(atoms, chance.train, chance.held_out, alpha_of_atoms);
-  d.compounds_by_chance = divergence_of(compounds, chance.train, chance.held_out, alpha_of_compounds);
-  return d;
-}
-
-/// Two questions of five for training, one of ten held out, as CFQ's own splits have them.
-inline split_options settings_for(std::size_t questions, std::uint64_t seed) {
-  auto const n = static_cast<int>(questions);
-  return {n * 2 / 5, n / 10, seed};
-}
-
 inline sequences::data_set generated_data(options const& o) {
-  auto const c = generate_questions(o.questions_made, o.data_seed);
-  auto const found = make_split(c, settings_for(c.questions.size(), o.data_seed), 5);
+  auto const c = cfq::generate_questions(o.questions_made, o.data_seed);
+  auto const found = cfq::make_split(c, cfq::settings_for(c.questions.size(), o.data_seed), 5);
   auto const pairs = [&](std::vector<int> const& numbers) {
     std::vector<sequences::text_pair> result;
     for (int const i : numbers)
@@ -96,7 +66,7 @@ inline sequences::data_set read_published(options const& o, std::string const& f
                          ? o.split
                          : triad::programs::need_file(folder.empty() ? "." : folder, {"splits/" + o.split + ".json"},
                                                       "--split is a file, or a name of one there");
-  return read_dataset(file, split);
+  return cfq::read_dataset(file, split);
 }
 
 inline sequences::data_set read_folder(std::string const& folder, bool needs_train) {
@@ -158,7 +128,7 @@ inline sequences::data_set data_of(options const& o, bool needs_train) {
                                : read_published(o, published);
   if (o.sort_conjuncts) {
     auto const sort = [](std::vector<sequences::text_pair>& pairs) {
-      for (auto& pair : pairs) pair.target = sorted_conjuncts(pair.target);
+      for (auto& pair : pairs) pair.target = cfq::sorted_conjuncts(pair.target);
     };
     sort(d.train), sort(d.dev);
     for (auto& part : d.tests) sort(part.pairs);
@@ -166,4 +136,4 @@ inline sequences::data_set data_of(options const& o, bool needs_train) {
   return d;
 }
 
-}  // namespace cfq
+}  // namespace cfq_sequences

@@ -1,5 +1,14 @@
-// cfq: from questions to queries, or to dependencies.
+// cfq-sequences: from a question of CFQ to the query that answers it.
 // SPDX-License-Identifier: Apache-2.0
-#include "cfq.hpp"
+#include "program.hpp"
+#include "shared/cli/verbs.hpp"
 
-int main(int argc, char** argv) { return cfq::task::main(argc, argv); }
+int main(int argc, char** argv) {
+  return triad::programs::run_program<cfq_sequences::options>(
+      "cfq-sequences",
+      "CFQ: from a question to the query that answers it.  An Edge Transformer, a Transformer whose layers read all "
+      "earlier layers, or a plain one, learns it, and is tested on questions whose parts are known and whose "
+      "compounds are not.",
+      [](cfq_sequences::options& o) { return cfq_sequences::verbs_of(o); }, argc, argv,
+      "examples/programs/cfq/README.md");
+}

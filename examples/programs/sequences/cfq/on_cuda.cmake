@@ -12,13 +12,3 @@ foreach(model "--model=lrf;--dropout;0" --model=edge-transformer "--roberta=${FO
   expect_close(device)
   expect_same_answer(predict ${FOLDER}/device --sentence "Did M0 marry M2" --max-length 12)
 endforeach()
-
-include(${CMAKE_CURRENT_LIST_DIR}/../../dependencies/cfq/questions.cmake)
-write_questions(${FOLDER}/trees)
-set(arguments train --task parse --preset smoke --width 8 --data ${FOLDER}/trees --updates 8 --evaluate-every 4)
-foreach(model "edge-transformer;--dropout;0.1" "transformer;--dropout;0")
-  run("0|3" ${arguments} --model ${model} --backend reference --out ${FOLDER}/plain)
-  run("0|3" ${arguments} --model ${model} --backend cuda --out ${FOLDER}/device)
-  expect_close(device)
-  expect_same_answer(predict ${FOLDER}/device --sentence "Did M0 marry M2 ?")
-endforeach()

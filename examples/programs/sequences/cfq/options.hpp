@@ -6,10 +6,9 @@
 #include <filesystem>
 #include <string>
 
-#include "making.hpp"
 #include "sequences/options.hpp"
 
-namespace cfq {
+namespace cfq_sequences {
 
 struct options : sequences::options {
   // data: a folder with train, dev and test .tsv, or CFQ's dataset.json; empty: generated questions
@@ -18,9 +17,10 @@ struct options : sequences::options {
   int questions_made = 8000;      // generated, half of which are used
   std::uint64_t data_seed = 1;    // of generated questions and their split
   std::string task = "semantic";  // from question to query
-  making made;                    // generate, split
+  bool one_task = true;           // else it is one of the program's, which --task names
 
   options() {
+    other_names = {"cfq"};
     for (auto const* more : {"paper-semantic", "small-semantic", "roberta"}) presets.emplace_back(more);
   }
   void settle() override {
@@ -47,13 +47,13 @@ struct options : sequences::options {
         .between(50, 1000000)
         .written(data.empty());
     f("data-seed", &data_seed, "Of generated questions and their split").seldom().also(asked).written(data.empty());
-    f("task", &task,
-      "semantic, this task: from question to query; parse: to its dependencies, with options of its own: cfq VERB "
-      "--task parse --help")
-        .also(asked)
-        .one_of({"semantic", "parse"});
+    auto& t = f("task", &task,
+                "semantic, this task: from question to query; parse: to its dependencies, with options of its own: cfq "
+                "VERB --task parse --help")
+                  .also(asked)
+                  .one_of({"semantic", "parse"});
+    if (one_task) t.one_of({"semantic"}).hidden();
     sequences::options::each(f);
-    made.each(f);
   }
 };
 
@@ -84,4 +84,4 @@ inline void apply_preset(options& o) {
   if (small) o.train_size = 20000;
 }
 
-}  // namespace cfq
+}  // namespace cfq_sequences

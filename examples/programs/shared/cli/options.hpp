@@ -153,8 +153,9 @@ void need_published_data(run_options const& o, std::string const& of);
 
 /// What every run is told, whatever it computes.
 struct run_options {
-  std::string program;  // its name
-  std::string run;      // the run that is asked about: its folder, or a checkpoint
+  std::string program;                // its name
+  std::set<std::string> other_names;  // its own as well: what a run says that it is of
+  std::string run;                    // the run that is asked about: its folder, or a checkpoint
   std::string data;
   std::string model, preset, config;
 
@@ -174,6 +175,8 @@ struct run_options {
   std::set<std::string> given, configured;  // names of options on the command line, and of others in the config file
 
   virtual ~run_options() = default;
+  /// Whether a run of that program is one of this program's.
+  bool owns(std::string const& owner) const { return owner == program || other_names.contains(owner); }
   /// Called before train reads anything, and by verbs that want the same: what follows from several options, and a
   /// refusal of those that do not go together.  Throws data_error.
   virtual void settle();

@@ -165,9 +165,17 @@ class data_of_run {
     auto const file = config_of(o.run);
     found.known_ = std::filesystem::is_regular_file(file, none);
     auto const items = found.known_ ? read_config(file) : std::vector<config_item>();
-    if (auto const owner = owner_of(items); !owner.empty() && owner != o.program)
-      throw data_error(o.run + " is a run of " + owner + ", and this is " + o.program + ": give it to " + owner + " " +
+    auto const owner = owner_of(items);
+    auto const refuse = [&](std::string const& of) {
+      throw data_error(o.run + " is a run of " + of + ", and this is " + o.program + ": give it to " + owner + " " +
                        verb.get_name());
+    };
+    if (!owner.empty() && !o.owns(owner)) refuse(owner);
+    for (auto const& item : items)  // of a program that has this one's task, and others
+      if (auto const* const one = options.find(item.name, verb.get_name());
+          item.name == "task" && one != nullptr && one->choices.size() == 1 && one->choices.front() != item.text() &&
+          verb.get_option("--task")->count() == 0)
+        refuse(owner + " --task " + item.text());
     expect_one_run(o.run);
     if (!std::filesystem::exists(checkpoint_of(o.run), none))
       throw data_error(o.run + ": there is no checkpoint here: give the folder that train wrote with --out, or its " +

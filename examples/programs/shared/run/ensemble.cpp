@@ -44,7 +44,7 @@ void expect_different_runs(std::string const& first, std::vector<std::string> co
 
 void expect_together(run_options const& o, checkpoint const& first, std::string const& run, checkpoint const& file) {
   if (auto const config = config_of(run); std::filesystem::is_regular_file(config))
-    if (auto const owner = owner_of(read_config(config)); !owner.empty() && owner != o.program)
+    if (auto const owner = owner_of(read_config(config)); !owner.empty() && !o.owns(owner))
       throw data_error(run + " is a run of " + owner + ", and this is " + o.program +
                        ": runs that answer together are of one program");
   if (file.vocabulary() != first.vocabulary())

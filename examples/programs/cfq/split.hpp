@@ -76,4 +76,36 @@ inline std::pair<std::vector<int>, std::vector<int>> halves(std::vector<int> con
   return r;
 }
 
+/// A corpus taken apart, and how far apart.
+struct divided {
+  std::vector<int> train, dev, test;            // numbers of questions
+  std::size_t compounds = 0;                    // that weigh anything
+  double atoms_apart = 0, compounds_apart = 0;  // divergences of the split, and of one by chance
+  double atoms_by_chance = 0, compounds_by_chance = 0;
+};
+
+inline divided make_split(corpus const& c, split_options const& s, int largest_compound) {
+  std::vector<rule_tree> trees;
+  for (auto const& q : c.questions) trees.push_back(q.rules);
+  auto const atoms = atoms_of(trees, c.names.size()), compounds = compounds_of(trees, largest_compound);
+  auto const words = words_of(c.questions);
+  auto const found = found_split(atoms, compounds, words, s), chance = random_split(trees.size(), s);
+  divided d;
+  d.train = found.train;
+  auto const apart = halves(found.held_out, found.held_out.size() / 2, s.seed);
+  d.dev = apart.first, d.test = apart.second;
+  d.compounds = static_cast<std::size_t>(compounds.kinds);
+  d.atoms_apart = divergence_of(atoms, found.train, found.held_out, alpha_of_atoms);
+  d.compounds_apart = divergence_of(compounds, found.train, found.held_out, alpha_of_compounds);
+  d.atoms_by_chance = divergence_of(atoms, chance.train, chance.held_out, alpha_of_atoms);
+  d.compounds_by_chance = divergence_of(compounds, chance.train, chance.held_out, alpha_of_compounds);
+  return d;
+}
+
+/// Two questions of five for training, one of ten held out, as CFQ's own splits have them.
+inline split_options settings_for(std::size_t questions, std::uint64_t seed) {
+  auto const n = static_cast<int>(questions);
+  return {n * 2 / 5, n / 10, seed};
+}
+
 }  // namespace cfq

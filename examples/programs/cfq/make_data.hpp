@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "corpus.hpp"
-#include "data.hpp"
+#include "generate.hpp"
 #include "making.hpp"
 #include "shared/cli/exit_status.hpp"
 #include "shared/data/new_data.hpp"
+#include "split.hpp"
 
 namespace cfq {
 

@@ -1,0 +1,60 @@
+// cfq: writes CFQ's data, and is what cfq-sequences and cfq-dependencies are by the name that both have together.
+// SPDX-License-Identifier: Apache-2.0
+#include "dependencies/cfq/options.hpp"
+#include "make_data.hpp"
+#include "sequences/cfq/program.hpp"
+#include "shared/cli/verbs.hpp"
+#include "task_of.hpp"
+
+namespace cfq {
+namespace {
+
+constexpr auto page = "examples/programs/cfq/README.md";
+
+/// From question to query, and to data.
+struct query_options : cfq_sequences::options {
+  making made;  // generate, split
+
+  query_options() { one_task = false; }
+  void each(triad::programs::option_list& f) override {
+    cfq_sequences::options::each(f);
+    made.each(f);
+  }
+};
+struct parse_options : cfq_dependencies::options {
+  parse_options() { one_task = false; }
+};
+
+int parse(int argc, char** argv) {
+  return triad::programs::run_program<parse_options>(
+      "cfq",
+      "CFQ, --task parse: from a question to its dependencies, in CoNLL-U.  An Edge Transformer, or a Transformer with "
+      "biaffine heads, learns which word is whose head, and by which relation.",
+      [](parse_options& o) { return dependencies::verbs_of(o); }, argc, argv, page);
+}
+
+int query(int argc, char** argv) {
+  return triad::programs::run_program<query_options>(
+      "cfq",
+      "CFQ: from a question to the query that answers it.  An Edge Transformer, a Transformer whose layers read all "
+      "earlier layers, or a plain one, learns it, and is tested on questions whose parts are known and whose "
+      "compounds are not.  With --task parse: from a question to its dependencies.",
+      [](query_options& o) {
+        auto all = cfq_sequences::verbs_of(o);
+        all.push_back({"generate", "Write generated questions: queries, dependencies and the rules that derive them",
+                       [&o] { return generate(o.made); }});
+        all.push_back({"split",
+                       "Take a corpus apart so that parts have the same rules and compounds as different as can be",
+                       [&o] { return split(o.made); }});
+        return all;
+      },
+      argc, argv, page);
+}
+
+}  // namespace
+}  // namespace cfq
+
+// Both are linked, so that the program needs no other beside it.
+int main(int argc, char** argv) {
+  return cfq::task_of({argv + 1, argv + argc}) == "parse" ? cfq::parse(argc, argv) : cfq::query(argc, argv);
+}
