@@ -102,10 +102,16 @@ function(triad_app_parts name)
   endif()
 endfunction()
 
-# A program, NAME, of this folder's main.cpp and of models that triad_app_parts() made.
+# A program, NAME, of this folder's main.cpp and of models that triad_app_parts() made.  OLD_NAME: what it was called before; a link
+# of that name leads to it, and a target.
 function(triad_app name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PARTS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "OLD_NAME" "PARTS")
   if(TARGET triad-programs)
     triad_program_of(${name} "${arg_PARTS}" SOURCES main.cpp LINK triad-programs)
+  endif()
+  if(arg_OLD_NAME AND TARGET ${name})
+    add_custom_command(TARGET ${name} POST_BUILD VERBATIM
+      COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE_NAME:${name}> $<TARGET_FILE_DIR:${name}>/${arg_OLD_NAME})
+    add_custom_target(${arg_OLD_NAME} DEPENDS ${name})
   endif()
 endfunction()

@@ -179,7 +179,8 @@ READERS = {
     "tree-transforms": (tree_figures, "splits.txt"),
     "cognition": (sequence_figures, "scores.csv"),
     "cfq": (sequence_figures, "scores.csv"),
-    "pairs": (sequence_figures, "scores.csv"),
+    "sequences": (sequence_figures, "scores.csv"),
+    "pairs": (sequence_figures, "scores.csv"),  # its older name
 }
 
 

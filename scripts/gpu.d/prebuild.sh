@@ -19,6 +19,10 @@ stage_prebuild() {
   mkdir -p $state/bin
   local name
   for name in "${prebuild_programs[@]}"; do strip -o "$state/bin/$name" "build/gpu-prebuild/bin/$name"; done
+  # Links of older names to what is packed.
+  find build/gpu-prebuild/bin -maxdepth 1 -type l | while IFS= read -r name; do
+    if [[ -f $state/bin/$(readlink "$name") && ! -e $state/bin/${name##*/} ]]; then cp -P "$name" $state/bin/; fi
+  done
   git rev-parse --short HEAD > $state/commit 2> /dev/null || echo unknown > $state/commit
   du -sh $state/bin
 }

@@ -1,8 +1,9 @@
-// parse: from sentences to their dependencies, of one's own data.
+// dependencies, or parse by its older name: from sentences to their dependencies, of one's own data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "program.hpp"
+#include "shared/cli/called_by.hpp"
 #include "shared/cli/verbs.hpp"
 
 namespace dependencies {
@@ -10,8 +11,9 @@ namespace dependencies {
 struct own_options : options {
   std::string file;  // inspect
 
+  own_options() { other_names = {"dependencies", "parse"}; }
   void each(triad::programs::option_list& f) override {
-    f("program", &program, "").one_of({"parse"}).hidden().free();
+    f("program", &program, "").one_of({program}).hidden().free();
     f("preset", &preset, "smoke: a few seconds, to try a data set; it learns nothing").one_of({"smoke"}).free();
     options::each(f);
     f("file", &file, "A file of sentences").only({"inspect"}).positional().required().existing_file();
@@ -21,7 +23,7 @@ struct own_options : options {
 struct task {
   static int main(int argc, char** argv) {
     return triad::programs::run_program<own_options>(
-        "parse",
+        triad::programs::called_by(argc, argv, "dependencies", "parse"),
         "From a sentence to its dependencies: which word is whose head, and by which relation.  An Edge Transformer, "
         "or a Transformer with biaffine heads, learns it from CoNLL-U or JSON lines.",
         [](own_options& o) {

@@ -1,4 +1,4 @@
-// parse: from sentences to their dependencies.
+// dependencies: from sentences to their dependencies.
 // SPDX-License-Identifier: Apache-2.0
 #include "dependencies.hpp"
 

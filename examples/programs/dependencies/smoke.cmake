@@ -183,3 +183,5 @@ expect("a parser needs sentences: give a folder with train, dev and test .conllu
 file(WRITE ${FOLDER}/hollow/test.conllu "")
 run(1 evaluate ${FOLDER}/run --data ${FOLDER}/hollow)
 expect("hollow/test.conllu: there is no sentence in it; docs/data.md has the format")
+
+expect_old_name(dependencies parse train --preset smoke --data ${FOLDER}/data)

@@ -1,4 +1,4 @@
-// pairs: from sequences to sequences.
+// sequences: from sequences to sequences.
 // SPDX-License-Identifier: Apache-2.0
 #include "sequences.hpp"
 

@@ -1,4 +1,4 @@
-// pairs: from sequence to sequence, of one's own data.
+// sequences, or pairs by its older name: from sequence to sequence, of one's own data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,6 +9,7 @@
 
 #include "program.hpp"
 #include "score.hpp"
+#include "shared/cli/called_by.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/cli/verbs.hpp"
 #include "shared/data/data_folder.hpp"
@@ -19,9 +20,12 @@ namespace sequences {
 struct own_options : options {
   std::string file;  // inspect
 
-  own_options() { presets = {"small", "paper", "smoke"}; }
+  own_options() {
+    presets = {"small", "paper", "smoke"};
+    other_names = {"sequences", "pairs"};
+  }
   void each(triad::programs::option_list& f) override {
-    f("program", &program, "").one_of({"pairs"}).hidden().free();
+    f("program", &program, "").one_of({program}).hidden().free();
     f("data", &data, "Folder with train, maybe dev, and test or several test_NAME, .jsonl or .tsv, gzipped or not")
         .also({"evaluate", "explain"})
         .path();
@@ -83,7 +87,7 @@ inline int inspect(std::string const& path) {
 struct task {
   static int main(int argc, char** argv) {
     return triad::programs::run_program<own_options>(
-        "pairs",
+        triad::programs::called_by(argc, argv, "sequences", "pairs"),
         "From sequence to sequence.  A Transformer whose layers read all earlier layers, a plain one, or an Edge "
         "Transformer learns it from JSON lines.",
         [](own_options& o) {

@@ -137,3 +137,5 @@ run(1 inspect ${FOLDER}/bad.tsv)
 expect("bad.tsv:1: found a header, the names of the columns, expected the first example; remove this line")
 run(1 train)
 expect("give a folder with train and test .jsonl or .tsv with --data")
+
+expect_old_name(sequences pairs train --preset smoke --data ${FOLDER}/data)

@@ -120,10 +120,11 @@ void refuse_opposites(option_list const& options, arguments const& all) {
 }
 
 /// The options of a config file as arguments, but for those that the command line gives itself.
-arguments configured(CLI::App const& train, std::string const& file) {
+arguments configured(CLI::App const& train, run_options const& o, std::string const& file) {
   arguments found;
   auto const items = read_config(file);
   for (auto const& item : items) {
+    if (item.name == "program" && o.owns(item.text())) continue;  // by another of its names
     auto const* const option = train.get_option_no_throw("--" + item.name);
     if (option == nullptr) {
       auto const owner = owner_of(items);
@@ -228,7 +229,7 @@ void parse(CLI::App& app, CLI::App const& train, option_list const& options, run
   };
   read();
   auto const config = o.config;
-  auto const more = config.empty() ? arguments() : configured(train, config);
+  auto const more = config.empty() ? arguments() : configured(train, o, config);
   for (auto const& argument : more) {
     if (argument.starts_with("--preset=")) o.preset = argument.substr(9);
     if (argument.starts_with("--model=")) o.model = argument.substr(8);

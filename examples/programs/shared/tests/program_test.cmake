@@ -161,6 +161,30 @@ function(run_file path result)
   set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 
+# NAME is called OLD as well, by a link: each says the name that it is called by, and takes the other's runs.
+function(expect_old_name name old)  # ARGUMENTS of a train
+  cmake_path(GET PROGRAM PARENT_PATH bin)
+  foreach(called ${name} ${old})
+    set(PROGRAM ${bin}/${called})
+    run("0|3" ${ARGN} --out ${FOLDER}/by-${called})
+    expect_in_file(by-${called}/config.toml "(^|\n)program = \"${called}\"\n" "another program's run")
+    run(2 no-verb)
+    expect("^${called}: \"no-verb\" is no verb")
+    run(0 train --help)
+    string(REPLACE "bin/${called} " "bin/NAME " help_${called} "${output}")
+  endforeach()
+  expect_same_files(by-${old}/model.safetensors by-${name}/model.safetensors "${old} trains another model")
+  expect_same("--help of ${old}" "${help_${old}}" "${help_${name}}")
+  set(both ${name} ${old})
+  set(turned ${old} ${name})
+  foreach(called other IN ZIP_LISTS both turned)
+    set(PROGRAM ${bin}/${called})
+    run(0 evaluate ${FOLDER}/by-${other})
+    run("0|3" train --config ${FOLDER}/by-${other}/config.toml --resume --out ${FOLDER}/by-${other})
+    expect_in_file(by-${other}/config.toml "(^|\n)program = \"${called}\"\n" "another program's run")
+  endforeach()
+endfunction()
+
 # Seeds of one command, and by a process each, as an array of jobs has them: the same command with --resume gathers what
 # the processes trained, trains what none of them did, and leaves the same files.
 function(expect_seeds_of_jobs expected)  # ARGUMENTS...
