@@ -1,5 +1,21 @@
 # Programs whose models are compiled for each backend: each is a folder with a main.cpp, and one call, triad_app(NAME PARTS NAMES).
 
+# Whether all programs are built, or all of their NAME<suffix>, such as -on-cuda-on-host.
+function(triad_have_all_programs result suffix)
+  get_property(programs GLOBAL PROPERTY triad_programs)
+  list(TRANSFORM programs APPEND "${suffix}")
+  set(all ON)
+  if(NOT programs)
+    set(all OFF)
+  endif()
+  foreach(program IN LISTS programs)
+    if(NOT TARGET ${program})
+      set(all OFF)
+    endif()
+  endforeach()
+  set(${result} ${all} PARENT_SCOPE)
+endfunction()
+
 # Headers alone, so that what is built needs no library of theirs: {fmt} and toml++.
 foreach(library IN ITEMS "fmt fmt/format.h" "tomlplusplus toml++/toml.h")
   string(REPLACE " " ";" library "${library}")
@@ -78,10 +94,11 @@ function(triad_app_unit result name header class backend extension)
 endfunction()
 
 # Models for each backend, and verbs that several programs share, compiled once:
-#   triad_app_parts(NAME HEADER FILE CLASS TYPE [SOURCES ...])
-# HEADER, below examples/programs/, has TYPE, an interface with options, room and make(ex, options, room).
+#   triad_app_parts(NAME HEADER FILE CLASS TYPE [SLOW_ON_CUDA] [SOURCES ...])
+# HEADER, below examples/programs/, has TYPE, an interface with options, room and make(ex, options, room).  SLOW_ON_CUDA: nvcc
+# takes minutes for it, so triad-programs-on-cuda, which scripts/test builds, is without it.
 function(triad_app_parts name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;CLASS" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW_ON_CUDA" "HEADER;CLASS" "SOURCES")
   set(on_cpu without_cpu)
   if(TARGET triad::cblas)
     set(on_cpu cpu)
@@ -91,8 +108,15 @@ function(triad_app_parts name)
   endforeach()
   triad_app_unit(on_cuda ${name} ${arg_HEADER} ${arg_CLASS} cuda .cu)
   triad_parts(${name}-parts SOURCES ${arg_SOURCES} ${unit_reference} ${unit_${on_cpu}} LINK triad-programs)
+  set_property(GLOBAL APPEND PROPERTY triad_program_parts ${name})  # for tests/
   if(TRIAD_CUDA)
     triad_parts(${name}-on-cuda SOURCES ${on_cuda} LINK triad-programs triad_own_cuda_kernels)
+    if(TARGET ${name}-on-cuda AND NOT arg_SLOW_ON_CUDA)
+      if(NOT TARGET triad-programs-on-cuda)
+        add_custom_target(triad-programs-on-cuda)
+      endif()
+      add_dependencies(triad-programs-on-cuda ${name}-on-cuda)
+    endif()
     return()
   endif()
   triad_parts(${name}-without-cuda SOURCES ${unit_without_cuda} LINK triad-programs)
@@ -102,13 +126,14 @@ function(triad_app_parts name)
   endif()
 endfunction()
 
-# A program, NAME, of this folder's main.cpp and of models that triad_app_parts() made.  OLD_NAME: what it was called before; a link
-# of that name leads to it, and a target.
+# A program, NAME, of this folder's main.cpp and of models that triad_app_parts() made.  OLD_NAME: what it was called before; a
+# link of that name leads to it, and a target.
 function(triad_app name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "OLD_NAME" "PARTS")
   if(TARGET triad-programs)
     triad_program_of(${name} "${arg_PARTS}" SOURCES main.cpp LINK triad-programs)
   endif()
+  set_property(GLOBAL APPEND PROPERTY triad_programs ${name})
   if(arg_OLD_NAME AND TARGET ${name})
     add_custom_command(TARGET ${name} POST_BUILD VERBATIM
       COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE_NAME:${name}> $<TARGET_FILE_DIR:${name}>/${arg_OLD_NAME})
