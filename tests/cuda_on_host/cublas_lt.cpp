@@ -1,4 +1,4 @@
-// The functions of cublasLt that triad/cuda/device/blas_lt.cuh uses, on the host: one product with bias, relu and an
+// The functions of cublasLt that triad/cuda/device/blas_lt.cuh uses, on the host: one product with bias and an
 // addend, queued in a stream.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -59,8 +59,7 @@ cublasStatus_t take(V& to, void const* from, std::size_t bytes) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-bool has_bias(cublasLtEpilogue_t e) { return e == CUBLASLT_EPILOGUE_BIAS || e == CUBLASLT_EPILOGUE_RELU_BIAS; }
-bool has_relu(cublasLtEpilogue_t e) { return e == CUBLASLT_EPILOGUE_RELU || e == CUBLASLT_EPILOGUE_RELU_BIAS; }
+bool has_bias(cublasLtEpilogue_t e) { return e == CUBLASLT_EPILOGUE_BIAS; }
 
 bool turned(cublasOperation_t t) { return t == CUBLAS_OP_T; }
 
@@ -79,14 +78,13 @@ operand<T> as_operand(T* data, layout const& l) {
   return {data, static_cast<int>(l.rows), static_cast<int>(l.columns), static_cast<int>(l.leading), 0};
 }
 
-/// d = relu(alpha a b + beta c + bias).
+/// d = alpha a b + beta c + bias.
 struct fused_work {
   product<float> ab;  // into `sum`
   operand<float const> c;
   operand<float> d;
   float beta;
   float const* bias;
-  bool relu;
 
   void operator()() const {
     if (beta != 0) c.check(0, "the addends");
@@ -103,7 +101,6 @@ struct fused_work {
         float value = sum[static_cast<std::size_t>(j) * static_cast<std::size_t>(d.rows) + static_cast<std::size_t>(i)];
         if (beta != 0) value += beta * c.data[static_cast<long long>(j) * c.leading + i];
         if (bias != nullptr) value += bias[i];
-        if (relu) value = value <= 0 ? 0 : value;  // passes NaN
         d.data[static_cast<long long>(j) * d.leading + i] = value;
       }
   }
@@ -239,11 +236,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
                           as_operand(static_cast<float const*>(b), right),
                           {},
                           how};
-  fused_work const work{ab,
-                        as_operand(static_cast<float const*>(c), addend),
-                        as_operand(static_cast<float*>(d), result),
-                        *static_cast<float const*>(beta),
-                        o.bias,
-                        has_relu(o.epilogue)};
+  fused_work const work{ab, as_operand(static_cast<float const*>(c), addend),
+                        as_operand(static_cast<float*>(d), result), *static_cast<float const*>(beta), o.bias};
   return enqueue(stream, work) == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
 }

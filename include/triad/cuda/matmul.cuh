@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   1  c = a b, or c += a b        cuBLAS; row-major c = a b is column-major c' = b' a', a transpose is a flag
-//   2  and an epilogue             in float, what cublasLt can do with the product: bias, relu and a residual that
-//                                  follows at once; what is left, in one kernel over c
+//   2  and an epilogue             in float, what cublasLt can do with the product: bias, and a residual that follows
+//   at
+//                                  once; what is left, in one kernel over c
 //   3  strides, sizes or aliasing
 //      that cuBLAS does not take   plain_product: tiles in shared memory, the epilogue with them; slow, right for all
 //
@@ -222,7 +223,7 @@ bool blas_product(backend& ex, arithmetic how, index_t count, index_t m, index_t
   return true;
 }
 
-/// The product with bias, relu and residual as far as cublasLt can take them, and takes them out of `rest`; false: it
+/// The product with bias and residual as far as cublasLt can take them, and takes them out of `rest`; false: it
 /// cannot.
 template <class T>
 bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b,
@@ -231,7 +232,7 @@ bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, st
     blas_layout<T const> const la(a, m, k), lb(b, k, n);
     blas_layout<T> const lc(c, m, n);
     bool const biased = rest.bias.extent(0) != 0, shifted = rest.residual.extent(0) != 0;
-    if ((!biased && !rest.relu && !shifted) || k == 0 || !la.fits || !lb.fits || !lc.fits || lc.operand.turned)
+    if ((!biased && !shifted) || k == 0 || !la.fits || !lb.fits || !lc.fits || lc.operand.turned)
       return false;  // turned: a bias for each column
     // c' = b' a': columns become rows.
     fused_product p{{static_cast<int>(n), static_cast<int>(m), static_cast<int>(k)},
@@ -240,7 +241,6 @@ bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, st
                     {},
                     0,
                     nullptr,
-                    rest.relu,
                     lc.operand};
     if (biased) p.bias = rest.bias.data_handle();
     bool const last = !rest.relu && rest.gate.extent(0) == 0 && !rest.dropout.active();  // the residual follows at once
@@ -255,10 +255,9 @@ bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, st
       if (added) p.beta = 1;
     }
     if (shifted && rest.residual.data_handle() == c.data && !added) return false;  // it would be overwritten
-    if (!biased && !rest.relu && !added) return false;                             // nothing to do with the product
+    if (!biased && !added) return false;                                           // nothing to do with the product
     if (!ex.fused().multiply(ex.blas(), ex.stream(), how, p)) return false;
     rest.bias = vec<T const>(nullptr, 0);
-    rest.relu = false;
     if (added) rest.residual = no_matrix<T const>();
     return true;
   } else {
