@@ -103,6 +103,20 @@ long lines_of_file(std::string const& path) {
   return lines.number();
 }
 
+/// Of standard input: each line is answered or refused, and all of it only where a Git LFS pointer stands for the
+/// questions.
+void ask_or_refuse_pointer(programs::questions const& q, asking ask, std::string_view text) {
+  std::string first(text.substr(0, text.find('\n')));
+  text::trim_line(first, true);
+  if (!first.starts_with(lfs_pointer_begin)) return ask_on(q, ask, lines_of(text), "line ", " of standard input: ");
+  try {
+    ask_on(q, ask, 0, "line ", " of standard input: ");
+  } catch (data_error const&) {
+    return;
+  }
+  fuzz::found("a Git LFS pointer is taken for questions");
+}
+
 void pipe_in(std::string_view text, std::function<void()> const& ask) {
   std::istringstream piped{std::string(text)};
   auto* const before = std::cin.rdbuf(piped.rdbuf());
@@ -122,7 +136,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     q.file = file.path();
     fuzz::read_or_refuse(file.path(), [&] { ask_on(q, ask, lines_of_file(file.path()), file.path() + ":", ": "); });
     q.file.clear();
-    pipe_in(text, [&] { ask_on(q, ask, lines_of(text), "line ", " of standard input: "); });
+    pipe_in(text, [&] { ask_or_refuse_pointer(q, ask, text); });
   }
   return 0;
 }
