@@ -1,10 +1,12 @@
-// Philox against its published answers; dropout keeps what it says, again and again, and differently everywhere else.
+// Philox against its published answers; dropout keeps what it says, again and again, and differently everywhere else;
+// numbers by a counter.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/random.hpp"
 
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <set>
 #include <vector>
 
@@ -144,6 +146,24 @@ TEST_CASE("below 2^34 elements a mask is what it was with counters of 32 bits") 
                               9);
     CHECK(m.keeps(e) == (words[e % 64 / 16] >= m.threshold()));
   }
+}
+
+TEST_CASE("random numbers are the same on every platform and cover their range evenly") {
+  counter_random random(1, 2);
+  counter_random again(1, 2);
+  counter_random other(1, 3);
+  int counts[7] = {};
+  int equal = 0;
+  for (int i = 0; i < 70000; ++i) {
+    int const x = random.below(7);
+    REQUIRE((x >= 0 && x < 7));
+    REQUIRE(x == again.below(7));
+    equal += x == other.below(7) ? 1 : 0;
+    ++counts[x];
+  }
+  for (int const n : counts) CHECK(std::abs(n - 10000) < 500);
+  CHECK(std::abs(equal - 10000) < 500);
+  CHECK(counter_random(42, 7)() == 0xe4e28608b50ef46dU);
 }
 
 }  // namespace core_random_tests

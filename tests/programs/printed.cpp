@@ -47,4 +47,8 @@ TEST_CASE("a cell of a table is one line, as wide as it is shown") {
   CHECK(table.text() == "a?b      c\n----------\nx?[2J??  1\n");
 }
 
+TEST_CASE("what others wrote is printed without control characters") {
+  CHECK(triad::programs::printable("a\x1b[31m\tb\n\x7f\r\xc3\xa9") == "a?[31m\tb\n??\xc3\xa9");
+}
+
 }  // namespace programs_printed_tests

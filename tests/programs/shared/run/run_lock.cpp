@@ -1,28 +1,23 @@
-// The folder of a run: one process at a time, nothing left of killed ones; and the mean over the seeds of a run.
+// One process at a time in the folder of a run, and nothing left of killed ones.
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/run/run_lock.hpp"
+
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <cmath>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "shared/processes/processes.hpp"
-#include "shared/run/interrupts.hpp"
-#include "shared/run/run_folder.hpp"
-#include "shared/run/run_lock.hpp"
-#include "shared/run/seed_means.hpp"
 #include "tests/catch.hpp"
-#include "trees/report.hpp"
+#include "triad/core/errors.hpp"
 
-namespace programs_runs_tests {
+namespace programs_run_lock_tests {
 
 using namespace triad::programs;
 
@@ -128,25 +123,6 @@ TEST_CASE("a run whose lock file somebody removed leaves the next run's alone") 
   CHECK(folder.text("run.lock") == "the next run's");
 }
 
-TEST_CASE("a process is there, is gone, has another's number, or is of another host") {
-  auto p = this_process();
-  CHECK(is_there(p) == still::runs);
-  CHECK(p.ticks > 0);
-  auto const read = process_name::from(p.text());
-  CHECK((read.number == p.number && read.host == p.host && read.since == p.since && read.ticks == p.ticks));
-  ++p.ticks;
-  CHECK(is_there(p) == still::gone);
-  p.host += "-2";
-  CHECK(is_there(p) == still::unknown);
-  CHECK(is_there(process_name::from("")) == still::gone);
-  auto const child = ::fork();
-  if (child == 0) ::_exit(0);
-  REQUIRE(child > 0);
-  ::waitpid(child, nullptr, 0);
-  CHECK(is_there({child, host_name(), {}, 0}) == still::gone);
-  CHECK(std::abs(static_cast<double>(start_time(::getpid()) - std::time(nullptr))) < 3600);
-}
-
 TEST_CASE("what killed runs left half written is removed, and what is another's is not") {
   scratch_folder const folder;
   auto const gone = ::fork();
@@ -176,69 +152,4 @@ TEST_CASE("what killed runs left half written is removed, and what is another's 
   ::waitpid(busy, nullptr, 0);
 }
 
-TEST_CASE("Ctrl-C and SIGTERM are noted once, with their exit status, and end the program the second time") {
-  for (int const signal : {SIGINT, SIGTERM}) {
-    auto const child = ::fork();
-    if (child == 0) {
-      interrupt_guard const guard;
-      ::raise(signal);
-      if (interrupted_status() != 128 + signal) ::_exit(1);
-      ::raise(signal == SIGINT ? SIGTERM : SIGINT);
-      ::_exit(2);
-    }
-    REQUIRE(child > 0);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    REQUIRE(WIFSIGNALED(status));
-    CHECK(WTERMSIG(status) == (signal == SIGINT ? SIGTERM : SIGINT));
-  }
-}
-
-struct scored_run {
-  double figure = 0;
-  bool diverged = false, failed = false;
-};
-
-TEST_CASE("a mean is over the runs that came to an end, and says which did not and which have not learned") {
-  auto const figure = [](scored_run const& r) { return r.figure; };
-  double const none = std::nan("");
-  std::vector<scored_run> const runs{{0.9, false, false}, {none, true, true}, {0.1, false, true}, {0.8, false, false}};
-  CHECK(mean_over(runs, figure).mean == triad::mean_of(std::vector<double>{0.9, 0.1, 0.8}).mean);
-  CHECK(whose_mean(runs, 5) == "mean of 3 of 4 seeds; seed 6 diverged; seed 7 did not learn and is in it");
-  CHECK(first_scored(runs) == &runs[0]);
-  CHECK(whose_mean(std::vector<scored_run>(3), 1) == "mean of 3 seeds");
-  std::vector<scored_run> const none_left{{none, true, true}, {none, true, true}};
-  CHECK(whose_mean(none_left, 1) == "mean of 0 of 2 seeds; seeds 1 and 2 diverged");
-  CHECK(std::isnan(mean_over(none_left, figure).mean));
-  CHECK(first_scored(none_left) == nullptr);
-  std::vector<scored_run> const poor(3, {0, false, true});
-  CHECK(whose_mean(poor, 1) == "mean of 3 seeds; seeds 1, 2 and 3 did not learn and are in it");
-}
-
-TEST_CASE(
-    "the table of trees has a diverged run without figures, and beside the mean of all that of those that learned") {
-  using namespace trees;
-  auto const run = [](std::int64_t right) {
-    seed_tallies r;
-    for (auto const* title : {"train", "test"}) r.found.push_back({title, {.rows = 10, .whole = right}});
-    r.failed = has_failed(r.found);
-    return r;
-  };
-  seed_tallies lost{{{"train"}, {"test"}}};
-  lost.diverged = lost.failed = true;
-  auto const text = table_of({run(10), lost, run(2)}, 1);
-  auto const line = [&](std::string const& begin) {
-    auto const at = text.find("\n" + begin);
-    return at == std::string::npos ? std::string() : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
-  };
-  CHECK(line("1 ").find("100.0") != std::string::npos);
-  CHECK(line("2 ").find("0.0") == std::string::npos);
-  CHECK(line("2 ").find("diverged") != std::string::npos);
-  CHECK(line("mean  ").find("60.0 ±") != std::string::npos);
-  CHECK(line("mean  ").find("2 of 3") != std::string::npos);
-  CHECK(line("mean of those that learned").find("100.0 ±") != std::string::npos);
-  CHECK(text.find("mean of 2 of 3 seeds; seed 2 diverged; seed 3 did not learn and is in it\n") != std::string::npos);
-  CHECK(table_of({run(10), run(9)}, 1).find("those that learned") == std::string::npos);
-}
-
-}  // namespace programs_runs_tests
+}  // namespace programs_run_lock_tests

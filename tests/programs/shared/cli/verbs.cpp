@@ -1,5 +1,7 @@
 // What all programs do with their command line, by a program that does nothing: whose data and whose run, and errors.
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/cli/verbs.hpp"
+
 #include <unistd.h>
 
 #include <cstdint>
@@ -16,7 +18,6 @@
 #include "shared/cli/config.hpp"
 #include "shared/cli/exit_status.hpp"
 #include "shared/cli/unused_gpu.hpp"
-#include "shared/cli/verbs.hpp"
 #include "tests/catch.hpp"
 
 namespace idle {
@@ -57,7 +58,7 @@ int explain(options const& o) {
 
 }  // namespace idle
 
-namespace programs_program_tests {
+namespace programs_verbs_tests {
 
 using triad::test::contains;
 
@@ -337,4 +338,4 @@ TEST_CASE("a config file that is no TOML is told with line and column, and an op
   CHECK((items[1].name == "tokens" && items[1].text() == "1,2"));
 }
 
-}  // namespace programs_program_tests
+}  // namespace programs_verbs_tests
