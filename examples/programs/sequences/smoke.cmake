@@ -57,9 +57,7 @@ expect("whole has the runs of several seeds: name one of them, such as ")
 # What is not read to its end is no answer: here a folder in place of a file.
 execute_process(COMMAND sh -c "\"$0\" predict \"$1\" < \"$1\"" ${PROGRAM} ${FOLDER}/run RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 expect("standard input cannot be read to its end: ")
-if(NOT status EQUAL 1)
-  message(FATAL_ERROR "standard input that cannot be read has status ${status}")
-endif()
+expect_same("status where standard input cannot be read" "${status}" 1)
 
 # A longer sentence than those of most data is answered where the model was trained on such.
 string(REPEAT "go left " 200 words)
