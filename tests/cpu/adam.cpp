@@ -65,4 +65,33 @@ TEST_CASE(
     }
 }
 
+// Joined with the difference, the product would be exact; whether compilers join them is no matter of the numbers.
+TEST_CASE("what decay leaves of a parameter is rounded before Adam's step is taken off it") {
+  index_t const n = 37;
+  parameters before(n);
+  for (float& x : before.m) x = 0;
+  for (float& x : before.v) x = 0;
+  adam_options s;
+  s.weight_decay = 0.1, s.decoupled = true;
+  double const rate = 1e-2;
+  std::uint64_t const step = 0;
+  auto found = before;
+  auto const view = [](std::vector<float>& x) { return make_vec(x.data(), static_cast<index_t>(x.size())); };
+  cpu::backend ex(1);
+  adam(ex, s, make_vec(&rate, 1), &step, view(found.p), make_vec(before.g.data(), n), view(found.m), view(found.v));
+  auto const of = [](double x) { return static_cast<float>(x); };
+  float const step_size = of(rate / (1 - s.beta1)), root = of(std::sqrt(1 - s.beta2)), epsilon = of(s.epsilon);
+  index_t joined = 0;
+  for (std::size_t i = 0; i < before.p.size(); ++i) {
+    CAPTURE(i);
+    float const g = before.g[i], shrink = of(1 - rate * s.weight_decay);
+    float const volatile some = of(1 - s.beta2) * g, square = some * g, mean = of(1 - s.beta1) * g,
+                         scaled = step_size * mean, decayed = shrink * before.p[i];
+    float const move = scaled / (std::sqrt(square) / root + epsilon);
+    CHECK(found.p[i] == decayed - move);
+    joined += std::fma(shrink, before.p[i], -move) != decayed - move;
+  }
+  CHECK(joined > 0);
+}
+
 }  // namespace cpu_adam_tests

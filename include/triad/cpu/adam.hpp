@@ -30,7 +30,8 @@ inline void adam_by_vectors(adam_options const& s, double rate, std::uint64_t st
                    square = b2 * part.load(v + i) + one_b2 * gradient * gradient;
         part.store(m + i, mean);
         part.store(v + i, square);
-        part.store(p + i, shrink * before - step_size * mean / (simd::sqrt(square) / root + epsilon));
+        // Settled, since whether a compiler joins this product with the difference depends on what else is in the loop.
+        part.store(p + i, simd::settled(shrink * before) - step_size * mean / (simd::sqrt(square) / root + epsilon));
       });
 }
 
