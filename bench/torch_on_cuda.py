@@ -96,7 +96,9 @@ def measure(kind, train, b, n, d, h):
 
     def tried(what, forward):
         try:
-            return run(forward())
+            found = run(forward())
+            print(f"# {name}: {what}: {found:.3f} ms", flush=True)  # kept where time ends before the line is whole
+            return found
         except Exception as error:
             text = str(error).splitlines()[0] if str(error) else type(error).__name__
             print(f"# {name}: {what}: {text}", flush=True)
