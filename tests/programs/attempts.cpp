@@ -1,5 +1,6 @@
 // Attempts of a run: another begins, with other first values, until the training examples are answered.
 // SPDX-License-Identifier: Apache-2.0
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "shared/run/interrupts.hpp"
 #include "shared/run/training.hpp"
 #include "tests/catch.hpp"
 #include "tests/io/scratch_folder.hpp"
@@ -212,6 +214,31 @@ TEST_CASE("after the last attempt nobody asks whether it fits, and one attempt i
   CHECK(log_of(once).attempts == 1);
   CHECK(once.asked == 0);
   CHECK(once.learns.steps == 5);
+}
+
+TEST_CASE("the seeds of a command come one after the other, and behind them its options are as before") {
+  run_options o;
+  o.seed = 5, o.seeds = 3;
+  seed_runs all(o, "");
+  std::vector<std::uint64_t> seeds;
+  while (all.next()) {
+    CHECK((all.is_first() == seeds.empty() && o.seeds == 1 && all.out().empty()));
+    fitting_at t(1, 1);
+    auto const* const run = all.train(t);
+    REQUIRE(run);
+    CHECK((run->seed == o.seed && t.learns.begun.front() == o.seed));
+    seeds.push_back(o.seed);
+  }
+  CHECK(seeds == std::vector<std::uint64_t>{5, 6, 7});
+  CHECK((o.seed == 5 && o.seeds == 3 && all.all().size() == 3));
+
+  seed_runs other(o, "");
+  fitting_at t(1, 1);
+  REQUIRE(other.next());
+  interrupted = SIGTERM;
+  CHECK(other.train(t) == nullptr);
+  interrupted = 0;
+  CHECK((t.learns.steps == 1 && other.all().empty()));
 }
 
 }  // namespace programs_attempts_tests

@@ -203,32 +203,27 @@ void describe(parser_training& work, data_set const& data) {
 int train(options& o) {
   auto const data = read_data(o, true);
   triad::programs::run_folder const folder(o.out);
-  auto const first = o.seed;
-  bool on_train = false;
-  auto const runs = triad::programs::train_seeds(
-      o, o.out,
-      [&](std::string const&) {
-        auto work = std::make_unique<parser_training>(o, data);
-        on_train = work->measured_on_train();
-        if (o.seed == first) describe(*work, data);
-        return work;
-      },
-      [&](scored_run const& r) {
-        fmt::print("seed {}: {} LAS {}  ({:.0f} s){}\n", r.seed, on_train ? "training" : "dev",
-                   r.validations.empty() ? "not measured" : percent(r.validation), r.seconds,
-                   failure_of(r, "  failed: below 50"));
-        for (std::size_t p = 0; p < r.parts.size(); ++p)
-          triad::programs::say("{}\n", told(r.parts[p], words_of(data.tests[p].all)));
-      });
-  if (!runs) return triad::programs::interrupted_status();
-  if (runs->size() > 1)
-    fmt::print("\n{}{}\n", triad::programs::table_of(*runs, percent), triad::programs::whose_mean(*runs, o.seed));
+  triad::programs::seed_runs of_seeds(o, o.out);
+  while (of_seeds.next()) {
+    parser_training work(o, data);
+    if (of_seeds.is_first()) describe(work, data);
+    auto const* const r = of_seeds.train(work);
+    if (!r) return triad::programs::interrupted_status();
+    fmt::print("seed {}: {} LAS {}  ({:.0f} s){}\n", r->seed, work.measured_on_train() ? "training" : "dev",
+               r->validations.empty() ? "not measured" : percent(r->validation), r->seconds,
+               failure_of(*r, "  failed: below 50"));
+    for (std::size_t p = 0; p < r->parts.size(); ++p)
+      triad::programs::say("{}\n", told(r->parts[p], words_of(data.tests[p].all)));
+  }
+  auto const& runs = of_seeds.all();
+  if (runs.size() > 1)
+    fmt::print("\n{}{}\n", triad::programs::table_of(runs, percent), triad::programs::whose_mean(runs, o.seed));
   if (!o.out.empty()) {
-    triad::programs::write_plots(o, *runs, {"sum of two cross entropies", "labelled attachment score"});
-    triad::programs::first_writes(o.out + "/scores.csv", triad::programs::scores_csv(*runs, percent));
+    triad::programs::write_plots(o, runs, {"sum of two cross entropies", "labelled attachment score"});
+    triad::programs::first_writes(o.out + "/scores.csv", triad::programs::scores_csv(runs, percent));
     triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds, "scores"));
   }
-  return triad::programs::status_of(*runs);
+  return triad::programs::status_of(runs);
 }
 
 }  // namespace dependencies

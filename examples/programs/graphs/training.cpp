@@ -372,21 +372,20 @@ int train(options& o, data_set const& data, run_texts const& say) {
   triad::programs::run_folder const folder(o.out);
   bool held_out = false;
   int const seeds = o.seeds;
-  auto const all_of = [&](std::string const& out) {
-    return triad::programs::train_seeds(
-        o, out,
-        [&](std::string const&) {
-          auto t = std::make_unique<graph_training>(o, data);
-          held_out = t->measures();
-          return t;
-        },
-        [&](scored_run const& r) {
-          if (seeds == 1) return;
-          fmt::print("seed {}:", r.seed);
-          for (auto const& part : r.parts)
-            fmt::print("  {} {:.3f}", triad::programs::printable_name(part.part), part.figures[0].value);
-          fmt::print("  ({:.0f} s){}\n", r.seconds, r.diverged ? "  diverged" : "");
-        });
+  auto const all_of = [&](std::string const& out) -> std::optional<runs> {
+    triad::programs::seed_runs of_seeds(o, out);
+    while (of_seeds.next()) {
+      graph_training t(o, data);
+      held_out = t.measures();
+      auto const* const r = of_seeds.train(t);
+      if (!r) return std::nullopt;
+      if (seeds == 1) continue;
+      fmt::print("seed {}:", r->seed);
+      for (auto const& part : r->parts)
+        fmt::print("  {} {:.3f}", triad::programs::printable_name(part.part), part.figures[0].value);
+      fmt::print("  ({:.0f} s){}\n", r->seconds, r->diverged ? "  diverged" : "");
+    }
+    return of_seeds.all();
   };
   auto const all = all_of(o.out);
   std::optional<runs> others = runs();

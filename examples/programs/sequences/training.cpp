@@ -143,33 +143,30 @@ int train(options& o, program p) {
   if (!o.roberta.empty()) read_published(o);
   p.data.train = triad::programs::sample(p.data.train, o.train_size);
   triad::programs::run_folder const folder(o.out);
-  auto const first = o.seed;
   bool const loss = o.validate == "loss";
   auto const measured =
       std::string(p.data.dev.empty() ? "training" : "dev") + (loss ? " loss" : " exact match, parts of one,");
-  auto const runs = triad::programs::train_seeds(
-      o, o.out,
-      [&](std::string const& out) {
-        auto one = std::make_unique<translator_training>(o, p, out);
-        if (o.seed == first) describe(one->work(), p.data);
-        return one;
-      },
-      [&](scored_run const& r) {
-        fmt::print("seed {}: {} {}  ({:.0f} s){}\n", r.seed, measured,
-                   r.validations.empty() ? "not measured" : fmt::format("{:.4f}", r.validation), r.seconds,
-                   failure_of(r, "  failed: below 0.5"));
-        for (auto const& part : r.parts) fmt::print("{}\n", told(part));
-      });
-  if (!runs) return triad::programs::interrupted_status();
-  if (runs->size() > 1) fmt::print("{}", means_of(*runs));
+  triad::programs::seed_runs of_seeds(o, o.out);
+  while (of_seeds.next()) {
+    translator_training one(o, p, of_seeds.out());
+    if (of_seeds.is_first()) describe(one.work(), p.data);
+    auto const* const r = of_seeds.train(one);
+    if (!r) return triad::programs::interrupted_status();
+    fmt::print("seed {}: {} {}  ({:.0f} s){}\n", r->seed, measured,
+               r->validations.empty() ? "not measured" : fmt::format("{:.4f}", r->validation), r->seconds,
+               failure_of(*r, "  failed: below 0.5"));
+    for (auto const& part : r->parts) fmt::print("{}\n", told(part));
+  }
+  auto const& runs = of_seeds.all();
+  if (runs.size() > 1) fmt::print("{}", means_of(runs));
   if (!o.out.empty()) {
     triad::programs::write_plots(
-        o, *runs,
+        o, runs,
         {"cross entropy of a token, smoothed", loss ? "cross entropy of a token" : "sentences that are right", loss});
-    triad::programs::first_writes(o.out + "/scores.csv", scores_csv(*runs));
+    triad::programs::first_writes(o.out + "/scores.csv", scores_csv(runs));
     triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds, "translations, scores"));
   }
-  return triad::programs::status_of(*runs);
+  return triad::programs::status_of(runs);
 }
 
 }  // namespace sequences

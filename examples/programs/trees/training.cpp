@@ -190,38 +190,39 @@ int train(program_options& o, data_reader const& read) {
   bool const several = o.seeds > 1;
   part_tallies now, of_shorter;
   std::vector<seed_tallies> found;
-  auto const runs = triad::programs::train_seeds(
-      o, o.out,
-      [&](std::string const& out) {
-        now = tallies_of(work.data());
-        if (!shorter) return std::make_unique<machine_training>(o, o, work, now, out);
-        of_shorter = tallies_of(shorter->data());
-        return std::make_unique<machine_training>(
-            o, of_last(o), work, now, out,
-            std::make_unique<machine_training>(o, of_first(o), *shorter, of_shorter,
-                                               out.empty() ? out : out + "/first"));
-      },
-      [&](triad::programs::scored_run const& r) {
-        found.push_back({now, r.diverged, r.failed});
-        fmt::print("seed {} ({:.0f} s{}){}\n\n", r.seed, r.seconds,
-                   r.attempts > 1 ? fmt::format(", {} attempts", r.attempts) : "",
-                   r.diverged ? ": failed, a loss or a weight was not finite"
-                   : r.failed ? ": failed, fewer than 90 % of the training rows are right"
-                              : "");
-        if (!r.diverged) fmt::print("{}\n", table_of(now));
-      });
-  if (!runs) return triad::programs::interrupted_status();
+  triad::programs::seed_runs of_seeds(o, o.out);
+  while (of_seeds.next()) {
+    auto const& out = of_seeds.out();
+    now = tallies_of(work.data());
+    std::unique_ptr<machine_training> first;
+    if (shorter) {
+      of_shorter = tallies_of(shorter->data());
+      first =
+          std::make_unique<machine_training>(o, of_first(o), *shorter, of_shorter, out.empty() ? out : out + "/first");
+    }
+    machine_training training(o, shorter ? of_last(o) : o, work, now, out, std::move(first));
+    auto const* const r = of_seeds.train(training);
+    if (!r) return triad::programs::interrupted_status();
+    found.push_back({now, r->diverged, r->failed});
+    fmt::print("seed {} ({:.0f} s{}){}\n\n", r->seed, r->seconds,
+               r->attempts > 1 ? fmt::format(", {} attempts", r->attempts) : "",
+               r->diverged ? ": failed, a loss or a weight was not finite"
+               : r->failed ? ": failed, fewer than 90 % of the training rows are right"
+                           : "");
+    if (!r->diverged) fmt::print("{}\n", table_of(now));
+  }
+  auto const& runs = of_seeds.all();
   if (several) fmt::print("{}\n", table_of(found, o.seed));
   if (!o.out.empty()) {
     triad::programs::write_plots(
-        o, *runs,
+        o, runs,
         {.loss = "distance of trees, per position", .validation = "whole trees that are right", .file = "accuracy"});
     triad::programs::first_writes(o.out + "/splits.txt", several || found.front().diverged
                                                              ? table_of(found, o.seed)
                                                              : table_of(found.front().found));
     triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds));
   }
-  return triad::programs::status_of(*runs);
+  return triad::programs::status_of(runs);
 }
 
 }  // namespace trees

@@ -222,7 +222,6 @@ inline void describe(held_out const& h) {
 inline int train(options& o) {
   tallies found;
   bool const holds_out = !o.hold_out.empty();
-  auto const first = o.seed;
   using triad::programs::scored_run;
   // What was not measured has no number.
   auto const figure = [](scored_run const& r, std::string const& part, std::size_t f) -> std::optional<double> {
@@ -234,32 +233,30 @@ inline int train(options& o) {
   if (o.data.empty()) triad::programs::refuse_seed(o, held_seed, "sentences of dev and test");
   auto data = o.data.empty() ? data_set() : read_data(o, true);
   triad::programs::run_folder const folder(o.out);
-  auto const runs = triad::programs::train_seeds(
-      o, o.out,
-      [&](std::string const&) {
-        if (o.data.empty()) data = generate_data(o, o.sentences);  // of the seed
-        auto work = std::make_unique<parser_training>(o, data, found);
-        if (holds_out && o.seed == first) describe(work->what_is_held_out());
-        return work;
-      },
-      [&](scored_run const& r) {
-        auto const measured = r.validations.empty() ? "-" : percent(r.validation);
-        if (holds_out)
-          fmt::print("seed {}: held out {}  dev {}  ({:.0f} s){}\n", r.seed, measured, shown(figure(r, "dev", 0)),
-                     r.seconds, failure_of(r, "  failed: dev is below 50"));
-        else
-          fmt::print("seed {}: dev {}  test {}  generalisation {}  as trees {}  ({:.0f} s){}\n", r.seed, measured,
-                     shown(figure(r, "test", 0)), shown(figure(r, "generalisation", 0)),
-                     shown(figure(r, "generalisation", 1)), r.seconds, failure_of(r, "  failed: dev is below 50"));
-      });
-  if (!runs) return triad::programs::interrupted_status();
+  triad::programs::seed_runs of_seeds(o, o.out);
+  while (of_seeds.next()) {
+    if (o.data.empty()) data = generate_data(o, o.sentences);  // of the seed
+    parser_training work(o, data, found);
+    if (holds_out && of_seeds.is_first()) describe(work.what_is_held_out());
+    auto const* const r = of_seeds.train(work);
+    if (!r) return triad::programs::interrupted_status();
+    auto const measured = r->validations.empty() ? "-" : percent(r->validation);
+    if (holds_out)
+      fmt::print("seed {}: held out {}  dev {}  ({:.0f} s){}\n", r->seed, measured, shown(figure(*r, "dev", 0)),
+                 r->seconds, failure_of(*r, "  failed: dev is below 50"));
+    else
+      fmt::print("seed {}: dev {}  test {}  generalisation {}  as trees {}  ({:.0f} s){}\n", r->seed, measured,
+                 shown(figure(*r, "test", 0)), shown(figure(*r, "generalisation", 0)),
+                 shown(figure(*r, "generalisation", 1)), r->seconds, failure_of(*r, "  failed: dev is below 50"));
+  }
+  auto const& runs = of_seeds.all();
   if (!found.empty()) fmt::print("\n{}", table_of(found));
-  if (runs->size() > 1) {
+  if (runs.size() > 1) {
     auto const mean = [&](std::string const& part, std::size_t f) {
-      auto const m = triad::programs::mean_over(*runs, [&](scored_run const& r) { return *figure(r, part, f); });
+      auto const m = triad::programs::mean_over(runs, [&](scored_run const& r) { return *figure(r, part, f); });
       return percent(m.mean) + " +- " + percent(m.standard_error);
     };
-    fmt::print("{}{}\n", triad::programs::whose_mean(*runs, o.seed),
+    fmt::print("{}{}\n", triad::programs::whose_mean(runs, o.seed),
                found.empty() ? ""
                : holds_out
                    ? ": held out " + mean("held out", 0)
@@ -268,7 +265,7 @@ inline int train(options& o) {
   if (!o.out.empty()) {
     triad::programs::plot_texts texts{"sum of five cross entropies"};
     if (holds_out) texts.validation = "accuracy on held-out constructions";
-    triad::programs::write_plots(o, *runs, texts);
+    triad::programs::write_plots(o, runs, texts);
     auto const name = std::string(holds_out ? "held_out" : "generalisation");
     if (!found.empty()) {
       triad::programs::write_svg(o.out + "/plots/" + name + ".svg",
@@ -277,6 +274,6 @@ inline int train(options& o) {
     }
     triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds));
   }
-  return triad::programs::status_of(*runs);
+  return triad::programs::status_of(runs);
 }
 }  // namespace cogs

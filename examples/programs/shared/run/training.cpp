@@ -75,36 +75,34 @@ scored_run train_one(run_options const& o, training& t, std::string const& out, 
   return run;
 }
 
-std::optional<std::vector<scored_run>> train_seeds(run_options& o, std::string const& folder, make_training const& make,
-                                                   std::function<void(scored_run const&)> const& say) {
-  std::vector<scored_run> runs;
-  auto const seeds = o.seeds;
-  auto const begun = [&](std::uint64_t seed) {
-    return std::filesystem::exists(folder + "/seed-" + std::to_string(seed));
-  };
-  if (o.resume && seeds > 1 && !folder.empty() && std::filesystem::exists(folder + "/model.safetensors") &&
-      !begun(o.seed))
-    throw data_error("the run in " + folder +
+seed_runs::seed_runs(run_options& o, std::string folder)
+    : options_(o), folder_(std::move(folder)), seeds_(o.seeds), first_(o.seed) {
+  bool const is_one = !folder_.empty() && std::filesystem::exists(folder_ + "/model.safetensors");
+  if (o.resume && seeds_ > 1 && is_one && !std::filesystem::exists(folder_ + "/seed-" + std::to_string(first_)))
+    throw data_error("the run in " + folder_ +
                      " is of one seed, and those of --seeds have folders of their own in it: give --resume the options "
                      "that it began with, or another --out");
-  if (o.resume && seeds == 1 && !folder.empty() && !std::filesystem::exists(folder + "/model.safetensors"))
-    expect_one_run(folder);
-  if (!o.resume && seeds > 1 && !folder.empty() && std::filesystem::exists(folder + "/model.safetensors"))
-    set_aside(folder);  // or it would pass for a run of these
-  auto const first = o.seed;
-  o.seeds = 1;
-  for (int i = 0; i < seeds; ++i, ++o.seed) {
-    auto const out = seed_folder(folder, seeds, o.seed);
-    runs.push_back(train_one(o, *make(out), out, i == 0));
-    if (runs.back().interrupted) {
-      report_interrupted(out);
-      return std::nullopt;
-    }
-    say(runs.back());
-    std::fflush(stdout);
+  if (o.resume && seeds_ == 1 && !folder_.empty() && !is_one) expect_one_run(folder_);
+  if (!o.resume && seeds_ > 1 && is_one) set_aside(folder_);  // or it would pass for a run of these
+}
+
+bool seed_runs::next() {
+  std::fflush(stdout);
+  auto const made = all_.size();
+  bool const ends = made == static_cast<std::size_t>(seeds_);
+  options_.seeds = ends ? seeds_ : 1;
+  options_.seed = ends ? first_ : first_ + made;
+  if (!ends) out_ = seed_folder(folder_, seeds_, options_.seed);
+  return !ends;
+}
+
+scored_run const* seed_runs::train(training& t) {
+  auto run = train_one(options_, t, out_, is_first());
+  if (run.interrupted) {
+    report_interrupted(out_);
+    return nullptr;
   }
-  o.seeds = seeds, o.seed = first;
-  return runs;
+  return &all_.emplace_back(std::move(run));
 }
 
 namespace {

@@ -3,9 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,11 +68,33 @@ double linear_rate(width_options const& o, std::int64_t updates, std::int64_t up
 /// scored.
 scored_run train_one(run_options const& o, training& t, std::string const& out, bool says_warmup = true);
 
-/// A run for each of o.seeds; make(out): a training of o.seed, of which out is the folder.  say(run) is called after
-/// each.  None where one was interrupted, after that is said.
-using make_training = std::function<std::unique_ptr<training>(std::string const& out)>;
-std::optional<std::vector<scored_run>> train_seeds(run_options& o, std::string const& folder, make_training const& make,
-                                                   std::function<void(scored_run const&)> const& say);
+/// The runs of o.seeds, one after the other:
+///
+///   for (seed_runs runs(o, o.out); runs.next();) {
+///     my_training t(o, runs.out());
+///     auto const* const run = runs.train(t);
+///     if (!run) return interrupted_status();
+///   }
+class seed_runs {
+ public:
+  /// folder: where they lie, or none.
+  seed_runs(run_options& o, std::string folder);
+
+  /// o becomes the options of the next one alone; false behind the last, where o is as it was.
+  bool next();
+  bool is_first() const { return all_.empty(); }
+  std::string const& out() const { return out_; }  // its folder
+  /// What it is worth; null where it was interrupted, after that is said.
+  scored_run const* train(training& t);
+  std::vector<scored_run> const& all() const { return all_; }
+
+ private:
+  run_options& options_;
+  std::string folder_, out_;
+  int seeds_;
+  std::uint64_t first_;
+  std::vector<scored_run> all_;
+};
 
 /// What plots of runs say: the loss, and what was measured after every epoch, or nothing.
 struct plot_texts {
