@@ -1,10 +1,8 @@
 // Fuzzes the members of a JSON object by their text: of what read_json_line() takes, each is what nlohmann reads, no
 // byte of a token is lost, and an answer reads back.
 // SPDX-License-Identifier: Apache-2.0
-#include "shared/data/json_members.cpp"  // not its object, so that libFuzzer sees its branches
-
 #include "reader.hpp"
-#include "shared/data/json_lines.cpp"
+#include "shared/data/json_lines.cpp"  // not its object, so that libFuzzer sees its branches
 
 namespace {
 

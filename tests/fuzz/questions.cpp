@@ -15,7 +15,6 @@
 #include "reader.hpp"
 #include "shared/data/data_folder.cpp"
 #include "shared/data/json_lines.cpp"
-#include "shared/data/json_members.cpp"
 #include "trees/read.hpp"
 
 namespace {

@@ -1,12 +1,11 @@
 // Members of a question come back byte for byte.
 // SPDX-License-Identifier: Apache-2.0
-#include "shared/data/json_members.hpp"
-
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "shared/data/json_lines.hpp"
 #include "tests/catch.hpp"
 #include "triad/core/errors.hpp"
 

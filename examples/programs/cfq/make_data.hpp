@@ -11,7 +11,7 @@
 #include "corpus.hpp"
 #include "generate.hpp"
 #include "making.hpp"
-#include "shared/cli/exit_status.hpp"
+#include "shared/cli/verbs.hpp"
 #include "shared/data/new_data.hpp"
 #include "split.hpp"
 

@@ -13,7 +13,6 @@
 #include "shared/cli/outputs.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/data/json_lines.hpp"
-#include "shared/data/json_members.hpp"
 #include "shared/processes/first_writes.hpp"
 #include "shared/report/confusion.hpp"
 #include "shared/report/svg_arcs.hpp"
@@ -34,10 +33,6 @@ triad::programs::trained<parser> trained_parser(options const& o, triad::checkpo
             v.words().size(), static_cast<index_t>(v.relations().size()), 500, std::min(longest, 24), longest, false};
       },
       asked};
-}
-
-triad::programs::trained<parser> trained_parser(options const& o, int longest) {
-  return trained_parser(o, triad::programs::open_run(o.run), longest);
 }
 
 int evaluate(options const& o) {
@@ -166,7 +161,7 @@ int explain(options const& o) {
   if (given.words.empty()) throw triad::data_error("explain needs a sentence: --sentence \"Did M0 marry M1\"");
   triad::programs::expect_free_in_folder(o, {"tree.svg"});
   auto const n = given.words.size();
-  auto const model = trained_parser(o, static_cast<int>(n));
+  auto const model = trained_parser(o, triad::programs::open_run(o.run), static_cast<int>(n));
   parse_all(
       *model.net, {checked(given, model.words, o)}, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
         auto const name = [&](std::size_t i, std::size_t parent) {

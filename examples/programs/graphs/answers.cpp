@@ -10,7 +10,6 @@
 #include "shared/cli/outputs.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/processes/first_writes.hpp"
-#include "shared/report/attention_names.hpp"
 #include "shared/report/confusion.hpp"
 #include "shared/report/printed.hpp"
 #include "shared/run/ensemble.hpp"

@@ -12,7 +12,6 @@
 #include "shared/cli/say.hpp"
 #include "shared/cli/verbs.hpp"
 #include "shared/data/json_lines.hpp"
-#include "shared/data/json_members.hpp"
 #include "shared/data/questions.hpp"
 
 namespace graphs {

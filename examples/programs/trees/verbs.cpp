@@ -9,7 +9,7 @@
 #include "read.hpp"
 #include "report.hpp"
 #include "shared/cli/say.hpp"
-#include "shared/data/json_members.hpp"
+#include "shared/data/json_lines.hpp"
 #include "trained.hpp"
 
 namespace trees {

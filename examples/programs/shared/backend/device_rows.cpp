@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "shared/cli/beside_program.hpp"
 #include "shared/processes/processes.hpp"
 #include "shared/processes/world.hpp"
 #include "triad/core/errors.hpp"

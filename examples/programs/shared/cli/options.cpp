@@ -11,11 +11,31 @@
 
 #include "config.hpp"
 #include "shared/processes/world.hpp"
-#include "shared/report/attention_names.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/core/sizes.hpp"
 
 namespace triad::programs {
+
+std::map<std::string, triangle_form> const& attention_names() {
+  static std::map<std::string, triangle_form> const names{{"full", triangle_form::full},
+                                                          {"value-ablation", triangle_form::value_ablation},
+                                                          {"attention-ablation", triangle_form::attention_ablation},
+                                                          {"both-ablations", triangle_form::both_ablations},
+                                                          {"flat", triangle_form::flat}};
+  return names;
+}
+
+std::string attention_name(triangle_form form) {
+  for (auto const& [name, value] : attention_names())
+    if (value == form) return name;
+  return {};
+}
+
+triangle_form attention_form(std::string const& name, std::string const& file) {
+  auto const found = attention_names().find(name);
+  if (found == attention_names().end()) throw data_error(file + ": an unknown form of attention in its configuration");
+  return found->second;
+}
 
 bool option::has_value() const {
   if (said) return !said->empty();

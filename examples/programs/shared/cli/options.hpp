@@ -32,6 +32,12 @@ inline constexpr int most_threads = 32767;
 /// Nor do relative positions tell words apart that are farther from each other.
 inline constexpr int most_offset = 1024;
 
+/// The forms of triangular attention by the names that command lines and checkpoints have for them.
+std::map<std::string, triangle_form> const& attention_names();
+std::string attention_name(triangle_form form);
+/// Of a checkpoint's configuration: `file` is for the error.
+triangle_form attention_form(std::string const& name, std::string const& file);
+
 /// One option: its name, where its value is, what is said of it, and what it decides.  Unless more is said it is one of
 /// train, is kept in config.toml, and decides what a run computes, so that a resumed run must have the same.
 struct option {

@@ -9,7 +9,6 @@
 #include <map>
 #include <sstream>
 
-#include "shared/report/attention_names.hpp"
 #include "triad/io/json_read.hpp"
 
 namespace triad::programs {

@@ -18,18 +18,15 @@
 #include <system_error>
 
 #include "config.hpp"
-#include "exit_status.hpp"
 #include "help.hpp"
 #include "misuse.hpp"
 #include "outputs.hpp"
 #include "renames.hpp"
 #include "shared/processes/world.hpp"
-#include "shared/report/attention_names.hpp"
 #include "shared/report/printed.hpp"
 #include "shared/run/run_folder.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/core/errors.hpp"
-#include "unused_gpu.hpp"
 
 namespace triad::programs {
 namespace {
@@ -264,6 +261,13 @@ int no_memory(std::string const& program) {
 }
 
 }  // namespace
+
+std::string unused_gpu(std::string const& backend, bool was_chosen, std::string const& driver) {
+  std::error_code none;
+  if (was_chosen || backend == "cuda" || !std::filesystem::exists(driver, none)) return {};
+  return "the processor computes, and there is an NVIDIA GPU here: --backend cuda takes it, or says why this program "
+         "cannot\n";
+}
 
 int run_program(program_texts const& say, run_options& o, std::function<void()> const& restart, int argc, char** argv) {
 #if defined(SIGXFSZ)

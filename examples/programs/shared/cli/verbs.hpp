@@ -10,6 +10,19 @@
 
 namespace triad::programs {
 
+/// What a program ends with; one that a signal ended has 128 and the signal's number (interrupts.hpp).
+/// docs/quickstart.md has the table; scripts and other programs go by it.
+enum exit_status : int {
+  all_well = 0,
+  refused = 1,        // by the input, a file or the machine: told in one line
+  misused = 2,        // an option that there is not, or a value that it does not take
+  did_not_reach = 3,  // ran to its end, and says so: a model did not learn its task, a split's atoms are too far apart
+};
+
+/// A line for people where a GPU is there while the processor computes, or nothing.  was_chosen: --backend was given.
+/// driver: what there is where NVIDIA's driver runs.
+std::string unused_gpu(std::string const& backend, bool was_chosen, std::string const& driver = "/dev/nvidiactl");
+
 /// One verb: what --help says of it, and what it does, giving the exit status.
 struct verb {
   std::string name, about;

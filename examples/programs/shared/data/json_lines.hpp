@@ -1,4 +1,4 @@
-// JSON lines: one object each, and what is wrong with one by file and line.
+// JSON lines: one object each, what is wrong with one by file and line, and its members as they are written.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -50,5 +50,23 @@ T member(nlohmann::json const& object, char const* name, char const* expected) {
     refuse_member(name, expected, value);
   }
 }
+
+// A value that was parsed has no numbers of any size, no -0, 1.0 or escapes, and no name twice: nlohmann::json keeps 64
+// bits of a number, and the last of two members of one name.  What only passes through a program comes back by its
+// text.
+
+struct json_member {
+  std::string name;          // without quotes and escapes
+  std::string written_name;  // with its quotes, byte for byte
+  std::string value;         // byte for byte, without the space between its tokens
+};
+
+/// Of an object that read_json_line() has taken, in their order.  Throws data_error for what is no object.
+std::vector<json_member> members_of(std::string const& object);
+
+/// The object as one line with these members: in the place of the first of that name, of which no other stays, else
+/// behind all others.  Those come back byte for byte, without the space between tokens.
+std::string with_members(std::string const& object,
+                         std::vector<std::pair<std::string, nlohmann::ordered_json>> const& more);
 
 }  // namespace triad::programs

@@ -13,7 +13,7 @@
 
 #include "each_line.hpp"
 #include "json_lines.hpp"
-#include "shared/cli/exit_status.hpp"
+#include "shared/cli/verbs.hpp"
 #include "shared/report/printed.hpp"
 #include "text_pairs.hpp"
 #include "triad/core/errors.hpp"

@@ -17,7 +17,6 @@
 #include <thread>
 
 #include "processes.hpp"
-#include "shared/cli/beside_program.hpp"
 #include "shared/run/digest.hpp"
 #include "triad/core/errors.hpp"
 
@@ -147,6 +146,11 @@ std::string hint_of_tasks() {
 }
 
 place_here here() { return here_; }
+
+std::filesystem::path beside_program(std::string const& file) {
+  std::error_code none;
+  return std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / file;
+}
 
 bool any_process(bool yes) {
   auto& w = world();

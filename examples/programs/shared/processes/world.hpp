@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -49,6 +50,10 @@ struct place_here {
   int rank = 0, size = 1, sharing = 1;
 };
 place_here here();
+
+/// The path of a library that is loaded only where it is needed, `file` in the folder of the running program; whether
+/// it is there is not asked.
+std::filesystem::path beside_program(std::string const& file);
 
 /// A line where SLURM has started several tasks that are not to know each other, in the first of them; else nothing.
 std::string hint_of_tasks();

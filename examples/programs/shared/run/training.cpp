@@ -10,7 +10,7 @@
 
 #include "run_folder.hpp"
 #include "seed_means.hpp"
-#include "shared/cli/exit_status.hpp"
+#include "shared/cli/verbs.hpp"
 #include "shared/data/csv.hpp"
 #include "shared/processes/world.hpp"
 #include "shared/report/svg_plot.hpp"

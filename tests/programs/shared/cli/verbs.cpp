@@ -16,8 +16,6 @@
 #include <vector>
 
 #include "shared/cli/config.hpp"
-#include "shared/cli/exit_status.hpp"
-#include "shared/cli/unused_gpu.hpp"
 #include "tests/catch.hpp"
 
 namespace idle {
