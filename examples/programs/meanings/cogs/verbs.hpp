@@ -26,10 +26,6 @@ inline triad::programs::trained<parser> trained_parser(options const& o, triad::
           asked};
 }
 
-inline triad::programs::trained<parser> trained_parser(options const& o, int longest) {
-  return trained_parser(o, triad::programs::open_run(o.run), longest);
-}
-
 inline int evaluate(options const& o) {
   auto const data = o.data.empty() ? generate_data(o, 0) : read_data(o, false);
   auto const model = trained_parser(
@@ -107,7 +103,7 @@ inline int explain(options const& o) {
   if (given.tokens.empty())
     throw triad::data_error("explain needs a sentence: --sentence \"A rose was helped by a dog .\"");
   triad::programs::expect_free_in_folder(o, {"graph.svg"});
-  auto const model = trained_parser(o, given.size());
+  auto const model = trained_parser(o, triad::programs::open_run(o.run), given.size());
   parse_all(*model.net, {given}, model.words, [&](tagged_sentence const& s, parse const& p) {
     auto const graph = in_words(s, p, model.words, !o.argmax);
     auto const n = s.tokens.size();

@@ -15,14 +15,6 @@ namespace triad::programs {
 
 namespace detail {
 
-/// "a, b or c".
-inline std::string choice_text(std::vector<std::string> const& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
-  return text;
-}
-
 /// What an option is about, within a sentence.
 inline std::string within_sentence(std::string about) {
   if (about.size() > 1 && (about[1] == ' ' || std::islower(static_cast<unsigned char>(about[1])) != 0))
@@ -56,7 +48,7 @@ inline std::string what_is_wrong(CLI::ParseError const& e, CLI::App const& app, 
       std::vector<std::string> verbs;
       for (auto const* const one : app.get_subcommands([](CLI::App const*) { return true; }))
         verbs.push_back(one->get_name());
-      return "no verb, expected " + detail::choice_text(verbs);
+      return "no verb, expected " + choice_text(verbs);
     }
     auto const name = between_texts(said, "", " is required");
     if (auto const* const one = option_called(name))
@@ -66,7 +58,7 @@ inline std::string what_is_wrong(CLI::ParseError const& e, CLI::App const& app, 
     auto const name = between_texts(said, "", ":");
     if (auto const* const one = option_called(name); one != nullptr && said.ends_with(" missing"))
       return name + ": no value, expected " +
-             (one->choices.empty() ? std::string("one behind it") : detail::choice_text(one->choices));
+             (one->choices.empty() ? std::string("one behind it") : choice_text(one->choices));
     if (said.find(": At Most ") != std::string::npos)
       return name + ": " + said.substr(said.rfind(' ') + 1) + " values, expected one; give the option once";
   }

@@ -110,16 +110,21 @@ inline number_check const any_number{{}, [](std::string const& text) {
                                        return is ? std::string() : text + ", expected a number";
                                      }};
 
+/// "a, b or c".
+inline std::string choice_text(std::vector<std::string> const& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  return text;
+}
+
 /// One of these names, which --help has too.
 inline number_check one_of_names(std::vector<std::string> const& names) {
-  std::string listed, told;
-  for (auto const& name : names) {
-    told += (listed.empty() ? "" : &name == &names.back() ? " or " : ", ") + name;
-    listed += (listed.empty() ? "" : ",") + name;
-  }
-  return {"{" + listed + "}", [names, told](std::string const& text) {
+  std::string listed;
+  for (auto const& name : names) listed += (listed.empty() ? "" : ",") + name;
+  return {"{" + listed + "}", [names](std::string const& text) {
             bool const is = std::find(names.begin(), names.end(), text) != names.end();
-            return is ? std::string() : text + ", expected " + told;
+            return is ? std::string() : text + ", expected " + choice_text(names);
           }};
 }
 

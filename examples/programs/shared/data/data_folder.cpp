@@ -17,6 +17,9 @@ void refuse_both(std::string const& one, std::string const& other) {
 
 namespace {
 
+/// By either of its names.
+bool is_dev(std::string_view name) { return name == "dev" || name == "validation"; }
+
 /// A part as the releases of Universal Dependencies call it, en_ewt-ud-train, by its own name; else the same.
 std::string_view without_treebank(std::string_view name) {
   for (std::string_view const part : {"train", "dev", "test"})
@@ -51,7 +54,7 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
       auto const part = without_treebank(name);  // a file of the part's own name comes before a release's
       if (part == name || find_file(folder, {std::string(part) + *ending}).empty()) name = part;
     }
-    auto* const file = name == "train" ? &found.train : name == "dev" || name == "validation" ? &found.dev : nullptr;
+    auto* const file = name == "train" ? &found.train : is_dev(name) ? &found.dev : nullptr;
     if (file != nullptr && !file->empty()) refuse_both(*file, path);
     if (file != nullptr)
       *file = path;

@@ -89,7 +89,7 @@ inline void expect_words(text_pair const& pair) {
 }  // namespace detail
 
 /// Pairs of one file: SCAN where its first line begins with IN:, else columns without a header. Throws data_error, with
-/// file and line, where a line has not the form, or expect(pair) throws one.
+/// file and line, where a line is of another form, or expect(pair) throws one.
 inline std::vector<text_pair> read_pairs(std::string const& path,
                                          std::function<void(text_pair const&)> const& expect = {}) {
   std::vector<text_pair> pairs;

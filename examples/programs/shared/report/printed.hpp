@@ -56,8 +56,8 @@ inline std::string shown(std::string_view text, std::string_view allowed) {
 
 }  // namespace detail
 
-/// What somebody else wrote, for people: each character that would command a terminal (but line ends and tabs), and
-/// each byte that is no UTF-8, becomes '?'.  Not for files and JSON, which keep every byte.
+/// A text of a user or of a file, for people: each character that would command a terminal (but line ends and tabs),
+/// and each byte that is no UTF-8, becomes '?'.  Not for files and JSON, which keep every byte.
 inline std::string printable(std::string_view text) { return detail::shown(text, "\n\t"); }
 
 /// The same of a name within a line, or a cell of a table: of line ends and tabs too.
@@ -73,7 +73,7 @@ inline std::string shortened(std::string_view text, std::size_t most = 60) {
   return printable_name(text.substr(0, end)) + (end < text.size() ? "..." : "");
 }
 
-/// Throws data_error where it did not, as on a full disk.
+/// Throws data_error where what was printed did not arrive, as on a full disk.
 inline void expect_all_printed() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
     throw data_error("the output could not be written, not all of it is there: is the disk full?");

@@ -78,7 +78,4 @@ inline std::string to_svg(bar_chart const& chart) {
       text_at(width / 2, 26, "text-anchor=\"middle\" font-size=\"16\"", chart.title) + grid + body + legend);
 }
 
-/// Writes the chart; throws data_error when that fails.
-inline void write_svg(std::string const& path, bar_chart const& chart) { first_writes(path, to_svg(chart)); }
-
 }  // namespace triad::programs

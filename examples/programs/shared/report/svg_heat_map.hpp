@@ -77,7 +77,4 @@ inline std::string to_svg(heat_map const& map) {
   return detail::picture(width, height, text_at(left, 26, "font-size=\"16\"", map.title) + cells);
 }
 
-/// Writes the map; throws data_error when that fails.
-inline void write_svg(std::string const& path, heat_map const& map) { first_writes(path, to_svg(map)); }
-
 }  // namespace triad::programs

@@ -219,7 +219,10 @@ inline std::string to_svg(plot const& p) {
   return svg + "</svg>\n";
 }
 
-/// Writes the plot; throws data_error when that fails.
-inline void write_svg(std::string const& path, plot const& p) { first_writes(path, to_svg(p)); }
+/// Writes a plot, a bar chart or a heat map; throws data_error when that fails.
+template <class Picture>
+void write_svg(std::string const& path, Picture const& picture) {
+  first_writes(path, to_svg(picture));
+}
 
 }  // namespace triad::programs
