@@ -33,24 +33,24 @@ void options::each(triad::programs::option_list& f) {
       .also({"evaluate"})
       .path();
   stack_options::each(f);
-  f("min-count", &least_count, "The dictionary has words that the training set has so often").seldom().positive();
+  f.seldom("min-count", &least_count, "The dictionary has words that the training set has so often").positive();
   f("model", &model, "edge-transformer; transformer or universal-transformer, with biaffine heads")
       .one_of({"edge-transformer", "transformer", "universal-transformer"})
       .shapes();
   f("attention", &attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations, flat")
       .newer()
       .shapes();
-  f("max-offset", &max_offset, "Of edge-transformer: words so far apart, and farther, have one relative position")
-      .seldom()
+  f.seldom("max-offset", &max_offset,
+           "Of edge-transformer: words so far apart, and farther, have one relative position")
       .between(1, triad::programs::most_offset)
       .newer("16")
       .shapes()
       .within(1, [] { return triad::programs::most_offset; });
   f("tokens", &tokens, "Words of a batch, at most").positive();
   f("updates", &updates, "").positive();
-  f("evaluate-every", &evaluate_every, "Updates between two checkpoints").seldom().positive();
-  f("dev-size", &dev_size, "Sentences that a checkpoint is measured on; 0: all of dev").seldom().not_negative().free();
-  f("weight-decay", &decay, "Weight decay of AdamW").seldom().not_negative();
+  f.seldom("evaluate-every", &evaluate_every, "Updates between two checkpoints").positive();
+  f.seldom("dev-size", &dev_size, "Sentences that a checkpoint is measured on; 0: all of dev").not_negative().free();
+  f.seldom("weight-decay", &decay, "Weight decay of AdamW").not_negative();
 
   f("confusion", &confusion, "Say which relations to a right head are taken for which: the ten most frequent pairs")
       .only({"evaluate"});

@@ -55,8 +55,7 @@ void options::settle() {
 void options::each(triad::programs::option_list& f) {
   stack_options::each(f);
   f("validation", &validation, "Part of the training examples that is held out").between(0.0, 0.9);
-  f("shuffle", &shuffle, "Another order in every epoch; else one random order for all, as the released program")
-      .seldom()
+  f.seldom("shuffle", &shuffle, "Another order in every epoch; else one random order for all, as the released program")
       .opposite("no-shuffle");
   f("model", &model, "edge-transformer, or the baselines rat, rrat and gat")
       .one_of({"edge-transformer", "rat", "rrat", "gat"})
@@ -65,18 +64,15 @@ void options::each(triad::programs::option_list& f) {
       .one_of({"none", "rat", "rrat", "gat"})
       .free();
   f("attention", &attention, "full, value-ablation, attention-ablation, both-ablations, flat").shapes();
-  f("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
-      .seldom()
+  f.seldom("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
       .shapes_as("form", "released", "paper");
-  f("layers-from", &layers_from,
-    "How often a tied layer is applied is drawn for every update, from this to --layers; 0: always --layers")
-      .seldom()
+  f.seldom("layers-from", &layers_from,
+           "How often a tied layer is applied is drawn for every update, from this to --layers; 0: always --layers")
       .between(0, triad::programs::most_layers)
       .newer();
-  f("dense-loss", &dense_loss,
-    "Weight of asking, of every two edges of a training graph that follow each other, what they are together, or "
-    "whether that has a name; 0: nothing")
-      .seldom()
+  f.seldom("dense-loss", &dense_loss,
+           "Weight of asking, of every two edges of a training graph that follow each other, what they are together, "
+           "or whether that has a name; 0: nothing")
       .not_negative()
       .newer()
       .shapes();
@@ -84,9 +80,8 @@ void options::each(triad::programs::option_list& f) {
     "Rate at which a training graph is glued to another at an edge, where rules of training graphs give it its answer")
       .between(0.0, 1.0)
       .newer();
-  f("augment-with", &augment_with,
-    "How --augment glues: detours, which take an edge's place, branches, which share an edge, or both")
-      .seldom()
+  f.seldom("augment-with", &augment_with,
+           "How --augment glues: detours, which take an edge's place, branches, which share an edge, or both")
       .one_of({"detours", "branches", "both"})
       .newer("both");
   f("epochs", &epochs, "Passes over the examples; of generated ones parts, each ending in a checkpoint").positive();

@@ -21,27 +21,24 @@ void options::each(triad::programs::option_list& f) {
   f("preset", &preset, fmt::format("{}", fmt::join(presets, ", "))).one_of(presets).free();
   width_options::each(f);
 
-  f("source-dictionary", &source_dictionary, "File of lines `token count`; without it, the words of the training set")
-      .seldom()
+  f.seldom("source-dictionary", &source_dictionary,
+           "File of lines `token count`; without it, the words of the training set")
       .path()
       .existing_file();
-  f("target-dictionary", &target_dictionary, "The same of targets").seldom().path().existing_file();
-  f("source-bpe", &source_bpe, "File of merges: words of sources become parts").seldom().path().existing_file();
-  f("target-bpe", &target_bpe, "The same of targets").seldom().path().existing_file();
-  f("tokenise", &tokenise,
-    "Sides that are plain text, and are cut into words and punctuation marks: none, source, target, both; translations "
-    "stay cut")
-      .seldom()
+  f.seldom("target-dictionary", &target_dictionary, "The same of targets").path().existing_file();
+  f.seldom("source-bpe", &source_bpe, "File of merges: words of sources become parts").path().existing_file();
+  f.seldom("target-bpe", &target_bpe, "The same of targets").path().existing_file();
+  f.seldom("tokenise", &tokenise,
+           "Sides that are plain text, and are cut into words and punctuation marks: none, source, target, both; "
+           "translations stay cut")
       .one_of(sides)
       .newer("none")
       .shapes();
-  f("min-count", &least_count, "The dictionary has words that the training set has so often").seldom().positive();
-  f("joined-dictionary", &joint, "One dictionary for both sides; edge-transformer needs it and has it")
-      .seldom()
+  f.seldom("min-count", &least_count, "The dictionary has words that the training set has so often").positive();
+  f.seldom("joined-dictionary", &joint, "One dictionary for both sides; edge-transformer needs it and has it")
       .opposite("no-joined-dictionary");
-  f("train-size", &train_size, "Train on so many pairs, spread over the training set; 0: all").seldom().not_negative();
-  f("max-train-length", &longest_training, "Leave pairs with more target tokens out of training; 0: none")
-      .seldom()
+  f.seldom("train-size", &train_size, "Train on so many pairs, spread over the training set; 0: all").not_negative();
+  f.seldom("max-train-length", &longest_training, "Leave pairs with more target tokens out of training; 0: none")
       .not_negative();
 
   f("model", &model,
@@ -54,50 +51,43 @@ void options::each(triad::programs::option_list& f) {
     if (yes) one.shapes();
   };
   of(!edges,
-     f("fuse", &fuse, "Of lrf, where layers read earlier ones: source, target, both, none").seldom().one_of(sides));
-  of(!edges, f("only-top", &only_top, "Of lrf: the last layer alone reads earlier ones").seldom());
-  of(!edges, f("accumulate", &accumulate, "Of lrf: sums of earlier layers instead of attention over them").seldom());
-  of(!edges, f("relative", &relative,
-               "Relative positions, clipped at 16 tokens, in self-attention, instead of sines and cosines")
-                 .seldom());
-  f("encoder-layers", &encoder_layers, "").seldom().between(1, 63).shapes(edges ? "layers" : "").within(1, [edges] {
+     f.seldom("fuse", &fuse, "Of lrf, where layers read earlier ones: source, target, both, none").one_of(sides));
+  of(!edges, f.seldom("only-top", &only_top, "Of lrf: the last layer alone reads earlier ones"));
+  of(!edges, f.seldom("accumulate", &accumulate, "Of lrf: sums of earlier layers instead of attention over them"));
+  of(!edges, f.seldom("relative", &relative,
+                      "Relative positions, clipped at 16 tokens, in self-attention, instead of sines and cosines"));
+  f.seldom("encoder-layers", &encoder_layers, "").between(1, 63).shapes(edges ? "layers" : "").within(1, [edges] {
     return edges ? triad::programs::most_layers : static_cast<int>(triad::most_layers);
   });
-  of(!edges, f("decoder-layers", &decoder_layers, "").seldom().between(1, 63).within(1, [] {
+  of(!edges, f.seldom("decoder-layers", &decoder_layers, "").between(1, 63).within(1, [] {
     return static_cast<int>(triad::most_layers);
   }));
   f("hidden", &hidden, "Width of the feed-forward block").positive().shapes().within(1, [] {
     return std::numeric_limits<int>::max();
   });
-  of(!edges, f("tie-output", &tie_output, "The output's matrix is the table of target words")
-                 .seldom()
-                 .opposite("no-tie-output"));
-  of(!edges, f("norm", &norm, "after the sums, or before the blocks").seldom().one_of({"after", "before"}));
+  of(!edges,
+     f.seldom("tie-output", &tie_output, "The output's matrix is the table of target words").opposite("no-tie-output"));
+  of(!edges, f.seldom("norm", &norm, "after the sums, or before the blocks").one_of({"after", "before"}));
   f("roberta", &roberta,
     "Of lrf and transformer: folder of a published RoBERTa (config.json, vocab.json, merges.txt, model.safetensors), "
     "which is fine-tuned as the encoder")
       .path()
       .existing_folder();
-  of(edges, f("tied", &tied, "Of edge-transformer: one layer's parameters for all; else each its own")
-                .seldom()
+  of(edges, f.seldom("tied", &tied, "Of edge-transformer: one layer's parameters for all; else each its own")
                 .opposite("untied"));
-  of(edges, f("positional", &positional,
-              "Of edge-transformer: first states from positions of both tokens, instead of their distance")
-                .seldom());
-  of(edges,
-     f("from-begin", &from_begin, "Of edge-transformer: a token is read from the edge (begin, i) instead of (i, i)")
-         .seldom());
+  of(edges, f.seldom("positional", &positional,
+                     "Of edge-transformer: first states from positions of both tokens, instead of their distance"));
+  of(edges, f.seldom("from-begin", &from_begin,
+                     "Of edge-transformer: a token is read from the edge (begin, i) instead of (i, i)"));
   of(edges,
      f("attention", &attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations"));
 
-  f("label-smoothing", &smoothing,
-    "Part of the right word's probability that all other words have instead, in equal parts")
-      .seldom()
+  f.seldom("label-smoothing", &smoothing,
+           "Part of the right word's probability that all other words have instead, in equal parts")
       .between(0.0, 0.95);
-  f("weight-decay", &decay, "Weight decay of AdamW").seldom().not_negative();
-  f("schedule", &schedule,
-    "How the rate falls: inverse-sqrt, as one over the square root, or linear, to 0 at the last update")
-      .seldom()
+  f.seldom("weight-decay", &decay, "Weight decay of AdamW").not_negative();
+  f.seldom("schedule", &schedule,
+           "How the rate falls: inverse-sqrt, as one over the square root, or linear, to 0 at the last update")
       .one_of({"inverse-sqrt", "linear"});
   // How long a run is decides the rates of a linear schedule, and when dropout ends.
   bool const any_length = schedule != "linear" && dropout_until == 1;
@@ -111,10 +101,9 @@ void options::each(triad::programs::option_list& f) {
     "A size, as 900MiB or 24GiB, for parameters, moments, activations and search: batches that need more are cut into "
     "parts, whose gradients add up")
       .free();
-  f("evaluate-every", &evaluate_every, "Updates between two checkpoints").seldom().positive();
-  f("dev-size", &dev_size, "Pairs that a checkpoint is measured on; 0: all of dev").seldom().not_negative().free();
-  f("validate", &validate, "What is measured: exact match of greedy translations, or loss")
-      .seldom()
+  f.seldom("evaluate-every", &evaluate_every, "Updates between two checkpoints").positive();
+  f.seldom("dev-size", &dev_size, "Pairs that a checkpoint is measured on; 0: all of dev").not_negative().free();
+  f.seldom("validate", &validate, "What is measured: exact match of greedy translations, or loss")
       .one_of({"exact", "loss"});
 
   f("beam", &beam, "Hypotheses kept at once; 1: greedy").also(translate).between(1, 64).free();
@@ -127,8 +116,7 @@ void options::each(triad::programs::option_list& f) {
       .also(translate)
       .not_negative()
       .free();
-  f("max-length-factor", &longest_factor, "So many more for each token of the source")
-      .seldom()
+  f.seldom("max-length-factor", &longest_factor, "So many more for each token of the source")
       .also(translate)
       .between(0, 1000)
       .free();

@@ -17,9 +17,8 @@ namespace trees {
 void options::each(triad::programs::option_list& f) {
   std::vector<std::string> const ways{"softmax", "gumbel", "gumbel-released"};
   std::string const zero = zero_is_by_task ? "; 0: the paper's for the task" : "";
-  f("skip-deeper", &skip_deeper,
-    "Leave rows out whose trees are too deep, as the released program does, instead of refusing them")
-      .seldom()
+  f.seldom("skip-deeper", &skip_deeper,
+           "Leave rows out whose trees are too deep, as the released program does, instead of refusing them")
       .opposite("no-skip-deeper")
       .also({"evaluate", "explain"});
   // A machine has no layers to tie.
@@ -37,8 +36,7 @@ void options::each(triad::programs::option_list& f) {
   });
   f("depth", &depth, "Of trees at most, a root alone has 1; roles are as deep as the data's deepest tree")
       .between(1, deepest_model);
-  f("role-depth", &role_depth, "Levels of roles, where that is more than the data's deepest tree")
-      .seldom()
+  f.seldom("role-depth", &role_depth, "Levels of roles, where that is more than the data's deepest tree")
       .between(0, deepest_model);
   auto const both = choice_of_both(*this);
   f("choice", &choice,
@@ -46,74 +44,62 @@ void options::each(triad::programs::option_list& f) {
     "trees")
       .one_of(ways)
       .says(both);
-  f("operation-choice", &operation_choice, "Of operations alone: softmax, gumbel; without it, as --choice says")
-      .seldom()
+  f.seldom("operation-choice", &operation_choice, "Of operations alone: softmax, gumbel; without it, as --choice says")
       .one_of({"softmax", "gumbel"})
       .says(both.empty() ? choice_of_operations(*this) : "");
-  f("argument-choice", &argument_choice,
-    "Of arguments alone: softmax, gumbel, gumbel-released; without it, as --choice says")
-      .seldom()
+  f.seldom("argument-choice", &argument_choice,
+           "Of arguments alone: softmax, gumbel, gumbel-released; without it, as --choice says")
       .one_of(ways)
       .says(both.empty() ? choice_of_arguments(*this) : "");
-  f("root", &root,
-    "Of cons: scores: what the agent says, as in the released program; distribution: the softmax of it over labels")
-      .seldom()
+  f.seldom(
+       "root", &root,
+       "Of cons: scores: what the agent says, as in the released program; distribution: the softmax of it over labels")
       .one_of({"scores", "distribution"})
       .newer("scores")
       .shapes();
-  f("interpreter", &interpreter,
-    "rows: canonical roles; matrices: random orthonormal roles; learned: matrices that are learned")
-      .seldom()
+  f.seldom("interpreter", &interpreter,
+           "rows: canonical roles; matrices: random orthonormal roles; learned: matrices that are learned")
       .one_of({"rows", "matrices", "learned"})
       .shapes();
-  f("role-seed", &role_seed, "Of the roles of --interpreter matrices and learned").seldom().shapes();
-  f("empty-tree", &empty_tree,
-    "The empty tree stands in memory from the first step on, so that none has to be made first; the paper has none")
-      .seldom()
+  f.seldom("role-seed", &role_seed, "Of the roles of --interpreter matrices and learned").shapes();
+  f.seldom(
+       "empty-tree", &empty_tree,
+       "The empty tree stands in memory from the first step on, so that none has to be made first; the paper has none")
       .opposite("no-empty-tree")
       .newer()
       .shapes();
   // Where nothing cools, it is the same run as one that did not know of it.
-  f("temperature", &temperature, "Of softmax in training: scores are divided by it; it falls from this to 1")
-      .seldom()
+  f.seldom("temperature", &temperature, "Of softmax in training: scores are divided by it; it falls from this to 1")
       .between(1, 1000000)
       .free(cooling == 0);
-  f("cooling", &cooling, "Updates until the temperature is 1; 0: it always is")
-      .seldom()
+  f.seldom("cooling", &cooling, "Updates until the temperature is 1; 0: it always is")
       .not_negative()
       .free(cooling == 0);
-  f("loss", &loss, "Of the score x of a right symbol: squared: (x - 1)^2; divergence: x - 1 - log x")
-      .seldom()
+  f.seldom("loss", &loss, "Of the score x of a right symbol: squared: (x - 1)^2; divergence: x - 1 - log x")
       .one_of({"squared", "divergence"})
       .newer("squared");
-  f("floor", &floor, "Of --loss divergence: smaller scores have the slope of this one")
-      .seldom()
+  f.seldom("floor", &floor, "Of --loss divergence: smaller scores have the slope of this one")
       .between(1e-30, 1.0)
       .free(loss == "squared");
-  f("empty-weight", &empty_weight, "Of positions without a symbol in the loss, at first; it goes to 1")
-      .seldom()
+  f.seldom("empty-weight", &empty_weight, "Of positions without a symbol in the loss, at first; it goes to 1")
       .between(0.0, 1000.0)
       .free(empty_updates == 0);
-  f("empty-updates", &empty_updates, "Updates until that weight is 1; 0: it always is")
-      .seldom()
+  f.seldom("empty-updates", &empty_updates, "Updates until that weight is 1; 0: it always is")
       .not_negative()
       .free(empty_updates == 0);
-  f("evenness", &evenness,
-    "Charge of uneven choices, at first, in positions; it goes to 0, and no reported loss has it")
-      .seldom()
+  f.seldom("evenness", &evenness,
+           "Charge of uneven choices, at first, in positions; it goes to 0, and no reported loss has it")
       .not_negative()
       .newer();
-  f("recency", &recency,
-    "What a tree's score as an argument loses with age, at first: this over --steps with each step; input and empty "
-    "tree lose nothing; it goes to 0")
-      .seldom()
+  f.seldom("recency", &recency,
+           "What a tree's score as an argument loses with age, at first: this over --steps with each step; input and "
+           "empty tree lose nothing; it goes to 0")
       .not_negative()
       .newer();
-  f("even-updates", &even_updates, "Updates until evenness and recency are 0").seldom().not_negative().newer();
-  f("choice-deviation", &choice_deviation,
-    "Standard deviation of the first values of what scores operations and arguments, with biases of 0; 0: as all "
-    "linear maps")
-      .seldom()
+  f.seldom("even-updates", &even_updates, "Updates until evenness and recency are 0").not_negative().newer();
+  f.seldom("choice-deviation", &choice_deviation,
+           "Standard deviation of the first values of what scores operations and arguments, with biases of 0; 0: as "
+           "all linear maps")
       .not_negative()
       .newer();
   f("updates", &updates, "Batches to train on").positive();
@@ -127,26 +113,23 @@ void options::each(triad::programs::option_list& f) {
     "--updates and --attempts are of that training; 0: on all rows at once")
       .between(0.0, 1.0)
       .free(first_rows == 0);
-  f("last-updates", &last_updates,
-    "Batches of all rows to train on after --first-rows, at most: that training ends with a checkpoint, or does not "
-    "begin, where all training rows that are scored are right")
-      .seldom()
+  f.seldom("last-updates", &last_updates,
+           "Batches of all rows to train on after --first-rows, at most: that training ends with a checkpoint, or does "
+           "not begin, where all training rows that are scored are right")
       .positive()
       .free(first_rows == 0);
-  f("last-learning-rate", &last_rate,
-    "Learning rate of --last-updates after warm-up, from which it falls to 0; 0: a tenth of --learning-rate")
-      .seldom()
+  f.seldom("last-learning-rate", &last_rate,
+           "Learning rate of --last-updates after warm-up, from which it falls to 0; 0: a tenth of --learning-rate")
       .not_negative()
       .free(first_rows == 0);
   auto& rows = f("batch", &batch, "Rows of a batch" + zero);
   zero_is_by_task ? rows.not_negative() : rows.positive();
-  f("weight-decay", &decay, "Weight decay of AdamW, of all parameters").seldom().not_negative();
-  f("beta1", &beta1, "Of AdamW").seldom().between(0.0, 0.9999);
-  f("beta2", &beta2, "Of AdamW").seldom().between(0.0, 0.99999);
-  f("train-sample", &train_sample,
-    "Training rows that are scored at the end, the first ones, and decide about --attempts and --last-updates; "
-    "without a dev part checkpoints are measured on as many, evenly spread; 0: all")
-      .seldom()
+  f.seldom("weight-decay", &decay, "Weight decay of AdamW, of all parameters").not_negative();
+  f.seldom("beta1", &beta1, "Of AdamW").between(0.0, 0.9999);
+  f.seldom("beta2", &beta2, "Of AdamW").between(0.0, 0.99999);
+  f.seldom("train-sample", &train_sample,
+           "Training rows that are scored at the end, the first ones, and decide about --attempts and --last-updates; "
+           "without a dev part checkpoints are measured on as many, evenly spread; 0: all")
       .also({"evaluate"})
       .not_negative()
       .newer("1000")

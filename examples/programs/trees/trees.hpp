@@ -32,14 +32,13 @@ struct own_options : program_options {
         .also({"evaluate", "explain"})
         .path();
     program_options::each(f);
-    f("binarise", &binarise,
-      "Trees are a treebank's, ( (S (A b) (C d) (E f)) ): of three children and more; made binary, here and for "
-      "predict")
-        .seldom()
+    f.seldom("binarise", &binarise,
+             "Trees are a treebank's, ( (S (A b) (C d) (E f)) ): of three children and more; made binary, here and for "
+             "predict")
         .also({"inspect"})
         .newer()
         .shapes();
-    f("evaluate-every", &evaluate_every, "Updates between two checkpoints").seldom().positive();
+    f.seldom("evaluate-every", &evaluate_every, "Updates between two checkpoints").positive();
     f("file", &file, "A file of trees").only({"inspect"}).positional().required().existing_file();
   }
   void settle() override {

@@ -36,7 +36,7 @@ struct options : graphs::options {
     f("data", &data, "CLUTRR CSV file (.csv, .csv.gz) or data set folder; without it, generated chains")
         .also({"evaluate"})
         .path();
-    f("test-size", &test_size, "Generated chains for each k of the test").seldom().also({"evaluate"}).positive().free();
+    f.seldom("test-size", &test_size, "Generated chains for each k of the test").also({"evaluate"}).positive().free();
     graphs::options::each(f);
     f("train-lengths", &train_lengths, "k of generated training chains").between(2, 40);
     f("chains", &chains, "Generated training chains in all; every epoch has as many, in whole batches").positive();

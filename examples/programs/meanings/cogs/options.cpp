@@ -35,7 +35,7 @@ void options::each(triad::programs::option_list& f) {
       .also({"evaluate"})
       .one_of({"2020", "2022"})
       .free();
-  f("test-size", &test_size, "Generated sentences of each kind").seldom().also({"evaluate"}).positive().free();
+  f.seldom("test-size", &test_size, "Generated sentences of each kind").also({"evaluate"}).positive().free();
   stack_options::each(f);
   f("sentences", &sentences, "Generated sentences to train on").positive();
   f("hold-out", &hold_out,
@@ -48,28 +48,25 @@ void options::each(triad::programs::option_list& f) {
       .shapes();
   f("attention", &attention, "Of edge-transformer: full, value-ablation, attention-ablation, both-ablations, flat")
       .shapes();
-  f("max-offset", &max_offset, "Of edge-transformer: words so far apart, and farther, have one relative position")
-      .seldom()
+  f.seldom("max-offset", &max_offset,
+           "Of edge-transformer: words so far apart, and farther, have one relative position")
       .between(1, triad::programs::most_offset)
       .newer("16")
       .shapes()
       .within(1, [] { return triad::programs::most_offset; });
-  f("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
-      .seldom()
+  f.seldom("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
       .shapes_as("form", "released", "paper");
-  f("positional", &positional, "First states from both ends' tokens and positions, instead of from relative positions")
-      .seldom()
+  f.seldom("positional", &positional,
+           "First states from both ends' tokens and positions, instead of from relative positions")
       .shapes_as("encoding", "relational", "positional");
-  f("verb-from-word", &verb_from_word, "Read the verb's name from the word's own vector; --word-dropout does it too")
-      .seldom()
+  f.seldom("verb-from-word", &verb_from_word,
+           "Read the verb's name from the word's own vector; --word-dropout does it too")
       .newer()
       .shapes();
-  f("from-parent", &from_parent,
-    "Read parents from edges (parent, child), as the paper says; else from (child, parent), as released")
-      .seldom()
+  f.seldom("from-parent", &from_parent,
+           "Read parents from edges (parent, child), as the paper says; else from (child, parent), as released")
       .shapes_as("arcs", "from child", "from parent");
-  f("learn-all", &learn_all, "Learn the vector of word 1 too, which the released program takes for padding")
-      .seldom()
+  f.seldom("learn-all", &learn_all, "Learn the vector of word 1 too, which the released program takes for padding")
       .shapes();
   f("epochs", &epochs, "Passes over the training sentences").positive();
   f("batch", &batch, "Sentences in a batch").positive();
@@ -85,18 +82,16 @@ void options::each(triad::programs::option_list& f) {
     "Rate at which training puts a phrase of another training sentence in the place of one of a sentence's own")
       .between(0.0, 1.0)
       .newer();
-  f("augment-phrases", &augment_phrases, "Which phrases --augment swaps: noun-phrases, clauses, both")
-      .seldom()
+  f.seldom("augment-phrases", &augment_phrases, "Which phrases --augment swaps: noun-phrases, clauses, both")
       .one_of({"noun-phrases", "clauses", "both"})
       .newer("noun-phrases");
-  f("augment-within", &augment_within, "No swap of --augment makes a construction that --hold-out keeps from training")
-      .seldom()
+  f.seldom("augment-within", &augment_within,
+           "No swap of --augment makes a construction that --hold-out keeps from training")
       .newer();
-  f("embedding-deviation", &embedding_deviation, "Standard deviation of the words' first vectors")
-      .seldom()
+  f.seldom("embedding-deviation", &embedding_deviation, "Standard deviation of the words' first vectors")
       .positive()
       .newer("1");
-  f("weight-decay", &decay, "Weight decay of AdamW").seldom().not_negative();
+  f.seldom("weight-decay", &decay, "Weight decay of AdamW").not_negative();
 
   f("sentence", &sentence, "Words and signs separated by spaces: \"A rose was helped by a dog .\"")
       .only({"predict", "explain"})

@@ -38,15 +38,14 @@ struct options : sequences::options {
     auto& s =
         f("split", &split, "Of dataset.json: a file such as splits/mcd1.json, or its name, mcd1").also(asked).free();
     if (std::filesystem::is_regular_file(split)) s.path();
-    f("sort-conjuncts", &sort_conjuncts, "Queries have their conjuncts in one order, that of bytes")
-        .seldom()
+    f.seldom("sort-conjuncts", &sort_conjuncts, "Queries have their conjuncts in one order, that of bytes")
         .also(asked)
         .newer();
     f("questions", &questions_made, "Generated ones; two fifths are for training, a tenth for dev and test")
         .also(asked)
         .between(50, 1000000)
         .written(data.empty());
-    f("data-seed", &data_seed, "Of generated questions and their split").seldom().also(asked).written(data.empty());
+    f.seldom("data-seed", &data_seed, "Of generated questions and their split").also(asked).written(data.empty());
     auto& t = f("task", &task,
                 "semantic, this task: from question to query; parse: to its dependencies, with options of its own: cfq "
                 "VERB --task parse --help")

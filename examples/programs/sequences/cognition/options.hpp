@@ -48,8 +48,8 @@ struct options : sequences::options {
         .one_of({"train", "valid+test"});
     f("test", &test, "Of pairs: a file to test on, where --data is a file").also(asked).existing_file().path();
     f("sentences", &sentences, "Generated commands to train on").also(asked).positive();
-    f("test-size", &test_size, "Generated commands of each part and kind").seldom().also(asked).positive().free();
-    f("data-seed", &data_seed, "Of generated commands").seldom().also(asked);
+    f.seldom("test-size", &test_size, "Generated commands of each part and kind").also(asked).positive().free();
+    f.seldom("data-seed", &data_seed, "Of generated commands").also(asked);
     sequences::options::each(f);
     f("out", &out, "Folder of the new data set").only({"generate"}).required().file_or_folder();
     f("sentences", &sentences, "Training commands").only({"generate"}).positive();

@@ -101,30 +101,27 @@ void run_options::each(option_list& f) {
       .also(asked)
       .one_of({"cpu", "cuda", "reference"})
       .free();
-  f("precision", &arithmetic,
-    "Of products on a GPU: float32; tf32 and bf16 are faster and round factors to 10 and 7 bits; tf32x3 has the error "
-    "of float32, by three products in tf32")
-      .seldom()
+  f.seldom("precision", &arithmetic,
+           "Of products on a GPU: float32; tf32 and bf16 are faster and round factors to 10 and 7 bits; tf32x3 has the "
+           "error of float32, by three products in tf32")
       .also(asked)
       .one_of({"float32", "tf32x3", "tf32", "bf16"})
       .free();
   f("seed", &seed, "Of first values, order and dropout");
   f("seeds", &seeds, "Runs with seed, seed + 1, ...").positive().free();
-  f("shares", &shares,
-    "Parts of a batch that several processes compute, a power of two; results depend on it, and not on the processes")
-      .seldom()
+  f.seldom("shares", &shares,
+           "Parts of a batch that several processes compute, a power of two; results depend on it, and not on the "
+           "processes")
       .check(power_of_two)
       .newer("1");
-  f("average", &average,
-    "Decay of moving averages of the weights, such as 0.999, that are validated and scored, and answer, instead of "
-    "them; 0: none")
-      .seldom()
+  f.seldom("average", &average,
+           "Decay of moving averages of the weights, such as 0.999, that are validated and scored, and answer, instead "
+           "of them; 0: none")
       .between(0.0, 0.999999)
       .newer();
-  f("dropout-until", &dropout_until,
-    "Part of the updates of a training whose layers have dropout, from the first one on; those behind it have none, "
-    "such as the last tenth with 0.9")
-      .seldom()
+  f.seldom("dropout-until", &dropout_until,
+           "Part of the updates of a training whose layers have dropout, from the first one on; those behind it have "
+           "none, such as the last tenth with 0.9")
       .between(0.0, 1.0)
       .newer("1");
   f("out", &out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/")
@@ -170,9 +167,9 @@ void width_options::each(option_list& f) {
   });
   f("dropout", &dropout, "Rate, of attention weights, branches and feed-forward block").between(0.0, 0.95);
   f("learning-rate", &rate, "Learning rate after warm-up, from which it falls").positive();
-  f("warmup", &warmup, "Updates of warm-up").seldom().not_negative();
-  f("clip-norm", &clip, "Largest norm of a gradient; 0: any").seldom().not_negative();
-  f("recompute", &recompute, "Run layers again in backward instead of keeping what they computed").seldom().free();
+  f.seldom("warmup", &warmup, "Updates of warm-up").not_negative();
+  f.seldom("clip-norm", &clip, "Largest norm of a gradient; 0: any").not_negative();
+  f.seldom("recompute", &recompute, "Run layers again in backward instead of keeping what they computed").free();
 }
 
 void stack_options::settle() {
@@ -185,13 +182,11 @@ void stack_options::each(option_list& f) {
   f("layers", &layers, "How often the layer is applied").between(1, most_layers).shapes().within(1, [] {
     return most_layers;
   });
-  f("hidden-factor", &hidden_factor, "Width of the feed-forward block over the hidden size")
-      .seldom()
+  f.seldom("hidden-factor", &hidden_factor, "Width of the feed-forward block over the hidden size")
       .positive()
       .shapes()
       .within(1, [this] { return static_cast<int>(largest_size / width); });
-  f("tied", &tied, "One layer's parameters for all, as the paper says; else each its own")
-      .seldom()
+  f.seldom("tied", &tied, "One layer's parameters for all, as the paper says; else each its own")
       .opposite("untied")
       .shapes();
 }

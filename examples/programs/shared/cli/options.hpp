@@ -67,8 +67,6 @@ struct option {
   option& only(std::set<std::string> those) { return verbs = std::move(those), *this; }
   option& required() { return is_required = true, *this; }
   option& hidden() { return is_hidden = true, *this; }
-  /// Left out of --help where all options together are more than a screen; --help-all has it.
-  option& seldom() { return is_seldom = true, *this; }
   option& positional() { return is_positional = true, *this; }
 
   // ---- what is accepted ----
@@ -127,6 +125,11 @@ class option_list {
  public:
   option& operator()(std::string name, option::place value, std::string about) {
     return all_.emplace_back(option{.name = std::move(name), .value = value, .about = std::move(about)});
+  }
+  /// One that is seldom given: left out of --help where all options together are more than a screen; --help-all has it.
+  option& seldom(std::string name, option::place value, std::string about) {
+    auto& one = (*this)(std::move(name), value, std::move(about));
+    return one.is_seldom = true, one;
   }
   std::vector<option> const& all() const& { return all_; }
   std::vector<option> all() && { return std::move(all_); }

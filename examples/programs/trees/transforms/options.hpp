@@ -34,20 +34,16 @@ struct options : trees::program_options {
         .also(generate)
         .one_of(tasks)
         .shapes();
-    f("one-way", &one_way, "To logical forms alone, also where the task goes both ways")
-        .seldom()
-        .also(generate)
-        .shapes();
+    f.seldom("one-way", &one_way, "To logical forms alone, also where the task goes both ways").also(generate).shapes();
     f("rows", &rows, "Generated: training rows").also(generate).positive().shapes().within(1, [] {
       return std::numeric_limits<int>::max();
     });
-    f("data-seed", &data_seed, "Generated: of the rows").seldom().also(generate).shapes();
+    f.seldom("data-seed", &data_seed, "Generated: of the rows").also(generate).shapes();
     f("data", &data,
       "Folder with train, validation, test, ood_new and ood_long as .jsonl, gzipped or not; without it, generated rows")
         .also({"evaluate", "explain", "generate"})
         .path();
-    f("test-size", &test_size, "Generated: rows of each split but train")
-        .seldom()
+    f.seldom("test-size", &test_size, "Generated: rows of each split but train")
         .also({"evaluate", "explain", "generate"})
         .positive()
         .free();
