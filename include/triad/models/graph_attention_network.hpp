@@ -13,11 +13,9 @@
 #include <string_view>
 
 #include "triad/batches/graph_queries.hpp"
-#include "triad/layers/embedding.hpp"
-#include "triad/layers/feed_forward.hpp"
 #include "triad/layers/graph_attention.hpp"
 #include "triad/layers/relation_attention.hpp"
-#include "triad/layers/repeat.hpp"
+#include "triad/models/graph_model.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"
 #include "triad/ops/matmul.hpp"
@@ -32,31 +30,48 @@ struct graph_attention_network_options {
   graph_attention_layer_options layer{};
 };
 
+namespace detail {
+/// What an edge adds to the score and to the value of the node that it leads to, of its label.
+template <class T, index_t D, index_t H>
+struct edge_maps {
+  linear<T, D, H> score;
+  linear<T, D, D> value;
+
+  template <class S>
+  struct fields {
+    fields_of<linear<T, D, H>, S> score;
+    fields_of<linear<T, D, D>, S> value;
+    template <class V>
+    void each(V&& f) {
+      f("edge_score", score);
+      f("edge_value", value);
+    }
+  };
+  template <class S = T>
+  fields<S> plan_params(arena& place) const {
+    return {plan<S>(score, place), plan<S>(value, place)};
+  }
+};
+template <class Model, class T, index_t D, index_t H>
+using graph_attention_parts = graph_baseline<Model, T, D, graph_attention_layer<T, D, H>, dyn, edge_maps<T, D, H>>;
+}  // namespace detail
+
 template <class T, index_t D = dyn, index_t H = dyn>
-struct graph_attention_network : answers_questions<graph_attention_network<T, D, H>, T> {
-  using layer_type = graph_attention_layer<T, D, H>;
-  using value_type = T;
+struct graph_attention_network : detail::graph_attention_parts<graph_attention_network<T, D, H>, T, D, H> {
+  using parts = detail::graph_attention_parts<graph_attention_network, T, D, H>;
   using input = graph_queries;
-  using output = tensor<T, dyn, dyn>;  // (q, targets)
-  using states = tensor<T, dyn, D>;
-  using readout_type = feed_forward<T, dyn, dyn, dyn>;
+  using output = typename parts::output;
+  using states = typename parts::states;
+  template <class S>
+  using fields = typename parts::template fields<S>;
+  using parts::labels, parts::layers, parts::readout, parts::width, parts::as_pairs;
 
-  static constexpr char const* name = "graph_attention_network";
+  explicit graph_attention_network(graph_attention_network_options const& z) : parts("graph_attention_network", z, 2) {}
 
-  embedding<T, dyn, D> labels;
-  repeat<T, layer_type> layers;
-  readout_type readout;
-
-  explicit graph_attention_network(graph_attention_network_options const& z)
-      : labels{extents_of<dyn, D>(name, {"labels", z.labels}, {"width", z.layer.width})},
-        layers{layer_type(z.layer), extents_of<dyn>(name, {"layers", z.layers, most_repeats}), z.tied},
-        readout(2 * width(), 2 * width(), checked_size(name, {"targets", z.targets})) {}
-
-  constexpr index_t width() const { return layers.layer.width(); }
   constexpr index_t heads() const { return layers.layer.heads(); }
-  constexpr index_t targets() const { return readout.outer.out(); }
-  constexpr linear<T, D, H> edge_score() const { return {extents<D, H>(width(), heads()), false}; }
-  constexpr linear<T, D, D> edge_value() const { return {extents<D, D>(width(), width()), false}; }
+  constexpr detail::edge_maps<T, D, H> maps() const {
+    return {{extents<D, H>(width(), heads()), false}, {extents<D, D>(width(), width()), false}};
+  }
 
   /// Whether the parameter has a gradient: an optimiser leaves the others alone.  The first layer meets states of zero,
   /// so what is multiplied with them has none, unless a later layer shares it.
@@ -67,46 +82,16 @@ struct graph_attention_network : answers_questions<graph_attention_network<T, D,
     return true;
   }
 
-  template <class S>
-  struct fields {
-    fields_of<triad::embedding<T, dyn, D>, S> embedding;
-    fields_of<linear<T, D, H>, S> edge_score;
-    fields_of<linear<T, D, D>, S> edge_value;
-    fields_of<repeat<T, layer_type>, S> layers;
-    fields_of<readout_type, S> readout;
-    template <class V>
-    void each(V&& f) {
-      f("embedding", embedding);
-      f("edge_score", edge_score);
-      f("edge_value", edge_value);
-      f("layers", layers);
-      f("readout", readout);
-    }
-  };
-  struct saved {
-    tensor<T, dyn, H> edge_score;                  // (rows, h)
-    states edge_value;                             // (rows, d)
-    typename repeat<T, layer_type>::saved layers;  // with x_0
-    states last;                                   // (nodes, d): x_L
-    tensor<T, dyn, dyn> asked;                     // (q, 2 d): what the readout sees
-    typename readout_type::saved readout;
+  struct saved : parts::saved {
+    tensor<T, dyn, H> edge_score;  // (rows, h)
+    states edge_value;             // (rows, d)
+    states last;                   // (nodes, d): x_L
   };
 
-  template <class S = T>
-  fields<S> plan_params(arena& place) const {
-    return {plan<S>(labels, place), plan<S>(edge_score(), place), plan<S>(edge_value(), place), plan<S>(layers, place),
-            plan<S>(readout, place)};
-  }
-
-  /// q = dims.questions() questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    index_t const q = dims.questions();
-    return {place.make<tensor<T, dyn, H>>(dims.rows, heads()),
-            place.make<states>(dims.rows, width()),
-            layers.plan_saved(place, dims, kept),
-            place.make<states>(dims.nodes, width()),
-            place.make<tensor<T, dyn, dyn>>(q, 2 * width()),
-            readout.plan_saved(place, row_dims(q), kept)};
+    auto const of_parts = parts::plan_asked(place, dims, kept, layers.plan_saved(place, dims, kept), 2 * width());
+    return {of_parts, place.make<tensor<T, dyn, H>>(dims.rows, heads()), place.make<states>(dims.rows, width()),
+            place.make<states>(dims.nodes, width())};
   }
 
   template <backend Ex>
@@ -115,8 +100,8 @@ struct graph_attention_network : answers_questions<graph_attention_network<T, D,
       auto const frame = c.scratch->open();
       auto const scores = score_table(*c.scratch);
       auto const values = value_table(*c.scratch);
-      edge_score().forward(ex, c, w.edge_score, w.embedding.table, {}, scores);
-      edge_value().forward(ex, c, w.edge_value, w.embedding.table, {}, values);
+      maps().score.forward(ex, c, w.maps.score, w.embedding.table, {}, scores);
+      maps().value.forward(ex, c, w.maps.value, w.embedding.table, {}, values);
       detail::by_known_labels(in.graphs, [&] { gather_rows(ex, scores, in.label, s.edge_score); });
       gather_rows(ex, values, in.label, s.edge_value);
     }
@@ -142,7 +127,7 @@ struct graph_attention_network : answers_questions<graph_attention_network<T, D,
                     scatter_rows(ex, c.scratch, as_pairs(asked), ends(in), last), no_rows<T, D>(), gradient.layers,
                     [&](index_t k) {
                       bool const first = k + 1 == layers.count();  // of all that add to it
-                      return typename layer_type::edges_gradient{
+                      return typename parts::layer_type::edges_gradient{
                           d_scores, d_values, first ? edge_gradients::overwritten : edge_gradients::added};
                     });
     auto const to_labels = [&](auto map, auto weights, auto d_rows, auto d_table, auto d_weights) {
@@ -151,8 +136,8 @@ struct graph_attention_network : answers_questions<graph_attention_network<T, D,
       map.backward_params(ex, c, w.embedding.table, d_table, d_weights);
       matmul_add(ex, d_table, weights.weight, gradient.embedding.table);
     };
-    to_labels(edge_score(), w.edge_score, d_scores, score_table(scratch), gradient.edge_score);
-    to_labels(edge_value(), w.edge_value, d_values, value_table(scratch), gradient.edge_value);
+    to_labels(maps().score, w.maps.score, d_scores, score_table(scratch), gradient.maps.score);
+    to_labels(maps().value, w.maps.value, d_values, value_table(scratch), gradient.maps.value);
   }
 
  private:
@@ -160,8 +145,6 @@ struct graph_attention_network : answers_questions<graph_attention_network<T, D,
     return place.make<tensor<T, dyn, H>>(labels.shape.extent(0), heads());
   }
   states value_table(arena& place) const { return place.make<states>(labels.shape.extent(0), width()); }
-  /// (q, 2 d) as (2 q, d)
-  states as_pairs(tensor<T, dyn, dyn> both) const { return states(both.data_handle(), 2 * both.extent(0), width()); }
   static node_pairs ends(input const& in) { return {in.query_source, in.query_target}; }
   static graph_attention_input<T, D, H> stack_input(input const& in, saved const& s) {
     return {s.layers.state(0), s.edge_score, s.edge_value, in.graphs, in.label};

@@ -20,7 +20,9 @@
 #include <utility>
 
 #include "triad/batches/graph_queries.hpp"
+#include "triad/core/sizes.hpp"
 #include "triad/layers/embedding.hpp"
+#include "triad/layers/feed_forward.hpp"
 #include "triad/layers/repeat.hpp"
 #include "triad/ops/gather.hpp"
 #include "triad/ops/triangle.hpp"
@@ -51,6 +53,100 @@ template <class States>
 struct all_states {
   States first, last;  // (rows, d) x_0 and x_L
 };
+
+/// Nothing that is learned beside the three parts.
+struct no_maps {
+  template <class S>
+  struct fields {
+    template <class F>
+    void each(F&&) {}
+  };
+  template <class S>
+  fields<S> plan_params(arena&) const {
+    return {};
+  }
+};
+/// The parts of a model of labelled graphs, their names, and the memory of what the readout sees.  Asked: what that is.
+/// Maps: what Model::maps() are, whose names have nothing before them.
+template <class Model, class Embedding, class Layers, class Readout, class Asked, class Maps = no_maps>
+struct graph_parts : answers_questions<Model, scalar_t<Embedding>> {
+  using value_type = scalar_t<Embedding>;
+  using output = tensor<value_type, dyn, dyn>;  // (q, targets)
+
+  Embedding labels;
+  Layers layers;
+  Readout readout;
+
+  graph_parts(Embedding e, Layers l, Readout r) : labels(std::move(e)), layers(std::move(l)), readout(std::move(r)) {}
+
+  constexpr index_t width() const { return columns_out(layers); }
+  constexpr index_t targets() const { return columns_out(readout); }
+  constexpr no_maps maps() const { return {}; }
+
+  template <class S>
+  struct fields {
+    fields_of<Embedding, S> embedding;
+    [[no_unique_address]] fields_of<Maps, S> maps;
+    fields_of<Layers, S> layers;
+    fields_of<Readout, S> readout;
+    template <class V>
+    void each(V&& f) {
+      f("embedding", embedding);
+      maps.each(f);
+      f("layers", layers);
+      f("readout", readout);
+    }
+  };
+  struct saved {
+    typename Layers::saved layers;
+    Asked asked;  // (q, columns): what the readout sees
+    typename Readout::saved readout;
+  };
+
+  template <class S = value_type>
+  fields<S> plan_params(arena& place) const {
+    return {plan<S>(labels, place), plan<S>(static_cast<Model const&>(*this).maps(), place), plan<S>(layers, place),
+            plan<S>(readout, place)};
+  }
+  /// q = dims.questions() questions.
+  saved plan_asked(arena& place, graph_dims const& dims, keep kept, typename Layers::saved of_layers,
+                   index_t columns) const {
+    index_t const q = dims.questions();
+    return {of_layers, place.make<Asked>(q, columns), readout.plan_saved(place, row_dims(q), kept)};
+  }
+};
+
+/// The same of a table of labels, a repeat of layers over nodes, and a feed-forward block over R columns: what the Edge
+/// Transformer is compared with.
+template <class Model, class T, index_t D, class Layer, index_t R, class Maps = no_maps>
+struct graph_baseline
+    : graph_parts<Model, embedding<T, dyn, D>, repeat<T, Layer>, feed_forward<T, R, R, dyn>, tensor<T, dyn, R>, Maps> {
+  using layer_type = Layer;
+  using states = tensor<T, dyn, D>;
+  using stack_type = repeat<T, Layer>;
+  using readout_type = feed_forward<T, R, R, dyn>;
+
+  /// states_read: of a question, by the readout.
+  template <class Options>
+  graph_baseline(char const* name, Options const& z, index_t states_read, bool prune = true)
+      : graph_baseline{{extents_of<dyn, D>(name, {"labels", z.labels}, {"width", z.layer.width})},
+                       {Layer(z.layer), extents_of<dyn>(name, {"layers", z.layers, most_repeats}), z.tied, prune},
+                       name,
+                       states_read,
+                       z.targets} {}
+
+  /// What the readout sees of two states each, (q, 2 d), as (2 q, d).
+  states as_pairs(tensor<T, dyn, R> both) const {
+    return states(both.data_handle(), 2 * both.extent(0), this->layers.width());
+  }
+
+ private:
+  graph_baseline(embedding<T, dyn, D> const& e, stack_type const& l, char const* name, index_t states_read,
+                 index_t targets)
+      : graph_baseline::graph_parts(
+            e, l,
+            readout_type(states_read * l.width(), states_read * l.width(), checked_size(name, {"targets", targets}))) {}
+};
 }  // namespace detail
 
 /// Parameters are called embedding, layers and readout.  A trainer holds it like any model; what it answers is one of
@@ -58,12 +154,16 @@ struct all_states {
 template <class Embedding, class Layers, class Readout>
 requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() &&
          detail::expect_layer<Readout>()) struct graph_model
-    : answers_questions<graph_model<Embedding, Layers, Readout>, scalar_t<Embedding>> {
+    : detail::graph_parts<graph_model<Embedding, Layers, Readout>, Embedding, Layers, Readout,
+                          typename Embedding::output> {
   using T = scalar_t<Embedding>;
-  using value_type = T;
+  using parts = typename graph_model::graph_parts;
   using input = graph_queries;
-  using output = tensor<T, dyn, dyn>;         // (q, targets)
+  using output = typename parts::output;
   using states = typename Embedding::output;  // (rows, d)
+  template <class S>
+  using fields = typename parts::template fields<S>;
+  using parts::labels, parts::layers, parts::readout, parts::width;
   static constexpr bool prunes = detail::plans_wanted<Layers>;
 
   static_assert(std::is_same_v<T, element_t<typename Layers::output>> &&
@@ -74,11 +174,7 @@ requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() &&
                     !detail::columns_clash<typename Layers::output, state_of_t<typename Readout::input>>(),
                 "graph_model: what one part gives and the next one takes differ in columns");
 
-  Embedding labels;
-  Layers layers;
-  Readout readout;
-
-  graph_model(Embedding e, Layers l, Readout r) : labels(std::move(e)), layers(std::move(l)), readout(std::move(r)) {
+  graph_model(Embedding e, Layers l, Readout r) : parts(std::move(e), std::move(l), std::move(r)) {
     auto const expect_width = [](char const* from, index_t gives, char const* to, index_t takes) {
       TRIAD_EXPECTS(gives == takes, std::string("graph_model: ") + from + " has " + std::to_string(gives) +
                                         " columns, and " + to + " takes " + std::to_string(takes));
@@ -88,51 +184,21 @@ requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() &&
       expect_width("the last layer", columns_out(layers), "the readout", columns_in(readout));
   }
 
-  constexpr index_t width() const { return columns_out(layers); }
-  constexpr index_t targets() const { return columns_out(readout); }
-
-  template <class S>
-  struct fields {
-    fields_of<Embedding, S> embedding;
-    fields_of<Layers, S> layers;
-    fields_of<Readout, S> readout;
-    template <class V>
-    void each(V&& f) {
-      f("embedding", embedding);
-      f("layers", layers);
-      f("readout", readout);
-    }
-  };
-  struct saved {
+  struct saved : parts::saved {
     typename Embedding::saved labels;
-    typename Layers::saved layers;  // with x_0 where it prunes
-    std::conditional_t<prunes, detail::nothing, detail::all_states<states>> all;
-    states asked;  // (q, d): what the readout sees
-    typename Readout::saved readout;
+    std::conditional_t<prunes, detail::nothing, detail::all_states<states>> all;  // where it prunes, x_0 is in layers
   };
 
-  template <class S = T>
-  fields<S> plan_params(arena& place) const {
-    return {plan<S>(labels, place), plan<S>(layers, place), plan<S>(readout, place)};
-  }
-
-  /// q = dims.questions() questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    index_t const q = dims.questions();
-    auto const rows = [&](index_t n) { return place.make<states>(n, width()); };
+    auto const of_parts = [&](typename Layers::saved of_layers) {
+      return parts::plan_asked(place, dims, kept, of_layers, width());
+    };
+    auto const rows = [&] { return place.make<states>(dims.rows, width()); };
     auto const of_labels = labels.plan_saved(place, dims, kept);
     if constexpr (prunes)
-      return {of_labels,
-              layers.plan_wanted(place, dims, kept, q),
-              {},
-              rows(q),
-              readout.plan_saved(place, row_dims(q), kept)};
+      return {of_parts(layers.plan_wanted(place, dims, kept, dims.questions())), of_labels, {}};
     else
-      return {of_labels,
-              layers.plan_saved(place, dims, kept),
-              {rows(dims.rows), rows(dims.rows)},
-              rows(q),
-              readout.plan_saved(place, row_dims(q), kept)};
+      return {of_parts(layers.plan_saved(place, dims, kept)), of_labels, {rows(), rows()}};
   }
 
   template <backend Ex>

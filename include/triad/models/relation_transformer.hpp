@@ -14,9 +14,8 @@
 #include <string_view>
 
 #include "triad/batches/graph_queries.hpp"
-#include "triad/layers/embedding.hpp"
 #include "triad/layers/relation_update_layer.hpp"
-#include "triad/layers/repeat.hpp"
+#include "triad/models/graph_model.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"
 #include "triad/ops/matmul.hpp"
@@ -48,62 +47,39 @@ struct relation_queries : graph_queries {
   }
 };
 
-template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
-struct relation_aware_transformer : answers_questions<relation_aware_transformer<T, D, H, F>, T> {
-  using layer_type = relation_layer<T, D, H, F>;
-  using value_type = T;
-  using input = relation_queries<T, D>;
-  using output = tensor<T, dyn, dyn>;  // (q, targets)
-  using states = tensor<T, dyn, D>;
-  using readout_type = feed_forward<T, dyn, dyn, dyn>;
+namespace detail {
+template <class Model, class T, index_t D, index_t H, index_t F>
+using relation_aware_parts =
+    graph_baseline<Model, T, D, relation_layer<T, D, H, F>, dyn, stacked_linear<T, relation_key_value, D>>;
+template <class Model, class T, index_t D, index_t H, index_t F>
+using relation_updating_parts = graph_baseline<Model, T, D, relation_update_layer<T, D, H, F>, D>;
+}  // namespace detail
 
-  embedding<T, dyn, D> labels;
-  repeat<T, layer_type> layers;
-  readout_type readout;
+template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
+struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_transformer<T, D, H, F>, T, D, H, F> {
+  using parts = detail::relation_aware_parts<relation_aware_transformer, T, D, H, F>;
+  using input = relation_queries<T, D>;
+  using output = typename parts::output;
+  using states = typename parts::states;
+  template <class S>
+  using fields = typename parts::template fields<S>;
+  using parts::labels, parts::layers, parts::readout, parts::width, parts::as_pairs;
 
   explicit relation_aware_transformer(relation_transformer_options const& z)
-      : labels{extents_of<dyn, D>("relation_aware_transformer", {"labels", z.labels}, {"width", z.layer.width})},
-        layers{layer_type(z.layer), extents_of<dyn>("relation_aware_transformer", {"layers", z.layers, most_repeats}),
-               z.tied, z.prune},
-        readout(2 * width(), 2 * width(), checked_size("relation_aware_transformer", {"targets", z.targets})) {}
+      : parts("relation_aware_transformer", z, 2, z.prune) {}
 
-  constexpr index_t width() const { return layers.layer.width(); }
-  constexpr index_t targets() const { return readout.outer.out(); }
   constexpr stacked_linear<T, relation_key_value, D> maps() const { return {extents<D>(width())}; }
   /// Whether the parameter has a gradient: an optimiser leaves the others alone.
   bool has_gradient(std::string_view) const { return true; }
 
-  template <class S>
-  struct fields {
-    fields_of<triad::embedding<T, dyn, D>, S> embedding;
-    fields_of<stacked_linear<T, relation_key_value, D>, S> maps;
-    fields_of<repeat<T, layer_type>, S> layers;
-    fields_of<readout_type, S> readout;
-    template <class V>
-    void each(V&& f) {
-      f("embedding", embedding);
-      maps.each(f);
-      f("layers", layers);
-      f("readout", readout);
-    }
-  };
-  struct saved {
-    tensor<T, dyn, dyn> relations;                 // (rows, 2 d)
-    typename repeat<T, layer_type>::saved layers;  // with x_0
-    tensor<T, dyn, dyn> asked;                     // (q, 2 d): what the readout sees
-    typename readout_type::saved readout;
+  struct saved : parts::saved {
+    tensor<T, dyn, dyn> relations;  // (rows, 2 d)
   };
 
-  template <class S = T>
-  fields<S> plan_params(arena& place) const {
-    return {plan<S>(labels, place), plan<S>(maps(), place), plan<S>(layers, place), plan<S>(readout, place)};
-  }
-
-  /// q = dims.questions() questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    index_t const q = dims.questions(), d = width();
-    return {place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * d), layers.plan_wanted(place, dims, kept, 2 * q),
-            place.make<tensor<T, dyn, dyn>>(q, 2 * d), readout.plan_saved(place, row_dims(q), kept)};
+    auto const relations = place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * width());
+    auto const of_layers = layers.plan_wanted(place, dims, kept, 2 * dims.questions());
+    return {parts::plan_asked(place, dims, kept, of_layers, 2 * width()), relations};
   }
 
   template <backend Ex>
@@ -143,8 +119,6 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
   }
 
  private:
-  /// (q, 2 d) as (2 q, d)
-  states as_pairs(tensor<T, dyn, dyn> both) const { return states(both.data_handle(), 2 * both.extent(0), width()); }
   static relation_input<T, D> stack_input(input const& in, saved const& s) {
     return {in.x0.extent(0) != 0 ? in.x0 : const_view<states>(s.layers.state(0)),
             s.relations,
@@ -155,26 +129,19 @@ struct relation_aware_transformer : answers_questions<relation_aware_transformer
 };
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
-struct relation_updating_transformer : answers_questions<relation_updating_transformer<T, D, H, F>, T> {
-  using layer_type = relation_update_layer<T, D, H, F>;
-  using value_type = T;
+struct relation_updating_transformer
+    : detail::relation_updating_parts<relation_updating_transformer<T, D, H, F>, T, D, H, F> {
+  using parts = detail::relation_updating_parts<relation_updating_transformer, T, D, H, F>;
   using input = relation_queries<T, D>;
-  using output = tensor<T, dyn, dyn>;  // (q, targets)
-  using states = tensor<T, dyn, D>;
-  using readout_type = feed_forward<T, D, D, dyn>;
-
-  embedding<T, dyn, D> labels;
-  repeat<T, layer_type> layers;
-  readout_type readout;
+  using output = typename parts::output;
+  using states = typename parts::states;
+  using saved = typename parts::saved;  // its layers have x_0 and g_0
+  template <class S>
+  using fields = typename parts::template fields<S>;
+  using parts::labels, parts::layers, parts::readout, parts::width;
 
   explicit relation_updating_transformer(relation_transformer_options const& z)
-      : labels{extents_of<dyn, D>("relation_updating_transformer", {"labels", z.labels}, {"width", z.layer.width})},
-        layers{layer_type(z.layer),
-               extents_of<dyn>("relation_updating_transformer", {"layers", z.layers, most_repeats}), z.tied, z.prune},
-        readout(width(), width(), checked_size("relation_updating_transformer", {"targets", z.targets})) {}
-
-  constexpr index_t width() const { return layers.layer.width(); }
-  constexpr index_t targets() const { return readout.outer.out(); }
+      : parts("relation_updating_transformer", z, 1, z.prune) {}
 
   /// Whether the parameter has a gradient: an optimiser leaves the others alone.  Nobody reads the last layer's node
   /// states, so what makes them from the contexts has none, unless an earlier layer shares it.
@@ -188,34 +155,8 @@ struct relation_updating_transformer : answers_questions<relation_updating_trans
     return true;
   }
 
-  template <class S>
-  struct fields {
-    fields_of<triad::embedding<T, dyn, D>, S> embedding;
-    fields_of<repeat<T, layer_type>, S> layers;
-    fields_of<readout_type, S> readout;
-    template <class V>
-    void each(V&& f) {
-      f("embedding", embedding);
-      f("layers", layers);
-      f("readout", readout);
-    }
-  };
-  struct saved {
-    typename repeat<T, layer_type>::saved layers;  // with x_0 and g_0
-    states asked;                                  // (q, d): what the readout sees
-    typename readout_type::saved readout;
-  };
-
-  template <class S = T>
-  fields<S> plan_params(arena& place) const {
-    return {plan<S>(labels, place), plan<S>(layers, place), plan<S>(readout, place)};
-  }
-
-  /// q = dims.questions() questions.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    index_t const q = dims.questions();
-    return {layers.plan_wanted(place, dims, kept, q), place.make<states>(q, width()),
-            readout.plan_saved(place, row_dims(q), kept)};
+    return parts::plan_asked(place, dims, kept, layers.plan_wanted(place, dims, kept, dims.questions()), width());
   }
 
   template <backend Ex>
