@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "family.hpp"
-#include "triad/train/clip.hpp"
+#include "triad/ops/adam.hpp"
 #include "triad/train/optimizer.hpp"
 #include "triad/train/schedule.hpp"
 

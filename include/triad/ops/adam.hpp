@@ -12,7 +12,9 @@
 #pragma once
 
 #include "triad/core/backend.hpp"
+#include "triad/core/finite.hpp"
 #include "triad/core/views.hpp"
+#include "triad/ops/reduce.hpp"
 
 namespace triad {
 
@@ -39,6 +41,17 @@ void clip(Ex& ex, double max_norm, Norm norm, G g) {
   using T = element_t<G>;
   TRIAD_EXPECTS(as_vec(norm).extent(0) == 1, "clip: the norm is one number");
   if constexpr (executes<Ex>) do_clip(ex, T(max_norm), vec<T const>(as_vec(norm)), as_vec(g));
+}
+
+/// Over one flat gradient.  Overwrites length (1), the norm before clipping, which stays where the gradient is; scales
+/// `gradient` in place.  Without a bound (max_norm 0) it only measures.
+template <backend Ex, class T>
+void clip_gradient(Ex& ex, arena& scratch, double max_norm, vec<T> gradient, vec<T> length) {
+  TRIAD_EXPECTS(!is_nan(max_norm) && max_norm >= 0,
+                "clip_gradient: the largest norm is not negative; 0 leaves the gradient as it is");
+  TRIAD_EXPECTS(length.extent(0) == 1, "clip_gradient: the norm is one number");
+  norm(ex, scratch, gradient, length);
+  if (max_norm > 0) clip(ex, max_norm, length, gradient);
 }
 
 }  // namespace triad

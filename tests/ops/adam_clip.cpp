@@ -1,16 +1,15 @@
 // Clipping scales the whole gradient to the norm it may have, and keeps the norm it had.
 // SPDX-License-Identifier: Apache-2.0
-#include "triad/train/clip.hpp"
-
 #include <vector>
 
 #include "tests/backends.hpp"
 #include "tests/catch.hpp"
 #include "triad/core/scratch.hpp"
 #include "triad/cpu/cpu.hpp"
+#include "triad/ops/adam.hpp"
 #include "triad/reference/reference.hpp"
 
-namespace train_clip_tests {
+namespace ops_adam_clip_tests {
 
 using namespace triad;
 using triad::test::WithinRel;
@@ -46,4 +45,4 @@ TEMPLATE_TEST_CASE("a gradient above the norm is scaled to it, one below is left
   CHECK_THROWS_AS(clipped(ex, -1, g), contract_violation);
 }
 
-}  // namespace train_clip_tests
+}  // namespace ops_adam_clip_tests
