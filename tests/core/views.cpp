@@ -72,6 +72,20 @@ TEST_CASE("a slice of a view without memory has none") {
   CHECK(none.extent(1) == 3);
 }
 
+TEST_CASE("a contiguous view has other rows and columns, and no more numbers than it has") {
+  std::vector<int> values(24);
+  tensor<int, dyn, dyn, 4> const cube(values.data(), 2, 3);
+  auto const rows = reshape(cube, 2, 12);
+  auto const some = reshape<4>(read_only(cube), 5, 4);
+  static_assert(decltype(some)::static_extent(1) == 4);
+  CHECK((rows.extent(0) == 2 && rows.extent(1) == 12 && &rows(1, 5) == &cube(1, 1, 1)));
+  CHECK((some.extent(0) == 5 && &some(4, 3) == &cube(1, 1, 3)));
+  CHECK((as_row(cube).extent(0) == 1 && as_row(cube).extent(1) == 24));
+  CHECK(reshape(tensor<int, dyn, dyn>(nullptr, 4, 6), 6, 4).data_handle() == nullptr);
+  CHECK_THROWS_WITH(reshape(cube, 5, 5), contains("reshape: more numbers are asked for"));
+  CHECK_THROWS_AS(reshape(cube, -1, 4), contract_violation);
+}
+
 TEST_CASE("blocks of rows and columns lie within their matrix") {
   std::vector<double> values(12);
   auto const m = make_matrix(values.data(), 3, 4, 4);

@@ -15,6 +15,7 @@
 #include "triad/core/batch_views.hpp"
 #include "triad/core/contracts.hpp"
 #include "triad/core/graphs.hpp"
+#include "triad/core/views.hpp"
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/ops/elementwise.hpp"
 #include "triad/ops/gather.hpp"
@@ -69,12 +70,6 @@ void by_known_labels(graph_batch const& graphs, F const& look_up) {
                              text(e.rows - 1) + "; build it with more labels, or mend the data");
   }
 }
-
-/// Rows first, first + 1, ... of a matrix.
-template <class T>
-tensor<T, dyn, dyn> some_rows(tensor<T, dyn, dyn> all, index_t first, index_t count) {
-  return tensor<T, dyn, dyn>(all.data_handle() + first * all.extent(1), count, all.extent(1));
-}
 }  // namespace detail
 
 /// What a trainer asks of a model that answers questions about graphs: base of the models, which have targets() logits.
@@ -97,11 +92,10 @@ struct answers_questions {
     if (f == 0) return cross_entropy(ex, logits, right, loss, dlogits);
     auto const frame = scratch.open();
     auto const of_further = scratch.make<vec<T>>(1);
-    auto const d_further = detail::some_rows(dlogits, b, f);
+    auto const d_further = rows_of(dlogits, b, f);
     auto const* const share = in.further_share.data_handle();
-    cross_entropy(ex, detail::some_rows(logits, 0, b), make_vec(right.data_handle(), b), loss,
-                  detail::some_rows(dlogits, 0, b));
-    cross_entropy(ex, detail::some_rows(logits, b, f), make_vec(right.data_handle() + b, f), of_further, d_further);
+    cross_entropy(ex, rows_of(logits, 0, b), make_vec(right.data_handle(), b), loss, rows_of(dlogits, 0, b));
+    cross_entropy(ex, rows_of(logits, b, f), make_vec(right.data_handle() + b, f), of_further, d_further);
     transform(ex, detail::take_fraction<T>{share}, d_further, d_further);
     transform(ex, detail::add_fraction<T>{share}, loss, of_further, loss);
   }

@@ -55,6 +55,19 @@ constexpr tensor<T, dyn, dyn> as_column(vec<T> v) {
   return tensor<T, dyn, dyn>(v.data_handle(), v.extent(0), index_t{1});
 }
 
+/// The first numbers of a contiguous view as rows of so many columns, which may be static.
+template <index_t Columns = dyn, class View>
+constexpr tensor<typename View::element_type, dyn, Columns> reshape(View v, index_t rows, index_t columns) {
+  TRIAD_EXPECTS(rows >= 0 && columns >= 0 && rows * columns <= static_cast<index_t>(v.size()),
+                "reshape: more numbers are asked for than the view has");
+  return tensor<typename View::element_type, dyn, Columns>(v.data_handle(), rows, columns);
+}
+/// All numbers of a contiguous view as a matrix of one row.
+template <class View>
+constexpr tensor<typename View::element_type, dyn, dyn> as_row(View v) {
+  return reshape(v, 1, static_cast<index_t>(v.size()));
+}
+
 /// Where an element lies; also of a view without memory, as it is while an arena measures.
 template <class View, class... Index>
 constexpr typename View::element_type* address_of(View const& v, Index... at) {

@@ -283,14 +283,7 @@ struct fused_stack {
 
   static state slice(layer_states<T> v, index_t k) { return state(triad::slice(v, k)); }
   /// The first l states as rows: (l, rows d).
-  static matrix<T> stacked(layer_states<T> v, index_t l) {
-    index_t const size = v.extent(1) * v.extent(2);
-    return make_matrix(v.data_handle(), l, size, size);
-  }
-  template <class View>
-  static auto one_row(View v) {
-    return make_matrix(v.data_handle(), 1, static_cast<index_t>(v.size()), static_cast<index_t>(v.size()));
-  }
+  static tensor<T, dyn, dyn> stacked(layer_states<T> v, index_t l) { return reshape(v, l, v.extent(1) * v.extent(2)); }
 
   /// Makes the input of layer k + 1 where it is no state.
   template <backend Ex>
@@ -319,13 +312,13 @@ struct fused_stack {
   /// to = input_l
   template <backend Ex>
   void mix(Ex& ex, fields<T const> w, saved const& s, index_t l, state to) const {
-    matmul(ex, one_row(w.combination(l)), stacked(s.mixed, l), one_row(to));
+    matmul(ex, as_row(w.combination(l)), stacked(s.mixed, l), as_row(to));
   }
   template <backend Ex>
   void unmix(Ex& ex, fields<T const> w, saved const& s, index_t l, const_view<state> dx, layer_states<T> d_mixed,
              fields<T> gradient) const {
-    matmul_add(ex, transposed(one_row(w.combination(l))), one_row(dx), stacked(d_mixed, l));
-    matmul_add(ex, one_row(dx), transposed(stacked(s.mixed, l)), one_row(gradient.combination(l)));
+    matmul_add(ex, transposed(as_row(w.combination(l))), as_row(dx), stacked(d_mixed, l));
+    matmul_add(ex, as_row(dx), transposed(stacked(s.mixed, l)), as_row(gradient.combination(l)));
   }
 };
 

@@ -136,9 +136,7 @@ struct graph_baseline
                        z.targets} {}
 
   /// What the readout sees of two states each, (q, 2 d), as (2 q, d).
-  states as_pairs(tensor<T, dyn, R> both) const {
-    return states(both.data_handle(), 2 * both.extent(0), this->layers.width());
-  }
+  states as_pairs(tensor<T, dyn, R> both) const { return reshape<D>(both, 2 * both.extent(0), this->layers.width()); }
 
  private:
   graph_baseline(embedding<T, dyn, D> const& e, stack_type const& l, char const* name, index_t states_read,

@@ -217,7 +217,7 @@ struct tree_machine {
     }
     auto const found = interpreter.unbind(ex, w.interpreter, scratch, pass, steps);
     if (unit_fillers)
-      transform(ex, unchanged{}, contiguous(found), scores);
+      transform(ex, unchanged{}, reshape(found, found.extent(0), found.extent(1)), scores);
     else
       matmul(ex, found, transposed(in.fillers), scores);
   }
@@ -275,25 +275,25 @@ struct tree_machine {
           tree_logits<T>{as_matrix(d_operation), agent().of_trees(as_matrix(d_arguments), tokens), as_matrix(d_root)});
       if (root == tree_root::distribution) softmax_grad(ex, s.root(k), d_root, d_root);
       // d_out has what step k + 1 says of the tokens that it was given.
-      auto const after = first_rows(d_out, batch * tokens), before = first_rows(d_in, batch * tokens);
+      auto const after = reshape<D>(d_out, batch * tokens, width()), before = reshape<D>(d_in, batch * tokens, width());
       agent().backward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out, after,
                        as_matrix(read_only(d_operation)), as_matrix(read_only(d_root)),
                        as_matrix(read_only(d_arguments)), before, gradient.agents.at(k));
       gather_rows(ex, agent_type::token(read_only(before), tokens, newest_at(k)), in.sample, slice(d_fresh, k));
       if (k > 0) {
-        auto const to = first_rows(d_out, batch * (tokens - 1));
+        auto const to = reshape<D>(d_out, batch * (tokens - 1), width());
         gather_rows(ex, front(read_only(before), tokens, newest_at(k)), in.sample, front(to, tokens - 1, newest_at(k)));
         if (empty_tree)
           gather_rows(ex, agent_type::token(read_only(before), tokens, tokens - 1), in.sample,
                       agent_type::token(to, tokens - 1, tokens - 2));
       } else {
         scatter_add_rows(ex, c.scratch, agent_type::token(read_only(before), tokens, 0), in.zero,
-                         one_row(gradient.operation_token));
+                         as_row(gradient.operation_token));
         scatter_add_rows(ex, c.scratch, agent_type::token(read_only(before), tokens, 1), in.zero,
-                         one_row(gradient.root_token));
+                         as_row(gradient.root_token));
         if (empty_tree)
           scatter_add_rows(ex, c.scratch, agent_type::token(read_only(before), tokens, tokens - 1), in.zero,
-                           one_row(gradient.empty_token));
+                           as_row(gradient.empty_token));
       }
     }
     // Of all steps at once: slots 0 .. steps - 1 below each other, and the tokens made of them.
@@ -335,15 +335,7 @@ struct tree_machine {
 
   template <class S>
   static tensor<S, dyn, dyn> flat(tree_batch_view<S> t) {
-    return tensor<S, dyn, dyn>(t.data_handle(), t.extent(0), t.extent(1) * t.extent(2));
-  }
-  static tensor<T const, dyn, dyn> contiguous(matrix<T const> m) {
-    return tensor<T const, dyn, dyn>(m.data_handle(), m.extent(0), m.extent(1));
-  }
-  static states first_rows(tensor<T, dyn, dyn> v, index_t rows) { return states(v.data_handle(), rows, v.extent(1)); }
-  template <class S>
-  static matrix<S> one_row(tensor<S, D> v) {
-    return make_matrix(v.data_handle(), 1, v.extent(0), v.extent(0));
+    return reshape(t, t.extent(0), t.extent(1) * t.extent(2));
   }
   /// The first `count` of the `tokens` tokens of every sample, as one row: (batch, count d).
   template <class S>
@@ -357,9 +349,9 @@ struct tree_machine {
   void gather_tokens(Ex& ex, fields<T const> w, input const& in, saved const& s, index_t k, states to) const {
     index_t const tokens = tokens_at(k);
     if (k == 0) {
-      gather_rows(ex, one_row(w.operation_token), in.zero, agent_type::token(to, tokens, 0));
-      gather_rows(ex, one_row(w.root_token), in.zero, agent_type::token(to, tokens, 1));
-      if (empty_tree) gather_rows(ex, one_row(w.empty_token), in.zero, agent_type::token(to, tokens, tokens - 1));
+      gather_rows(ex, as_row(w.operation_token), in.zero, agent_type::token(to, tokens, 0));
+      gather_rows(ex, as_row(w.root_token), in.zero, agent_type::token(to, tokens, 1));
+      if (empty_tree) gather_rows(ex, as_row(w.empty_token), in.zero, agent_type::token(to, tokens, tokens - 1));
       return;
     }
     auto const before = s.at(k - 1).out;
