@@ -40,11 +40,6 @@ constexpr edge_pair_dims padded_room(edge_pair_dims const& capacity) {
   source.graphs = whole.graphs;
   return {whole.graphs, source, whole, capacity.targets + whole.nodes / 8};
 }
-/// The same where the backend replays; elsewhere nothing is padded, and it is the capacity.
-template <backend Ex>
-constexpr edge_pair_dims padded_room_for(edge_pair_dims const& capacity) {
-  return replays<Ex> ? padded_room(capacity) : capacity;
-}
 
 /// Used as a pair_loader: sequences are given without their ends.  Of a source s and a target t the model reads `s end`
 /// and `begin t`, and is asked for `t end`.

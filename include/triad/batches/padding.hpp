@@ -53,9 +53,9 @@ constexpr graph_dims padded_room(graph_dims const& capacity) {
           capacity.max_nodes,
           bucket_of(capacity.further)};
 }
-/// The same where the backend replays; elsewhere nothing is padded, and it is the capacity.
-template <backend Ex>
-constexpr graph_dims padded_room_for(graph_dims const& capacity) {
+/// The same, of graphs or of pairs, where the backend replays; elsewhere nothing is padded, and it is the capacity.
+template <backend Ex, class Dims>
+constexpr Dims padded_room_for(Dims const& capacity) {
   return replays<Ex> ? padded_room(capacity) : capacity;
 }
 

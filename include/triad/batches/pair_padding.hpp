@@ -20,11 +20,6 @@ constexpr pair_dims padded_room(pair_dims const& capacity) {
   return {padded_graphs(capacity.pairs), bucket_of(capacity.source_rows + 1), bucket_of(capacity.target_rows + 1),
           capacity.longest_source, capacity.longest_target};
 }
-/// The same where the backend replays; elsewhere nothing is padded, and it is the capacity.
-template <backend Ex>
-constexpr pair_dims padded_room_for(pair_dims const& capacity) {
-  return replays<Ex> ? padded_room(capacity) : capacity;
-}
 
 /// The pairs that pad a batch.
 struct pair_padding {
