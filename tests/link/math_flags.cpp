@@ -16,6 +16,7 @@
 
 #if defined(TRIAD_TEST_OF_TRAINING)
 #include "triad/batches/graph_loader.hpp"
+#include "triad/batches/room_for.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/models/edge_transformer.hpp"
 #include "triad/train/fit.hpp"

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "triad/batches/graph_loader.hpp"
+#include "triad/batches/room_for.hpp"
 #include "triad/cpu/cpu.hpp"
 #include "triad/models/edge_transformer.hpp"
 #include "triad/train/initialize.hpp"
