@@ -105,7 +105,7 @@ said run(std::vector<std::string> arguments, std::FILE* stream = stdout) {
                                                                                           return idle::explain(o);
                                                                                         }}};
       },
-      static_cast<int>(argv.size()), argv.data(), "idle/README.md");
+      static_cast<int>(argv.size()), argv.data(), "examples/idle/README.md");
   return {status, output.end()};
 }
 
