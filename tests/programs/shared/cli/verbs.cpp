@@ -252,7 +252,7 @@ TEST_CASE("what the command line does not understand has a status of its own, an
   for (auto const& help : {"--help", "-h", "--help-all"}) {
     auto const found = run({"train", help}, stdout);
     CHECK(found.status == triad::programs::all_well);
-    CHECK(found.text.find("examples/idle/README.md") != std::string::npos);
+    CHECK(found.text.find("idle/README.md") != std::string::npos);
     CHECK(found.text.find("--test-size") != std::string::npos);  // few options: none is left out
   }
 }
