@@ -16,7 +16,7 @@ _carried = _here / "carried"
 @contextmanager
 def _carried_along():
     """What lies outside is inside as long as this lasts."""
-    if _here != _project / "examples" / "torch" or not (_project / "include" / "triad").is_dir():
+    if _here != _project / "examples" / "python" or not (_project / "include" / "triad").is_dir():
         if not (_carried / "include" / "triad").is_dir():
             raise SystemExit(f"triad_torch: no headers of triad in {_project / 'include'}: "
                              "build it in triad's own folder")
