@@ -91,3 +91,7 @@ expect("was trained with tokens = 40, this run has tokens = 30")
 file(WRITE ${FOLDER}/other/train.conllu "1\tDid\t_\t_\t_\t_\t2\tdep\t_\t_\n2\tgo\t_\t_\t_\t_\t1\troot\t_\t_\n")
 run(1 train --preset smoke --data ${FOLDER}/other)
 expect("train.conllu:1: the heads from word 1 upward come back to it")
+
+# An option that help does not show has its name in messages all the same.
+run(2 train --task semantic)
+expect("--task: semantic, expected parse")

@@ -32,6 +32,8 @@ run(1 evaluate ${FOLDER}/own --data ${FOLDER}/data --data-seed 2)
 expect("--data-seed is about generated questions, and [^\n]*data is asked: leave it out")
 run(1 train --preset smoke --questions 150 --resume --out ${FOLDER}/own)
 expect_bounded_seeds(train --preset smoke)
+run(2 train --task parse)
+expect("--task: parse, expected semantic")  # which help does not show
 run(2 train --preset smoke --data-seed -1)
 expect("seed: -1 is not a whole number from 0 to")
 

@@ -66,7 +66,13 @@ inline void fit_help(CLI::App& app, option_list const& options, std::vector<std:
     return std::find(arguments.begin(), arguments.end(), flag) != arguments.end();
   };
   // A hidden option has no name in messages either, so they are hidden only where help is all that is printed.
-  bool const is_short = (given("--help") || given("-h")) && !given("--help-all");
+  bool const is_long = given("--help-all"), is_short = (given("--help") || given("-h")) && !is_long;
+  auto const hide = [&](CLI::App& verb, bool option::*chosen) {
+    int hidden = 0;
+    for (auto const& one : options.all())
+      if (one.*chosen && one.verbs.contains(verb.get_name())) verb.get_option("--" + one.name)->group(""), ++hidden;
+    return hidden;
+  };
   auto const format = std::make_shared<detail::help_format>();
   app.formatter(format);
   app.set_help_flag("-h,--help,--help-all", "This text");
@@ -77,11 +83,10 @@ inline void fit_help(CLI::App& app, option_list const& options, std::vector<std:
     verb->set_help_flag("-h,--help,--help-all", "This text; --help-all: every option");
     auto const footer = "More: " + page;
     verb->footer(footer);
+    if (is_short || is_long) hide(*verb, &option::is_hidden);
     if (!is_short || detail::lines_of(verb->help()) <= help_lines) continue;
-    int hidden = 0;
-    for (auto const& one : options.all())
-      if (one.is_seldom && one.verbs.contains(verb->get_name())) verb->get_option("--" + one.name)->group(""), ++hidden;
-    verb->footer(std::to_string(hidden) + " options that are seldom given: --help-all.  " + footer);
+    verb->footer(std::to_string(hide(*verb, &option::is_seldom)) + " options that are seldom given: --help-all.  " +
+                 footer);
   }
 }
 

@@ -86,7 +86,6 @@ void add(CLI::App& app, option const& one) {
   if (one.is_file) added->check(validator(existing_file));
   if (one.is_folder) added->check(validator(existing_folder));
   if (one.asks) added->check(validator(not_blank));
-  if (one.is_hidden) added->group("");
   added->required(one.is_required);
 }
 
