@@ -1,4 +1,4 @@
-// A pass over data of one's own, batch by batch: in order or shuffled, as many samples a batch as are wanted or fit.
+// A pass over your own data, batch by batch: in order or shuffled, with as many samples a batch as you ask for or fit.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const add_one = [](auto& batch, my_sample const& s) { batch.add(...); };

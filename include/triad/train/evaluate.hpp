@@ -1,4 +1,4 @@
-// How good a trainer's model is on data of one's own: mean loss, accuracy, and accuracy by groups of samples.
+// How good a trainer's model is on your own data: mean loss, accuracy, and accuracy by groups of samples.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const found =
