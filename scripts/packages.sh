@@ -51,6 +51,28 @@ need_venv() {
   python3 -c 'import ensurepip, venv' > /dev/null 2>&1 || missing+=(python3-venv)
 }
 
+# pinned_wheels FOLDER REQUIREMENTS: a virtual environment in FOLDER with the wheels of REQUIREMENTS, made anew where
+# that list has changed.  Where they cannot be had it returns 1, and why_no_wheels says why.
+pinned_wheels() {
+  local venv=$1 wanted=$2 output
+  if cmp -s "$wanted" "$venv/requirements.txt" && "$venv/bin/python" -c '' 2> /dev/null; then return; fi
+  why_no_wheels="there is no python3"
+  command -v python3 > /dev/null || return 1
+  why_no_wheels="python3 has no venv"
+  need_venv
+  if ((${#missing[@]})); then (install_missing) || return 1; fi
+  if ! output=$(python3 -m venv --clear "$venv" 2>&1); then
+    why_no_wheels="python3 makes no virtual environment: ${output##*$'\n'}"
+    return 1
+  fi
+  if ! output=$(timeout 600 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --retries 1 \
+    --no-deps --only-binary :all: -r "$wanted" 2>&1); then
+    why_no_wheels="pip does not bring the tools: ${output##*$'\n'}"
+    return 1
+  fi
+  cp "$wanted" "$venv/requirements.txt"
+}
+
 # Where clang++ is there: its fuzzing library, a package of its own since Debian 12, called by clang's version.
 need_libfuzzer() {
   command -v clang++ > /dev/null || return 0
