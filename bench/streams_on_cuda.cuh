@@ -51,7 +51,7 @@ struct scatter_on_cuda {
   scatter_way way;
   on_device<index_t> index{ex, task.indices()};
   on_device<float> dy{ex, task.values()},
-      dtable{ex, std::vector<float>(static_cast<std::size_t>(task.table*task.columns))};
+      dtable{ex, std::vector<float>(static_cast<std::size_t>(task.table* task.columns))};
   std::size_t bytes = needed();
   triad::buffer<triad::cuda::device_memory> memory{bytes, ex.where()};
 

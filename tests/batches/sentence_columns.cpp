@@ -45,8 +45,7 @@ TEST_CASE("sentences lie one behind the other, with relative positions clipped a
 
 TEST_CASE("tokens stand where they are put, and relative positions are those of their positions") {
   sentence_columns<reference::backend, float> columns("a_loader", {2, 20, 6, 80, 4}, 3, 4, {}, 9);
-  columns.add(
-      2, [](index_t i) { return i; }, [](index_t i) { return 4 + 2 * i; });
+  columns.add(2, [](index_t i) { return i; }, [](index_t i) { return 4 + 2 * i; });
   CHECK_THROWS_WITH(columns.add(
                         1, [](index_t i) { return i; }, [](index_t) { return index_t{9}; }),
                     test::contains("a token's position is none of the 9 that there are"));

@@ -40,8 +40,7 @@ TEST_CASE("walking fields gives dotted paths in their order and leaves out what 
   walk(all, [&](std::string const& path, auto view) { paths.push_back(path + ":" + std::to_string(view.size())); });
   CHECK(paths == std::vector<std::string>{"left.one:3", "table:8", "right.one:2"});
   paths.clear();
-  walk(
-      all.left, [&](std::string const& path, auto) { paths.push_back(path); }, "model");
+  walk(all.left, [&](std::string const& path, auto) { paths.push_back(path); }, "model");
   CHECK(paths == std::vector<std::string>{"model.one"});
   paths.clear();
   walk_all(all, [&](std::string const& path, auto) { paths.push_back(path); });

@@ -55,19 +55,12 @@ TEST_CASE("gelu is x times the share of a normal variable below x") {
 TEST_CASE("the gradients are the derivatives of the values") {
   for (double x : {-3.0, -0.7, 0.3, 2.0}) {
     CAPTURE(x);
-    CHECK_THAT(gelu_grad{}(x, 2.0), WithinAbs(2 * test::derivative(
-                                                      x, [&] { return gelu{}(x); }, 1e-5),
-                                              1e-9));
-    CHECK_THAT(relu_grad{}(relu{}(x), 2.0), WithinAbs(2 * test::derivative(
-                                                              x, [&] { return relu{}(x); }, 1e-5),
-                                                      1e-9));
-    CHECK_THAT(elu_grad{}(x, 2.0), WithinAbs(2 * test::derivative(
-                                                     x, [&] { return elu{}(x); }, 1e-5),
-                                             1e-9));
+    CHECK_THAT(gelu_grad{}(x, 2.0), WithinAbs(2 * test::derivative(x, [&] { return gelu{}(x); }, 1e-5), 1e-9));
+    CHECK_THAT(relu_grad{}(relu{}(x), 2.0), WithinAbs(2 * test::derivative(x, [&] { return relu{}(x); }, 1e-5), 1e-9));
+    CHECK_THAT(elu_grad{}(x, 2.0), WithinAbs(2 * test::derivative(x, [&] { return elu{}(x); }, 1e-5), 1e-9));
     leaky_relu<double> const leaky{0.2};
     leaky_relu_grad<double> const leaky_grad{0.2};
-    auto const slope = test::derivative(
-        x, [&] { return leaky(x); }, 1e-5);
+    auto const slope = test::derivative(x, [&] { return leaky(x); }, 1e-5);
     CHECK_THAT(leaky_grad(x, 2.0), WithinAbs(2 * slope, 1e-9));
     CHECK_THAT(leaky_grad(leaky(x), 2.0), WithinAbs(2 * slope, 1e-9));
   }

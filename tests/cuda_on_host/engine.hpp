@@ -36,8 +36,7 @@ void run(grid const&, void (*body)(void const* kernel, thread_info const&), void
 
 template <class F>
 void run(grid const& g, F const& f) {
-  run(
-      g, [](void const* kernel, thread_info const& t) { (*static_cast<F const*>(kernel))(t); }, &f);
+  run(g, [](void const* kernel, thread_info const& t) { (*static_cast<F const*>(kernel))(t); }, &f);
 }
 
 /// Grids that were run since the program began.

@@ -90,7 +90,9 @@ struct faulty {
 struct doomed {
   triad::cuda::backend ex;
   ~doomed() {
-    { auto const ending = std::move(ex); }
+    {
+      auto const ending = std::move(ex);
+    }
     (void)cudaGetLastError();
   }
 };

@@ -17,13 +17,13 @@ bool contains(std::vector<std::string> const& list, std::string const& wanted) {
 }
 
 std::vector<std::pair<std::string, void (*)(golden_file const&, report&)>> const& checks() {
-  static std::vector<std::pair<std::string, void (*)(golden_file const&, report&)>> const all {
-    {"reference", check_on_reference},
+  static std::vector<std::pair<std::string, void (*)(golden_file const&, report&)>> const all{
+      {"reference", check_on_reference},
 #if defined(TRIAD_GOLDEN_CPU)
-        {"cpu", check_on_cpu},
+      {"cpu", check_on_cpu},
 #endif
 #if defined(TRIAD_GOLDEN_CUDA)
-        {TRIAD_GOLDEN_CUDA, check_on_cuda},
+      {TRIAD_GOLDEN_CUDA, check_on_cuda},
 #endif
   };
   return all;

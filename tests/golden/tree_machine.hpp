@@ -181,8 +181,8 @@ struct dtm_full {
     auto const in = detail::load_trees(bench, file, of, model.steps, "in/input");
     tree_answers const right{bench.make_vec(file.integers("in/output"))};
     auto const saved = bench.place([&](arena& a) { return model.plan_saved(a, in.sizes); });
-    auto const scores = bench.place([&](arena&a) { return model.plan_output(a, in.sizes); }),
-               d = bench.place([&](arena&a) { return model.plan_output(a, in.sizes); });
+    auto const scores = bench.place([&](arena& a) { return model.plan_output(a, in.sizes); }),
+               d = bench.place([&](arena& a) { return model.plan_output(a, in.sizes); });
     auto const loss = bench.template make<vec<T>>(1);
     auto const symbols = bench.template make<vec<index_t>>(in.sizes.batch * in.positions);
     double const threshold = file.config.at("decode_eps").get<double>();

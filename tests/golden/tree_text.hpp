@@ -52,7 +52,7 @@ struct dtm_data {
   /// Numbers at positions, and the text that these read back as.
   template <class Row>
   static void same_trees(report& r, golden_file const& file, std::string const& name, tree_positions<> const& positions,
-                         vocabulary const& words, std::vector<Row> const& rows, symbol_tree Row::*side) {
+                         vocabulary const& words, std::vector<Row> const& rows, symbol_tree Row::* side) {
     std::vector<index_t> all;
     std::vector<std::string> texts;
     for (auto const& one : rows) {

@@ -269,16 +269,10 @@ TEST_CASE(
           {"\"roberta.embeddings.LayerNorm.bias\""});
   refused([](weights& w) { w.all.erase("roberta.embeddings.word_embeddings.weight"); },
           {"\"embeddings.word_embeddings.weight\", found none"});
-  refused(
-      [](weights& w) {
-        w.all.at("roberta.encoder.layer.0.attention.self.key.weight").shape = {width * width, 1};
-      },
-      {"\"roberta.encoder.layer.0.attention.self.key.weight\" of shape (8, 8), found (64, 1)"});
-  refused(
-      [](weights& w) {
-        w.all["roberta.encoder.layer.2.attention.self.query.weight"] = {{1}, {0}};
-      },
-      {"expected 2 layers", "layer.2."});
+  refused([](weights& w) { w.all.at("roberta.encoder.layer.0.attention.self.key.weight").shape = {width * width, 1}; },
+          {"\"roberta.encoder.layer.0.attention.self.key.weight\" of shape (8, 8), found (64, 1)"});
+  refused([](weights& w) { w.all["roberta.encoder.layer.2.attention.self.query.weight"] = {{1}, {0}}; },
+          {"expected 2 layers", "layer.2."});
 
   scratch_folder const half;
   {

@@ -37,9 +37,7 @@ struct problem {
         d_states(states.size()),
         values(planned_bytes([&](arena& a) { (void)layer.plan_params(a); }) / sizeof(double)),
         gradients(values.size()),
-        memory([&](arena& a) {
-          return layer.plan_saved(a, {row_dims(r), l});
-        }),
+        memory([&](arena& a) { return layer.plan_saved(a, {row_dims(r), l}); }),
         saved([&] {
           auto place = memory.place();
           return layer.plan_saved(place, {row_dims(r), l});

@@ -151,9 +151,8 @@ TEST_CASE("a Transformer layer lists its parameters by name, and keeps as much w
   CHECK(std::count(paths.begin(), paths.end(), "attention.relative_value") == 1);
   CHECK(paths.size() == 18);
   auto const bytes = [](norm_position norms) {
-    return planned_bytes([&](arena& a) {
-      (void)transformer_layer<float>({64, 4, 256, 0.1, norms}).plan_saved(a, row_dims(1000));
-    });
+    return planned_bytes(
+        [&](arena& a) { (void)transformer_layer<float>({64, 4, 256, 0.1, norms}).plan_saved(a, row_dims(1000)); });
   };
   // projections 3 d, context, t, u, v and hidden states of 4 d; lse a head and two statistics of two norms
   CHECK(bytes(norm_position::after) >= 1000 * (11 * 64 + 8) * sizeof(float));

@@ -67,8 +67,7 @@ void expect_rate_checked(std::string const& model, Sizes const& good, double& (*
   for (double bad : {1.0, 7.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
     auto sizes = good;
     rate(sizes) = bad;
-    expect_sentence(
-        model + " with dropout " + std::to_string(bad), [&] { Model const made(sizes); }, "dropout");
+    expect_sentence(model + " with dropout " + std::to_string(bad), [&] { Model const made(sizes); }, "dropout");
   }
 }
 

@@ -20,10 +20,7 @@ using test::expect_sentence;
 using test::expect_sizes_checked;
 
 // A field of Sizes `z`, by the name that a message has.
-#define FIELD(name, path)                            \
-  {                                                  \
-    name, [](auto& z) -> index_t& { return z.path; } \
-  }
+#define FIELD(name, path) {name, [](auto& z) -> index_t& { return z.path; }}
 #define RATE(path) [](auto& z) -> double& { return z.path; }
 
 constexpr edge_transformer_layer_options edges{.width = 8, .heads = 2, .hidden = 12};
@@ -117,13 +114,10 @@ TEST_CASE("parsers of impossible sizes are refused in a sentence") {
     using biaffine = biaffine_dependency_parser<float>;
     token_trunk_options const trunk{.tokens = 9, .layers = 1, .layer = tokens};
     auto const number = std::to_string(bad);
-    expect_sentence(
-        "biaffine relations", [&] { biaffine(trunk, {.relations = bad, .inner = 4}); }, number);
-    expect_sentence(
-        "biaffine inner", [&] { biaffine(trunk, {.relations = 3, .inner = bad}); }, number);
+    expect_sentence("biaffine relations", [&] { biaffine(trunk, {.relations = bad, .inner = 4}); }, number);
+    expect_sentence("biaffine inner", [&] { biaffine(trunk, {.relations = 3, .inner = bad}); }, number);
     edge_trunk_options const pairs{.tokens = 9, .layers = 1, .layer = edges};
-    expect_sentence(
-        "edge heads' relations", [&] { edge_dependency_parser<float>(pairs, {.relations = bad}); }, number);
+    expect_sentence("edge heads' relations", [&] { edge_dependency_parser<float>(pairs, {.relations = bad}); }, number);
   }
 }
 
@@ -143,10 +137,8 @@ TEST_CASE("tree machines of impossible sizes are refused in a sentence") {
     made([](auto& z) -> index_t& { return z.symbols; }, bad);
     made([](auto& z) -> index_t& { return z.agent.fillers; }, bad);
     made([](auto& z) -> index_t& { return z.agent.layer.width; }, bad);
-    expect_sentence(
-        "positions of depth", [&] { tree_positions<>(2, bad); }, std::to_string(bad));
-    expect_sentence(
-        "positions of branching", [&] { tree_positions<>(bad, 30); }, std::to_string(bad));
+    expect_sentence("positions of depth", [&] { tree_positions<>(2, bad); }, std::to_string(bad));
+    expect_sentence("positions of branching", [&] { tree_positions<>(bad, 30); }, std::to_string(bad));
   }
 }
 
@@ -157,14 +149,11 @@ TEST_CASE("a static size given another value is refused with both numbers") {
   CHECK(fixed(without).layers.layer.attention.heads() == 2);
   auto z = right;
   z.layer.width = 16;
-  expect_sentence(
-      "width", [&] { fixed const m(z); }, "width is 8 by the type, and 16 was given");
+  expect_sentence("width", [&] { fixed const m(z); }, "width is 8 by the type, and 16 was given");
   z = right, z.layer.heads = 4;
-  expect_sentence(
-      "heads", [&] { fixed const m(z); }, "heads is 2 by the type, and 4 was given");
+  expect_sentence("heads", [&] { fixed const m(z); }, "heads is 2 by the type, and 4 was given");
   z = right, z.layer.hidden = 16;
-  expect_sentence(
-      "hidden", [&] { fixed const m(z); }, "hidden is 12 by the type, and 16 was given");
+  expect_sentence("hidden", [&] { fixed const m(z); }, "hidden is 12 by the type, and 16 was given");
 
   auto const of_other = [](auto make) { expect_sentence("another width", make, "by the type, and 16 was given"); };
   of_other([] { feed_forward<float, 8, 12, 8>(16, 12, 8); });
@@ -184,35 +173,21 @@ TEST_CASE("a static size given another value is refused with both numbers") {
 
 TEST_CASE("what does not go together is refused in a sentence") {
   expect_sentence(
-      "heads that do not divide",
-      [] {
-        edge_transformer_layer<float>({8, 3, 12});
-      },
+      "heads that do not divide", [] { edge_transformer_layer<float>({8, 3, 12}); },
       "width 8 must be a multiple of the heads, which are 3");
-  expect_sentence(
-      "nothing given", [] { edge_transformer_layer<float>({}); }, "was not given");
-  expect_sentence(
-      "no hidden", [] { edge_transformer_layer<float>({.width = 8}); }, "hidden was not given");
-  expect_sentence(
-      "fused_layer",
-      [] {
-        fused_layer<float>({8, 3, 12}, 0, false);
-      },
-      "multiple of the heads");
+  expect_sentence("nothing given", [] { edge_transformer_layer<float>({}); }, "was not given");
+  expect_sentence("no hidden", [] { edge_transformer_layer<float>({.width = 8}); }, "hidden was not given");
+  expect_sentence("fused_layer", [] { fused_layer<float>({8, 3, 12}, 0, false); }, "multiple of the heads");
   expect_sentence(
       "more fused than layers", [] { fused_stack<float>({.layer = tokens, .layers = 2, .fused = 4}); },
       "fuse-attention");
-  expect_sentence(
-      "64 fused", [] { (void)all_fused(64); }, "64");
-  expect_sentence(
-      "-1 fused", [] { (void)all_fused(-1); }, "-1");
-  expect_sentence(
-      "top of none", [] { (void)only_top_fused(0); }, "layers is 0");
+  expect_sentence("64 fused", [] { (void)all_fused(64); }, "64");
+  expect_sentence("-1 fused", [] { (void)all_fused(-1); }, "-1");
+  expect_sentence("top of none", [] { (void)only_top_fused(0); }, "layers is 0");
   expect_sentence(
       "negative reach", [] { transformer_layer<float>({.width = 8, .hidden = 4, .reach = -1}); },
       "reach of relative positions is -1");
-  expect_sentence(
-      "negative source", [] { fused_stack<float>({.layer = tokens, .source_width = -4}); }, "-4");
+  expect_sentence("negative source", [] { fused_stack<float>({.layer = tokens, .source_width = -4}); }, "-4");
   expect_sentence(
       "dense matrices overflow",
       [] {
@@ -232,20 +207,16 @@ TEST_CASE("what does not go together is refused in a sentence") {
   for (auto bad : {index_t{-1}, index_t{11}, test::most_index}) {
     config c;
     c.padding = bad;
-    expect_sentence(
-        "roberta's padding", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
+    expect_sentence("roberta's padding", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
   }
   for (auto bad : test::no_sizes) {
     config c;
     c.tokens = bad;
-    expect_sentence(
-        "roberta's tokens", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
+    expect_sentence("roberta's tokens", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
     c = {}, c.positions = bad;
-    expect_sentence(
-        "roberta's positions", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
+    expect_sentence("roberta's positions", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
     c = {}, c.width = bad;
-    expect_sentence(
-        "roberta's width", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
+    expect_sentence("roberta's width", [&] { (void)roberta_under_decoder<float>(c, z); }, std::to_string(bad));
   }
 }
 

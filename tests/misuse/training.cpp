@@ -37,12 +37,10 @@ TEST_CASE("numbers that would spoil a training are refused before it") {
   for (double const bad : {none, endless, -1.0}) {
     auto given = r.learner.given();
     given.adam.weight_decay = bad;
-    expect_sentence(
-        "a weight decay", [&] { learner const made(r.ex, r.learner.model(), given); }, "weight_decay is");
+    expect_sentence("a weight decay", [&] { learner const made(r.ex, r.learner.model(), given); }, "weight_decay is");
     given = r.learner.given();
     given.adam.epsilon = bad;
-    expect_sentence(
-        "an epsilon", [&] { learner const made(r.ex, r.learner.model(), given); }, "epsilon is");
+    expect_sentence("an epsilon", [&] { learner const made(r.ex, r.learner.model(), given); }, "epsilon is");
     expect_sentence(
         "a weight of further questions", [&] { r.loader.further_weight(bad); }, "weight of further questions");
   }
@@ -56,16 +54,12 @@ TEST_CASE("what averages stand in for is not trained, copied or overwritten, and
   auto then = r.learner.snapshot();
   mean.in_use([&] {
     auto const part = "averages are in the place of the parameters";
-    expect_sentence(
-        "restore", [&] { r.learner.restore(then); }, part);
-    expect_sentence(
-        "snapshot", [&] { (void)r.learner.snapshot(); }, part);
-    expect_sentence(
-        "initialize", [&] { initialize(r.learner.parameters(), 1); }, part);
+    expect_sentence("restore", [&] { r.learner.restore(then); }, part);
+    expect_sentence("snapshot", [&] { (void)r.learner.snapshot(); }, part);
+    expect_sentence("initialize", [&] { initialize(r.learner.parameters(), 1); }, part);
   });
   then.tensors.front().shape.front() += 1;
-  expect_sentence(
-      "a snapshot of another model", [&] { r.learner.restore(then); }, "it is of another model");
+  expect_sentence("a snapshot of another model", [&] { r.learner.restore(then); }, "it is of another model");
 }
 
 TEST_CASE("a search, a tree and an algebra hold what they were made for") {

@@ -196,81 +196,29 @@ TEST_CASE("batches take what there is room for, or it is said") {
          l.add(3, -1, 0, 0);
        },
        "names a node that is not there"},
-      {"room for -1 graphs",
-       [] {
-         graphs_of l({-1, 50, 10, 250, 5});
-       },
-       "graphs is -1"},
-      {"room for -1 edges",
-       [] {
-         graphs_of l({2, -1, 10, 250, 5});
-       },
-       "rows is -1"},
-      {"room for 2^62 triangles",
-       [] {
-         graphs_of l({2, 50, 10, index_t{1} << 62, 5});
-       },
+      {"room for -1 graphs", [] { graphs_of l({-1, 50, 10, 250, 5}); }, "graphs is -1"},
+      {"room for -1 edges", [] { graphs_of l({2, -1, 10, 250, 5}); }, "rows is -1"},
+      {"room for 2^62 triangles", [] { graphs_of l({2, 50, 10, index_t{1} << 62, 5}); },
        "triangles is 4611686018427387904"},
-      {"room for -1 pairs",
-       [] {
-         pairs_of l({-1, 9, 9, 5, 5}, 4, 0, 1);
-       },
-       "pairs is -1"},
-      {"room for -9 tokens",
-       [] {
-         pairs_of l({2, -9, 9, 5, 5}, 4, 0, 1);
-       },
-       "source_rows is -9"},
-      {"waves of width -4",
-       [] {
-         pairs_of l({2, 9, 9, 5, 5}, -4, 0, 1);
-       },
-       "width is -4"},
-      {"waves of 2^60 positions",
-       [] {
-         pairs_of l({2, 9, 9, index_t{1} << 60, 5}, 1 << 20, 0, 1);
-       },
+      {"room for -1 pairs", [] { pairs_of l({-1, 9, 9, 5, 5}, 4, 0, 1); }, "pairs is -1"},
+      {"room for -9 tokens", [] { pairs_of l({2, -9, 9, 5, 5}, 4, 0, 1); }, "source_rows is -9"},
+      {"waves of width -4", [] { pairs_of l({2, 9, 9, 5, 5}, -4, 0, 1); }, "width is -4"},
+      {"waves of 2^60 positions", [] { pairs_of l({2, 9, 9, index_t{1} << 60, 5}, 1 << 20, 0, 1); },
        "positions and width are 1152921504606846976 times 1048576"},
-      {"edges of 2^60 positions",
-       [] {
-         edge_pairs_of l({2, room, room, 5}, {}, 1 << 20, 0, 1, {}, index_t{1} << 60);
-       },
+      {"edges of 2^60 positions", [] { edge_pairs_of l({2, room, room, 5}, {}, 1 << 20, 0, 1, {}, index_t{1} << 60); },
        "positions and width are 1152921504606846976 times 1048576"},
-      {"no end",
-       [] {
-         pairs_of l({2, 9, 9, 5, 5}, 4, 0, -1);
-       },
-       "begin and of the end are 0 and -1"},
+      {"no end", [] { pairs_of l({2, 9, 9, 5, 5}, 4, 0, -1); }, "begin and of the end are 0 and -1"},
       {"a source that is too long",
        [] {
          pairs_of l({2, 9, 9, 5, 5}, 4, 0, 1);
          l.add_source(std::vector<index_t>(5));
        },
        "does not fit"},
-      {"edges of room -1",
-       [] {
-         edge_pairs_of l({-1, room, room, 5}, {}, 4, 0, 1);
-       },
-       "-1"},
-      {"edges of width 0",
-       [] {
-         edge_pairs_of l({2, room, room, 5}, {}, 0, 0, 1);
-       },
-       "width is 0"},
-      {"a loader of -1 trees",
-       [] {
-         trees_of l({tree_positions<>(2, 3), 2, 5, -1});
-       },
-       "batch is -1"},
-      {"a loader of 0 symbols",
-       [] {
-         trees_of l({tree_positions<>(2, 3), 2, 0, 1});
-       },
-       "symbols is 0"},
-      {"a loader of 2^31 steps",
-       [] {
-         trees_of l({tree_positions<>(2, 3), index_t{1} << 31, 5, 1});
-       },
+      {"edges of room -1", [] { edge_pairs_of l({-1, room, room, 5}, {}, 4, 0, 1); }, "-1"},
+      {"edges of width 0", [] { edge_pairs_of l({2, room, room, 5}, {}, 0, 0, 1); }, "width is 0"},
+      {"a loader of -1 trees", [] { trees_of l({tree_positions<>(2, 3), 2, 5, -1}); }, "batch is -1"},
+      {"a loader of 0 symbols", [] { trees_of l({tree_positions<>(2, 3), 2, 0, 1}); }, "symbols is 0"},
+      {"a loader of 2^31 steps", [] { trees_of l({tree_positions<>(2, 3), index_t{1} << 31, 5, 1}); },
        "steps is 2147483648"},
       {"a parent behind the sentence",
        [] {

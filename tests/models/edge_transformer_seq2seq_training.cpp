@@ -109,7 +109,7 @@ TEST_CASE(
       auto const expect = [&](keep kept, bool prune, index_t floats) {
         auto one = sizes(encoding);
         one.prune = prune;
-        auto const bytes = planned_bytes([&](arena&a) { (void)model(one).plan_saved(a, z, kept); }),
+        auto const bytes = planned_bytes([&](arena& a) { (void)model(one).plan_saved(a, z, kept); }),
                    exact = static_cast<std::size_t>(floats) * sizeof(float);
         CHECK(bytes >= exact);
         CHECK(bytes <= exact + 15 * (2 * layers + 1) * per_view);

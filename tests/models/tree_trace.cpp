@@ -117,9 +117,8 @@ std::vector<std::string> check_written(Ex& ex, test::words& w, std::vector<numbe
   tree_loader<reference::backend, float> loader({where, program_steps, v, count, empty_tree});
   for (auto const& source : sources) {
     test::tree_nodes nodes;
-    each_role(source, role_paths(2), [&](index_t label, role_code role) {
-      nodes.push_back({role_paths(2).position(role), label});
-    });
+    each_role(source, role_paths(2),
+              [&](index_t label, role_code role) { nodes.push_back({role_paths(2).position(role), label}); });
     loader.add(nodes, nodes);
   }
   auto const in = loader.upload().first;

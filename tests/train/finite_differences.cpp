@@ -87,8 +87,8 @@ TEST_CASE("a kink within the step is passed at a smaller one, a wrong gradient a
 }
 
 TEST_CASE("nothing to check is no pass, and a gradient of another size is a fault") {
-  auto const nothing = gradient_check(
-      {{"x", {}}}, [](variables const&) { return 0.0; }, [](variables const&, variables&) {});
+  auto const nothing =
+      gradient_check({{"x", {}}}, [](variables const&) { return 0.0; }, [](variables const&, variables&) {});
   CHECK_FALSE(static_cast<bool>(nothing));
   CHECK(nothing.text() == "gradient_check: there was nothing to check");
   auto const constant = gradient_check(

@@ -172,9 +172,7 @@ TEST_CASE("callbacks are told of every update, of what was said of an epoch, and
     return std::abs(static_cast<double>(e.epoch) - 1);
   };
   to_third.after_validation = [](double worth) { return worth == 1 ? run_control::go_on : run_control::stop; };
-  CHECK(fit(
-            other.learner, [&](std::uint64_t epoch) { return other.pass(epoch); }, to_third)
-            .best == 0);
+  CHECK(fit(other.learner, [&](std::uint64_t epoch) { return other.pass(epoch); }, to_third).best == 0);
   CHECK(other.learner.snapshot() == best);
 
   run third;

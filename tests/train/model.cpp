@@ -45,11 +45,15 @@ struct some_model {
   };
   struct saved {};
   template <class S = float>
-  fields<S> plan_params(arena&) const requires(L != lacking::parameters);
-  saved plan_saved(arena&, graph_dims const&, keep) const requires(L != lacking::saved);
-  output plan_output(arena&, graph_dims const&) const requires(L != lacking::output);
+  fields<S> plan_params(arena&) const
+    requires(L != lacking::parameters);
+  saved plan_saved(arena&, graph_dims const&, keep) const
+    requires(L != lacking::saved);
+  output plan_output(arena&, graph_dims const&) const
+    requires(L != lacking::output);
   input measured_input(graph_dims const&) const;
-  vec<index_t const> measured_answers(graph_dims const&) const requires(L != lacking::measured);
+  vec<index_t const> measured_answers(graph_dims const&) const
+    requires(L != lacking::measured);
 };
 static_assert(model<some_model<lacking::nothing>>);
 static_assert(!model<some_model<lacking::parameters>>);

@@ -57,8 +57,7 @@ std::vector<triad::programs::sized_example> larger_than(std::vector<test_part> c
 /// f(sentence, tree) for all of them.
 template <class F>
 void parse_all(parser& net, sentences const& all, vocabulary const& v, F const& f) {
-  triad::programs::parse_in_batches(
-      net, all, [&](conllu_sentence const& s) { return numbered(s, v); }, f);
+  triad::programs::parse_in_batches(net, all, [&](conllu_sentence const& s) { return numbered(s, v); }, f);
 }
 /// f, where given, gets each sentence and the same as it was parsed.
 using parsed_sentence = std::function<void(conllu_sentence const& right, conllu_sentence const& parsed)>;

@@ -37,9 +37,8 @@ class placed_rows {
   void place(symbol_tree const& tree, triad::vocabulary const& labels) {
     triad::role_paths const paths(2);
     auto const begin = static_cast<std::ptrdiff_t>(nodes_.size());
-    triad::each_role(labels.number(tree), paths, [&](index_t label, triad::role_code role) {
-      nodes_.push_back({paths.position(role), label});
-    });
+    triad::each_role(labels.number(tree), paths,
+                     [&](index_t label, triad::role_code role) { nodes_.push_back({paths.position(role), label}); });
     std::sort(nodes_.begin() + begin, nodes_.end(),
               [](placed_node const& a, placed_node const& b) { return a.position < b.position; });
     ends_.push_back(nodes_.size());

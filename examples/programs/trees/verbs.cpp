@@ -81,8 +81,7 @@ int predict(program_options& o) {
     answer(model, o, o.tree);
     return 0;
   }
-  return o.questions.answer(
-      o.program, [&](std::string const& line) { answer(model, o, line); }, o.as_json);
+  return o.questions.answer(o.program, [&](std::string const& line) { answer(model, o, line); }, o.as_json);
 }
 
 }  // namespace

@@ -179,7 +179,8 @@ batch_range<Loader, Data, AddOne> batches(Loader& batch, Data const& data, AddOn
 }
 /// Data that end with the expression leave a pass without any.
 template <loader Loader, class Data, class AddOne>
-requires(!std::is_lvalue_reference_v<Data>) void batches(Loader&, Data&&, AddOne, batches_options const& = {}) {
+  requires(!std::is_lvalue_reference_v<Data>)
+void batches(Loader&, Data&&, AddOne, batches_options const& = {}) {
   static_assert(std::is_lvalue_reference_v<Data>,
                 "batches: the data are a temporary, which ends before the pass does; give them a name that lives as "
                 "long");

@@ -46,8 +46,7 @@ class dependency_loader {
   void add(std::span<attached_token const> sentence) {
     auto const word = [&](index_t i) -> attached_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
-    sentences_.expect_tokens(
-        n, [&](index_t i) { return word(i).token; }, [&](index_t i) { return word(i).parent; });
+    sentences_.expect_tokens(n, [&](index_t i) { return word(i).token; }, [&](index_t i) { return word(i).parent; });
     auto const first = sentences_.add(n, [&](index_t i) { return word(i).token; });
     for (index_t i = 0; i < n; ++i) {
       auto const at = static_cast<std::size_t>(first.nodes + i);
@@ -91,8 +90,7 @@ class dependency_loader {
       added(child_, before.nodes);
       added(parent_row_, before.nodes);
     };
-    return upload_with(
-        pad, [&] { return upload(); }, [&] { sentences_.take_back(before); });
+    return upload_with(pad, [&] { return upload(); }, [&] { sentences_.take_back(before); });
   }
 
  private:

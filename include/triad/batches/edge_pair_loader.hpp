@@ -165,8 +165,7 @@ class edge_pair_loader {
     auto const pad = [&] {
       if (replays<Ex> && !fill_up()) take_back();
     };
-    return upload_with(
-        pad, [&] { return upload(); }, take_back);
+    return upload_with(pad, [&] { return upload(); }, take_back);
   }
 
  private:

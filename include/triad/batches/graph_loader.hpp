@@ -192,8 +192,7 @@ class graph_loader {
         further_answer_[size(f)] = -1;
       }
     };
-    return upload_with(
-        pad, [&] { return upload(); }, [&] { graphs_.take_back(before); });
+    return upload_with(pad, [&] { return upload(); }, [&] { graphs_.take_back(before); });
   }
 
  private:

@@ -113,8 +113,7 @@ class pair_loader {
         dims_ = padding.dims;
       }
     };
-    return upload_with(
-        pad, [&] { return upload(); }, [&] { dims_ = before; });
+    return upload_with(pad, [&] { return upload(); }, [&] { dims_ = before; });
   }
 
  private:

@@ -77,10 +77,10 @@ struct counts_of_room {
 /// Room for any `most` samples of data.  size_of(sample): its nodes, or the dims of it alone, as dims_of(n),
 /// dims_of(source, target) and edge_pair_dims_of give them.
 template <class Data, class SizeOf = nodes_of_sample>
-requires requires(Data const& data) {
-  std::size(data);
-  data[0];
-}
+  requires requires(Data const& data) {
+    std::size(data);
+    data[0];
+  }
 auto room_for(Data const& data, index_t most, SizeOf size_of = {}) {
   TRIAD_EXPECTS(std::size(data) > 0 && most > 0, "room_for: room for " + std::to_string(most) + " of " +
                                                      std::to_string(std::size(data)) +

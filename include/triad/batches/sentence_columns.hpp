@@ -68,10 +68,7 @@ class sentence_columns {
 
   /// Fills the batch up to a shape that others have, with sentences of token 0, until take_back(dims before).
   void pad() {
-    graphs_.pad([&](index_t n, graph_dims const& first) {
-      lay(
-          n, first, [](index_t) { return index_t{0}; }, place);
-    });
+    graphs_.pad([&](index_t n, graph_dims const& first) { lay(n, first, [](index_t) { return index_t{0}; }, place); });
   }
   void take_back(graph_dims const& before) { graphs_.take_back(before); }
 

@@ -52,8 +52,7 @@ class sentence_loader {
   void add(std::span<labelled_token const> sentence) {
     auto const word = [&](index_t i) -> labelled_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
-    sentences_.expect_tokens(
-        n, [&](index_t i) { return word(i).token; }, [&](index_t i) { return word(i).parent; });
+    sentences_.expect_tokens(n, [&](index_t i) { return word(i).token; }, [&](index_t i) { return word(i).parent; });
     auto const first = sentences_.add(
         n, [&](index_t i) { return word(i).token; },
         [&](index_t i) { return word(i).position < 0 ? i : word(i).position; });
@@ -92,8 +91,7 @@ class sentence_loader {
       for (auto* v : {&parent_, &role_, &category_, &noun_type_, &verb_})
         std::fill(v->begin() + before.nodes, v->begin() + dims().nodes, index_t{-1});
     };
-    return upload_with(
-        pad, [&] { return upload(); }, [&] { sentences_.take_back(before); });
+    return upload_with(pad, [&] { return upload(); }, [&] { sentences_.take_back(before); });
   }
 
  private:

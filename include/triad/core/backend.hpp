@@ -12,9 +12,7 @@ namespace triad {
 
 /// A context (threads; a stream and a handle) that names the memory it computes in.
 template <class Ex>
-concept backend = requires {
-  typename Ex::memory;
-};
+concept backend = requires { typename Ex::memory; };
 
 /// The memory of a backend, to make buffers of and to copy through: one without state, or the one it says.
 template <backend Ex>
@@ -43,9 +41,8 @@ struct no_work {
 
 /// Whether a backend may record work and replay it, so that batches of few shapes are worth their padding.
 template <class Ex>
-inline constexpr bool replays = requires(Ex& ex, std::uint64_t key, detail::no_work const& work) {
-  do_replay(ex, key, work);
-};
+inline constexpr bool replays =
+    requires(Ex& ex, std::uint64_t key, detail::no_work const& work) { do_replay(ex, key, work); };
 
 /// Before memory that replayed work uses is given back.
 template <backend Ex>

@@ -22,13 +22,9 @@ namespace triad::detail {
 
 /// What says its sizes: a batch, or an input with graphs.
 template <class Input>
-concept says_dims = requires(Input const& in) {
-  in.dims();
-};
+concept says_dims = requires(Input const& in) { in.dims(); };
 template <class Input>
-concept has_graphs = requires(Input const& in) {
-  in.graphs.dims;
-};
+concept has_graphs = requires(Input const& in) { in.graphs.dims; };
 
 /// The sizes of a batch.
 template <class Input>

@@ -19,9 +19,7 @@ struct any_visitor {
 
 /// A struct that lists its tensors, or structs of tensors, by `each(f)` with f(name, member).
 template <class F>
-concept has_fields = requires(F f) {
-  f.each(detail::any_visitor{});
-};
+concept has_fields = requires(F f) { f.each(detail::any_visitor{}); };
 
 /// The parameters of a layer or a model: S = T, or T const where they are only read.
 template <class Part, class S>
@@ -33,7 +31,7 @@ struct scalar_of {
   using type = element_t<typename Part::output>;
 };
 template <class Part>
-requires requires { typename Part::value_type; }
+  requires requires { typename Part::value_type; }
 struct scalar_of<Part> {
   using type = typename Part::value_type;
 };

@@ -37,14 +37,14 @@ struct checked_elements {
 
   constexpr checked_elements() noexcept = default;
   template <class U>
-  requires std::is_convertible_v<U (*)[], T (*)[]> TRIAD_HOST_DEVICE constexpr checked_elements(
-      checked_elements<U>) noexcept {}
+    requires std::is_convertible_v<U (*)[], T (*)[]>
+  TRIAD_HOST_DEVICE constexpr checked_elements(checked_elements<U>) noexcept {}
   template <class U>
-  requires std::is_convertible_v<U (*)[], T (*)[]> TRIAD_HOST_DEVICE constexpr checked_elements(
-      ::cuda::std::default_accessor<U>) noexcept {}
+    requires std::is_convertible_v<U (*)[], T (*)[]>
+  TRIAD_HOST_DEVICE constexpr checked_elements(::cuda::std::default_accessor<U>) noexcept {}
   template <class U>
-  requires std::is_convertible_v<T (*)[], U (*)[]> TRIAD_HOST_DEVICE constexpr
-  operator ::cuda::std::default_accessor<U>() const noexcept {
+    requires std::is_convertible_v<T (*)[], U (*)[]>
+  TRIAD_HOST_DEVICE constexpr operator ::cuda::std::default_accessor<U>() const noexcept {
     return {};
   }
 

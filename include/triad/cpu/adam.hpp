@@ -23,16 +23,15 @@ inline void adam_by_vectors(adam_options const& s, double rate, std::uint64_t st
              step_size = of(rate / (1 - std::pow(s.beta1, t)));
   auto const root = of(std::sqrt(1 - std::pow(s.beta2, t))), epsilon = of(s.epsilon);
   auto const shrink = of(s.decoupled ? 1 - rate * s.weight_decay : 1.0), l2 = of(s.decoupled ? 0.0 : s.weight_decay);
-  simd::each_vector(
-      count, [&](index_t i, auto part) __attribute__((always_inline)) {
-        auto const before = part.load(p + i), gradient = part.load(g + i) + l2 * before;
-        auto const mean = b1 * part.load(m + i) + one_b1 * gradient,
-                   square = b2 * part.load(v + i) + one_b2 * gradient * gradient;
-        part.store(m + i, mean);
-        part.store(v + i, square);
-        // Settled, since whether a compiler joins this product with the difference depends on what else is in the loop.
-        part.store(p + i, simd::settled(shrink * before) - step_size * mean / (simd::sqrt(square) / root + epsilon));
-      });
+  simd::each_vector(count, [&](index_t i, auto part) __attribute__((always_inline)) {
+    auto const before = part.load(p + i), gradient = part.load(g + i) + l2 * before;
+    auto const mean = b1 * part.load(m + i) + one_b1 * gradient,
+               square = b2 * part.load(v + i) + one_b2 * gradient * gradient;
+    part.store(m + i, mean);
+    part.store(v + i, square);
+    // Settled, since whether a compiler joins this product with the difference depends on what else is in the loop.
+    part.store(p + i, simd::settled(shrink * before) - step_size * mean / (simd::sqrt(square) / root + epsilon));
+  });
 }
 
 }  // namespace detail

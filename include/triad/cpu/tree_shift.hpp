@@ -132,18 +132,17 @@ void dot_rows(float const* m, index_t stride, float const* const* dy, index_t nu
   floats sum[std::size_t{Count}][std::size_t{Targets}];
   for (int l = 0; l < Count; ++l)
     for (int t = 0; t < Targets; ++t) sum[l][t] = sums[l][t];
-  simd::each_vector(
-      numbers, [&](index_t c, auto part) __attribute__((always_inline)) {
-        floats d[std::size_t{Targets}];
+  simd::each_vector(numbers, [&](index_t c, auto part) __attribute__((always_inline)) {
+    floats d[std::size_t{Targets}];
 #pragma GCC unroll 4
-        for (int t = 0; t < Targets; ++t) d[t] = part.load(dy[t] + c);
+    for (int t = 0; t < Targets; ++t) d[t] = part.load(dy[t] + c);
 #pragma GCC unroll 4
-        for (int l = 0; l < Count; ++l) {
-          floats const v = part.load(m + l * stride + c);
+    for (int l = 0; l < Count; ++l) {
+      floats const v = part.load(m + l * stride + c);
 #pragma GCC unroll 4
-          for (int t = 0; t < Targets; ++t) sum[l][t] = sum[l][t] + v * d[t];
-        }
-      });
+      for (int t = 0; t < Targets; ++t) sum[l][t] = sum[l][t] + v * d[t];
+    }
+  });
   for (int l = 0; l < Count; ++l)
     for (int t = 0; t < Targets; ++t) sums[l][t] = sum[l][t];
 }
@@ -161,15 +160,14 @@ void gather_rows_back(float const* const* y, index_t stride, float const* const*
   floats weight[std::size_t{Steps}][std::size_t{Targets}];
   for (int k = 0; k < Steps; ++k)
     for (int t = 0; t < Targets; ++t) weight[k][t] = simd::broadcast(w[k][at.argument[t]]);
-  simd::each_vector(
-      numbers, [&](index_t c, auto part) __attribute__((always_inline)) {
-        floats sum = add ? part.load(d + c) : floats{};
+  simd::each_vector(numbers, [&](index_t c, auto part) __attribute__((always_inline)) {
+    floats sum = add ? part.load(d + c) : floats{};
 #pragma GCC unroll 4
-        for (int k = 0; k < Steps; ++k)
+    for (int k = 0; k < Steps; ++k)
 #pragma GCC unroll 4
-          for (int t = 0; t < Targets; ++t) sum = sum + weight[k][t] * part.load(y[t] + k * stride + c);
-        part.store(d + c, sum);
-      });
+      for (int t = 0; t < Targets; ++t) sum = sum + weight[k][t] * part.load(y[t] + k * stride + c);
+    part.store(d + c, sum);
+  });
 }
 
 /// Runs of positions of a block that `has(position)`: f(first, count).

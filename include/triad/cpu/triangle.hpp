@@ -152,9 +152,7 @@ void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projectio
             // Heads innermost: rows that one head brings into the cache are there for the next.
             triangles::each_tiled(
                 ex, g, first, last, scratch.first_task,
-                [&](index_t n) {
-                  return heads * triangles::backward_tiles{n, width}.row_blocks();
-                },
+                [&](index_t n) { return heads * triangles::backward_tiles{n, width}.row_blocks(); },
                 [&](index_t graph, index_t task, int) {
                   auto const c = first_head + task % heads;
                   triangles::pack_gradient(size_of(graph), triangles::head_rows(d_o, g.edge(graph), c, width),

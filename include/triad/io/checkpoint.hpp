@@ -110,11 +110,9 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Fie
 }
 /// Writes parameters alone, atomically: `values` are fields in `where`.
 template <class Memory = host_memory, class Fields>
-requires(!holds_parameters<Fields> &&
-         !learns_parameters<Fields>) void save_checkpoint(std::string const& path, checkpoint_state const& state,
-                                                          Fields values, Memory const& where = {}) {
-  save_checkpoint<Memory>(
-      path, state, values, [](safetensors_writer&) {}, where);
+  requires(!holds_parameters<Fields> && !learns_parameters<Fields>)
+void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, Memory const& where = {}) {
+  save_checkpoint<Memory>(path, state, values, [](safetensors_writer&) {}, where);
 }
 namespace detail {
 template <class Set>
@@ -228,8 +226,8 @@ class checkpoint {
 
   /// One size of the configuration, a whole number from least to most: setting("width", index_t{1}, largest_size).
   template <std::integral T>
-  requires(!std::same_as<T, bool>) T setting(std::string const& name, T least, T most)
-  const {
+    requires(!std::same_as<T, bool>)
+  T setting(std::string const& name, T least, T most) const {
     auto const found = state_.configuration.find(name);
     if (found != state_.configuration.end())
       if (auto const value = whole_number(*found, least, most)) return *value;
@@ -247,7 +245,8 @@ class checkpoint {
 
   /// Overwrites every parameter in `values`, fields in `where`.  Moments and averages in the file are left alone.
   template <class Memory = host_memory, class Fields>
-  requires(!holds_parameters<Fields>) void load(Fields values, Memory const& where = {}) const {
+    requires(!holds_parameters<Fields>)
+  void load(Fields values, Memory const& where = {}) const {
     expect_tensors(values, false);
     fetch(values, "", where);
   }

@@ -169,9 +169,9 @@ inline std::vector<index_t> whole_shape(std::vector<index_t> shape, weight_name 
 /// where the file has no such tensor, or one of another shape or type, and where a tensor of the file, or a part of it,
 /// is taken by no parameter; two parameters may take one tensor.  A tensor that metadata call another's alias is that.
 template <class Memory = host_memory, class Fields, class NameOf>
-requires(!holds_parameters<Fields>) void load_weights(safetensors const& file, Fields values, NameOf name_of,
-                                                      load_weights_options const& options = {},
-                                                      Memory const& where = {}) {
+  requires(!holds_parameters<Fields>)
+void load_weights(safetensors const& file, Fields values, NameOf name_of, load_weights_options const& options = {},
+                  Memory const& where = {}) {
   struct taken_parts {
     index_t of;
     std::set<index_t> numbers;
@@ -245,8 +245,8 @@ void load_weights(safetensors const& file, Set& set, NameOf name_of, load_weight
 /// that name_of(path) says, parts joined.  A contract_violation where two parameters would be one tensor, or where a
 /// part is missing.
 template <class Memory = host_memory, class Fields, class NameOf>
-requires(!holds_parameters<Fields>) void save_weights(std::string const& path, Fields values, NameOf name_of,
-                                                      Memory const& where = {}) {
+  requires(!holds_parameters<Fields>)
+void save_weights(std::string const& path, Fields values, NameOf name_of, Memory const& where = {}) {
   struct tensor_parts {
     std::string_view type;
     std::vector<index_t> shape;

@@ -16,9 +16,7 @@ namespace detail {
 
 /// A layer's input that is a struct of views carries the state in its member x.
 template <class Input>
-concept carries_state = requires(Input in) {
-  in.x;
-};
+concept carries_state = requires(Input in) { in.x; };
 
 /// What one layer gives to the next: compilers quote both types with the sentence.
 template <class Output, class State>
@@ -38,7 +36,8 @@ struct joins {
 }  // namespace detail
 
 template <class A, class B>
-requires(detail::expect_layer<A>() && detail::expect_layer<B>()) struct chain {
+  requires(detail::expect_layer<A>() && detail::expect_layer<B>())
+struct chain {
   using T = element_t<typename B::output>;
   using middle = typename A::output;  // (rows, columns)
   using output = typename B::output;

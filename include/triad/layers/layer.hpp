@@ -55,7 +55,7 @@ struct dims_of {
   using type = graph_dims;
 };
 template <class Layer>
-requires requires { typename Layer::planned_with; }
+  requires requires { typename Layer::planned_with; }
 struct dims_of<Layer> {
   using type = typename Layer::planned_with;
 };

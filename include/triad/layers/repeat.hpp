@@ -57,11 +57,11 @@ enum class which_rows {
 
 /// Layers that compute only the rows of their result that are wanted.
 template <class Layer>
-concept computes_wanted_rows = requires(Layer const& layer, arena& place, layer_dims<Layer> const& dims,
-                                        typename Layer::input in) {
-  layer.plan_saved(place, dims, keep::everything, index_t{});
-  in.wanted = in.wanted;
-};
+concept computes_wanted_rows =
+    requires(Layer const& layer, arena& place, layer_dims<Layer> const& dims, typename Layer::input in) {
+      layer.plan_saved(place, dims, keep::everything, index_t{});
+      in.wanted = in.wanted;
+    };
 /// What such a layer keeps, nothing of others.
 struct nothing {};
 template <class Layer>
@@ -69,7 +69,8 @@ using saved_of_wanted = std::conditional_t<computes_wanted_rows<Layer>, typename
 }  // namespace detail
 
 template <class T, class Layer, index_t N = dyn>
-requires(detail::expect_layer<Layer>()) struct repeat {
+  requires(detail::expect_layer<Layer>())
+struct repeat {
   using input = typename Layer::input;
   using output = typename Layer::output;
   using read_only_output = decltype(read_only(std::declval<output>()));
@@ -132,8 +133,9 @@ requires(detail::expect_layer<Layer>()) struct repeat {
             {},   which_rows::all};
   }
   /// Memory for a pass of whose result only `wanted` rows are asked for: those in in.wanted of forward and backward.
-  saved plan_wanted(arena& place, layer_dims<Layer> dims, keep kept,
-                    index_t wanted) const requires detail::computes_wanted_rows<Layer> {
+  saved plan_wanted(arena& place, layer_dims<Layer> dims, keep kept, index_t wanted) const
+    requires detail::computes_wanted_rows<Layer>
+  {
     expect_layers();
     if (!prune)
       return {kept,
@@ -171,10 +173,9 @@ requires(detail::expect_layer<Layer>()) struct repeat {
 
   /// dy: as y.  more(k): what the backward of layer k takes beyond its gradient.
   template <backend Ex, class... More>
-  requires(std::is_invocable_v<More const&, index_t>&&...) void backward(Ex& ex, call const& c, fields<T const> w,
-                                                                         input in, saved const& s, read_only_output dy,
-                                                                         output dx, fields<T> gradient,
-                                                                         More const&... more) const {
+    requires(std::is_invocable_v<More const&, index_t> && ...)
+  void backward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, read_only_output dy, output dx,
+                fields<T> gradient, More const&... more) const {
     expect_layers();
     TRIAD_EXPECTS(s.kept != keep::nothing, "repeat: memory planned for inference has nothing for backward");
     auto const frame = c.scratch->open();

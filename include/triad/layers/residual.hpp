@@ -15,7 +15,8 @@
 namespace triad {
 
 template <class A>
-requires(detail::expect_layer<A>()) struct residual {
+  requires(detail::expect_layer<A>())
+struct residual {
   using T = element_t<typename A::output>;
   using input = typename A::input;
   using output = typename A::output;

@@ -19,7 +19,8 @@ enum class norm_position { after, before };
 
 /// Branch: a layer from (rows, d) to (rows, d) whose forward ends in an epilogue, and whose backward adds one to dx.
 template <class T, class Branch, index_t D = dyn>
-requires(detail::expect_layer<Branch>()) struct sublayer {
+  requires(detail::expect_layer<Branch>())
+struct sublayer {
   using input = typename Branch::input;
   using output = tensor<T, dyn, D>;  // (rows, d)
   using planned_with = layer_dims<Branch>;

@@ -67,7 +67,8 @@ struct fused_transformer {
   bool tied_output, positions;
   label_smoothing smoothing;
 
-  explicit fused_transformer(fused_transformer_options const& z) requires std::same_as<Source, scaled_tokens<T, D>>
+  explicit fused_transformer(fused_transformer_options const& z)
+    requires std::same_as<Source, scaled_tokens<T, D>>
       : fused_transformer(z, Source{checked_size("fused_transformer", {"source_tokens", z.source_tokens}),
                                     extents_of<D>("fused_transformer: the encoder", {"width", z.encoder.layer.width}),
                                     z.dropout, z.fixed_token}) {

@@ -45,9 +45,7 @@ concept plans_wanted = requires(Layers const& l, arena& place, graph_dims const&
 };
 /// An input that has the graphs beside the states of their edges.
 template <class Input>
-concept carries_graphs = requires(Input in, graph_batch const& g) {
-  in.graphs = g;
-};
+concept carries_graphs = requires(Input in, graph_batch const& g) { in.graphs = g; };
 /// What layers without that keep beside their own memory.
 template <class States>
 struct all_states {
@@ -150,10 +148,9 @@ struct graph_baseline
 /// Parameters are called embedding, layers and readout.  A trainer holds it like any model; what it answers is one of
 /// targets() classes a question.
 template <class Embedding, class Layers, class Readout>
-requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() &&
-         detail::expect_layer<Readout>()) struct graph_model
-    : detail::graph_parts<graph_model<Embedding, Layers, Readout>, Embedding, Layers, Readout,
-                          typename Embedding::output> {
+  requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() && detail::expect_layer<Readout>())
+struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>, Embedding, Layers, Readout,
+                                         typename Embedding::output> {
   using T = scalar_t<Embedding>;
   using parts = typename graph_model::graph_parts;
   using input = graph_queries;
@@ -233,16 +230,20 @@ requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() &&
   }
 
   /// Rows and columns of attention_weights() for a graph of n nodes.
-  index_t attention_heads() const requires detail::stack_with_attention<Layers> {
+  index_t attention_heads() const
+    requires detail::stack_with_attention<Layers>
+  {
     return layers.layer.attention.heads();
   }
-  index_t attention_terms(index_t n) const requires detail::stack_with_attention<Layers> {
+  index_t attention_terms(index_t n) const
+    requires detail::stack_with_attention<Layers>
+  {
     return layers.layer.attention.variant == triangle_form::flat ? 2 * n : n;
   }
   /// weights (h, n) of layer k, from 0, for edge (i, j) of one graph, after a forward pass with keep::everything; flat:
   /// (h, 2n). A contract_violation where there is no such layer, graph or node, or where their states were not kept.
   template <backend Ex>
-  requires detail::stack_with_attention<Layers>
+    requires detail::stack_with_attention<Layers>
   void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
                          index_t j, matrix<T> weights) const {
     auto const text = [](index_t v) { return std::to_string(v); };

@@ -106,7 +106,7 @@ constexpr index_t all_reduce_scratch(index_t values, int processes) {
 /// values becomes the sum over all processes, with the same bits on each; scratch: all_reduce_scratch() values, which
 /// are overwritten.  All processes call it, with rows of one length.
 template <backend Ex, class C, class T>
-requires communicator<C, Ex, T>
+  requires communicator<C, Ex, T>
 void all_reduce(Ex& ex, C& processes, vec<T> values, vec<T> scratch) {
   auto const n = values.extent(0);
   int const size = processes.size(), rank = processes.rank();
@@ -153,7 +153,7 @@ void all_reduce(Ex& ex, C& processes, vec<T> values, vec<T> scratch) {
 
 /// Every process gets the values of process 0.  All call it, with rows of one length.
 template <backend Ex, class C, class T>
-requires communicator<C, Ex, T>
+  requires communicator<C, Ex, T>
 void broadcast(Ex& ex, C& processes, vec<T> values) {
   int const rank = processes.rank();
   TRIAD_EXPECTS(detail::is_power_of_two(processes.size()), "broadcast: the number of processes is a power of two");

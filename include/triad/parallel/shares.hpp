@@ -89,7 +89,7 @@ class share_sums {
 /// The sums of a batch's gradient and loss: over the shares of a process, then over all processes.  Allocates at
 /// construction.  Without values, as for a model that does not learn, it holds almost nothing.
 template <class T, backend Ex, class Processes>
-requires communicator<Processes, Ex, T>
+  requires communicator<Processes, Ex, T>
 class gradient_sums {
  public:
   gradient_sums(index_t values, index_t shares, Processes& processes, typename Ex::memory where = {})

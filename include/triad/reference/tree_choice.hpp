@@ -45,8 +45,7 @@ void do_tree_choice(backend&, tree_choice_options<T> const& t, index_t step, tre
     };
     if (t.over == choice_over::trees) {
       for (index_t c = 0; c < arguments; ++c)
-        softmax_of(
-            trees, [&](index_t l) { return logit(l, c); }, [&](index_t l) -> T& { return p(step, b, l, c); });
+        softmax_of(trees, [&](index_t l) { return logit(l, c); }, [&](index_t l) -> T& { return p(step, b, l, c); });
     } else {
       for (index_t l = 0; l < trees; ++l)
         softmax_of(

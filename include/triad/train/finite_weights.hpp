@@ -85,9 +85,9 @@ void expect_finite_weights(Set const& parameters, std::string const& owner) {
 }
 /// The same of what trains.
 template <class Learner>
-requires requires(Learner const& learner) {
-  requires holds_parameters<std::remove_cvref_t<decltype(learner.parameters())>>;
-}
+  requires requires(Learner const& learner) {
+    requires holds_parameters<std::remove_cvref_t<decltype(learner.parameters())>>;
+  }
 void expect_finite_weights(Learner const& learner, std::string const& owner) {
   expect_finite_weights(learner.parameters(), owner);
 }

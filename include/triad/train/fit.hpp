@@ -37,7 +37,8 @@ class callback {
  public:
   callback() = default;
   template <class F>
-  requires std::is_invocable_v<F&, Found const&> callback(F f) {
+    requires std::is_invocable_v<F&, Found const&>
+  callback(F f) {
     if constexpr (std::is_same_v<std::invoke_result_t<F&, Found const&>, run_control>)
       told_ = std::move(f);
     else

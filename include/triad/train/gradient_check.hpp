@@ -35,7 +35,8 @@ namespace detail {
 
 /// One layer with parameters, input, output and memory of its own in a backend's memory.
 template <class Ex, class Layer, class Dims>
-requires(expect_layer<Layer>()) class layer_under_check {
+  requires(expect_layer<Layer>())
+class layer_under_check {
   using memory = typename Ex::memory;
   using input = typename Layer::input;
   using output = typename Layer::output;

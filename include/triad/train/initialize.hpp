@@ -94,16 +94,13 @@ struct all_by_name {
   constexpr initializer operator()(std::string const&) const { return {}; }
 };
 template <class Learner>
-concept has_parameters = requires(Learner& one) {
-  one.parameters();
-};
+concept has_parameters = requires(Learner& one) { one.parameters(); };
 }  // namespace detail
 
 /// Overwrites every tensor of `values`, which lie in `where`.  choose(path) returns the initializer of that tensor.
 template <class Memory = host_memory, class Fields, class Choose = detail::all_by_name>
-requires(!holds_parameters<Fields> && !detail::has_parameters<Fields>) void initialize(Fields values, philox_key key,
-                                                                                       Choose choose = {},
-                                                                                       Memory const& where = {}) {
+  requires(!holds_parameters<Fields> && !detail::has_parameters<Fields>)
+void initialize(Fields values, philox_key key, Choose choose = {}, Memory const& where = {}) {
   std::map<std::string, std::vector<index_t>> shapes;
   walk(values, [&](std::string const& path, auto view) {
     auto& shape = shapes[path];
@@ -128,7 +125,8 @@ requires(!holds_parameters<Fields> && !detail::has_parameters<Fields>) void init
 }
 /// Of what has parameters, and is none: a sentence instead of an overload that is not there.
 template <detail::has_parameters Learner, class... More>
-requires(!holds_parameters<Learner>) void initialize(Learner&, philox_key, More const&...) {
+  requires(!holds_parameters<Learner>)
+void initialize(Learner&, philox_key, More const&...) {
   static_assert(!detail::has_parameters<Learner>,
                 "initialize: it takes parameters, and this has some: initialize(learner.parameters(), seed)");
 }

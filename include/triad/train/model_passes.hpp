@@ -33,8 +33,7 @@ template <class Model>
 concept has_depth = requires(Model& m) {
   m.layers.tied;
   m.layers.count();
-  requires std::remove_cvref_t<decltype(m.layers.depth)>::rank_dynamic()
-  == 1;
+  requires std::remove_cvref_t<decltype(m.layers.depth)>::rank_dynamic() == 1;
 };
 }  // namespace detail
 
@@ -122,7 +121,9 @@ class model_passes {
   Model const& applied() const { return applied_; }
   /// From the next pass on the one layer of a tied model is applied so often, at most as often as the model was made
   /// with.
-  void set_depth(index_t layers) requires detail::has_depth<Model> {
+  void set_depth(index_t layers)
+    requires detail::has_depth<Model>
+  {
     TRIAD_EXPECTS(model_.layers.tied || layers == model_.layers.count(),
                   std::string(who_.name) +
                       ": only a tied model has another depth; each layer of this one has parameters of its own");

@@ -261,7 +261,9 @@ run_result run(Learner& learner, Source&& source, run_options const& o, Callback
 template <class Trainer, class Averages = void>
 class run_learner {
  public:
-  explicit run_learner(Trainer& t) requires std::is_void_v<Averages> : trainer_(t) {}
+  explicit run_learner(Trainer& t)
+    requires std::is_void_v<Averages>
+      : trainer_(t) {}
   template <class A>
   run_learner(Trainer& t, A& averages) : trainer_(t), averages_(&averages) {}
 

@@ -73,7 +73,8 @@ typename Layer::output place_output(Layer const& layer, arena& place, layer_dims
 }  // namespace detail
 
 template <class Layer, backend Ex>
-requires(detail::expect_layer<Layer>()) class runner {
+  requires(detail::expect_layer<Layer>())
+class runner {
  public:
   using memory = typename Ex::memory;
   using input = typename Layer::input;
@@ -96,8 +97,8 @@ requires(detail::expect_layer<Layer>()) class runner {
     }
   }
   /// The same of a layer over rows whose memory is planned as that of graph layers is.
-  runner(Ex& ex, Layer const& layer, row_dims largest) requires std::is_same_v<layer_dims<Layer>, graph_dims> &&
-      (!detail::has_graphs<typename Layer::input>)
+  runner(Ex& ex, Layer const& layer, row_dims largest)
+    requires std::is_same_v<layer_dims<Layer>, graph_dims> && (!detail::has_graphs<typename Layer::input>)
       : runner(ex, layer, detail::dims_of_rows<graph_dims>(largest.rows)) {}
   runner(runner const&) = delete;
   runner& operator=(runner const&) = delete;
@@ -108,8 +109,7 @@ requires(detail::expect_layer<Layer>()) class runner {
   output operator()(input const& in) { return (*this)(in, detail::dims_of_input<Layer>(in)); }
   /// The same of an input that does not say its sizes.
   output operator()(input const& in, dims const& sizes) {
-    if constexpr (
-        requires { in.wanted; } && !requires(arena & a) { layer_.plan_output(a, sizes); })
+    if constexpr (requires { in.wanted; } && !requires(arena& a) { layer_.plan_output(a, sizes); })
       TRIAD_EXPECTS(
           detail::count_of(in.wanted) == 0,
           "runner: all rows of a layer's result are computed; leave `wanted` of its input empty and take those "

@@ -104,12 +104,13 @@ class learning_rate {
  public:
   learning_rate(double rate) : rate_([rate](std::uint64_t) { return rate; }) {}
   template <class Schedule>
-  requires requires(Schedule const& s) {
-    { s.rate(std::uint64_t{}) } -> std::convertible_to<double>;
-  }
+    requires requires(Schedule const& s) {
+      { s.rate(std::uint64_t{}) } -> std::convertible_to<double>;
+    }
   learning_rate(Schedule const& s) : rate_([s](std::uint64_t update) { return s.rate(update); }) {}
   template <class F>
-  requires std::is_invocable_r_v<double, F const&, std::uint64_t> learning_rate(F f) : rate_(std::move(f)) {}
+    requires std::is_invocable_r_v<double, F const&, std::uint64_t>
+  learning_rate(F f) : rate_(std::move(f)) {}
 
   /// updates are counted from 0.
   double operator()(std::uint64_t update) const { return rate_(update); }

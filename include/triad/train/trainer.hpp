@@ -60,7 +60,8 @@ class trainer {
                 "a communicator has rank(), size(), exchange() and barrier() (triad/parallel/communicator.hpp)");
 
   /// Parameters for which the model says has_gradient(path) = false are left alone.
-  trainer(Ex& ex, Model const& m, options const& o) requires std::same_as<Processes, alone>
+  trainer(Ex& ex, Model const& m, options const& o)
+    requires std::same_as<Processes, alone>
       : trainer(ex, m, o, nobody_else()) {}
   /// A contract_violation where there are more processes than options.shares, or a number of either that is no power of
   /// two.
@@ -245,7 +246,9 @@ class trainer {
 
   /// From the next pass on the one layer of a tied model is applied so often: at most as often as the model was made
   /// with, for which memory is planned.  Its parameters are those of every depth.
-  void set_depth(index_t layers) requires detail::has_depth<Model> {
+  void set_depth(index_t layers)
+    requires detail::has_depth<Model>
+  {
     parts_.expect_none();
     passes_.set_depth(layers);
   }

@@ -18,21 +18,21 @@ namespace triad {
 
 /// What tree/gather.hpp, tree/dense.hpp and tree/sparse.hpp provide, and what a form of your own has to.
 template <class A>
-concept tree_algebra = requires(A const& a, typename A::const_tree x, typename A::tree y, typename A::value_type w,
-                                index_t c, role_code r, vec<typename A::value_type const> s,
-                                vec<typename A::value_type> to) {
-  { a.branching() } -> std::convertible_to<index_t>;
-  { a.depth() } -> std::convertible_to<index_t>;
-  { a.fillers() } -> std::convertible_to<index_t>;
-  { a.paths() } -> std::convertible_to<role_paths>;
-  a.clear(y);
-  a.add(w, x, y);
-  a.add_child(w, c, x, y);
-  a.add_graft(w, c, x, y);
-  a.add_bound(w, r, s, y);
-  a.add_unbound(w, r, x, to);
-  { a.inner_product(x, x) } -> std::convertible_to<typename A::value_type>;
-};
+concept tree_algebra =
+    requires(A const& a, typename A::const_tree x, typename A::tree y, typename A::value_type w, index_t c, role_code r,
+             vec<typename A::value_type const> s, vec<typename A::value_type> to) {
+      { a.branching() } -> std::convertible_to<index_t>;
+      { a.depth() } -> std::convertible_to<index_t>;
+      { a.fillers() } -> std::convertible_to<index_t>;
+      { a.paths() } -> std::convertible_to<role_paths>;
+      a.clear(y);
+      a.add(w, x, y);
+      a.add_child(w, c, x, y);
+      a.add_graft(w, c, x, y);
+      a.add_bound(w, r, s, y);
+      a.add_unbound(w, r, x, to);
+      { a.inner_product(x, x) } -> std::convertible_to<typename A::value_type>;
+    };
 
 namespace detail {
 

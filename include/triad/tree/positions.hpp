@@ -31,7 +31,9 @@ class tree_positions {
                 "tree_positions: a tree has a branching of 2 or more and a depth of 1 or more");
 
  public:
-  constexpr tree_positions() requires(Branching != dyn && Depth != dyn) = default;
+  constexpr tree_positions()
+    requires(Branching != dyn && Depth != dyn)
+  = default;
   constexpr tree_positions(index_t branching, index_t depth)
       : shape_(extents_of<Branching, Depth>("tree_positions", {"branching", branching}, {"depth", depth})) {
     branching = shape_.extent(0), depth = shape_.extent(1);

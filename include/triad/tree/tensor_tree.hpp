@@ -24,8 +24,8 @@ class tensor_tree {
 
   /// An algebra that ends with the expression leaves a tree without one.
   template <class Temporary>
-  requires(!std::is_lvalue_reference_v<Temporary> &&
-           std::is_same_v<std::remove_cv_t<Temporary>, A>) explicit tensor_tree(Temporary&&) {
+    requires(!std::is_lvalue_reference_v<Temporary> && std::is_same_v<std::remove_cv_t<Temporary>, A>)
+  explicit tensor_tree(Temporary&&) {
     static_assert(std::is_lvalue_reference_v<Temporary>,
                   "tensor_tree: the algebra is a temporary, which ends before the tree does; give it a name that lives "
                   "as long as its trees");

@@ -39,7 +39,9 @@ TEST_CASE("denormal results and operands are zero for the time of a scope, and s
     cpu::without_denormals const outer;
     CHECK(half() == 0.0f);
     CHECK(twice(denormal) == 0.0f);
-    { cpu::without_denormals const inner; }
+    {
+      cpu::without_denormals const inner;
+    }
     CHECK(half() == 0.0f);
   }
   CHECK(half() == denormal);

@@ -32,7 +32,8 @@ TEST_CASE("the tokens of BLEU are those of sacreBLEU") {
            example{chinese, "3.", {"3."}},  // only 13a puts a space at the end of a line
            example{chinese, "我有3.5元, ok.", {"我", "有", "3.5", "元", ",", "ok", "."}},
            example{chinese, "他说：“是，ABC公司。”", {"他", "说", "：", "“", "是", "，", "ABC", "公", "司", "。", "”"}},
-           example{chinese, "&amp;", {"&", "amp", ";"}}, example{chinese, "𠀀𠀁", {"𠀀𠀁"}},  // beyond U+FFFF
+           example{chinese, "&amp;", {"&", "amp", ";"}},
+           example{chinese, "𠀀𠀁", {"𠀀𠀁"}},  // beyond U+FFFF
        }) {
     CAPTURE(e.line, name(e.how));
     CHECK(tokenize(e.line, e.how) == e.tokens);

@@ -72,8 +72,7 @@ inline tagged_sentence in_words(tagged_sentence const& s, parse const& p, vocabu
 /// f(sentence, parse) for all of them.  Throws data_error for a word that the model does not know.
 template <class F>
 void parse_all(parser& net, sentences const& all, vocabulary const& words, F const& f) {
-  triad::programs::parse_in_batches(
-      net, all, [&](tagged_sentence const& s) { return numbered(s, words); }, f);
+  triad::programs::parse_in_batches(net, all, [&](tagged_sentence const& s) { return numbered(s, words); }, f);
 }
 
 /// By distribution.

@@ -67,7 +67,7 @@ inline void fit_help(CLI::App& app, option_list const& options, std::vector<std:
   };
   // A hidden option has no name in messages either, so they are hidden only where help is all that is printed.
   bool const is_long = given("--help-all"), is_short = (given("--help") || given("-h")) && !is_long;
-  auto const hide = [&](CLI::App& verb, bool option::*chosen) {
+  auto const hide = [&](CLI::App& verb, bool option::* chosen) {
     int hidden = 0;
     for (auto const& one : options.all())
       if (one.*chosen && one.verbs.contains(verb.get_name())) verb.get_option("--" + one.name)->group(""), ++hidden;

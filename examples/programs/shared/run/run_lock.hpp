@@ -47,7 +47,7 @@ inline long long writer_of(std::string const& name) {
 inline bool may_be_written(std::string const& path, long long number) {
   if (number == ::getpid()) return false;  // this run has not begun to write
   if (is_there({number, host_name(), {}, 0}) == still::gone) return false;
-  struct stat file {};
+  struct stat file{};
   auto const started = start_time(number);
   bool const both_known = started > 0 && ::stat(path.c_str(), &file) == 0;
   return !both_known || started <= file.st_mtime + 2;  // else a later process has a dead one's number
@@ -134,8 +134,8 @@ class run_lock {
 
   /// False where the file was removed: by the run that had it, between the opening and the lock, or by hand.
   bool has_its_name() const {
-    struct stat named {};
-    struct stat opened {};
+    struct stat named{};
+    struct stat opened{};
     return ::stat(path_.c_str(), &named) == 0 && ::fstat(file_, &opened) == 0 && named.st_ino == opened.st_ino &&
            named.st_dev == opened.st_dev;
   }

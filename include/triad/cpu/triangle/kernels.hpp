@@ -39,18 +39,17 @@ using out_rows = rows<float>;
 template <int I, int J>
 [[gnu::noinline]] inline void dots(in_rows a, in_rows b, index_t k, float* partial, index_t ld) {
   floats acc[std::size_t{I}][std::size_t{J}] = {};
-  simd::each_vector(
-      k, [&](index_t c, auto part) __attribute__((always_inline)) {
-        floats bv[std::size_t{J}];
+  simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
+    floats bv[std::size_t{J}];
 #pragma GCC unroll 8
-        for (int j = 0; j < J; ++j) bv[j] = part.load(b[j] + c);
+    for (int j = 0; j < J; ++j) bv[j] = part.load(b[j] + c);
 #pragma GCC unroll 8
-        for (int i = 0; i < I; ++i) {
-          floats const av = part.load(a[i] + c);
+    for (int i = 0; i < I; ++i) {
+      floats const av = part.load(a[i] + c);
 #pragma GCC unroll 8
-          for (int j = 0; j < J; ++j) acc[i][j] = acc[i][j] + av * bv[j];
-        }
-      });
+      for (int j = 0; j < J; ++j) acc[i][j] = acc[i][j] + av * bv[j];
+    }
+  });
 #pragma GCC unroll 8
   for (int i = 0; i < I; ++i)
 #pragma GCC unroll 8
@@ -106,7 +105,7 @@ template <int R>
     case 2:
       return mix_columns<R, 2>(w, count, b, last, y, add);
     case 3:
-      return mix_columns < R, most == 4 ? 3 : 1 > (w, count, b, last, y, add);
+      return mix_columns<R, most == 4 ? 3 : 1>(w, count, b, last, y, add);
     default:
       return mix_columns<R, most>(w, count, b, last, y, add);
   }
@@ -121,26 +120,25 @@ struct tile {
 /// o(i, j) = sum over l < count of p(i, l, j) v1(i, l) * v2(l, j).  Rows: v1 and o [i, .] are n apart, v2 [l, .] too.
 template <int I, int J>
 [[gnu::noinline]] inline void values(tile p, in_rows v1, in_rows v2, index_t n, index_t count, index_t k, out_rows o) {
-  simd::each_vector(
-      k, [&](index_t c, auto part) __attribute__((always_inline)) {
-        floats acc[std::size_t{I}][std::size_t{J}] = {};
-        for (index_t l = 0; l < count; ++l) {
-          float const* const pl = p.data + l * p.layer;
-          floats b[std::size_t{J}];
+  simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
+    floats acc[std::size_t{I}][std::size_t{J}] = {};
+    for (index_t l = 0; l < count; ++l) {
+      float const* const pl = p.data + l * p.layer;
+      floats b[std::size_t{J}];
 #pragma GCC unroll 8
-          for (int j = 0; j < J; ++j) b[j] = part.load(v2[l * n + j] + c);
+      for (int j = 0; j < J; ++j) b[j] = part.load(v2[l * n + j] + c);
 #pragma GCC unroll 8
-          for (int i = 0; i < I; ++i) {
-            floats const a = part.load(v1[i * n + l] + c);
+      for (int i = 0; i < I; ++i) {
+        floats const a = part.load(v1[i * n + l] + c);
 #pragma GCC unroll 8
-            for (int j = 0; j < J; ++j) acc[i][j] = acc[i][j] + (a * simd::broadcast(pl[i * p.row + j])) * b[j];
-          }
-        }
+        for (int j = 0; j < J; ++j) acc[i][j] = acc[i][j] + (a * simd::broadcast(pl[i * p.row + j])) * b[j];
+      }
+    }
 #pragma GCC unroll 8
-        for (int i = 0; i < I; ++i)
+    for (int i = 0; i < I; ++i)
 #pragma GCC unroll 8
-          for (int j = 0; j < J; ++j) part.store(o[i * n + j] + c, acc[i][j]);
-      });
+      for (int j = 0; j < J; ++j) part.store(o[i * n + j] + c, acc[i][j]);
+  });
 }
 
 /// One l.  p(i, j) = p[i ld + j];  partial(i, j) = lanes of dP;  v1, dv1: row i;  v2, dv2: row j;  gradient: rows i n +
@@ -149,37 +147,36 @@ template <int I, int J, bool V2>
 [[gnu::noinline]] inline void gradients(float const* p, index_t ld, in_rows gradient, index_t n, index_t k, in_rows v1,
                                         in_rows v2, out_rows dv1, bool add1, out_rows dv2, bool add2, float* partial) {
   floats dp[std::size_t{I}][std::size_t{J}] = {};
-  simd::each_vector(
-      k, [&](index_t c, auto part) __attribute__((always_inline)) {
-        floats a[std::size_t{I}], da[std::size_t{I}];
+  simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
+    floats a[std::size_t{I}], da[std::size_t{I}];
 #pragma GCC unroll 8
-        for (int i = 0; i < I; ++i) {
-          a[i] = part.load(v1[i] + c);
-          da[i] = floats{};
+    for (int i = 0; i < I; ++i) {
+      a[i] = part.load(v1[i] + c);
+      da[i] = floats{};
+    }
+#pragma GCC unroll 8
+    for (int j = 0; j < J; ++j) {
+      floats b, db = {};
+      if constexpr (V2) b = part.load(v2[j] + c);
+#pragma GCC unroll 8
+      for (int i = 0; i < I; ++i) {
+        floats const g = part.load(gradient[i * n + j] + c);
+        floats const w = simd::broadcast(p[i * ld + j]);
+        if constexpr (V2) {
+          floats const gb = g * b;
+          dp[i][j] = dp[i][j] + gb * a[i];
+          da[i] = da[i] + w * gb;
+          db = db + (w * g) * a[i];
+        } else {
+          dp[i][j] = dp[i][j] + g * a[i];
+          da[i] = da[i] + w * g;
         }
+      }
+      if constexpr (V2) part.store(dv2[j] + c, add2 ? part.load(dv2[j] + c) + db : db);
+    }
 #pragma GCC unroll 8
-        for (int j = 0; j < J; ++j) {
-          floats b, db = {};
-          if constexpr (V2) b = part.load(v2[j] + c);
-#pragma GCC unroll 8
-          for (int i = 0; i < I; ++i) {
-            floats const g = part.load(gradient[i * n + j] + c);
-            floats const w = simd::broadcast(p[i * ld + j]);
-            if constexpr (V2) {
-              floats const gb = g * b;
-              dp[i][j] = dp[i][j] + gb * a[i];
-              da[i] = da[i] + w * gb;
-              db = db + (w * g) * a[i];
-            } else {
-              dp[i][j] = dp[i][j] + g * a[i];
-              da[i] = da[i] + w * g;
-            }
-          }
-          if constexpr (V2) part.store(dv2[j] + c, add2 ? part.load(dv2[j] + c) + db : db);
-        }
-#pragma GCC unroll 8
-        for (int i = 0; i < I; ++i) part.store(dv1[i] + c, add1 ? part.load(dv1[i] + c) + da[i] : da[i]);
-      });
+    for (int i = 0; i < I; ++i) part.store(dv1[i] + c, add1 ? part.load(dv1[i] + c) + da[i] : da[i]);
+  });
 #pragma GCC unroll 8
   for (int i = 0; i < I; ++i)
 #pragma GCC unroll 8

@@ -65,20 +65,18 @@ template <int S, int... X>
 inline void pack_panel(in_rows x, index_t count, index_t wanted, index_t k, float* panel, index_t panel_rows) {
   for (index_t r = 0; r < wanted; ++r) {
     float const* const row = x[std::min(r, count - 1)];
-    simd::each_vector(
-        k, [&](index_t c, auto part) __attribute__((always_inline)) {
-          simd::store(panel + (c / lanes * panel_rows + r) * lanes, part.load(row + c));
-        });
+    simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
+      simd::store(panel + (c / lanes * panel_rows + r) * lanes, part.load(row + c));
+    });
   }
 }
 
 inline void unpack_panel(float const* panel, index_t panel_rows, index_t count, index_t k, out_rows y) {
   for (index_t r = 0; r < count; ++r) {
     float* const row = y[r];
-    simd::each_vector(
-        k, [&](index_t c, auto part) __attribute__((always_inline)) {
-          part.store(row + c, simd::load(panel + (c / lanes * panel_rows + r) * lanes));
-        });
+    simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
+      part.store(row + c, simd::load(panel + (c / lanes * panel_rows + r) * lanes));
+    });
   }
 }
 

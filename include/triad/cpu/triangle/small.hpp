@@ -77,9 +77,9 @@ inline head collected(head x, float* room) {
   for (auto* part : {&x.query, &x.key, &x.left, &x.right}) {
     if (part->data == nullptr) continue;
     for (index_t r = 0; r < x.n * x.n; ++r)
-      simd::each_vector(
-          x.width, [&](index_t c, auto some)
-                       __attribute__((always_inline)) { simd::store(room + r * row + c, some.load((*part)[r] + c)); });
+      simd::each_vector(x.width, [&](index_t c, auto some) __attribute__((always_inline)) {
+        simd::store(room + r * row + c, some.load((*part)[r] + c));
+      });
     *part = {room, row};
     room += x.n * x.n * row;
   }
@@ -216,12 +216,11 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
   for (index_t t0 = 0; t0 < n * n; t0 += lanes) {
     for (index_t t = t0; t < std::min(t0 + lanes, n * n); ++t) {
       floats acc = {};
-      simd::each_vector(
-          width, [&](index_t c, auto part) __attribute__((always_inline)) {
-            floats const g = part.load(d_o[t] + c);
-            if (pack) simd::store(packed + t * simd::padded(width) + c, g);
-            acc = acc + g * part.load(o[t] + c);
-          });
+      simd::each_vector(width, [&](index_t c, auto part) __attribute__((always_inline)) {
+        floats const g = part.load(d_o[t] + c);
+        if (pack) simd::store(packed + t * simd::padded(width) + c, g);
+        acc = acc + g * part.load(o[t] + c);
+      });
       simd::store(partial + (t - t0) * lanes, acc);
     }
     simd::store(delta + t0, simd::sums(partial));

@@ -27,11 +27,10 @@ inline void pack_pairs(in_rows x, index_t count, index_t rows_wanted, index_t k,
   for (index_t r = 0; r < rows_wanted; ++r) {
     float const* const row = x[std::min(r, count - 1)];
     float* const block = to + (r / R) * vectors * n * R * lanes;
-    simd::each_vector(
-        k, [&](index_t c, auto part) __attribute__((always_inline)) {
-          index_t const v = c / lanes, pair = v / 2 * 2, width = std::min<index_t>(2, vectors - pair);
-          simd::store(block + (pair * n * R + (l * R + r % R) * width + v - pair) * lanes, part.load(row + c));
-        });
+    simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
+      index_t const v = c / lanes, pair = v / 2 * 2, width = std::min<index_t>(2, vectors - pair);
+      simd::store(block + (pair * n * R + (l * R + r % R) * width + v - pair) * lanes, part.load(row + c));
+    });
   }
 }
 

@@ -229,7 +229,7 @@ TRIAD_DEVICE void start_rows(block const& b, columns<T const> const& x, int widt
 
 /// Where the kernels of larger graphs can have scores as products of tiles.
 template <class T, int Width, bool OwnKey>
-inline constexpr bool takes_tile_products = std::is_same_v<T, float>&& Width <= 64 && !OwnKey;
+inline constexpr bool takes_tile_products = std::is_same_v<T, float> && Width <= 64 && !OwnKey;
 
 /// Everything that one use of the operation gives every kernel.
 template <class T>

@@ -141,7 +141,9 @@ TEST_CASE("what killed runs left half written is removed, and what is another's 
   std::set<std::string> const others{"notes" + dead, "model.safetensors", "model.safetensors.part",
                                      "model.safetensors.part7x", "model.safetensors" + running};
   for (auto const& name : others) folder.write(name);
-  { run_lock const lock(folder.path); }
+  {
+    run_lock const lock(folder.path);
+  }
   CHECK(folder.files() == others);
   // The number of a dead process that a living one has got: the file is older than that.
   std::filesystem::last_write_time(folder.path + "/model.safetensors" + running,
