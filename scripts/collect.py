@@ -29,7 +29,7 @@ CLOCK = 2  # its last columns, which differ from sitting to sitting
 # Options that say where and how a run is made, and not what it is.
 NOT_OF_THE_RUN = {"seed", "seeds", "threads", "backend", "data", "out", "resume", "recompute", "memory", "preset"}
 SHOWN_LENGTHS = range(6, 11)  # of CLUTRR's chains, as the papers' tables
-FAILED_BELOW = 0.5  # of what checkpoints are measured by; docs/results.md has the rule
+FAILED_BELOW = 0.5  # of what checkpoints are measured by; docs/results/method.md has the rule
 TREES_FAILED_BELOW = 90.0  # percent of the training rows
 PLUS_MINUS = "\u00b1"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/results.md are those of docs/runs/ledger.csv, and scripts/results tells where page, ledger and
+"""The tables of docs/results/ are those of docs/runs/ledger.csv, and scripts/results tells where page, ledger and
 docs/runs/NAME.csv disagree:  results.py ROOT FOLDER"""
 
 import csv
@@ -46,7 +46,7 @@ for name, state in states.items():  # a run that was also made in this checkout 
 def fresh():
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(root / "docs/runs", copy / "docs/runs")
-    shutil.copy(root / "docs/results.md", copy / "docs/results.md")
+    shutil.copytree(root / "docs/results", copy / "docs/results")
 
 
 def change(name, old, new):
@@ -69,13 +69,13 @@ def damaged(name, old, new, text):
     expect(text, "--check")
 
 
-PAGE, LEDGER, TABLES = "results.md", "runs/ledger.csv", "runs/tables.txt"
+PAGE, COGS, LEDGER, TABLES = "results/clutrr.md", "results/cogs.md", "runs/ledger.csv", "runs/tables.txt"
 SEED_1 = "| seed 1 (`clutrr-k234-s1`) | 99.0 | 98.1 | 97.8 | 83.9 | 86.9 | no | CPU, 1 h |"
 damaged(PAGE, SEED_1, SEED_1.replace("83.9", "84.9"), "83.9")
 damaged(PAGE, SEED_1, SEED_1.replace("| no |", "| **yes** |"), SEED_1)
 damaged(PAGE, SEED_1 + "\n", "", "the page has")
 damaged(PAGE, "<!-- scripts/results: clutrr-k234 -->\n\n", "", "no line `<!-- scripts/results: NAME -->`")
-damaged(PAGE, "<!-- scripts/results: cogs -->", "<!-- scripts/results: cog -->", "has no table cog")
+damaged(COGS, "<!-- scripts/results: cogs -->", "<!-- scripts/results: cog -->", "has no table cog")
 ROW = "k=6: 99.0; k=7: 98.1; k=8: 97.8; k=9: 83.9; k=10: 86.9"
 damaged(LEDGER, ROW, ROW.replace("86.9", "87.7"), "call scripts/results")
 damaged(LEDGER, ROW, ROW.replace("; k=10: 86.9", ""), "clutrr-k234-s1 (")

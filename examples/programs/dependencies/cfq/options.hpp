@@ -21,7 +21,7 @@ struct options : dependencies::options {
 ///                      are tied and their feed-forward block has 4 d (section 3).  Dropout, warm-up, the linear fall,
 ///                      the clip and the other models' feed-forward width are ours: the paper does not say.
 ///   small-dependency   ours.  Its Edge Transformer is untied, as in its first runs; nothing was chosen on test scores
-///                      (docs/results.md).
+///                      (docs/results/cfq.md).
 inline void apply_preset(options& o) {
   bool const universal = o.model == "universal-transformer";
   dependencies::apply_preset(o);

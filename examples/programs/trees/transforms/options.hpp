@@ -72,7 +72,7 @@ struct options : trees::program_options {
 ///           AdamW in Adam's place and a cosine that falls by epochs are the released program's alone.
 ///   small   ours
 inline void apply_preset(options& o) {
-  if (o.preset == "small") {  // all else as in paper; not every seed learns it (docs/results.md)
+  if (o.preset == "small") {  // all else as in paper; not every seed learns it (docs/results/trees.md)
     o.one_way = true, o.steps = 8, o.depth = 10, o.temperature = 10, o.cooling = 8000, o.updates = 12000;
     o.seed = 3;
   }
