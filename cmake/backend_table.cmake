@@ -1,4 +1,4 @@
-# The table of operations, ops/hooks.inc, agrees with the headers, and docs/backends.md with the table.
+# The table of operations, ops/hooks.inc, agrees with the headers, and docs/hooks.md with the table.
 #   cmake -D ROOT=. -P cmake/backend_table.cmake                fails where they do not
 #   cmake -D ROOT=. -D UPDATE=ON -P cmake/backend_table.cmake   writes the document
 cmake_minimum_required(VERSION 3.25)
@@ -106,7 +106,7 @@ if(faults)
   message(FATAL_ERROR "The table of operations and the headers differ:${faults}")
 endif()
 
-# ---- docs/backends.md ---------------------------------------------------------------------------------------------
+# ---- docs/hooks.md ---------------------------------------------------------------------------------------------
 set(rows "| operation | hook | reference | cpu | cuda |\n| --- | --- | --- | --- | --- |\n")
 foreach(operation IN LISTS operations)
   set(own_on_reference "[own](../include/triad/reference/${operation}.hpp)")
@@ -123,17 +123,17 @@ foreach(operation IN LISTS operations)
   endforeach()
 endforeach()
 
-set(page "${ROOT}/docs/backends.md")
+set(page "${ROOT}/docs/hooks.md")
 set(begin "<!-- table: written by cmake/backend_table.cmake -->\n")
 set(end "<!-- end of table -->")
 file(READ "${page}" text)
 string(FIND "${text}" "${begin}" first)
 string(FIND "${text}" "${end}" last)
 if(first EQUAL -1 OR last LESS first)
-  message(FATAL_ERROR "docs/backends.md: the lines around the table are gone:\n${begin}${end}")
+  message(FATAL_ERROR "docs/hooks.md: the lines around the table are gone:\n${begin}${end}")
 endif()
 string(LENGTH "${begin}" length)
 math(EXPR first "${first} + ${length}")
 string(SUBSTRING "${text}" 0 ${first} before)
 string(SUBSTRING "${text}" ${last} -1 after)
-write_or_compare(docs/backends.md "${before}${rows}${after}" cmake/backend_table.cmake)
+write_or_compare(docs/hooks.md "${before}${rows}${after}" cmake/backend_table.cmake)

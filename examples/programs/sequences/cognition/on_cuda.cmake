@@ -2,7 +2,7 @@
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 
 set(arguments train --preset smoke --width 8 --test-size 2 --updates 20 --evaluate-every 4 --max-length 12)
-# A GPU's batches are padded: dropout draws the same, but not in attention over sequences (docs/backends.md).
+# A GPU's batches are padded: dropout draws the same, but not in attention over sequences (docs/cuda.md).
 foreach(model --model=lrf --model=transformer)
   run("0|3" ${arguments} --dropout 0 ${model} --backend reference --out ${FOLDER}/plain)
   run("0|3" ${arguments} --dropout 0 ${model} --backend cuda --out ${FOLDER}/device)
