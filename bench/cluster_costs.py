@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What an update of one run on R processes takes, message by message, on networks of stated latency and bandwidth:
-  bench/cluster_costs.py                      the tables of docs/cluster.md
+  bench/cluster_costs.py                      the tables of docs/operations/cluster.md
   bench/cluster_costs.py VALUES PROCESSES     what each process sends for an update of so many parameters
 
 A message of m bytes takes alpha + m beta; both processes of an exchange send at once.  Nothing here is measured but the
-time of an update of one process.  What is left out stands in docs/cluster.md.
+time of an update of one process.  What is left out stands in docs/operations/cluster.md.
 SPDX-License-Identifier: Apache-2.0"""
 
 import math

@@ -21,7 +21,7 @@ set(without_test
 
 # "test|what it is of", where that is no header.
 set(without_header
-  "parallel/parallel_training.cpp|the program of docs/parallel.md, which mpirun starts"
+  "parallel/parallel_training.cpp|the program of docs/operations/parallel.md, which mpirun starts"
   "ops/not_a_number.cpp|every operation with NaN and with infinity in each operand"
   "ops/places.cpp|every operation with one number at each place of a row"
   "ops/far.cpp|every operation beyond 2^31 elements, in memory that is mapped once for all"
@@ -122,13 +122,13 @@ foreach(operation IN LISTS operations)
   endif()
 endforeach()
 
-# ---- each layer has its row in docs/layers.md; each model is in triad.hpp, but what only models are made of -----------
-file(READ "${ROOT}/docs/layers.md" page)
+# ---- each layer has its row in docs/guide/4-layers.md; each model is in triad.hpp, but what only models are made of -----------
+file(READ "${ROOT}/docs/guide/4-layers.md" page)
 file(GLOB_RECURSE layers RELATIVE "${ROOT}/include/triad/layers" "${ROOT}/include/triad/layers/*.hpp")
 foreach(layer IN LISTS layers)
   string(FIND "${page}" "`${layer}`" at)
   if(at EQUAL -1)
-    fault("layers/${layer}: docs/layers.md has no row of it")
+    fault("layers/${layer}: docs/guide/4-layers.md has no row of it")
   endif()
 endforeach()
 file(GLOB models RELATIVE "${ROOT}/include" "${ROOT}/include/triad/models/*.hpp")

@@ -1,7 +1,7 @@
 // Data of one's own in a model of labelled graphs: from a struct to a trained model, a checkpoint, and a question.
 // SPDX-License-Identifier: Apache-2.0
 //
-// docs/training.md goes through this program with a table for each step.  It learns on chains of 2 to 4 edges and is
+// docs/guide/1-training.md goes through this program with a table for each step.  It learns on chains of 2 to 4 edges and is
 // asked about chains of 5 and 6.
 #include <cstdio>
 #include <string>

@@ -1,4 +1,4 @@
-// The program of docs/layers.md's "A layer by itself": three encoder layers without a model and without a trainer.
+// The program of docs/guide/4-layers.md's "A layer by itself": three encoder layers without a model and without a trainer.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -37,7 +37,7 @@ int main() {
     float sum = 0, squares = 0;
     for (index_t c = 0; c < 8; ++c) sum += y(r, c), squares += y(r, c) * y(r, c);
     if (std::abs(sum) > 1e-4F || std::abs(squares - 8) > 1e-2F) {
-      std::fprintf(stderr, "docs/layers.md: row %d has sum %g and squares %g\n", static_cast<int>(r),
+      std::fprintf(stderr, "docs/guide/4-layers.md: row %d has sum %g and squares %g\n", static_cast<int>(r),
                    static_cast<double>(sum), static_cast<double>(squares));
       return 1;
     }

@@ -1,4 +1,4 @@
-// The model of docs/writing_a_model.md: every edge of a labelled graph gets a label, checked and trained.
+// The model of docs/guide/5-models.md: every edge of a labelled graph gets a label, checked and trained.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 

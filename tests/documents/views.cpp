@@ -1,4 +1,4 @@
-// The views of docs/views.md.
+// The views of docs/guide/3-views.md.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/views.hpp"
 

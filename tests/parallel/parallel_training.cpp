@@ -1,4 +1,4 @@
-// The program of docs/parallel.md: one model, trained by as many processes as mpirun starts, with the same bits.
+// The program of docs/operations/parallel.md: one model, trained by as many processes as mpirun starts, with the same bits.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdint>

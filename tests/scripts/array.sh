@@ -258,14 +258,14 @@ ran_once 9 10
 grep -q 'SLURM_ARRAY_TASK_ID is 11: there are 10 runs, 1 to 10' "$folder/submitted" ||
   failed "$(cat "$folder/submitted")"
 
-# ---- the blocks of docs/cluster.md, as they stand there -------------------------------------------------------------
+# ---- the blocks of docs/operations/cluster.md, as they stand there -------------------------------------------------------------
 block() {  # SECTION NUMBER: of its blocks of commands
-  sed -n "/^## $1\$/,/^## /p" "$root/docs/cluster.md" |
+  sed -n "/^## $1\$/,/^## /p" "$root/docs/operations/cluster.md" |
     awk -v number="$2" '/^```/ { inside = !inside; blocks += inside; next } inside && blocks == number'
 }
 run_block() {  # SECTION NUMBER
   block "$1" "$2" > "$folder/block"
-  [[ -s $folder/block ]] || failed "docs/cluster.md has no block $2 under $1"
+  [[ -s $folder/block ]] || failed "docs/operations/cluster.md has no block $2 under $1"
   (cd "$folder/checkout" && PATH=$folder/tools:$PATH bash -euo pipefail "$folder/block") > "$folder/block.log" 2>&1 ||
     failed "$1, block $2: $(cat "$folder/block.log")"
 }

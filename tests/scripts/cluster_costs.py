@@ -1,4 +1,4 @@
-"""bench/cluster_costs.py: what it says is sent is what is sent; its tables are those of docs/cluster.md:
+"""bench/cluster_costs.py: what it says is sent is what is sent; its tables are those of docs/operations/cluster.md:
   cluster_costs.py ROOT FOLDER TRAFFIC_OF     the program triad-traffic-of
 SPDX-License-Identifier: Apache-2.0"""
 
@@ -74,9 +74,9 @@ for setup in costs.SETUPS:
             expect(0 < costs.weak(setup, key, processes) <= alone, f"{what}: weak scaling")
 
 # ---- the page ---------------------------------------------------------------------------------------------------------
-page = (root / "docs/cluster.md").read_text(encoding="utf-8")
+page = (root / "docs/operations/cluster.md").read_text(encoding="utf-8")
 for name, text in costs.tables().items():
-    expect(text in page, f"docs/cluster.md has not the table \"{name}\" that bench/cluster_costs.py prints:\n{text}")
+    expect(text in page, f"docs/operations/cluster.md has not the table \"{name}\" that bench/cluster_costs.py prints:\n{text}")
 for number in "30 µs", "2 µs", "11.8 µs", "22.4 µs", "10 µs":
-    expect(number in page, f"docs/cluster.md does not say the assumption {number}")
-print("bench/cluster_costs.py: messages as counted, times as by hand, tables as in docs/cluster.md")
+    expect(number in page, f"docs/operations/cluster.md does not say the assumption {number}")
+print("bench/cluster_costs.py: messages as counted, times as by hand, tables as in docs/operations/cluster.md")

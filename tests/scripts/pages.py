@@ -1,6 +1,7 @@
 """Lines of the pages are at most 120 columns.  Only rows of tables, which Markdown cannot break, are longer; in README.md,
 docs/ and examples/ what one reads of a row, links without their targets, is at most 200.  Each picture of docs/pictures
-is shown on a page, and each picture that a page shows has a text in its place.
+is shown on a page, and each picture that a page shows has a text in its place.  Each page has one title, a heading of
+the first level, and each link leads to a file that exists and to a heading of it.
 pages.py ROOT: prints what is not so and ends with 1.
 SPDX-License-Identifier: Apache-2.0"""
 import pathlib
@@ -15,6 +16,31 @@ if len(pages) < 10:
     sys.exit(f"pages: {len(pages)} pages below {root}: this looks in the wrong place")
 found = []
 shown = set()
+
+
+def prose(text):
+    """The lines without those of code blocks, and their numbers."""
+    fence = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            fence = not fence
+        elif not fence:
+            yield number, line
+
+
+def anchors(path):
+    """What `#...` may name on a page: its headings, as GitHub names them."""
+    names = {}
+    for _, line in prose(path.read_text(encoding="utf-8")):
+        if match := re.match(r"#{1,6} (.*)", line):
+            title = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", match[1]).replace("`", "")
+            slug = re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
+            names[slug] = names.get(slug, -1) + 1
+    return {f"{slug}-{n}" if n else slug for slug, most in names.items() for n in range(most + 1)}
+
+
+links = 0
+known = {}
 for page in pages:
     name, text = page.relative_to(root), page.read_text(encoding="utf-8")
     for number, line in enumerate(text.splitlines(), 1):
@@ -23,6 +49,23 @@ for page in pages:
         most = LONGEST_ROW if row else LONGEST
         if length > most and not (row and name.parts[0] not in ("README.md", "docs", "examples")):
             found.append(f"{name}:{number}: {length} columns, at most {most}: {line[:60]}...")
+    titles = [number for number, line in prose(text) if line.startswith("# ")]
+    if len(titles) != 1:
+        found.append(f"{name}: {len(titles)} headings of the first level, expected 1")
+    for number, line in prose(text):
+        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
+            path, _, anchor = target.partition("#")
+            if re.match(r"[a-z]+:", target):
+                continue
+            links += 1
+            file = (page.parent / path).resolve() if path else page.resolve()
+            if not file.exists():
+                found.append(f"{name}:{number}: links to {path}, which does not exist")
+            elif anchor and file.suffix == ".md":
+                if file not in known:
+                    known[file] = anchors(file)
+                if anchor not in known[file]:
+                    found.append(f"{name}:{number}: {path or name} has no heading #{anchor}")
     for said, target in re.findall(r"!\[([^]]*)\]\(([^)]*)\)", text):
         shown.add((page.parent / target).resolve())
         if not said.strip():
@@ -32,4 +75,6 @@ for picture in sorted(root.glob("docs/pictures/*")):
         found.append(f"{picture.relative_to(root)}: no page shows this picture")
 if found:
     sys.exit("\n".join(found))
-print(f"{len(pages)} pages, no line is too long, {len(shown)} pictures")
+if links < 500:
+    sys.exit(f"pages: {links} links on {len(pages)} pages: this does not see them")
+print(f"{len(pages)} pages, no line is too long, {links} links, {len(shown)} pictures")

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All kernels are instances of one template, detail::entry, whose name says nothing.  Nsight Systems and Nsight Compute
-// can put the name of the innermost range in its place (docs/gpu.md says how).  Where no profiler is attached there is
+// can put the name of the innermost range in its place (docs/operations/gpu.md says how).  Where no profiler is attached there is
 // no such domain, and a range is a comparison with null.
 //
 // The toolkit has the header, and no library is linked for it.  Where it is missing, or NVTX_DISABLE is defined (NVTX's
