@@ -1,9 +1,16 @@
-# docs/headers.md: every header of include/triad and its first sentence, read from the headers.
-#   cmake -D ROOT=. -P cmake/header_table.cmake                fails where the document is stale
-#   cmake -D ROOT=. -D UPDATE=ON -P cmake/header_table.cmake   writes it
+# Every header of include/triad says in its first line what it is.
+#   cmake -D ROOT=. -P cmake/header_table.cmake                fails where one does not, or where a folder is unknown
+#   cmake -D ROOT=. -D OUT=FILE -P cmake/header_table.cmake    also writes the list of all headers as a page
+# SOURCES is what the page's links begin with; without it they lead from FILE to include/triad.
 cmake_minimum_required(VERSION 3.25)
 cmake_path(ABSOLUTE_PATH ROOT NORMALIZE)
-include("${CMAKE_CURRENT_LIST_DIR}/write_or_compare.cmake")
+if(DEFINED OUT)
+  cmake_path(ABSOLUTE_PATH OUT NORMALIZE)
+  if(NOT DEFINED SOURCES)
+    cmake_path(GET OUT PARENT_PATH SOURCES)
+    file(RELATIVE_PATH SOURCES "${SOURCES}" "${ROOT}/include/triad")
+  endif()
+endif()
 
 # folders in the order of the house, each with what it is
 set(folders
@@ -30,8 +37,9 @@ set(folders
   "io|files"
   "io/text|texts: encodings, BLEU, CoNLL-U, splits by compounds (`triad::text`)")
 
-set(page "# Every header\n\nWritten by `cmake -D ROOT=. -D UPDATE=ON -P cmake/header_table.cmake`; a test compares it with the headers.\n")
+set(page "# Every header\n\nWritten by `cmake/header_table.cmake` from the first sentence of each header.\n")
 set(known "")
+set(faults "")
 foreach(entry IN LISTS folders)
   string(REGEX MATCH "^([^|]*)\\|(.*)$" entry "${entry}")
   set(folder "${CMAKE_MATCH_1}")
@@ -43,6 +51,10 @@ foreach(entry IN LISTS folders)
     list(APPEND known ${header})
     file(STRINGS "${ROOT}/include/triad/${header}" lines LIMIT_COUNT 12 ENCODING UTF-8)
     set(sentence "")
+    list(GET lines 0 first)
+    if(NOT first MATCHES "^// [^ ]" OR first MATCHES "SPDX")
+      string(APPEND faults "\n  include/triad/${header}:1: expected `// ` and what the header is, found ${first}")
+    endif()
     foreach(line IN LISTS lines)
       if(line MATCHES "SPDX" OR NOT line MATCHES "^// ")
         break()
@@ -54,7 +66,7 @@ foreach(entry IN LISTS folders)
     string(REGEX REPLACE "  +" " " sentence "${sentence}")
     string(REPLACE "|" "\\|" sentence "${sentence}")
     cmake_path(GET header FILENAME name)
-    string(APPEND page "| [${name}](../include/triad/${header}) | ${sentence} |\n")
+    string(APPEND page "| [${name}](${SOURCES}/${header}) | ${sentence} |\n")
   endforeach()
 endforeach()
 
@@ -64,5 +76,16 @@ list(REMOVE_ITEM all ${known})
 if(all)
   message(FATAL_ERROR "cmake/header_table.cmake does not know the folder of ${all}")
 endif()
-string(REPLACE "triad/./" "triad/" page "${page}")
-write_or_compare(docs/headers.md "${page}" cmake/header_table.cmake)
+if(faults)
+  message(FATAL_ERROR "Headers that do not say what they are:${faults}")
+endif()
+list(LENGTH known count)
+if(count LESS 200)
+  message(FATAL_ERROR "Only ${count} headers are found under ${ROOT}/include/triad: this looks in the wrong place.")
+endif()
+message("${count} headers, each with a first line that says what it is")
+if(DEFINED OUT)
+  string(REPLACE "triad/./" "triad/" page "${page}")
+  file(WRITE "${OUT}" "${page}")
+  message("${OUT} is written")
+endif()
