@@ -13,7 +13,7 @@ for program in $programs; do
   text=$("$call" --help)
   page=$(tr '\n' ' ' <<< "$text" | grep -oE 'examples/programs/[a-z/]+/README\.md') || failed "$program names no page: $text"
   [[ -f $root/$page ]] || failed "no $page"
-  [[ $text == *docs/quickstart.md* ]] || failed "$program --help does not name the quickstart: $text"
+  [[ $text == *docs/programs.md* ]] || failed "$program --help does not name docs/programs.md: $text"
   ((${#text} < 4000 && $(wc -l <<< "$text") <= most)) || failed "$program --help is $(wc -l <<< "$text") lines"
   for verb in $(sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p' <<< "$text"); do
     verbs=$((verbs + 1))

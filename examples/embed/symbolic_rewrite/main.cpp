@@ -32,7 +32,7 @@ char const usage[] =
     "  --quiet                 print results alone\n"
     "  --list                  print the rules and stop\n"
     "\n"
-    "More: examples/embed/symbolic_rewrite/README.md; docs/quickstart.md has the exit status\n";
+    "More: examples/embed/symbolic_rewrite/README.md; docs/programs.md has the exit status\n";
 
 struct misuse : std::runtime_error {
   using std::runtime_error::runtime_error;

@@ -156,7 +156,7 @@ options of_first(options o) {
 options of_last(options o) {
   o.attempts = 1, o.updates = o.last_updates;
   // It begins with what the first has learned, and of one seed the full rate undid a part of that
-  // (examples/programs/trees/transforms/why_runs_fail.md).
+  // (docs/notes/why_tree_runs_fail.md).
   o.rate = o.last_rate > 0 ? o.last_rate : o.rate / 10;
   o.warmup = static_cast<int>(std::min<std::int64_t>(o.warmup, o.last_updates / 2));
   if (o.warmup == 1) o.warmup = 0;  // whose only rate, which the released loop stays at, is 0

@@ -77,7 +77,7 @@ inline void fit_help(CLI::App& app, option_list const& options, std::vector<std:
   app.formatter(format);
   app.set_help_flag("-h,--help,--help-all", "This text");
   app.footer("VERB --help has the options of a verb.  " + page +
-             " tells all of it; docs/quickstart.md, the exit status.");
+             " tells all of it; docs/programs.md, the exit status.");
   for (auto* const verb : app.get_subcommands([](CLI::App*) { return true; })) {
     verb->formatter(format);
     verb->set_help_flag("-h,--help,--help-all", "This text; --help-all: every option");

@@ -11,7 +11,7 @@
 namespace triad::programs {
 
 /// What a program ends with; one that a signal ended has 128 and the signal's number (interrupts.hpp).
-/// docs/quickstart.md has the table; scripts and other programs go by it.
+/// docs/programs.md has the table; scripts and other programs go by it.
 enum exit_status : int {
   all_well = 0,
   refused = 1,        // by the input, a file or the machine: told in one line
