@@ -62,9 +62,9 @@ TASKS = {
     "queries": Task("CFQ, queries", 1_840_640, 64),
 }
 
-# seconds: of an update of one process, measured (docs/benchmarks.md).  floors: the part of it that the benchmark's floor
-# has.  memory: bytes a second.  update_every: any_process is asked once in so many updates.  launch: seconds before a
-# kernel that adds.
+# seconds: of an update of one process, measured (docs/benchmarks.md, docs/notes/).  floors: the part of it that the
+# benchmark's floor has.  memory: bytes a second.  update_every: any_process is asked once in so many updates.  launch:
+# seconds before a kernel that adds.
 Machine = namedtuple("Machine", "name seconds floors memory update_every launch")
 CORES = Machine("two cores", {"clutrr": 0.757, "cogs": 0.0402, "parse": 2.313, "queries": 16 * 1.243}, {}, 10e9, 1, 0)
 H100 = Machine("H100", {"clutrr": 7.006e-3, "cogs": 1.184e-3}, {"clutrr": 4.880e-3, "cogs": 0.4073e-3}, 3.35e12, 16, 5e-6)
