@@ -11,7 +11,7 @@ LEFT_OUT = {"shut", "reads", "reading", "slab", "tall", "note", "notes", "identi
 ENDINGS = ("_settings", "_sizes", "settings")  # what somebody is told is called options
 FOLDERS = ("core", "ops", "tree", "layers", "models", "batches", "decoding", "train", "io", "reference")
 OLD_OPTIONS = "examples/programs/shared/cli/renames.hpp"
-LONGEST_GLOSSARY = 15
+LONGEST_GLOSSARY = 8
 
 
 def code(text):
