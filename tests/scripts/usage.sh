@@ -19,6 +19,7 @@ prints() {  # FILE ARGUMENTS...: its comment and status 2, from this folder and 
 prints "$root/scripts/test" --nothing
 prints "$root/scripts/format" --nothing
 prints "$root/scripts/compared" --nothing
+prints "$root/scripts/docs" --nothing
 prints "$root/scripts/gpu" nothing
 prints "$root/scripts/kill-test"
 prints "$root/scripts/smoke-runs" one

@@ -1,0 +1,190 @@
+"""The written pages of the site: which there are, in what order, and where their links lead.
+
+    pages = Pages(root, tracked, reference)
+    pages.places             "docs/quickstart.md" -> "quickstart.md", its place in the site
+    pages.text(path)         its Markdown, with links to pages, the API reference and sources of the site
+    pages.sources            files that are linked to and are no pages: the site has a copy of each
+    pages.navigation()       [("Guide", ["quickstart.md", ...]), ...]
+SPDX-License-Identifier: Apache-2.0"""
+import posixpath
+import re
+
+from reference import SOURCES, SUFFIXES, Reference
+
+# Groups of pages, each with what its paths begin with; the first that fits has the page.
+GROUPS = {
+    "Home": ["README.md"],
+    "Results": ["docs/results/", "docs/results.md", "docs/benchmarks.md", "docs/runs/"],
+    "Operations": ["docs/operations/"],
+    "Notes": ["docs/notes/", "docs/derivations/", "findings/"],
+    "Examples": ["examples/"],
+    "Project": ["CONTRIBUTING.md", "CHANGELOG.md", "tests/"],
+    "Guide": ["docs/guide/", "docs/*.md"],
+}
+ORDER = ["Home", "Guide", "Examples", "Results", "Operations", "API", "Notes", "Project"]
+# What comes first of a group; the others follow by path.
+FIRST = ["docs/quickstart.md", "docs/data.md", "docs/guide/README.md", "docs/guide/", "docs/python.md", "docs/results/README.md"]
+LEFT_OUT = ["docs/headers.md"]  # the API reference has more
+NOT_PAGES = ("build/", "runs/")
+HEADER_ROOT = "include/triad/"
+PICTURE = re.compile(r"\.(svg|png|jpg|gif)$")
+LINK = re.compile(r"(?P<before>!?\[(?:[^\[\]`]|`[^`]*`|\[[^\]]*\])*\]\()(?P<target>[^()\s]+)(?P<after>\))|"
+                  r"(?P<tag><(?:a|img)\b[^>]*?\b(?:href|src)=\")(?P<url>[^\"]+)(?P<end>\")")
+
+
+def place_of(path):
+    """Where a page stands in the site."""
+    if path == "README.md":
+        return "index.md"
+    path = path.removeprefix("docs/")
+    folder, name = posixpath.split(path)
+    return posixpath.join(folder, {"README.md": "index.md"}.get(name, name if folder else name.lower()))
+
+
+def group_of(path):
+    for group, beginnings in GROUPS.items():
+        for b in beginnings:
+            folder = b.removesuffix("*.md")
+            if (b.endswith("*.md") and posixpath.dirname(path) + "/" == folder) or path.startswith(b):
+                return group
+    return None
+
+
+def outside_code(text, change):
+    """change() of the parts of a page that are no code."""
+    parts = re.split(r"(^(?P<fence>`{3,}|~{3,})[^\n]*\n.*?^(?P=fence)[ \t]*$)", text, flags=re.MULTILINE | re.DOTALL)
+    out, i = [], 0
+    while i < len(parts):
+        out.append(change(parts[i]))
+        if i + 1 < len(parts):
+            out.append(parts[i + 1])
+        i += 3
+    return "".join(out)
+
+
+class Pages:
+    def __init__(self, root, tracked, reference):
+        self.root, self.reference = root, reference
+        self.tracked = set(tracked)
+        self.folders = {parent for path in tracked for parent in self.parents(path)}
+        self.paths = [x for x in tracked if x.endswith(".md") and not x.startswith(NOT_PAGES) and x not in LEFT_OUT]
+        without = [x for x in self.paths if group_of(x) is None]
+        if without:
+            raise ValueError(f"pages.py: {without[0]} is in no group of the site's navigation (GROUPS)")
+        self.places = {x: place_of(x) for x in self.paths}
+        self.titles = {x: self.title(x) for x in self.paths}
+        self.sources, self.broken, self.external = set(), [], set()
+
+    @staticmethod
+    def parents(path):
+        while path := posixpath.dirname(path):
+            yield path
+
+    def read(self, path):
+        return (self.root / path).read_text(encoding="utf-8")
+
+    def title(self, path):
+        found = []
+        outside_code(self.read(path), lambda part: found.extend(re.findall(r"^# +(.+?) *$", part, re.MULTILINE)) or part)
+        if not found:
+            raise ValueError(f"pages.py: {path} has no title (a line '# ...')")
+        return re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", found[0])
+
+    # ---- links
+
+    def target(self, page, link):
+        """Where a link of a page leads in the site, as a path from the site's root; None where to nothing."""
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(page), link))
+        if path in LEFT_OUT:
+            return "api/index.md"
+        if path in self.places:
+            return self.places[path]
+        if path.startswith(HEADER_ROOT) and path.removeprefix(HEADER_ROOT) in self.reference.headers:
+            return Reference.page_of(path.removeprefix(HEADER_ROOT))
+        if path == HEADER_ROOT.rstrip("/"):
+            return "api/index.md"
+        if path.startswith(HEADER_ROOT) and path in self.folders:
+            return Reference.folder_page(path.removeprefix(HEADER_ROOT))
+        if path in self.folders:
+            if path + "/README.md" in self.places:
+                return self.places[path + "/README.md"]
+            self.sources.add(path)
+            return f"{SOURCES}/{path}/index.html"
+        if path in self.tracked:
+            if PICTURE.search(path):
+                return path.removeprefix("docs/")
+            self.sources.add(path)
+            return f"{SOURCES}/{path}.html"
+        return None
+
+    def rewritten(self, page, link):
+        if re.match(r"[a-z]+:", link):
+            self.external.add(link)
+            return link
+        path, _, anchor = link.partition("#")
+        if not path:
+            return link
+        target = self.target(page, path)
+        if target is None:
+            self.broken.append(f"{page}: links to {link}, which does not exist")
+            return link
+        return posixpath.relpath(target, posixpath.dirname(self.places[page])) + (f"#{anchor}" if anchor else "")
+
+    def text(self, page):
+        def change(part):
+            codes = []
+
+            def keep(m):  # `f[](int)` is no link
+                codes.append(m[0])
+                return f"\0{len(codes) - 1}\0"
+
+            def link(m):
+                if m["target"]:
+                    return m["before"] + self.rewritten(page, m["target"]) + m["after"]
+                return m["tag"] + self.rewritten(page, m["url"]) + m["end"]
+
+            part = re.sub(r"(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)", keep, part, flags=re.DOTALL)
+            part = LINK.sub(link, part)
+            # <a name="x"> marks a place on GitHub; in HTML an id does.
+            part = re.sub(r'<a name="([\w-]+)"></a>', r'<a id="\1"></a>', part)
+            while "\0" in part:
+                part = re.sub("\0(\\d+)\0", lambda m: codes[int(m[1])], part)
+            return part
+
+        text = as_python_markdown(outside_code(self.read(page), change))
+        return "---\nhide: [navigation]\n---\n" + text if page == "README.md" else text  # one page is no menu
+
+    # ---- order
+
+    def navigation(self):
+        def rank(path):
+            matching = [i for i, x in enumerate(FIRST) if path == x or (x.endswith("/") and path.startswith(x))]
+            beginnings = GROUPS[group_of(path)]
+            begins = [i for i, b in enumerate(beginnings) if path.startswith(b.removesuffix("*.md"))]
+            folder, name = posixpath.split(path)
+            return (min(matching, default=len(FIRST)), min(begins, default=0), folder, name != "README.md", name)
+
+        groups = {group: [] for group in ORDER}
+        for path in sorted(self.paths, key=rank):
+            groups[group_of(path)].append(self.places[path])
+        return [(group, pages) for group, pages in groups.items() if pages or group == "API"]
+
+
+def as_python_markdown(text):
+    """GitHub begins a list directly below a paragraph, and a nested one at 2 columns; Python-Markdown wants an empty line
+    and 4 columns."""
+    def change(part):
+        lines, out = part.split("\n"), []
+        in_list = False
+        for line in lines:
+            item = re.match(r"( *)([-*+]|\d+\.) ", line)
+            if item and not in_list and out and out[-1].strip() and not item[1]:
+                out.append("")
+            if item:
+                in_list = True
+            elif line.strip() and not line.startswith(" "):
+                in_list = in_list and bool(out and out[-1].strip())
+            out.append(line)
+        return "\n".join(out)
+
+    return outside_code(text, change)

@@ -1,0 +1,323 @@
+"""Writes the pages of the API reference as Markdown: one for each header, one for each folder.
+
+    reference = Reference(root)
+    reference.headers                "ops/softmax.hpp" -> headers.Header
+    reference.page_of(path)          "api/ops/softmax.md"
+    reference.pages()                that -> its text
+    reference.names                  "softmax" -> (page, anchor, kind), of names that are clear
+SPDX-License-Identifier: Apache-2.0"""
+import posixpath
+import re
+
+import headers
+
+# The folders of include/triad in the order of the floors, each with what it is.
+FOLDERS = {
+    "": "everything",
+    "core": "views, arenas, names of fields, errors, random numbers",
+    "ops": "one differentiable operation a file: formula, shapes, checks",
+    "layers": "shape, parameters, forward and backward",
+    "layers/inputs": "first states of edges and tokens",
+    "layers/heads": "answers out of states",
+    "layers/tree": "the parts of the tree machine",
+    "models": "networks",
+    "train": "training",
+    "io": "files",
+    "io/text": "texts: encodings, BLEU, CoNLL-U, splits by compounds (`triad::text`)",
+    "tree": "trees as tensors",
+    "batches": "what layers and models are given, and the loaders that fill it",
+    "decoding": "searches, caches, trees from scores",
+    "parallel": "processes that train one model together, by MPI (`triad::mpi`) or NCCL (`triad::nccl`)",
+    "reference": "the specification: plain loops, any scalar type",
+    "cpu": "what is faster on the host",
+    "cpu/kernels": "what the host's kernels are made of: threads, vectors, random bits",
+    "cpu/triangle": "the parts of the host's triangle",
+    "cuda": "every operation on a GPU",
+    "cuda/device": "what GPU kernels are made of: blocks, launches, cuBLAS, staging",
+    "cuda/triangle": "the parts of the GPU's triangle",
+}
+BACKENDS = ("reference", "cpu", "cuda")
+SUFFIXES = (".hpp", ".cuh", ".inc")
+SOURCES = "source"  # the folder of the site that has sources
+LONGEST_VALUE = 12  # lines of a variable's text
+
+
+# In prose: code, a file, and what is a name: calls(), a::b, and words of two parts that are no x_i of an equation.
+WORDS = re.compile(r"""
+    (?P<code>`[^`]+`)
+  | (?P<header>(?:\w+/)*\w+\.(?:hpp|cuh|inc|cpp|md|py)\b)
+  | (?P<name>\b(?:[A-Za-z_]\w*(?:\.|::))*(?:[A-Za-z_]\w+\(\) | (?:(?<=::)\w+ | [A-Za-z]\w+(?:_[A-Za-z0-9]{2,})+)\b(?!\{)))
+""", re.VERBOSE)
+
+
+def escaped(text):
+    return re.sub(r"([\\`*_{}\[\]<>#|])", lambda m: {"<": "&lt;", ">": "&gt;"}.get(m[1], "\\" + m[1]), text)
+
+
+def fenced(text, language):
+    fence = "````" if "```" in text else "```"
+    return f"{fence}{language}\n{text}\n{fence}\n"
+
+
+def dedented(lines):
+    least = min((len(x) - len(x.lstrip()) for x in lines if x.strip()), default=0)
+    return "\n".join(x[least:].rstrip() for x in lines)
+
+
+class Reference:
+    def __init__(self, root):
+        self.root = root
+        self.include = root / "include/triad"
+        self.headers = {}
+        for path in sorted(self.include.rglob("*")):
+            if path.suffix in SUFFIXES:
+                name = path.relative_to(self.include).as_posix()
+                self.headers[name] = headers.read(path.read_text(encoding="utf-8"), name)
+        unknown = sorted({posixpath.dirname(x) for x in self.headers} - set(FOLDERS))
+        if unknown:
+            raise ValueError(f"reference.py: FOLDERS does not say what include/triad/{unknown[0]} is")
+        of_page = {}
+        for path in self.headers:
+            other = of_page.setdefault(self.page_of(path), path)
+            if other != path:
+                raise ValueError(f"reference.py: {path} and {other} would have one page")
+        self.names = self.clear_names()
+
+    @staticmethod
+    def page_of(path):
+        return "api/" + posixpath.splitext(path)[0] + ".md"
+
+    @staticmethod
+    def folder_page(folder):
+        return posixpath.normpath(f"api/{folder}/index.md")
+
+    def in_folder(self, folder):
+        return [x for x in self.headers if posixpath.dirname(x) == folder]
+
+    def clear_names(self):
+        """Names that one header declares; where a backend has the name as well, the other header."""
+        owners = {}
+        for path, header in self.headers.items():
+            for d in header.declarations:
+                if re.fullmatch(r"[A-Za-z_]\w*", d.name):
+                    owners.setdefault(d.name, {}).setdefault(path, d.kind)
+        clear = {}
+        for name, paths in owners.items():
+            general = {x: kind for x, kind in paths.items() if x.split("/")[0] not in BACKENDS} or paths
+            if len(general) == 1:
+                (path, kind), = general.items()
+                clear[name] = (self.page_of(path), name, kind)
+        return clear
+
+    # ---- comments
+
+    def link(self, page, target, anchor=""):
+        if page == target and anchor:
+            return f"#{anchor}"
+        return posixpath.relpath(target, posixpath.dirname(page)) + (f"#{anchor}" if anchor else "")
+
+    def header_named(self, text):
+        """The header that a comment means by core/fields.hpp or fields.hpp."""
+        text = text.removeprefix("include/").removeprefix("triad/")
+        if text in self.headers:
+            return text
+        found = [x for x in self.headers if x.endswith("/" + text)]
+        return found[0] if len(found) == 1 else None
+
+    def words(self, text, page):
+        """Prose as Markdown: names become code, known names and headers links."""
+        def named(m):
+            if m["code"]:
+                inner = m["code"][1:-1].removeprefix("triad::")
+                known = self.names.get(inner.removesuffix("()"))
+                # A single word is as often a parameter as a type.
+                if known and (inner.endswith("()") or "_" in inner or (known[2] != "function" and not self.is_backends(known[0]))):
+                    return f"[{m['code']}]({self.link(page, *known[:2])})"
+                return m["code"]
+            if m["header"]:
+                header = self.header_named(m["header"])
+                code = f"`{m['header']}`"
+                return f"[{code}]({self.link(page, self.page_of(header))})" if header else code
+            bare = m["name"].removesuffix("()").removeprefix("triad::")
+            known = self.names.get(bare)
+            return f"[`{m['name']}`]({self.link(page, *known[:2])})" if known else f"`{m['name']}`"
+
+        out, at = [], 0
+        for m in WORDS.finditer(text):
+            out += [escaped(text[at:m.start()]), named(m)]
+            at = m.end()
+        return "".join(out + [escaped(text[at:])])
+
+    @staticmethod
+    def is_backends(page):
+        return page.split("/")[1] in BACKENDS
+
+    def prose(self, lines, page):
+        """A comment as Markdown.  What is indented by more than a space, or in columns, is kept as it is: equations, tables,
+        code."""
+        blocks, kept = [], None
+        for line in lines + [""]:
+            if not line.strip():
+                if blocks:
+                    blocks[-1][1].append("")
+                kept = None
+                continue
+            is_kept = line.startswith("  ") or bool(re.search(r"\S {3,}\S", line))  # columns
+            if kept is None and is_kept and blocks and blocks[-1][0] and blocks[-1][1][-1] == "":
+                kept = True  # an empty line between two parts of one listing
+            if kept != is_kept or not blocks:
+                if not (kept and is_kept):
+                    blocks.append((is_kept, []))
+            elif kept is None:
+                blocks.append((is_kept, []))
+            kept = is_kept
+            blocks[-1][1].append(line)
+        out = []
+        for is_kept, block in blocks:
+            while block and not block[-1]:
+                block.pop()
+            if is_kept:
+                text = dedented(block)
+                code = re.search(r"(;|\{|\)|})( *//.*)?$", block[-1]) and re.search(r"(;|\{)( *//.*)?$", text, re.MULTILINE) and \
+                    re.search(r"^(struct|class|template|auto|for|return|#include|[\w:<>, ]+ [\w.]+\()|\);$", text, re.MULTILINE)
+                out.append(fenced(text, "cpp" if code else "text"))
+                continue
+            paragraphs = "\n".join(x.strip() for x in block).split("\n\n")
+            out += [re.sub(r"^(\s*)([-+]|\d+\.)(\s)", r"\1\\\2\3", self.words(x, page), flags=re.MULTILINE) + "\n"
+                    for x in paragraphs if x.strip()]
+        return "\n".join(out)
+
+    def first_sentence(self, path):
+        lines = []
+        for line in self.headers[path].about:
+            if not line.strip() or line.startswith("  "):
+                break
+            lines.append(line.strip())
+        return " ".join(lines)
+
+    # ---- pages
+
+    def pages(self):
+        made = {"api/index.md": self.top_page()}
+        for folder in FOLDERS:
+            if folder:
+                made[self.folder_page(folder)] = self.folder_text(folder)
+        for path in self.headers:
+            made[self.page_of(path)] = self.header_text(path)
+        return made
+
+    def table(self, page, paths):
+        rows = [f"| [{posixpath.basename(x)}]({self.link(page, self.page_of(x))}) | {self.words(self.first_sentence(x), page)} |"
+                for x in paths]
+        return "| header | what it is |\n| --- | --- |\n" + "\n".join(rows) + "\n"
+
+    def top_page(self):
+        page = "api/index.md"
+        rows = [f"| [{folder}]({self.link(page, self.folder_page(folder))}) | {what} | {len(self.in_folder(folder))} |"
+                for folder, what in FOLDERS.items() if folder]
+        return ("# API reference\n\nOne page for each header, made of its comments: what it is, the equations of value and "
+                "gradient with their shapes, and its public declarations without their bodies. Shapes, units and ranges "
+                "stand beside each member. The functions of a page are in namespace `triad` where no other is named.\n\n"
+                "| folder | what it has | headers |\n| --- | --- | ---: |\n" + "\n".join(rows) + "\n\n"
+                "Headers of the folder itself:\n\n" + self.table(page, self.in_folder("")))
+
+    def folder_text(self, folder):
+        page = self.folder_page(folder)
+        what = FOLDERS[folder]
+        text = f"# {folder}\n\n{what[0].upper() + what[1:]}.\n\n" + self.table(page, self.in_folder(folder))
+        inner = [x for x in FOLDERS if posixpath.dirname(x) == folder and x != folder and x]
+        if inner:
+            text += "\nFolders:\n\n" + "".join(
+                f"- [{x}]({self.link(page, self.folder_page(x))}): {FOLDERS[x]}\n" for x in inner)
+        return text
+
+    def related(self, path, page):
+        """The same operation in the other folders, and the test of the header."""
+        folder, file = posixpath.split(path)
+        stem = posixpath.splitext(file)[0]
+        links = []
+        if folder in ("ops", *BACKENDS):
+            for other in ("ops", *BACKENDS):
+                found = [x for x in self.headers if posixpath.dirname(x) == other and
+                         posixpath.splitext(posixpath.basename(x))[0] == stem and x != path]
+                links += [f"[{other}]({self.link(page, self.page_of(x))})" for x in found if stem != "backend"]
+        test = f"tests/{posixpath.splitext(path)[0]}.cpp"
+        if not (self.root / test).exists() and folder in BACKENDS:
+            test = f"tests/ops/{stem}.cpp"
+        if (self.root / test).exists():
+            links.append(f"[test]({self.link(page, f'{SOURCES}/{test}.html')})")
+        return links
+
+    def header_text(self, path):
+        page = self.page_of(path)
+        header = self.headers[path]
+        source = self.link(page, f"{SOURCES}/include/triad/{path}.html")
+        text = f"---\ntitle: {path}\n---\n\n# {path}\n\n"
+        about = header.about
+        first = next((i for i, x in enumerate(about) if not x.strip() or x.startswith("  ")), len(about))
+        text += self.prose(about[:first], page) + "\n"
+        text += fenced(f'#include "triad/{path}"', "cpp") + "\n"
+        text += " · ".join([f"[source]({source})", *self.related(path, page)]) + "\n{ .triad-links }\n\n"
+        text += self.prose(about[first:], page) + "\n"
+        groups = {}
+        for d in header.declarations:
+            groups.setdefault((d.scope, d.name), []).append(d)
+        for (scope, name), group in groups.items():
+            section = next((d.section for d in group if d.section), "")
+            if section:
+                text += f"\n{section[0].upper() + section[1:]}\n{{ .triad-section }}\n"
+            within = scope.removeprefix("triad").removeprefix("::")
+            shown = f"{within}::{name}" if within else name
+            anchor = f" {{ #{name} }}" if re.fullmatch(r"[A-Za-z_]\w*", name) else ""
+            text += f"\n## {escaped(shown)}{anchor}\n\n"
+            for d in group:
+                for note in d.notes:
+                    text += self.prose(note, page) + "\n"
+                text += self.declaration_text(d, page, source)
+        if not header.declarations:
+            included = re.findall(r'#include "triad/([^"]+)"', (self.include / path).read_text(encoding="utf-8"))
+            included = [x for x in included if x in self.headers]
+            if included:
+                text += "\n## Includes\n\n" + self.table(page, included)
+        return text
+
+    def declaration_text(self, d, page, source):
+        lines = d.text.split("\n")
+        if d.kind in ("variable", "alias") and len(lines) > LONGEST_VALUE:
+            lines = lines[:LONGEST_VALUE] + ["..."]
+        text = self.prose(d.comment, page) + "\n" if d.comment else ""
+        text += fenced("\n".join(lines), "cpp") + "\n"
+        checks = []
+        for member, condition in d.checks:
+            of = f"`{member}`: " if member else ""
+            if (of, condition) not in checks:
+                checks.append((of, condition))
+        notes = []
+        if checks:
+            text += "Expects, else a [`contract_violation`](" + self.link(page, *self.names["contract_violation"][:2]) + "):\n\n"
+            text += "".join(f"- {of}{self.code(c)}\n" for of, c in checks) + "\n"
+        throws = [t for t in d.throws if t not in ("contract_violation", "std::bad_alloc")]
+        if throws:
+            notes.append("throws " + ", ".join(self.words(f"`{t.split('::')[-1] if 'triad' in t else t}`", page) for t in throws))
+        notes.append(f"[line {d.line}]({source}#L{d.line})")
+        return text + " · ".join(notes) + "\n{ .triad-links }\n\n"
+
+    @staticmethod
+    def code(text):
+        return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+    # ---- what has no comment
+
+    def without_comment(self):
+        """Public declarations that no comment describes: not above or beside them, nor above one directly before, nor
+        above one of the same name; and how many of them are hooks, which ops/ describes."""
+        bare = []
+        for path, header in self.headers.items():
+            described = {(d.scope, d.name) for d in header.declarations if d.comment or d.trailing}
+            before = False
+            for d in header.declarations:
+                has = (d.scope, d.name) in described or (d.follows and before)
+                before = has
+                if not has:
+                    bare.append((path, d))
+        return bare, sum(d.name.startswith("do_") for _, d in bare)
