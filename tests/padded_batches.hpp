@@ -37,8 +37,8 @@ struct outcome {
   std::vector<double> gradients;
 };
 template <class Learner, class Input, class Answers>
-outcome outcome_of(Learner& learner, Input const& in, Answers const& right) {
-  learner.compute_gradient(in, right);
+outcome outcome_of(Learner& learner, Input const& in, Answers const& targets) {
+  learner.compute_gradient(in, targets);
   auto const all = learner.parameters().flat_gradients();
   return {learner.loss(), {all.data_handle(), all.data_handle() + all.size()}};
 }

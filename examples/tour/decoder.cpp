@@ -53,8 +53,8 @@ int main() {
         tokens const source = sequence();
         loader.add(source, tokens(source.rbegin(), source.rend()));
       }
-      auto const [pairs, right] = loader.upload();
-      learner.update(pairs, right, step < 100 ? 3e-5 * step : 3e-3 * (700 - step) / 600);
+      auto const [pairs, targets] = loader.upload();
+      learner.update(pairs, targets, step < 100 ? 3e-5 * step : 3e-3 * (700 - step) / 600);
     }
   };
 
@@ -75,14 +75,14 @@ int main() {
     loader.clear();
     for (auto const& source : sources) loader.add_source(source);
     decoder.find(learner.parameters().values(), loader.upload().first, search);
-    index_t right = 0;
+    index_t correct = 0;
     for (index_t s = 0; s < batch; ++s) {
       tokens const& source = sources[static_cast<std::size_t>(s)];
-      right += search.best(s).front().tokens == tokens(source.rbegin(), source.rend());
+      correct += search.best(s).front().tokens == tokens(source.rbegin(), source.rend());
     }
     std::printf("loss %.4f, beam %d: %d of %d new sequences turned round\n", static_cast<double>(learner.loss()),
-                static_cast<int>(beam), static_cast<int>(right), static_cast<int>(batch));
-    return right;
+                static_cast<int>(beam), static_cast<int>(correct), static_cast<int>(batch));
+    return correct;
   };
   train(0, 100);
   bool const unsure = ask(1) < batch && ask(5) < batch;

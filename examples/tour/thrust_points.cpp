@@ -75,8 +75,8 @@ struct classifier : feed_forward<float> {
     layer::forward(ex, c, w, in.x, s, y);
   }
   template <backend Ex>
-  void loss(Ex& ex, arena&, input const&, output y, answers right, vec<float> loss, output dy) const {
-    cross_entropy(ex, y, right, loss, dy);
+  void loss(Ex& ex, arena&, input const&, output y, answers targets, vec<float> loss, output dy) const {
+    cross_entropy(ex, y, targets, loss, dy);
   }
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<float const> w, input const& in, saved const& s, const_view<output> dy,
@@ -107,10 +107,10 @@ int run() {
   thrust::device_vector<index_t> best(static_cast<std::size_t>(count));
   argmax_rows(ex, learner.infer(batch(others)), triad::cuda::view_of(best));
   auto const loss = static_cast<double>(learner.loss());  // waits for all that was queued, also for what Thrust reads
-  auto const right = thrust::inner_product(best.begin(), best.end(), others.answer.begin(), index_t{0},
-                                           thrust::plus<index_t>(), thrust::equal_to<index_t>());
-  std::printf("loss %.3f; right: %d of %d other points\n", loss, static_cast<int>(right), static_cast<int>(count));
-  return right > count * 95 / 100 ? 0 : 1;
+  auto const correct = thrust::inner_product(best.begin(), best.end(), others.answer.begin(), index_t{0},
+                                             thrust::plus<index_t>(), thrust::equal_to<index_t>());
+  std::printf("loss %.3f; right: %d of %d other points\n", loss, static_cast<int>(correct), static_cast<int>(count));
+  return correct > count * 95 / 100 ? 0 : 1;
 }
 }  // namespace essay
 

@@ -92,8 +92,8 @@ TEST_CASE("batches have what their epoch sees, whatever their size") {
   auto const answers = [&](std::uint64_t epoch, index_t most) {
     list all(data.size(), -1);
     auto pass = batches(loader, seen, add_one, {.shuffle = 1, .epoch = epoch, .most = most});
-    for (auto const& [in, right] : pass)
-      for (index_t k = 0; k < pass.samples(); ++k) all[pass.sample(k)] = right(k);
+    for (auto const& [in, targets] : pass)
+      for (index_t k = 0; k < pass.samples(); ++k) all[pass.sample(k)] = targets(k);
     return all;
   };
   auto const first = answers(0, 30);

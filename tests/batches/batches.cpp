@@ -39,10 +39,10 @@ auto const add_if_room = [](auto& batch, sample const& s) {
 template <class Range>
 std::vector<list> numbers(Range&& pass) {
   std::vector<list> found;
-  for (auto const& [in, right] : pass) {
-    CHECK(in.graphs.dims.graphs == right.extent(0));
-    CHECK(pass.samples() == right.extent(0));
-    found.emplace_back(right.data_handle(), right.data_handle() + right.extent(0));
+  for (auto const& [in, targets] : pass) {
+    CHECK(in.graphs.dims.graphs == targets.extent(0));
+    CHECK(pass.samples() == targets.extent(0));
+    found.emplace_back(targets.data_handle(), targets.data_handle() + targets.extent(0));
     for (index_t k = 0; k < pass.samples(); ++k)
       CHECK(static_cast<index_t>(pass.sample(k)) == found.back()[static_cast<std::size_t>(k)]);
   }
@@ -113,9 +113,9 @@ TEST_CASE("a range begins again, and one of loaders whose upload is a pair gives
   tree_loader<reference::backend, float> pairs({tree_positions<>(2, 2), 1, 4, 2});
   auto const add_tree = [](auto& batch, std::vector<node> const& t) { batch.add(t, t); };
   index_t count = 0;
-  for (auto const& [in, right] : batches(pairs, trees, add_tree, {.most = 1})) {
+  for (auto const& [in, targets] : batches(pairs, trees, add_tree, {.most = 1})) {
     CHECK(in.symbols.extent(0) == 3);
-    CHECK(right.symbols(0) == ++count);
+    CHECK(targets.symbols(0) == ++count);
   }
   CHECK(count == 2);
 }

@@ -20,8 +20,8 @@ TEST_CASE("sentences with pairs, answers and scores have the sizes of their batc
   auto const in = dependency_batch<double>::measured(dims, 6);
   CHECK((in.token.extent(0) == 5 && in.pairs.count() == 5));
   CHECK((in.pairs.child.extent(0) == 5 && in.pairs.parent.extent(0) == 5 && in.waves.extent(1) == 6));
-  auto const right = dependency_answers::measured(dims);
-  CHECK((right.parent.extent(0) == 5 && right.relation.extent(0) == 5));
+  auto const targets = dependency_answers::measured(dims);
+  CHECK((targets.parent.extent(0) == 5 && targets.relation.extent(0) == 5));
   arena measure;
   auto const scores = dependency_scores<double>::plan(measure, dims, 7);
   CHECK((scores.arc.extent(0) == 13 && scores.relation.extent(0) == 5 && scores.relation.extent(1) == 7));

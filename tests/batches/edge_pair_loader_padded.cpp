@@ -80,14 +80,14 @@ outcome trained(model const& m, bool padded, bool a_row_counts = false) {
   initialize(learner.parameters(), 3);
   edge_pair_loader<replaying, double> loader(capacity, m.layout, m.width(), begin_token, end_token);
   fill(loader, five);
-  auto const [in, right] = upload_both(loader, padded);
+  auto const [in, targets] = upload_both(loader, padded);
   if (padded) {
     expect_filled(in, padded_room(capacity));
     CHECK((loader.dims().pairs == 5 && loader.dims().targets == 20));  // what was added is not kept
-    REQUIRE((in.sizes.targets > 20 && right.next(20) < 0));
-    if (a_row_counts) const_cast<index_t&>(right.next(20)) = 3;
+    REQUIRE((in.sizes.targets > 20 && targets.next(20) < 0));
+    if (a_row_counts) const_cast<index_t&>(targets.next(20)) = 3;
   }
-  return outcome_of(learner, in, right);
+  return outcome_of(learner, in, targets);
 }
 TEST_CASE(
     "padded pairs of graphs have the loss and the gradients that they have without, and a row that counts is seen") {

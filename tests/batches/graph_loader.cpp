@@ -26,7 +26,7 @@ TEST_CASE("a batch has the labels of every edge, and the row of every edge and n
   auto* const second = loader.add(2, 1, 0, -1);
   second[1 * 2 + 0] = 9;
   CHECK(list(loader.answers().begin(), loader.answers().end()) == list{5, -1});
-  auto const [in, right] = loader.upload();
+  auto const [in, targets] = loader.upload();
   CHECK((in.graphs.dims.graphs == 2 && in.graphs.dims.rows == 13 && in.graphs.dims.nodes == 5));
   CHECK(listed(in.graphs.size) == list{3, 2});
   CHECK(listed(in.graphs.node) == list{0, 3});
@@ -36,7 +36,7 @@ TEST_CASE("a batch has the labels of every edge, and the row of every edge and n
   CHECK(listed(in.query_edge) == list{2, 11});
   CHECK(listed(in.query_source) == list{0, 4});
   CHECK(listed(in.query_target) == list{2, 3});
-  CHECK(listed(right) == list{5, -1});
+  CHECK(listed(targets) == list{5, -1});
   CHECK((in.mask.empty() && in.edge_mask.extent(0) == 0));
 }
 
@@ -54,12 +54,12 @@ TEST_CASE("further questions stand behind those of the graphs, and weigh what is
   CHECK_THROWS_WITH(loader.ask({{0, 1}, 0}),
                     contains("it has 4 beyond one for each of 2 graphs; capacity.further says"));
   CHECK(list(loader.answers().begin(), loader.answers().end()) == list{5, 6});
-  auto const [in, right] = loader.upload();
+  auto const [in, targets] = loader.upload();
   CHECK((in.graphs.dims.graphs == 2 && in.graphs.dims.further == 4 && in.graphs.dims.questions() == 6));
   CHECK(listed(in.query_edge) == list{2, 11, 1, 5, 12, 10});
   CHECK(listed(in.query_source) == list{0, 4, 0, 1, 4, 3});
   CHECK(listed(in.query_target) == list{2, 3, 1, 2, 4, 4});
-  CHECK(listed(right) == list{5, 6, 2, -1, 3, 4});
+  CHECK(listed(targets) == list{5, 6, 2, -1, 3, 4});
   CHECK((in.further_share.extent(0) == 1 && in.further_share(0) == 0.5 * 3 / 2));
   loader.clear();
   CHECK_THROWS_WITH(loader.ask({{0, 0}, 0}), contains("there is no room for another question"));  // about what?
@@ -84,7 +84,7 @@ TEST_CASE("a loader that was cleared knows no label of the batch before, and lay
   CHECK(loader.answers().empty());
   (void)loader.add(2, 0, 0, 0);
   (void)loader.add(2, 1, 1, 0);
-  auto const [in, right] = loader.upload();
+  auto const [in, targets] = loader.upload();
   CHECK(listed(in.label) == list(8));
   CHECK(listed(in.query_edge) == list{0, 7});
   CHECK(test::replay_number(in) == before);  // other values alone
@@ -115,10 +115,10 @@ TEST_CASE("a graph that is given as a whole has the labels of its edges, of its 
   auto const opposite = [](index_t label) { return label + 10; };
   (void)loader.add({.nodes = 3, .edges = edges, .ask = {0, 2}, .answer = 4});
   (void)loader.add({.nodes = 3, .edges = edges, .node_labels = nodes, .ask = {2, 0}, .inverse = opposite});
-  auto const [in, right] = loader.upload();
+  auto const [in, targets] = loader.upload();
   CHECK(listed(in.label) == list{0, 1, 0, 0, 0, 2, 0, 4, 0, /* and */ 5, 1, 0, 11, 6, 2, 0, 4, 7});
   CHECK(listed(in.query_edge) == list{2, 9 + 6});
-  CHECK(listed(right) == list{4, -1});
+  CHECK(listed(targets) == list{4, -1});
 }
 
 TEST_CASE("an edge of no node, a label of no edge and two labels of one edge are refused, and nothing is added") {

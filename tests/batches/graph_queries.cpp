@@ -58,11 +58,11 @@ TEST_CASE("the loss is the mean over the questions that are asked, and the other
   REQUIRE((logits.extent(0) == 3 && logits.extent(1) == 2));
   // Shares of 3/4 and 1/4, of 1/2 and 1/2; the second question is not asked.
   for (index_t b = 0; b < 3; ++b) logits(b, 0) = b == 0 ? std::log(3.0) : 0, logits(b, 1) = 0;
-  std::vector<index_t> const right{1, -1, 0};
+  std::vector<index_t> const targets{1, -1, 0};
   double loss = 9;
   reference::backend ex;
   arena scratch;
-  model.loss(ex, scratch, graph_queries::measured(dims), logits, make_vec(right.data(), 3), make_vec(&loss, 1), d);
+  model.loss(ex, scratch, graph_queries::measured(dims), logits, make_vec(targets.data(), 3), make_vec(&loss, 1), d);
   CHECK_THAT(loss, test::WithinAbs((std::log(4.0) + std::log(2.0)) / 2, 1e-15));
   double const expected[] = {0.375, -0.375, 0, 0, -0.25, 0.25};
   for (index_t b = 0; b < 3; ++b)
@@ -82,14 +82,14 @@ TEST_CASE("further questions add their mean by the share that the batch says, an
   auto const logits = model.plan_output(place, dims), d = model.plan_output(place, dims);
   REQUIRE(logits.extent(0) == 5);
   for (index_t q = 0; q < 5; ++q) logits(q, 0) = q % 2 == 0 ? std::log(3.0) : 0, logits(q, 1) = 0;
-  std::vector<index_t> const right{1, 0, 0, -1, 1};
+  std::vector<index_t> const targets{1, 0, 0, -1, 1};
   double loss = 9, share = 0.5;
   auto in = graph_queries::measured(dims);
   in.further_share = make_vec<double const>(&share, 1);
   reference::backend ex;
   std::vector<std::byte> bytes(4096);
   arena scratch(bytes.data(), bytes.size());
-  model.loss(ex, scratch, in, logits, make_vec(right.data(), 5), make_vec(&loss, 1), d);
+  model.loss(ex, scratch, in, logits, make_vec(targets.data(), 5), make_vec(&loss, 1), d);
   CHECK_THAT(loss, test::WithinAbs((std::log(4.0) + std::log(2.0)) / 2 + 0.5 * (std::log(4.0 / 3) + std::log(4.0)) / 2,
                                    1e-15));
   double const expected[] = {0.375, -0.375, -0.25, 0.25, -0.0625, 0.0625, 0, 0, 0.1875, -0.1875};

@@ -111,12 +111,12 @@ outcome trained(Model const& m, Fill const& fill, Asked const& asked, bool padde
     CHECK(loader.dims().rows == 153);  // what was added is not kept
   }
   if (planted == fault::answered) {
-    vec<index_t const> const answers = asked(batch.right);
+    vec<index_t const> const answers = asked(batch.targets);
     auto const count = answers.extent(0) == dims.graphs ? std::ssize(batch_sizes) : index_t{29};
     REQUIRE(answers(count) < 0);
     const_cast<index_t&>(answers(count)) = 0;
   }
-  return outcome_of(learner, batch.in, batch.right);
+  return outcome_of(learner, batch.in, batch.targets);
 }
 
 /// The batch with and without padding, and with a row of padding that counts, which must be seen.
@@ -143,7 +143,7 @@ void expect_graphs(Model const& m) {
         auto* const label = loader.add(n, below(n), below(n), below(4));
         for (index_t e = 0; e < n * n; ++e) label[e] = below(5);
       },
-      [](auto const& right) { return right; });
+      [](auto const& targets) { return targets; });
 }
 
 TEST_CASE(
@@ -189,10 +189,10 @@ TEST_CASE("further questions are padded, and come in parts, with the loss and th
     }
   };
   auto const found = [&](bool padded) {
-    auto const [in, right] = padded ? loader.upload_padded() : loader.upload();
+    auto const [in, targets] = padded ? loader.upload_padded() : loader.upload();
     CHECK((in.graphs.dims.further % 8 == 0) == padded);
-    CHECK(right.extent(0) == in.graphs.dims.questions());
-    return outcome_of(learner, in, right);
+    CHECK(targets.extent(0) == in.graphs.dims.questions());
+    return outcome_of(learner, in, targets);
   };
   fill(0, count);
   REQUIRE(loader.dims().further % 8 != 0);
@@ -204,8 +204,8 @@ TEST_CASE("further questions are padded, and come in parts, with the loss and th
   loader.further_weight(0.3);
   for (auto const& [first, last] : {std::pair<index_t, index_t>{0, 3}, {3, count}}) {
     fill(first, last);
-    auto const [in, right] = loader.upload_padded();
-    learner.accumulate(in, right, static_cast<double>(last - first) / static_cast<double>(count));
+    auto const [in, targets] = loader.upload_padded();
+    learner.accumulate(in, targets, static_cast<double>(last - first) / static_cast<double>(count));
   }
   learner.finish(0.01);
   CHECK_THAT(learner.loss(), test::WithinAbs(whole.loss, 1e-12));
@@ -226,7 +226,7 @@ void expect_sentences(Model const& m) {
           }
           loader.add(sentence);
         },
-        [kind](auto const& right) { return kind == 0 ? right.parent : right.verb; });
+        [kind](auto const& targets) { return kind == 0 ? targets.parent : targets.verb; });
 }
 
 TEST_CASE(
@@ -258,7 +258,7 @@ void expect_dependencies(Model const& m) {
           }
           loader.add(sentence);
         },
-        [kind](auto const& right) { return kind == 0 ? right.parent : right.relation; });
+        [kind](auto const& targets) { return kind == 0 ? targets.parent : targets.relation; });
 }
 
 TEST_CASE("padded dependencies have the loss and the gradients that they have without padding") {
@@ -274,9 +274,9 @@ TEST_CASE("a backend that does not replay has no padding") {
   graph_loader<reference::backend> loader(capacity);
   for (auto const n : batch_sizes) loader.add(n, 0, n - 1, 1);
   auto const number = test::replay_number(loader.upload().first);
-  auto const [in, right] = loader.upload_padded();
+  auto const [in, targets] = loader.upload_padded();
   CHECK(test::replay_number(in) == number);
-  CHECK(right.extent(0) == 7);
+  CHECK(targets.extent(0) == 7);
 }
 
 TEST_CASE("a batch whose padded upload fails is the batch that it was") {
@@ -303,8 +303,8 @@ TEST_CASE("batches that are asked for with padding have the samples that they ha
   for (bool const pad : {false, true}) {
     index_t samples = 0;
     auto pass = batches(loader, data, add, {.shuffle = 1, .most = 2, .pad = pad});
-    for (auto const& [in, right] : pass) {
-      CHECK(right.extent(0) == in.graphs.dims.graphs);
+    for (auto const& [in, targets] : pass) {
+      CHECK(targets.extent(0) == in.graphs.dims.graphs);
       CHECK((in.graphs.dims.graphs > pass.samples()) == pad);
       samples += pass.samples();
     }

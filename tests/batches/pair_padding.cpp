@@ -101,14 +101,14 @@ outcome trained(fused_transformer<double> const& m, bool padded, bool a_row_coun
   initialize(learner.parameters(), 3);
   pair_loader<replaying, double> loader(capacity, m.width(), begin_token, end_token);
   fill(loader);
-  auto const [in, right] = upload_both(loader, padded);
+  auto const [in, targets] = upload_both(loader, padded);
   if (padded) {
     CHECK((in.sizes.pairs == 16 && in.sizes.source_rows == 24 && in.sizes.target_rows == 24));
     CHECK((loader.dims().pairs == 5 && loader.dims().source_rows == 20));  // what was added is not kept
-    REQUIRE(right.next(21) < 0);
-    if (a_row_counts) const_cast<index_t&>(right.next(21)) = 3;
+    REQUIRE(targets.next(21) < 0);
+    if (a_row_counts) const_cast<index_t&>(targets.next(21)) = 3;
   }
-  return outcome_of(learner, in, right);
+  return outcome_of(learner, in, targets);
 }
 TEST_CASE(
     "padded pairs have the loss and the gradients that they have without padding, and a row that counts is seen") {

@@ -22,8 +22,8 @@ TEST_CASE("sentences, answers and scores have the sizes of their batch") {
   auto const in = sentence_batch<double>::measured(dims, 6);
   CHECK((in.token.extent(0) == 5 && in.relation.extent(0) == 13 && in.position.extent(0) == 5));
   CHECK((in.waves.extent(0) == 3 && in.waves.extent(1) == 6));
-  auto const right = parse_answers::measured(dims);
-  for (auto const& view : {right.parent, right.role, right.category, right.noun_type, right.verb})
+  auto const targets = parse_answers::measured(dims);
+  for (auto const& view : {targets.parent, targets.role, targets.category, targets.noun_type, targets.verb})
     CHECK(view.extent(0) == 5);
   arena measure;
   auto const scores = parse_scores<double>::plan(measure, dims, labels);
@@ -41,11 +41,11 @@ TEST_CASE("equal scores cost the logarithm of the choices, of each part and in a
   // The second sentence's first token has no parent, and no token has a verb.
   std::vector<index_t> const parent{0, 0, 1, -1, 1}, some{0, 1, 0, 1, 1}, none(5, -1);
   auto const answer = [](std::vector<index_t> const& v) { return make_vec(v.data(), 5); };
-  parse_answers const right{answer(parent), answer(some), answer(some), answer(some), answer(none)};
+  parse_answers const targets{answer(parent), answer(some), answer(some), answer(some), answer(none)};
   auto const loss = make_vec(losses.data(), 1), parts = make_vec(losses.data() + 1, 5);
   reference::backend ex;
   test::with_scratch(ex, {}, [&](auto& e, call const& c) {
-    parse_loss(e, *c.scratch, {}, graphs.batch(), scores, right, loss, parts, d);
+    parse_loss(e, *c.scratch, {}, graphs.batch(), scores, targets, loss, parts, d);
   });
   CHECK_THAT(parts(0), WithinAbs((3 * std::log(3.0) + std::log(2.0)) / 4, 1e-14));
   CHECK_THAT(parts(1), WithinAbs(std::log(2.0), 1e-14));
@@ -61,7 +61,7 @@ TEST_CASE("equal scores cost the logarithm of the choices, of each part and in a
   CHECK(d.labels.verb(4, 4) == 0);
   auto const four = make_vec(losses.data(), 4);
   arena scratch;
-  CHECK_THROWS_WITH(parse_loss(ex, scratch, {}, graphs.batch(), scores, right, loss, four, d),
+  CHECK_THROWS_WITH(parse_loss(ex, scratch, {}, graphs.batch(), scores, targets, loss, four, d),
                     test::contains("parse_loss: there are five parts"));
 }
 

@@ -23,17 +23,17 @@ TEST_CASE("a batch has what is right of every token, in the order of the tokens"
   CHECK_FALSE(loader.has_room(1));
   auto const both = loader.upload();
   auto const& in = both.first;
-  auto const& right = both.second;
+  auto const& targets = both.second;
   CHECK(listed(in.token) == list{7, 8, 9});
   CHECK(listed(in.graphs.size) == list{2, 1});
   CHECK(listed(in.relation) == list{1, 2, 0, 1, 1});
   CHECK(listed(in.self) == list{0, 3, 4});
   CHECK((in.mask.empty() && in.edge_mask.extent(0) == 0));
-  CHECK(listed(right.parent) == list{1, 1, -1});
-  CHECK(listed(right.role) == list{2, 6, -1});
-  CHECK(listed(right.category) == list{3, -1, -1});
-  CHECK(listed(right.noun_type) == list{4, -1, -1});
-  CHECK(listed(right.verb) == list{5, -1, -1});
+  CHECK(listed(targets.parent) == list{1, 1, -1});
+  CHECK(listed(targets.role) == list{2, 6, -1});
+  CHECK(listed(targets.category) == list{3, -1, -1});
+  CHECK(listed(targets.noun_type) == list{4, -1, -1});
+  CHECK(listed(targets.verb) == list{5, -1, -1});
 }
 
 TEST_CASE("a dropped token says which word it was, and a token may stand elsewhere than at its place") {

@@ -5,7 +5,7 @@
 // What is included here are copies that plant.cmake makes; its table says what is planted where.
 enum class planted { nothing, owner, owners, order, answer, shrink, forget, low, first, column, line };
 inline planted fault = planted::nothing;  // read by kernels, which run on the host
-#define PLANTED(name, wrong, right) (fault == planted::name ? wrong : right)
+#define PLANTED(name, wrong, targets) (fault == planted::name ? wrong : targets)
 
 #include <thrust/device_vector.h>
 
@@ -94,12 +94,12 @@ TEST_CASE("a graph of padding that is asked about is found") {
     for (index_t const n : {3, 7, 1, 4}) loader.add(n, 0, n - 1, n % 3);
     auto const loss = [&](bool padded) {
       session<triad::cuda::backend> s(device());
-      auto const [in, right] = padded ? loader.upload_padded() : loader.upload();
+      auto const [in, targets] = padded ? loader.upload_padded() : loader.upload();
       auto const graphs = in.graphs.dims.graphs;
       CHECK((graphs > 4) == padded);
       auto const logits = s.put(random_values<float>(graphs * 3, 1), graphs, 3);
       auto const sum = s.spoiled<float>(1);
-      cross_entropy(s.ex, logits, right, sum, s.spoiled<float>(graphs, 3));
+      cross_entropy(s.ex, logits, targets, sum, s.spoiled<float>(graphs, 3));
       s.collect(sum);
       return s.results;
     };

@@ -63,8 +63,8 @@ struct edge_tagger {
     readout.forward(ex, c, w.readout, s.last, {}, logits);
   }
   template <backend Ex>
-  void loss(Ex& ex, arena&, input const&, output logits, answers const& right, vec<T> loss, output d_logits) const {
-    cross_entropy(ex, logits, right, loss, d_logits);
+  void loss(Ex& ex, arena&, input const&, output logits, answers const& targets, vec<T> loss, output d_logits) const {
+    cross_entropy(ex, logits, targets, loss, d_logits);
   }
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> d_logits,
@@ -85,24 +85,24 @@ int main() {
   cpu::backend ex;
   graph_dims const room = room_for(32, 5, 5);
   graph_loader<cpu::backend> batch(room);
-  std::vector<index_t> right;
+  std::vector<index_t> targets;
 
   // Marks on a cycle: edge (i, i + 1) has one of two labels.  Tag of edge (i, i + 2): whether its two labels differ.
   random_stream random(1, 0);
   auto const marked_cycles = [&](index_t graphs) {
     batch.clear();
-    right.assign(static_cast<std::size_t>(25 * graphs), -1);
+    targets.assign(static_cast<std::size_t>(25 * graphs), -1);
     for (index_t g = 0; g < graphs; ++g) {
       index_t mark[5];
       for (auto& m : mark) m = random.below(2);
       auto* const label = batch.add(5, 0, 2, mark[0] != mark[1]);
       for (index_t i = 0; i < 5; ++i) label[5 * i + (i + 1) % 5] = 1 + mark[i];
       for (index_t i = 0; i < 5; ++i)
-        right[static_cast<std::size_t>(25 * g + 5 * i + (i + 2) % 5)] = mark[i] != mark[(i + 1) % 5];
+        targets[static_cast<std::size_t>(25 * g + 5 * i + (i + 2) % 5)] = mark[i] != mark[(i + 1) % 5];
     }
     return batch.upload().first;
   };
-  auto const answers = [&] { return make_vec<index_t const>(right.data(), static_cast<index_t>(right.size())); };
+  auto const answers = [&] { return make_vec<index_t const>(targets.data(), static_cast<index_t>(targets.size())); };
 
   edge_tagger<double> const small(3, 2, 2, {.width = 8, .heads = 2, .hidden = 8});
   auto const two = marked_cycles(2);

@@ -38,11 +38,11 @@ int main() {
 
   int wrong = 0;
   for (index_t k = 2; k <= 6; ++k) {
-    index_t right = 0;
+    index_t correct = 0;
     auto const& best = learner.classes(chains(k).first);
-    for (std::size_t g = 0; g < 64; ++g) right += best[g] == batch.answers()[g];
-    std::printf("chains of %d edges: %d of 64 right\n", static_cast<int>(k), static_cast<int>(right));
-    if (k <= 4) wrong += 64 - static_cast<int>(right);
+    for (std::size_t g = 0; g < 64; ++g) correct += best[g] == batch.answers()[g];
+    std::printf("chains of %d edges: %d of 64 right\n", static_cast<int>(k), static_cast<int>(correct));
+    if (k <= 4) wrong += 64 - static_cast<int>(correct);
   }
   return wrong > 10;  // of 192 chains as long as those it was trained on
 }

@@ -49,11 +49,11 @@ int main() {
     return loader.upload();
   };
   for (int step = 0; step < 400; ++step) {
-    auto const [trees, right] = load();
-    learner.update(trees, right, 2e-3);
+    auto const [trees, targets] = load();
+    learner.update(trees, targets, 2e-3);
   }
 
-  auto const [trees, right] = load();
+  auto const [trees, targets] = load();
   auto const scores = learner.infer(trees);
   std::vector<index_t> found(static_cast<std::size_t>(scores.extent(0)));
   decode_rows(ex, as_matrix(read_only(scores)), decode_threshold, make_vec(found.data(), scores.extent(0)));
@@ -61,7 +61,7 @@ int main() {
   for (index_t b = 0; b < batch; ++b) {
     bool all = true;
     for (index_t q = b * where.count(); q < (b + 1) * where.count(); ++q)
-      all = all && found[static_cast<std::size_t>(q)] == right.symbols(q);
+      all = all && found[static_cast<std::size_t>(q)] == targets.symbols(q);
     whole_trees += all;
   }
   std::printf("%d of %d new trees right, loss %.4f\n", static_cast<int>(whole_trees), static_cast<int>(batch),

@@ -195,14 +195,14 @@ struct et_cfq {
     }
     for (auto& n : next) n = std::max(n, index_t{-1});
     auto const in = load<T>(bench, file, model.layout, given, t, how.padded);
-    auto const right = pair_answers{bench.make_vec(next)};
+    auto const targets = pair_answers{bench.make_vec(next)};
     auto const saved = bench.place([&](arena& a) { return model.plan_saved(a, in.sizes, how.kept); });
     auto const logits = bench.place([&](arena& a) { return model.plan_output(a, in.sizes); });
     auto const d_logits = bench.place([&](arena& a) { return model.plan_output(a, in.sizes); });
     auto const loss = bench.template make<vec<T>>(1);
     bench.run([&](auto& backend, call const& c) {
       model.forward(backend, c, params.values(), in, saved, logits);
-      model.loss(backend, *c.scratch, in, logits, right, loss, d_logits);
+      model.loss(backend, *c.scratch, in, logits, targets, loss, d_logits);
       model.backward(backend, c, params.values(), in, saved, d_logits, params.gradients());
     });
 

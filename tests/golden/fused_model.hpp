@@ -106,7 +106,7 @@ struct lrf_model {
       if (t == z.fixed_token) t = -1;
       asked += t >= 0;
     }
-    auto const right = bench.make_vec(next);
+    auto const targets = bench.make_vec(next);
     auto const saved = bench.place([&](arena& a) { return model.plan_saved(a, in.sizes, kept); });
     auto const logits = bench.place([&](arena& a) { return model.plan_output(a, in.sizes); });
     auto const d_logits = bench.place([&](arena& a) { return model.plan_output(a, in.sizes); });
@@ -118,7 +118,7 @@ struct lrf_model {
       // The loss whose gradient the file has comes last.
       for (int last = 0; last < 2; ++last) {
         bool const with = (last == 1) == smooth;
-        cross_entropy(backend, logits, right, with ? smoothed : plain, d_logits, label_smoothing{with ? epsilon : 0});
+        cross_entropy(backend, logits, targets, with ? smoothed : plain, d_logits, label_smoothing{with ? epsilon : 0});
       }
       model.backward(backend, c, params.values(), in, saved, d_logits, params.gradients());
     });

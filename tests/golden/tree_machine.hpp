@@ -179,7 +179,7 @@ struct dtm_full {
     parameter_set<Model, Ex> params(model, holding::gradients, memory_of(bench.ex));
     detail::load_machine(bench, params, file, columns);
     auto const in = detail::load_trees(bench, file, of, model.steps, "in/input");
-    tree_answers const right{bench.make_vec(file.integers("in/output"))};
+    tree_answers const targets{bench.make_vec(file.integers("in/output"))};
     auto const saved = bench.place([&](arena& a) { return model.plan_saved(a, in.sizes); });
     auto const scores = bench.place([&](arena& a) { return model.plan_output(a, in.sizes); }),
                d = bench.place([&](arena& a) { return model.plan_output(a, in.sizes); });
@@ -188,7 +188,7 @@ struct dtm_full {
     double const threshold = file.config.at("decode_eps").get<double>();
     bench.run([&](auto& backend, call const& c) {
       model.forward(backend, c, params.values(), in, saved, scores);
-      model.loss(backend, *c.scratch, in, scores, right, loss, d);
+      model.loss(backend, *c.scratch, in, scores, targets, loss, d);
       decode_rows(backend, as_matrix(read_only(scores)), threshold, symbols);
       model.backward(backend, c, params.values(), in, saved, d, params.gradients());
     });

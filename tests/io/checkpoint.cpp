@@ -326,7 +326,7 @@ TEST_CASE("a trainer that resumes goes on with the bits of one that never stoppe
   using run = triad::test::small_run<cpu::backend>;
   run whole(keep::everything, 0.3), first(keep::everything, 0.3), second(keep::everything, 0.3);
   auto const epoch = [](run& r, std::uint64_t number) {
-    for (auto const& [in, right] : r.pass(number)) r.learner.update(in, right, 0.01);
+    for (auto const& [in, targets] : r.pass(number)) r.learner.update(in, targets, 0.01);
   };
   epoch(whole, 0), epoch(whole, 1);
   epoch(first, 0);

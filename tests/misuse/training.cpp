@@ -32,8 +32,9 @@ TEST_CASE("numbers that would spoil a training are refused before it") {
   using learner = std::remove_cvref_t<decltype(std::declval<run&>().learner)>;
   run r;
   auto pass = r.pass(0);
-  auto const& [in, right] = *pass.begin();
-  for (double const rate : {none, endless, -1.0}) expect_sentence("a rate", [&] { r.learner.update(in, right, rate); });
+  auto const& [in, targets] = *pass.begin();
+  for (double const rate : {none, endless, -1.0})
+    expect_sentence("a rate", [&] { r.learner.update(in, targets, rate); });
   for (double const bad : {none, endless, -1.0}) {
     auto given = r.learner.given();
     given.adam.weight_decay = bad;

@@ -150,7 +150,7 @@ struct machine_use {
   }
 
   template <class Ex>
-  machine_outcome<T> run(Ex& ex, typename Model::input const& in, tree_answers const& right, bool back = true) {
+  machine_outcome<T> run(Ex& ex, typename Model::input const& in, tree_answers const& targets, bool back = true) {
     auto const flat = parameters.flat_gradients();
     std::fill_n(flat.data_handle(), flat.size(), T(0));
     spoiled_memory const memory([&](arena& a) {
@@ -168,7 +168,7 @@ struct machine_use {
     c.step = &step;
     with_scratch(ex, c, [&](auto& backend, call const& now) {
       model.forward(backend, now, parameters.values(), in, saved, scores);
-      model.loss(backend, *now.scratch, in, scores, right, make_vec(&found.loss, 1), d);
+      model.loss(backend, *now.scratch, in, scores, targets, make_vec(&found.loss, 1), d);
       if (back) model.backward(backend, now, parameters.values(), in, saved, d, parameters.gradients());
     });
     auto const values = [](auto view) { return std::vector<T>(view.data_handle(), view.data_handle() + view.size()); };

@@ -42,7 +42,7 @@ struct model_use {
     std::fill_n(parameters.flat_gradients().data_handle(), at.size(), 0.0);
     auto const batch = loader.upload();
     auto const& in = batch.first;
-    auto const& right = batch.second;  // no bindings: clang 14 does not let lambdas have them
+    auto const& targets = batch.second;  // no bindings: clang 14 does not let lambdas have them
     auto const& dims = detail::dims_of_batch(in);
     spoiled_memory const memory([&](arena& a) {
       (void)model.plan_output(a, dims);
@@ -59,7 +59,7 @@ struct model_use {
     c.step = &step;
     with_scratch(where, c, [&](auto& backend, call const& now) {
       model.forward(backend, now, parameters.values(), in, saved, scores);
-      model.loss(backend, *now.scratch, in, scores, right, make_vec(&loss, 1), d);
+      model.loss(backend, *now.scratch, in, scores, targets, make_vec(&loss, 1), d);
       if (gradient) model.backward(backend, now, parameters.values(), in, saved, d, parameters.gradients());
     });
     if (gradient) std::copy_n(parameters.flat_gradients().data_handle(), at.size(), gradient->data());

@@ -48,10 +48,10 @@ void check_gradient(Ex& ex, Model const& model, some_trees<double>& trees, keep 
   use.kept = kept;
   auto const both = trees.all();
   auto const& in = both.first;
-  auto const& right = both.second;
+  auto const& targets = both.second;
 #if defined(TRIAD_TEST_ON_CUDA)
   reference::backend plain;
-  auto const expected = use.run(plain, in, right), found = use.run(ex, in, right);
+  auto const expected = use.run(plain, in, targets), found = use.run(ex, in, targets);
   gradient_report report;
   test::compare_with_reference(report, {{"parameters", expected.gradient}, {"the loss", {expected.loss}}},
                                {{"parameters", found.gradient}, {"the loss", {found.loss}}});
@@ -60,11 +60,11 @@ void check_gradient(Ex& ex, Model const& model, some_trees<double>& trees, keep 
       {{"parameters", use.values()}},
       [&](variables const& at) {
         use.set_values(at[0].values);
-        return use.run(ex, in, right, false).loss;
+        return use.run(ex, in, targets, false).loss;
       },
       [&](variables const& at, variables& d) {
         use.set_values(at[0].values);
-        d[0].values = use.run(ex, in, right).gradient;
+        d[0].values = use.run(ex, in, targets).gradient;
       },
       {.directions = 4, .elements = 12});
 #endif
@@ -195,8 +195,8 @@ TEST_CASE("a batch that was made for a machine of fewer steps is refused, and on
   auto const few = two.all();
   CHECK_THROWS_WITH(use.run(ex, few.first, few.second),
                     test::contains("a batch for machines of up to 2 steps, and this one takes 3"));
-  auto const right = three.all();
-  auto const expected = use.run(ex, right.first, right.second);
+  auto const targets = three.all();
+  auto const expected = use.run(ex, targets.first, targets.second);
   auto const many = four.all();
   CHECK(use.run(ex, many.first, many.second) == expected);
 }

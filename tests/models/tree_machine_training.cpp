@@ -94,8 +94,8 @@ TEST_CASE("a tree machine learns the first child of eight trees by heart") {
   auto const scores = r.train.infer(both.first);
   std::vector<index_t> found(static_cast<std::size_t>(scores.extent(0)));
   decode_rows(r.ex, as_matrix(read_only(scores)), 0.1, make_vec(found.data(), scores.extent(0)));
-  auto const right = both.second.symbols;
-  CHECK(found == std::vector<index_t>(right.data_handle(), right.data_handle() + right.size()));
+  auto const targets = both.second.symbols;
+  CHECK(found == std::vector<index_t>(targets.data_handle(), targets.data_handle() + targets.size()));
   CHECK(std::count(found.begin(), found.end(), index_t{0}) < static_cast<std::ptrdiff_t>(found.size()));
 }
 

@@ -141,7 +141,7 @@ struct numbers final : batch_source {
   }
   void clear() override { net.held.clear(); }
   bool add(std::size_t k) override { return net.add(batch_[k]); }
-  double asked(std::size_t k) override { return batch_[k]; }
+  double answer_count(std::size_t k) override { return batch_[k]; }
   bool may_cut() const override { return may_be_cut; }
 
  private:

@@ -72,9 +72,9 @@ TEMPLATE_TEST_CASE("averages and parameters are exchanged bit for bit, and train
   parameter_averages mean(watched.ex, watched.learner.parameters(), 0.9);
   auto const values = [](auto& r) { return copied(vec<float const>(r.learner.parameters().flat_values())); };
   for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
-    for (auto const& [in, right] : plain.pass(epoch)) plain.learner.update(in, right, 0.01);
-    for (auto const& [in, right] : watched.pass(epoch)) {
-      watched.learner.update(in, right, 0.01);
+    for (auto const& [in, targets] : plain.pass(epoch)) plain.learner.update(in, targets, 0.01);
+    for (auto const& [in, targets] : watched.pass(epoch)) {
+      watched.learner.update(in, targets, 0.01);
       mean.update();
     }
     auto const weights = values(watched), averages = copied(mean.flat_values());
@@ -122,8 +122,8 @@ TEST_CASE("averages that go on from a copy have the bits of those that never sto
   test::small_run<cpu::backend> r;
   parameter_averages whole(r.ex, r.learner.parameters(), 0.9), later(r.ex, r.learner.parameters(), 0.9);
   auto const epoch = [&](std::uint64_t number, bool both) {
-    for (auto const& [in, right] : r.pass(number)) {
-      r.learner.update(in, right, 0.01);
+    for (auto const& [in, targets] : r.pass(number)) {
+      r.learner.update(in, targets, 0.01);
       whole.update();
       if (both) later.update();
     }
@@ -148,27 +148,27 @@ TEST_CASE("while averages answer, parameters are neither trained, copied nor wri
   auto& parameters = learner.parameters();
   parameter_averages mean(r.ex, parameters, 0.9), other(r.ex, parameters, 0.9);
   auto pass = r.pass(0);
-  auto const& [in, right] = *pass.begin();
-  learner.update(in, right, 0.01);
+  auto const& [in, targets] = *pass.begin();
+  learner.update(in, targets, 0.01);
   mean.update();
   auto const then = learner.snapshot();
-  learner.update(in, right, 0.01);
+  learner.update(in, targets, 0.01);
   mean.update();
   auto const weights = copied(vec<float const>(parameters.flat_values())), averages = copied(mean.flat_values());
   auto const refused = [](auto&& work) {
     CHECK_THROWS_WITH(work(), contains("averages are in the place of the parameters, so these are neither trained, "
                                        "saved nor written; exchange() them first"));
   };
-  learner.accumulate(in, right, 1);
+  learner.accumulate(in, targets, 1);
   mean.in_use([&] {
     refused([&] { learner.finish(0.01); });
     learner.set_step(learner.step());  // forgets the part
     refused([&] { learner.restore(then); });
     refused([&] { (void)learner.snapshot(); });
     refused([&] { initialize(parameters, 9); });
-    refused([&] { learner.compute_gradient(in, right); });
-    refused([&] { learner.update(in, right, 0.01); });
-    refused([&] { learner.accumulate(in, right, 0.5); });
+    refused([&] { learner.compute_gradient(in, targets); });
+    refused([&] { learner.update(in, targets, 0.01); });
+    refused([&] { learner.accumulate(in, targets, 0.5); });
     refused([&] { other.update(); });
     refused([&] { (void)find_rate(learner, [&](std::uint64_t epoch) { return r.pass(epoch); }); });
     refused([&] { (void)fit(learner, [&](std::uint64_t epoch) { return r.pass(epoch); }, {}); });
@@ -176,7 +176,7 @@ TEST_CASE("while averages answer, parameters are neither trained, copied nor wri
     adam_optimizer const adam(parameters);
     refused([&] { adam.update(r.ex, parameters, clock); });
     CHECK(copied(vec<float const>(parameters.flat_values())) == averages);
-    CHECK(learner.loss_of(in, right) > 0);
+    CHECK(learner.loss_of(in, targets) > 0);
   });
   CHECK(copied(vec<float const>(parameters.flat_values())) == weights);
   CHECK(copied(mean.flat_values()) == averages);
@@ -193,8 +193,8 @@ TEST_CASE("what cannot be meant is refused in a sentence, and a failure leaves t
   mean.exchange();
   CHECK_THROWS_WITH(mean.update(), contains("while the averages are in the place of the parameters"));
   CHECK_THROWS_WITH(mean.values(), contains("exchange() them first"));
-  for (auto const& [in, right] : r.pass(0))
-    CHECK_THROWS_WITH(r.learner.update(in, right, 0.01),
+  for (auto const& [in, targets] : r.pass(0))
+    CHECK_THROWS_WITH(r.learner.update(in, targets, 0.01),
                       contains("trainer: averages are in the place of the parameters, so these are neither trained"));
   parameter_averages other(r.ex, parameters, 0.9);
   mean.exchange();
@@ -202,7 +202,7 @@ TEST_CASE("what cannot be meant is refused in a sentence, and a failure leaves t
   other.exchange();
   CHECK_THROWS_WITH(mean.exchange(), contains("other averages are in the place of the parameters"));
   other.exchange();
-  for (auto const& [in, right] : r.pass(0)) r.learner.update(in, right, 0.01);
+  for (auto const& [in, targets] : r.pass(0)) r.learner.update(in, targets, 0.01);
   CHECK_THROWS_AS(mean.in_use([]() -> int { throw std::runtime_error("stopped"); }), std::runtime_error);
   CHECK_FALSE(mean.exchanged());
   CHECK(mean.in_use([] { return 7; }) == 7);

@@ -28,13 +28,13 @@ TEMPLATE_TEST_CASE("an evaluation is of all samples, whatever the batches, and b
   CHECK_THAT(cut.loss, test::WithinRel(whole.loss, 1e-12));
   CHECK(cut.accuracy == whole.accuracy);
   REQUIRE(whole.by.size() == 3);
-  std::uint64_t right = 0;
+  std::uint64_t correct = 0;
   for (auto const& [n, of_group] : whole.by) {
     CHECK((n >= 2 && n <= 4 && of_group.total == 3));
-    CHECK(cut.by.at(n).right == of_group.right);
-    right += of_group.right;
+    CHECK(cut.by.at(n).correct == of_group.correct);
+    correct += of_group.correct;
   }
-  CHECK_THAT(whole.accuracy, test::WithinRel(static_cast<double>(right) / 9, 1e-12));
+  CHECK_THAT(whole.accuracy, test::WithinRel(static_cast<double>(correct) / 9, 1e-12));
 
   // The loss is that of the whole batch, and what is right is what the logits say.
   double by_hand = 0;
@@ -111,7 +111,7 @@ TEST_CASE("further questions are no samples: what has them is refused") {
 
 TEST_CASE("an evaluation leaves dropout out and the trainer as it was") {
   test::small_run<cpu::backend> r(keep::everything, 0.4);
-  for (auto const& [in, right] : r.pass(0)) r.learner.update(in, right, 0.01);
+  for (auto const& [in, correct] : r.pass(0)) r.learner.update(in, correct, 0.01);
   auto const loss = r.learner.loss(), norm = r.learner.norm();
   auto const before = r.learner.snapshot();
   auto const gradients = r.learner.parameters().flat_gradients();

@@ -26,8 +26,8 @@ TEMPLATE_TEST_CASE("epochs are the updates of their batches, at the rates of the
                          {.epochs = 2, .first_epoch = 3, .schedule = schedule});
   double sum = 0, largest = 0;
   for (std::uint64_t epoch = 3; epoch < 5; ++epoch)
-    for (auto const& [in, right] : by_hand.pass(epoch)) {
-      by_hand.learner.update(in, right, schedule.rate(by_hand.learner.step()));
+    for (auto const& [in, targets] : by_hand.pass(epoch)) {
+      by_hand.learner.update(in, targets, schedule.rate(by_hand.learner.step()));
       if (epoch == 3) sum += by_hand.learner.loss(), largest = std::max(largest, by_hand.learner.norm());
     }
   CHECK(by_fit.learner.snapshot() == by_hand.learner.snapshot());

@@ -18,7 +18,7 @@ TEST_CASE("accuracy counts rows with a target") {
   accuracy a;
   CHECK(std::isnan(a.fraction()));
   a.add(make_vec(predicted.data(), 4), make_vec(target.data(), 4));
-  CHECK((a.right == 2 && a.total == 3));
+  CHECK((a.correct == 2 && a.total == 3));
   a.add(make_vec(predicted.data(), 1), make_vec(target.data(), 1));
   CHECK_THAT(a.fraction(), WithinRel(0.75, 1e-15));
   CHECK_THROWS_WITH(a.add(make_vec(predicted.data(), 3), make_vec(target.data(), 4)),

@@ -42,7 +42,7 @@ TEMPLATE_TEST_CASE("a pass says what a trainer says, and needs the memory that i
   auto const& capacity = b.r.learner.given().capacity;
   CHECK(passes::saved_bytes(b.r.learner.model(), capacity, keep::everything) == planned.saved);
   CHECK(passes::scratch_bytes(b.r.ex, b.r.learner.model(), capacity, keep::everything) == planned.scratch);
-  for (auto const& [in, right] : b.r.pass(0)) {
+  for (auto const& [in, targets] : b.r.pass(0)) {
     auto const quiet = b.said(in, false);
     CHECK(quiet == numbers(b.r.learner.infer(in)));
     b.step = 0;
@@ -56,8 +56,8 @@ TEMPLATE_TEST_CASE("a pass says what a trainer says, and needs the memory that i
 TEMPLATE_TEST_CASE("loss and backward find what a pass has left", "", TRIAD_TEST_BACKENDS) {
   beside_trainer<TestType> b(0.3);
   auto& learner = b.r.learner;
-  for (auto const& [in, right] : b.r.pass(0)) {
-    learner.compute_gradient(in, right);
+  for (auto const& [in, targets] : b.r.pass(0)) {
+    learner.compute_gradient(in, targets);
     auto const gradient = learner.parameters().flat_gradients();
     std::vector<float> const expected(gradient.data_handle(), gradient.data_handle() + gradient.extent(0));
     auto const loss = learner.loss();
@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("loss and backward find what a pass has left", "", TRIAD_TEST
     float found = 0;
     auto const values = learner.parameters().values();
     auto const& input = in;
-    auto const& answers = right;
+    auto const& answers = targets;
     (void)b.passes.forward(values, in, true, [&](call const& c, auto const& at) {
       b.passes.applied().loss(b.r.ex, *c.scratch, input, at.scores, answers, make_vec(&found, 1), at.d_scores);
       b.passes.applied().backward(b.r.ex, c, values, input, at.saved, at.d_scores, learner.parameters().gradients());
@@ -93,7 +93,7 @@ TEST_CASE("a batch that is too large, and a depth that is not planned for, are r
   model_passes<edge_transformer<float>, cpu::backend> small(b.r.ex, b.r.learner.model(), room_for(b.r.data, 1),
                                                             keep::nothing, 1, &b.step);
   auto const values = b.r.learner.parameters().values();
-  for (auto const& [in, right] : b.r.pass(0, 9)) {
+  for (auto const& [in, targets] : b.r.pass(0, 9)) {
     auto const& input = in;
     CHECK_THROWS_WITH(small.forward(values, input, false, [](call const&, auto const&) {}),
                       contains("model_passes: a batch of 9 graphs") &&

@@ -265,12 +265,12 @@ struct small_training : test::small_run<Ex> {
   // What run() asks of a learner.
   std::uint64_t step() const { return asked.step(); }
   void update(double rate) {
-    auto const [in, right] = this->loader.upload();
-    asked.update(in, right, rate);
+    auto const [in, targets] = this->loader.upload();
+    asked.update(in, targets, rate);
   }
   void accumulate(double fraction) {
-    auto const [in, right] = this->loader.upload();
-    this->learner.accumulate(in, right, fraction);
+    auto const [in, targets] = this->loader.upload();
+    this->learner.accumulate(in, targets, fraction);
   }
   void finish(double rate) { this->learner.finish(rate); }
   share_range shares() const { return this->learner.shares(); }

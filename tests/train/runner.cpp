@@ -27,7 +27,7 @@ TEMPLATE_TEST_CASE("a runner of a model says what a trainer says, and holds no m
   runner run(r.ex, r.learner.model(), room_for(r.data, 9));
   put_snapshot(r.learner.snapshot(), run.parameters());
   for (index_t const most : {9, 2}) {
-    for (auto const& [in, right] : batches(r.loader, r.data, test::add_small_graph, {.most = most}))
+    for (auto const& [in, targets] : batches(r.loader, r.data, test::add_small_graph, {.most = most}))
       CHECK(numbers(run(in)) == numbers(r.learner.infer(in)));
   }
   CHECK(run.bytes() <= answering.learner.bytes().total());

@@ -43,8 +43,8 @@ void answer_in_batches(network& net, graph_list const& graphs, Answer const& ans
       answer, take);
 }
 
-double share_of(std::size_t right, graph_list const& graphs) {
-  return graphs.empty() ? 0 : static_cast<double>(right) / static_cast<double>(graphs.size());
+double share_of(std::size_t correct, graph_list const& graphs) {
+  return graphs.empty() ? 0 : static_cast<double>(correct) / static_cast<double>(graphs.size());
 }
 
 }  // namespace
@@ -70,9 +70,9 @@ int answerer::operator()(labelled_graph const& graph) {
 }
 
 double accuracy(network& net, graph_list const& graphs) {
-  std::size_t right = 0;
-  answer_all(net, graphs, [&](labelled_graph const& g, int answer) { right += answer == g.target ? 1u : 0u; });
-  return share_of(right, graphs);
+  std::size_t correct = 0;
+  answer_all(net, graphs, [&](labelled_graph const& g, int answer) { correct += answer == g.target ? 1u : 0u; });
+  return share_of(correct, graphs);
 }
 
 std::size_t widest(std::vector<std::string> const& names) {
@@ -168,9 +168,9 @@ void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_
   std::vector<std::string> names;
   for (auto const& part : parts) names.push_back(triad::programs::printable_name(part.name));
   triad::programs::confusion answers;
-  std::vector<std::size_t> right(parts.size());
+  std::vector<std::size_t> correct(parts.size());
   auto const answered = [&](std::size_t part, labelled_graph const& g, int answer) {
-    right[part] += answer == g.target ? 1u : 0u;
+    correct[part] += answer == g.target ? 1u : 0u;
     answers.add(parts[part].name, words.targets.name_or_none(g.target), words.target_name(answer));
   };
   if (o.more_runs.empty()) {
@@ -182,7 +182,7 @@ void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_
     answer_together(o, file, parts, answered);
   }
   for (std::size_t p = 0; p < parts.size(); ++p)
-    fmt::print("{:<{}}  {:.3f}  ({} questions)\n", names[p], widest(names), share_of(right[p], parts[p].graphs),
+    fmt::print("{:<{}}  {:.3f}  ({} questions)\n", names[p], widest(names), share_of(correct[p], parts[p].graphs),
                parts[p].graphs.size());
   if (o.confusion) fmt::print("{}", answers.table());
   if (!o.out.empty()) triad::programs::first_writes(o.out + "/confusion.csv", answers.csv());

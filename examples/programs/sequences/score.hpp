@@ -15,9 +15,9 @@
 namespace sequences {
 
 struct share {
-  std::size_t right = 0, all = 0;
+  std::size_t correct = 0, all = 0;
 
-  double percent() const { return all == 0 ? 0 : 100 * static_cast<double>(right) / static_cast<double>(all); }
+  double percent() const { return all == 0 ? 0 : 100 * static_cast<double>(correct) / static_cast<double>(all); }
 };
 
 inline std::vector<std::string> references_of(test_part const& part) {
@@ -44,19 +44,19 @@ inline std::vector<figure> plain_bleu(test_part const& part, std::vector<std::st
 
 /// right(hypothesis, reference), by kind of sentence.
 template <class Right>
-std::map<std::string, share> right_ones(Right const& right, std::vector<text_pair> const& pairs,
+std::map<std::string, share> right_ones(Right const& correct, std::vector<text_pair> const& pairs,
                                         std::vector<std::string> const& hypotheses) {
   std::map<std::string, share> kinds;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     auto& kind = kinds[pairs[i].kind];
-    kind.right += right(hypotheses[i], pairs[i].target) ? 1 : 0, ++kind.all;
+    kind.correct += correct(hypotheses[i], pairs[i].target) ? 1 : 0, ++kind.all;
   }
   return kinds;
 }
 
 inline share total(std::map<std::string, share> const& kinds) {
   share all;
-  for (auto const& [kind, s] : kinds) all.right += s.right, all.all += s.all;
+  for (auto const& [kind, s] : kinds) all.correct += s.correct, all.all += s.all;
   return all;
 }
 

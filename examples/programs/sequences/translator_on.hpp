@@ -84,9 +84,9 @@ class translator_on final : public triad::programs::learner_on<translator_on<Mod
   auto upload() { return loader_.upload_padded(); }
 
   double loss() override {
-    auto const [in, right] = loader_.upload();
+    auto const [in, targets] = loader_.upload();
     auto const logits = trainer_.infer(in);
-    auto const next = host(right.next.data_handle(), right.next.extent(0));
+    auto const next = host(targets.next.data_handle(), targets.next.extent(0));
     auto const values =
         host(logits.data_handle(), logits.extent(0) * logits.extent(1));  // one copy: a device is waited for once
     double sum = 0;

@@ -74,7 +74,7 @@ choice_record choices_of(machine& net, placed_rows const& rows, index_t most, tr
       at->needed = needed(p);
     }
     ++at->rows;
-    at->right += symbols_of(memory.back(), positions) == symbols_of(rows[i].target, positions) ? 1 : 0;
+    at->correct += symbols_of(memory.back(), positions) == symbols_of(rows[i].target, positions) ? 1 : 0;
     at->certainty += certainty(said, p, memory);
     auto const root = labels.label(source.label(0));
     if (std::find(at->roots.begin(), at->roots.end(), root) == at->roots.end()) at->roots.push_back(root);
@@ -104,7 +104,7 @@ std::string to_json_line(choice_record const& r) {
   for (auto const& p : r.programs)
     json["programs"].push_back({{"program", p.program},
                                 {"rows", p.rows},
-                                {"right", p.right},
+                                {"right", p.correct},
                                 {"certainty", p.certainty},
                                 {"roots", p.roots},
                                 {"needed", p.needed}});
@@ -206,7 +206,7 @@ std::string to_text(std::vector<choice_record> const& all) {
     auto const& p = last.programs[i];
     for (std::size_t k = 0; k < std::min(used.size(), p.needed.size()); ++k) used[k] = used[k] || p.needed[k];
     if (i < most_programs)
-      text += fmt::format("{:>6}  {} right, certainty {:.2f}, of {}: {}\n", p.rows, p.right, p.certainty,
+      text += fmt::format("{:>6}  {} right, certainty {:.2f}, of {}: {}\n", p.rows, p.correct, p.certainty,
                           fmt::join(p.roots, ", "), p.program);
   }
   std::string unused;

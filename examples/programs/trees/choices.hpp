@@ -31,10 +31,10 @@ struct step_choices {
 /// The likeliest choices of some of the rows, as a program.
 struct frequent_program {
   std::string program;
-  std::int64_t rows = 0, right = 0;  // right: run on trees of symbols it gives the right tree
-  double certainty = 0;              // of its least sure choice, mean over rows
-  std::vector<std::string> roots{};  // labels at the roots of their sources
-  std::vector<bool> needed{};        // of every step, in the first of the rows
+  std::int64_t rows = 0, correct = 0;  // right: run on trees of symbols it gives the right tree
+  double certainty = 0;                // of its least sure choice, mean over rows
+  std::vector<std::string> roots{};    // labels at the roots of their sources
+  std::vector<bool> needed{};          // of every step, in the first of the rows
 };
 
 /// One checkpoint's.

@@ -68,7 +68,7 @@ void explain_part(trained& model, program_options const& o, data_reader const& r
                        part.name, of_rows(own.whole), of_rows(t.discrete));
   fmt::print(
       "a program, each choice of weight {:.2f} or more: {} rows; agrees with the machine: {} of them; right: {}\n",
-      o.threshold, of_rows(t.extracted), t.agreeing, t.right);
+      o.threshold, of_rows(t.extracted), t.agreeing, t.correct);
   fmt::print("{} distinct programs{}\n", t.programs.size(),
              t.programs.size() > most_shown ? "; the most frequent:"
              : t.programs.empty()           ? ""

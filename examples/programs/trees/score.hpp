@@ -31,16 +31,16 @@ struct tally {
   }
 
   /// answer: symbols by position.
-  void add(placed_tree right, std::span<index_t const> answer) {
+  void add(placed_tree target, std::span<index_t const> answer) {
     std::int64_t filled = 0, found = 0;
     for (auto const symbol : answer) filled += symbol != 0 ? 1 : 0;
     std::int64_t both = 0;  // filled here and there
-    for (auto const& node : right) {
+    for (auto const& node : target) {
       auto const symbol = answer[static_cast<std::size_t>(node.position)];
       both += symbol != 0 ? 1 : 0;
       found += symbol == node.filler ? 1 : 0;
     }
-    auto const nodes = static_cast<std::int64_t>(right.size()), stray = filled - both;
+    auto const nodes = static_cast<std::int64_t>(target.size()), stray = filled - both;
     ++rows;
     whole += found == nodes && stray == 0 ? 1 : 0;
     right_nodes += found;
@@ -49,7 +49,7 @@ struct tally {
 };
 
 struct program_tally {
-  std::int64_t rows = 0, discrete = 0, extracted = 0, agreeing = 0, right = 0;  // right: of those extracted
+  std::int64_t rows = 0, discrete = 0, extracted = 0, agreeing = 0, correct = 0;  // right: of those extracted
   double least = 1;                                // the smallest weight of all programs' choices
   std::map<std::string, std::int64_t> programs{};  // how often each was extracted
 };
@@ -115,15 +115,15 @@ inline program_tally score_programs(machine& net, placed_rows const& rows, triad
     auto const p = likeliest(said);
     auto const memory = execute(p, tree_of(symbols_of(rows[i].source, positions), positions), positions.depth());
     auto const result = symbols_of(memory.back(), positions);
-    bool const right = result == symbols_of(rows[i].target, positions);
+    bool const correct = result == symbols_of(rows[i].target, positions);
     own.add(rows[i].target, answer);
     ++t.rows;
-    t.discrete += right ? 1 : 0;
+    t.discrete += correct ? 1 : 0;
     double const least = certainty(said, p, memory);
     if (least < threshold) return;
     ++t.extracted;
     t.least = std::min(t.least, least);
-    t.right += right ? 1 : 0;
+    t.correct += correct ? 1 : 0;
     t.agreeing += std::equal(result.begin(), result.end(), answer.begin(), answer.end()) ? 1 : 0;
     ++t.programs[to_text(p, labels)];
   };

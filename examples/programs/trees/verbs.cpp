@@ -20,7 +20,7 @@ constexpr index_t batch_rows = 16;
 void add_programs(triad::programs::text_table& table, std::string const& title, program_tally const& t) {
   table.row({title, percent(tally::part(t.discrete, t.rows)), std::to_string(t.extracted),
              t.extracted > 0 ? fmt::format("{:.3f}", t.least) : "-", std::to_string(t.agreeing),
-             std::to_string(t.right), std::to_string(t.programs.size()), std::to_string(t.rows)});
+             std::to_string(t.correct), std::to_string(t.programs.size()), std::to_string(t.rows)});
 }
 
 int evaluate(program_options& o, data_reader const& read) {

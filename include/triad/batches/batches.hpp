@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const add_one = [](auto& batch, my_sample const& s) { batch.add(...); };
-//   for (auto const& [in, right] : batches(loader, data, add_one, {.shuffle = 1, .epoch = epoch, .most = 100}))
-//     learner.update(in, right, rate);
+//   for (auto const& [in, targets] : batches(loader, data, add_one, {.shuffle = 1, .epoch = epoch, .most = 100}))
+//     learner.update(in, targets, rate);
 //
 // Every sample comes once, and the last batch may be smaller.  A loader made with room_for(data, most)
 // (batches/room_for.hpp) holds any `most` samples.  With less room, let add_one return whether the sample was added: a
@@ -43,7 +43,7 @@ struct batches_options {
 template <class Input, class Answers>
 struct batch_and_answers {
   Input in;
-  Answers right;
+  Answers targets;
 };
 
 /// upload() of any loader, with what is right beside it.  padded: upload_padded(), of a loader that has it.

@@ -86,16 +86,16 @@ struct answers_questions {
   static answers measured_answers(graph_dims const& dims) { return answers(nullptr, dims.questions()); }
   /// Mean cross entropy, of further questions by their weight, and its gradient.
   template <backend Ex>
-  void loss(Ex& ex, arena& scratch, graph_queries const& in, output logits, answers const& right, vec<T> loss,
+  void loss(Ex& ex, arena& scratch, graph_queries const& in, output logits, answers const& targets, vec<T> loss,
             output dlogits) const {
     index_t const b = in.graphs.dims.graphs, f = in.graphs.dims.further;
-    if (f == 0) return cross_entropy(ex, logits, right, loss, dlogits);
+    if (f == 0) return cross_entropy(ex, logits, targets, loss, dlogits);
     auto const frame = scratch.open();
     auto const of_further = scratch.make<vec<T>>(1);
     auto const d_further = rows_of(dlogits, b, f);
     auto const* const share = in.further_share.data_handle();
-    cross_entropy(ex, rows_of(logits, 0, b), make_vec(right.data_handle(), b), loss, rows_of(dlogits, 0, b));
-    cross_entropy(ex, rows_of(logits, b, f), make_vec(right.data_handle() + b, f), of_further, d_further);
+    cross_entropy(ex, rows_of(logits, 0, b), make_vec(targets.data_handle(), b), loss, rows_of(dlogits, 0, b));
+    cross_entropy(ex, rows_of(logits, b, f), make_vec(targets.data_handle() + b, f), of_further, d_further);
     transform(ex, detail::take_fraction<T>{share}, d_further, d_further);
     transform(ex, detail::add_fraction<T>{share}, loss, of_further, loss);
   }

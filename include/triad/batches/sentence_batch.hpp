@@ -107,10 +107,10 @@ struct parses_sentences {
   static answers measured_answers(graph_dims const& dims) { return answers::measured(dims); }
   /// The sum of five mean cross entropies, and its gradient.
   template <backend Ex>
-  void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& right, vec<T> loss,
+  void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& targets, vec<T> loss,
             output const& d) const {
     auto const frame = scratch.open();
-    parse_loss(ex, scratch, arcs_of(in), in.graphs, scores, right, loss, scratch.make<vec<T>>(5), d);
+    parse_loss(ex, scratch, arcs_of(in), in.graphs, scores, targets, loss, scratch.make<vec<T>>(5), d);
   }
 
   /// How the scores of edges are scores of parents.

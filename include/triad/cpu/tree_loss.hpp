@@ -15,8 +15,8 @@ void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec
   T const per_row = T(1) / T(x.extent(0)), per_empty = per_row * T(o.empty_weight);
   parallel_rows(ex, x.extent(0), 256, [&](index_t first, index_t count, int) {
     for (index_t r = first; r < first + count; ++r) {
-      index_t const right = target(r);
-      TRIAD_EXPECTS(right >= 0 && right < symbols, target_outside("tree_loss", r, right, symbols));
+      index_t const symbol = target(r);
+      TRIAD_EXPECTS(symbol >= 0 && symbol < symbols, target_outside("tree_loss", r, symbol, symbols));
       T const* const from = &x(r, 0);
       T* const to = &dx(r, 0);
       auto const squares = [&](index_t begin, index_t end) {
@@ -26,9 +26,9 @@ void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec
         return part;
       };
       // Around the right symbol: what is near 1 there must not be taken off a sum.
-      T const sum = right == 0 ? squares(1, symbols) : squares(1, right) + squares(right + 1, symbols);
+      T const sum = symbol == 0 ? squares(1, symbols) : squares(1, symbol) + squares(symbol + 1, symbols);
       T slope = 2 * per_row;
-      if (right == 0) {
+      if (symbol == 0) {
         T const norm = std::sqrt(sum);
         slope = norm == T(0) ? T(0) : per_empty / norm;
         of_rows(r) = norm * per_empty;
@@ -36,10 +36,10 @@ void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec
 #pragma omp simd
       for (index_t v = 0; v < symbols; ++v) to[v] = from[v] * slope;
       to[0] = T(0);
-      if (right == 0) continue;
-      reference::distance_from_one<T> const of_right(o, from[right]);
-      of_rows(r) = (sum + of_right.value) * per_row;
-      to[right] = per_row * of_right.slope;
+      if (symbol == 0) continue;
+      reference::distance_from_one<T> const of_target(o, from[symbol]);
+      of_rows(r) = (sum + of_target.value) * per_row;
+      to[symbol] = per_row * of_target.slope;
     }
   });
 }

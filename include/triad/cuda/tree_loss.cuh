@@ -46,24 +46,24 @@ struct tree_loss_rows {
                                matrix<T> dx, tree_distance distance, T floor, T empty_weight) const {
     warp_row const own(b, x);
     T const per_row = T(1) / static_cast<T>(x.extent(0)), per_empty = per_row * empty_weight;
-    index_t const right = own.live ? target(own.r) : 0;
-    auto const is_right = [&](index_t v) { return v == right && right > 0; };
+    index_t const symbol = own.live ? target(own.r) : 0;
+    auto const is_target = [&](index_t v) { return v == symbol && symbol > 0; };
     // Of the right symbol alone: in a row that has none nobody reads the other's.
     auto const of = [&](T value) { return distance_from_one<T>(distance, floor, value); };
-    T const sum =
-        sum_of_symbols<T>(b, own, x, [&](T value, index_t v) { return is_right(v) ? of(value).value : value * value; });
+    T const sum = sum_of_symbols<T>(b, own, x,
+                                    [&](T value, index_t v) { return is_target(v) ? of(value).value : value * value; });
     T const norm = ::cuda::std::sqrt(sum), of_empty = norm == T(0) ? T(0) : per_empty / norm,
-            slope = right > 0 ? 2 * per_row : of_empty;
+            slope = symbol > 0 ? 2 * per_row : of_empty;
     each_column<0>(b.lane(), own.d, [&](int, index_t v) {
       T const value = x(own.r, v);
-      dx(own.r, v) = v == 0 ? T(0) : is_right(v) ? per_row * of(value).slope : value * slope;
+      dx(own.r, v) = v == 0 ? T(0) : is_target(v) ? per_row * of(value).slope : value * slope;
     });
     if (!own.live || b.lane() != 0) return;
     // Nobody is there to tell of a symbol outside the scores, so its loss is NaN.
-    bool const known = right >= 0 && right < own.d;
-    of_rows(own.r) = !known      ? ::cuda::std::numeric_limits<T>::quiet_NaN()
-                     : right > 0 ? sum * per_row
-                                 : norm * per_empty;
+    bool const known = symbol >= 0 && symbol < own.d;
+    of_rows(own.r) = !known       ? ::cuda::std::numeric_limits<T>::quiet_NaN()
+                     : symbol > 0 ? sum * per_row
+                                  : norm * per_empty;
   }
 };
 

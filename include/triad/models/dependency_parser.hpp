@@ -82,10 +82,10 @@ struct dependency_parser {
 
   /// The sum of two mean cross entropies, and its gradient.
   template <backend Ex>
-  void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& right, vec<T> loss,
+  void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& targets, vec<T> loss,
             output const& d) const {
     TRIAD_EXPECTS(in.pairs.count() == in.graphs.dims.nodes, "dependency_parser: to learn, one pair a token is needed");
-    dependency_loss(ex, scratch, in.graphs, scores, right, loss, d);
+    dependency_loss(ex, scratch, in.graphs, scores, targets, loss, d);
   }
 
   template <backend Ex>

@@ -196,9 +196,9 @@ struct edge_transformer_seq2seq {
 
   /// Cross entropy, smoothed, of what follows each token.
   template <backend Ex>
-  void loss(Ex& ex, arena&, input const&, output const& logits, answers const& right, vec<T> loss,
+  void loss(Ex& ex, arena&, input const&, output const& logits, answers const& targets, vec<T> loss,
             output const& d) const {
-    cross_entropy(ex, logits, right.next, loss, d, smoothing);
+    cross_entropy(ex, logits, targets.next, loss, d, smoothing);
   }
 
   /// What either side's layers are given.

@@ -203,9 +203,9 @@ struct fused_transformer {
 
   /// Cross entropy, smoothed, of what follows each token.
   template <backend Ex>
-  void loss(Ex& ex, arena&, input const&, output const& logits, answers const& right, vec<T> loss,
+  void loss(Ex& ex, arena&, input const&, output const& logits, answers const& targets, vec<T> loss,
             output const& d) const {
-    cross_entropy(ex, logits, right.next, loss, d, smoothing);
+    cross_entropy(ex, logits, targets.next, loss, d, smoothing);
   }
 
   placed_tokens<T> source_tokens(input const& in) const { return {in.source_token, in.source_position, waves_of(in)}; }

@@ -310,9 +310,9 @@ struct tree_machine {
   answers measured_answers(tree_dims const& d) const { return {vec<index_t const>(nullptr, d.batch * positions)}; }
 
   template <backend Ex>
-  void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& right, vec<T> loss,
+  void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& targets, vec<T> loss,
             output const& d) const {
-    tree_loss(ex, scratch, as_matrix(read_only(scores)), right.symbols, loss, as_matrix(d), in.loss);
+    tree_loss(ex, scratch, as_matrix(read_only(scores)), targets.symbols, loss, as_matrix(d), in.loss);
   }
 
  private:

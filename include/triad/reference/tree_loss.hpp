@@ -49,12 +49,12 @@ void do_tree_loss(backend&, matrix<T const> x, vec<index_t const> target, vec<T>
       for (index_t v = 1; v < x.extent(1); ++v) dx(r, v) = x(r, v) * slope;
       continue;
     }
-    distance_from_one<T> const of_right(o, x(r, target(r)));
+    distance_from_one<T> const of_target(o, x(r, target(r)));
     T sum = 0;
     for (index_t v = 1; v < x.extent(1); ++v) {
-      bool const right = v == target(r);
-      sum += right ? of_right.value : x(r, v) * x(r, v);
-      dx(r, v) = per_row * (right ? of_right.slope : 2 * x(r, v));
+      bool const is_target = v == target(r);
+      sum += is_target ? of_target.value : x(r, v) * x(r, v);
+      dx(r, v) = per_row * (is_target ? of_target.slope : 2 * x(r, v));
     }
     of_rows(r) = sum * per_row;
   }

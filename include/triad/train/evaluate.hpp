@@ -67,30 +67,30 @@ evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne ad
   triad::accuracy all;
   double loss = 0;
   row_classes classes(learner.context());
-  std::vector<index_t> right;
+  std::vector<index_t> targets;
   auto pass = batches(batch, data, std::move(add_one), {.most = options.most});
   for (auto const& both : pass) {  // no binding: clang asks `requires` about none
     auto const& in = both.in;
-    auto const& asked = both.right;
+    auto const& batch_targets = both.targets;
     if constexpr (requires { in.graphs.dims.further; })
       TRIAD_EXPECTS(in.graphs.dims.further == 0,
                     "evaluate: a batch has " + std::to_string(in.graphs.dims.further) +
                         " further questions, which are no samples; add the samples without them");
-    auto const said = learner.judge(in, asked);
+    auto const said = learner.judge(in, batch_targets);
     index_t const rows = said.said.extent(0);
     auto const& best = classes.or_none(said.said);
-    right.resize(best.size());
-    where.to_host(right.data(), asked.data_handle(), right.size() * sizeof(index_t));
+    targets.resize(best.size());
+    where.to_host(targets.data(), batch_targets.data_handle(), targets.size() * sizeof(index_t));
 
     auto const before = all.total;
-    all.add(make_vec<index_t const>(best.data(), rows), make_vec<index_t const>(right.data(), rows));
+    all.add(make_vec<index_t const>(best.data(), rows), make_vec<index_t const>(targets.data(), rows));
     if (all.total > before) loss += static_cast<double>(said.loss) * static_cast<double>(all.total - before);
     if (!options.group) continue;
     TRIAD_EXPECTS(rows == pass.samples(), "evaluate: groups need one row a sample, and a batch of " +
                                               std::to_string(pass.samples()) + " samples has " + std::to_string(rows));
     for (index_t k = 0; k < rows; ++k)
       found.by[options.group(data[pass.sample(k)])].add(make_vec<index_t const>(best.data() + k, 1),
-                                                        make_vec<index_t const>(right.data() + k, 1));
+                                                        make_vec<index_t const>(targets.data() + k, 1));
   }
   found.answers = all.total;
   found.accuracy = all.fraction();

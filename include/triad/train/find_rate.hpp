@@ -53,10 +53,10 @@ rate_search find_rate(Learner& learner, Train&& train, find_rate_options const& 
   bool over = false;
   auto const search_epoch = [&](std::uint64_t epoch) {
     bool any = false;
-    for (auto const& [in, right] : train(epoch)) {
+    for (auto const& [in, targets] : train(epoch)) {
       any = true;
       auto const k = found.points.size();
-      learner.update(in, right, rate_at(k));
+      learner.update(in, targets, rate_at(k));
       auto const loss = static_cast<double>(learner.loss());
       weight *= old;
       mean = old * mean + (1 - old) * loss;

@@ -16,7 +16,7 @@ namespace triad {
 
 /// Right answers among all, counted batch by batch.
 struct accuracy {
-  std::uint64_t right = 0, total = 0;
+  std::uint64_t correct = 0, total = 0;
 
   /// Rows with a negative target do not count.  Both lie on the host.
   void add(vec<index_t const> predicted, vec<index_t const> target) {
@@ -24,12 +24,12 @@ struct accuracy {
     for (index_t r = 0; r < target.extent(0); ++r) {
       if (target(r) < 0) continue;
       ++total;
-      if (predicted(r) == target(r)) ++right;
+      if (predicted(r) == target(r)) ++correct;
     }
   }
   /// In [0, 1]; not a number where nothing was counted.
   double fraction() const {
-    return total > 0 ? static_cast<double>(right) / static_cast<double>(total)
+    return total > 0 ? static_cast<double>(correct) / static_cast<double>(total)
                      : std::numeric_limits<double>::quiet_NaN();
   }
 };

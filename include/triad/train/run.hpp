@@ -184,8 +184,8 @@ void make_update(Learner& learner, Batch&& batch, double rate) {
     }
     if (finishes) learner.finish(rate);
   } else {
-    auto const& [in, right] = batch;
-    learner.update(in, right, rate);
+    auto const& [in, targets] = batch;
+    learner.update(in, targets, rate);
   }
 }
 
@@ -269,8 +269,8 @@ class run_learner {
 
   std::uint64_t step() const { return trainer_.step(); }
   template <class Input, class Answers>
-  void update(Input const& in, Answers const& right, double rate) {
-    trainer_.update(in, right, rate);
+  void update(Input const& in, Answers const& targets, double rate) {
+    trainer_.update(in, targets, rate);
     if constexpr (!std::is_void_v<Averages>) averages_->update();
   }
   std::vector<update_record> const& records() {

@@ -99,14 +99,14 @@ class trainer {
 
   /// One step of Adam on the loss of a batch.  Afterwards loss() and norm() are of this batch.  A device is not
   /// waited for, but by the first update; records() asks it.  Parameters without first values are a contract_violation.
-  void update(typename Model::input const& in, answers const& right, double rate) {
+  void update(typename Model::input const& in, answers const& targets, double rate) {
     parts_.expect_none();
     TRIAD_EXPECTS(options_.shares == 1, "trainer: a batch in shares comes by begin_share(), accumulate() and finish()");
     expect_begun();
     expect_step(rate);
     clock_.set(step_, rate);
-    replay(ex_, key_of(in, right, use_of_batch::update), [&] {
-      compute_gradient(in, right, options_.max_norm);
+    replay(ex_, key_of(in, targets, use_of_batch::update), [&] {
+      compute_gradient(in, targets, options_.max_norm);
       step_parameters();
     });
     ++step_;
@@ -118,13 +118,13 @@ class trainer {
   /// mean over answers (a parser's five, a dependency parser's two: where every token is asked for all); dropout draws
   /// anew for every part.  finish() refuses other sums, but 0: nothing was asked.  Of several processes each sees its
   /// own fractions alone, so only a sum above 1.
-  void accumulate(typename Model::input const& in, answers const& right, double fraction) {
+  void accumulate(typename Model::input const& in, answers const& targets, double fraction) {
     parts_.expect_part(fraction);
     expect_begun();
     clock_.set_part(step_, part(), fraction);
-    replay(ex_, key_of(in, right, parts_.is_first() ? use_of_batch::first_part : use_of_batch::later_part), [&] {
+    replay(ex_, key_of(in, targets, parts_.is_first() ? use_of_batch::first_part : use_of_batch::later_part), [&] {
       if (parts_.is_first()) zero_sums();
-      add_gradient(in, right, part_loss_, detail::weigh<T, Ex>{ex_, clock_.fraction()});
+      add_gradient(in, targets, part_loss_, detail::weigh<T, Ex>{ex_, clock_.fraction()});
       transform(ex_, detail::add_fraction<T>{clock_.fraction()}, loss_, part_loss_, loss_);
     });
     parts_.add(fraction);
@@ -149,8 +149,8 @@ class trainer {
       begin_share(s);
       auto const [first, last] = examples_of_share(s, mine.all, examples);
       if (first == last) continue;
-      auto const& [in, right] = load(first, last);
-      accumulate(in, right, static_cast<double>(last - first) / static_cast<double>(examples));
+      auto const& [in, targets] = load(first, last);
+      accumulate(in, targets, static_cast<double>(last - first) / static_cast<double>(examples));
     }
     finish(rate);
   }
@@ -189,11 +189,11 @@ class trainer {
   }
 
   /// The gradient of the loss, the loss, and the gradient's norm before it is clipped; no step.
-  void compute_gradient(typename Model::input const& in, answers const& right, double max_norm = 0) {
+  void compute_gradient(typename Model::input const& in, answers const& targets, double max_norm = 0) {
     parts_.expect_none();
     parameters_.expect_weights("trainer");
     parameters_.zero_gradients(ex_);
-    add_gradient(in, right, loss_, [](output const&) {});
+    add_gradient(in, targets, loss_, [](output const&) {});
     clip_summed(max_norm);
   }
 
@@ -217,15 +217,15 @@ class trainer {
     T loss;
   };
   /// infer() and loss_of() in one pass.
-  judgement judge(typename Model::input const& in, answers const& right) {
+  judgement judge(typename Model::input const& in, answers const& targets) {
     parameters_.expect_begun("trainer");
     auto const said = passes_.forward(parameters_.values(), in, false, [&](call const& c, placed const& at) {
-      passes_.applied().loss(ex_, *c.scratch, in, at.scores, right, part_loss_, at.d_scores);
+      passes_.applied().loss(ex_, *c.scratch, in, at.scores, targets, part_loss_, at.d_scores);
     });
     return {said, read(part_loss_)};
   }
   /// The loss of a batch, without dropout; gradients, loss() and norm() stay as they are.  Waits for the device.
-  T loss_of(typename Model::input const& in, answers const& right) { return judge(in, right).loss; }
+  T loss_of(typename Model::input const& in, answers const& targets) { return judge(in, targets).loss; }
 
   /// Over which terms an edge attends, after a pass over the batch: (heads, terms).  Of a model with attention_weights,
   /// in memory of its own on the host.  A contract_violation where there is no such layer, graph or edge, or where the
@@ -306,13 +306,13 @@ class trainer {
 
   enum class use_of_batch : std::uint64_t { update, first_part, later_part };
   /// What replayed work is known by.
-  std::uint64_t key_of(typename Model::input const& in, answers const& right, use_of_batch what) const {
+  std::uint64_t key_of(typename Model::input const& in, answers const& targets, use_of_batch what) const {
     replay_key key;
     key.add(static_cast<std::uint64_t>(what));
     key.add(std::uint64_t{drops_});
     passes_.add_pass(key);
     add_to_key(key, in);
-    add_to_key(key, right);
+    add_to_key(key, targets);
     return key.value();
   }
 
@@ -358,10 +358,10 @@ class trainer {
 
   /// Adds to the gradients; between loss and backward, weigh(d_scores).
   template <class Weigh>
-  void add_gradient(typename Model::input const& in, answers const& right, vec<T> loss, Weigh&& weigh) {
+  void add_gradient(typename Model::input const& in, answers const& targets, vec<T> loss, Weigh&& weigh) {
     auto const& model = passes_.applied();
     (void)passes_.forward(parameters_.values(), in, drops_, [&](call const& c, placed const& at) {
-      model.loss(ex_, *c.scratch, in, at.scores, right, loss, at.d_scores);
+      model.loss(ex_, *c.scratch, in, at.scores, targets, loss, at.d_scores);
       weigh(at.d_scores);
       model.backward(ex_, c, parameters_.values(), in, at.saved, at.d_scores, parameters_.gradients());
     });

@@ -45,13 +45,13 @@ class learner_on : public Interface {
   }
 
   void update(double rate) override {
-    auto const [in, right] = self().upload();
-    trainer_.update(in, right, rate);
+    auto const [in, targets] = self().upload();
+    trainer_.update(in, targets, rate);
     if (averages_) averages_->update();
   }
   void accumulate(double fraction) override {
-    auto const [in, right] = self().upload();
-    trainer_.accumulate(in, right, fraction);
+    auto const [in, targets] = self().upload();
+    trainer_.accumulate(in, targets, fraction);
   }
   share_range shares() const override { return trainer_.shares(); }
   void begin_share(index_t share) override { trainer_.begin_share(share); }
@@ -60,8 +60,8 @@ class learner_on : public Interface {
     if (averages_) averages_->update();
   }
   void rehearse() override {
-    auto const [in, right] = self().upload();
-    trainer_.compute_gradient(in, right);
+    auto const [in, targets] = self().upload();
+    trainer_.compute_gradient(in, targets);
     (void)trainer_.loss();  // a device works on while the host goes on; this waits
   }
   std::vector<update_record> const& records() override {

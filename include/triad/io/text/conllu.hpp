@@ -300,15 +300,15 @@ struct attachment_scores {
 
   void add(std::vector<conllu_word> const& gold, std::vector<conllu_word> const& found) {
     if (gold.size() != found.size()) throw data_error("a sentence and its parse have different words");
-    std::int64_t right = 0;
+    std::int64_t correct = 0;
     for (std::size_t i = 0; i < gold.size(); ++i) {
       if (found[i].head != gold[i].head) continue;
       ++heads;
-      right += found[i].relation == gold[i].relation ? 1 : 0;
+      correct += found[i].relation == gold[i].relation ? 1 : 0;
     }
     auto const n = static_cast<std::int64_t>(gold.size());
-    words += n, relations += right;
-    ++sentences, exact += right == n ? 1 : 0;
+    words += n, relations += correct;
+    ++sentences, exact += correct == n ? 1 : 0;
   }
 
   /// Unlabelled and labelled attachment score, and exact match of whole labelled trees, from 0 to 1.
@@ -317,8 +317,8 @@ struct attachment_scores {
   double exact_match() const { return part(exact, sentences); }
 
  private:
-  static double part(std::int64_t right, std::int64_t all) {
-    return all == 0 ? 0 : static_cast<double>(right) / static_cast<double>(all);
+  static double part(std::int64_t correct, std::int64_t all) {
+    return all == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(all);
   }
 };
 
