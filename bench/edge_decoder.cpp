@@ -78,18 +78,18 @@ class edge_translating {
       model_.encode(dry, c, parameters_.values(), in, e);
       model_.decode(dry, c, parameters_.values(), in, e.y, p.saved, p.logits);
     }));
-    std::vector<std::vector<index_t>> said(static_cast<std::size_t>(count));
+    std::vector<std::vector<index_t>> generated(static_cast<std::size_t>(count));
     std::vector<float> last(static_cast<std::size_t>(count * v));
     while (!search_.done()) {
       std::vector<std::vector<index_t>> now;
       loader.clear();
       for (index_t h = 0; h < count; ++h) {
         auto const at = static_cast<std::size_t>(h);
-        now.push_back(said[static_cast<std::size_t>(search_.parents()[at])]);
+        now.push_back(generated[static_cast<std::size_t>(search_.parents()[at])]);
         if (search_.step() > 0) now.back().push_back(search_.last_tokens()[at]);
         loader.add(sources_[at], now.back());
       }
-      said = now;
+      generated = now;
       auto const in = loader.upload().first;
       auto encoded_at = encoded.place(), decoded_at = decoded.place(), scratch_at = scratch.place();
       triad::call c;

@@ -56,7 +56,7 @@ class translating {
       model_.forward(dry, c, parameters_.values(), model_.measured_input(most), plan(none, most),
                      model_.plan_output(nothing, most));
     }));
-    std::vector<std::vector<index_t>> said(static_cast<std::size_t>(count));
+    std::vector<std::vector<index_t>> generated(static_cast<std::size_t>(count));
     std::vector<float> last(static_cast<std::size_t>(count * v));
     auto const w = parameters_.values();
     while (!search_.done()) {
@@ -64,11 +64,11 @@ class translating {
       loader.clear();
       for (index_t h = 0; h < count; ++h) {
         auto const at = static_cast<std::size_t>(h);
-        now.push_back(said[static_cast<std::size_t>(search_.parents()[at])]);
+        now.push_back(generated[static_cast<std::size_t>(search_.parents()[at])]);
         if (search_.step() > 0) now.back().push_back(search_.last_tokens()[at]);
         loader.add(sources_[at], now.back());
       }
-      said = now;
+      generated = now;
       auto const in = loader.upload().first;
       auto saved_at = saved.place(), logits_at = logits.place(), scratch_at = scratch.place();
       triad::call c;

@@ -235,7 +235,7 @@ TEST_CASE("one, two and four GPUs learn the same, bit by bit") {
 /// What each of the processes says that does this.
 template <class Work>
 std::vector<std::string> said_by(int size, Work const& work) {
-  std::vector<std::string> said(static_cast<std::size_t>(size));
+  std::vector<std::string> message(static_cast<std::size_t>(size));
   in_threads(size, [&](one_of_threads& host) {
     triad::cuda::backend ex;
     nccl me(ex, nccl_id::of_all(host), host.rank(), host.size());
@@ -243,21 +243,22 @@ std::vector<std::string> said_by(int size, Work const& work) {
     try {
       work(ex, me, mine.values, theirs.values);
     } catch (communication_error const& e) {
-      said[static_cast<std::size_t>(me.rank())] = e.what();
+      message[static_cast<std::size_t>(me.rank())] = e.what();
     }
     host.barrier();  // nobody leaves before all have answered
   });
-  return said;
+  return message;
 }
 
 TEST_CASE("processes that do not agree with whom they exchange are told, and do not hang") {
-  auto const said = said_by(4, [](auto& ex, auto& me, auto mine, auto theirs) {
+  auto const message = said_by(4, [](auto& ex, auto& me, auto mine, auto theirs) {
     me.exchange(ex, (me.rank() + 1) % 4, vec<float const>(mine), theirs);
   });
   for (std::size_t r = 0; r < 4; ++r) {
-    CHECK_THAT(said[r], contains("NCCL, while exchanging 16 bytes for 16 bytes with process "));
-    CHECK_THAT(said[r], contains("nobody answers, and a GPU would wait for ever: process 0 sends 4 values of float32 "
-                                 "to process 1; process 1 sends"));
+    CHECK_THAT(message[r], contains("NCCL, while exchanging 16 bytes for 16 bytes with process "));
+    CHECK_THAT(message[r],
+               contains("nobody answers, and a GPU would wait for ever: process 0 sends 4 values of float32 "
+                        "to process 1; process 1 sends"));
   }
 }
 
@@ -281,7 +282,7 @@ TEST_CASE("processes that do not agree how much or what they exchange are told")
 }
 
 TEST_CASE("a process that has left is not waited for") {
-  std::vector<std::string> said(2);
+  std::vector<std::string> message(2);
   in_threads(2, [&](one_of_threads& host) {
     triad::cuda::backend ex;
     nccl me(ex, nccl_id::of_all(host), host.rank(), host.size());
@@ -289,15 +290,15 @@ TEST_CASE("a process that has left is not waited for") {
     try {
       me.barrier();
     } catch (communication_error const& e) {
-      said[0] = e.what();
+      message[0] = e.what();
     }
   });
-  CHECK_THAT(said[0], contains("process 0 sends 1 values of uint8 to process 1, which has left"));
+  CHECK_THAT(message[0], contains("process 0 sends 1 values of uint8 to process 1, which has left"));
 }
 
 TEST_CASE("one of the processes that fails ends the wait of the others") {
   auto const held_before = leaks();  // of other tests
-  std::vector<std::string> said(2);
+  std::vector<std::string> message(2);
   in_threads(2, [&](one_of_threads& host) {
     triad::cuda::backend ex;
     try {
@@ -305,20 +306,20 @@ TEST_CASE("one of the processes that fails ends the wait of the others") {
       if (me.rank() == 1) throw std::runtime_error("out of paper");
       me.barrier();
     } catch (std::runtime_error const& e) {
-      said[static_cast<std::size_t>(host.rank())] = e.what();
+      message[static_cast<std::size_t>(host.rank())] = e.what();
     }
   });
-  CHECK(said[1] == "out of paper");
-  CHECK_THAT(said[0], contains("which has left"));
+  CHECK(message[1] == "out of paper");
+  CHECK_THAT(message[0], contains("which has left"));
   CHECK(leaks() == held_before);
 }
 
 TEST_CASE("rows are in the memory and the stream of the communicator's backend") {
-  std::vector<std::string> said(2);
+  std::vector<std::string> message(2);
   in_threads(2, [&](one_of_threads& host) {
     triad::cuda::backend ex, other;
     nccl me(ex, nccl_id::of_all(host), host.rank(), host.size());
-    auto& text = said[static_cast<std::size_t>(me.rank())];
+    auto& text = message[static_cast<std::size_t>(me.rank())];
     row_there<float> const row(other, {1, 2});
     try {
       me.exchange(other, 1 - me.rank(), vec<float const>(row.values), row.values);
@@ -332,7 +333,7 @@ TEST_CASE("rows are in the memory and the stream of the communicator's backend")
       text += e.what();
     }
   });
-  for (auto const& text : said) {
+  for (auto const& text : message) {
     CHECK_THAT(text, contains("rows are of the backend that it was made with"));
     CHECK_THAT(text, contains("sending 8 bytes to process "));
     CHECK_THAT(text, contains("do not lie in device memory"));

@@ -463,9 +463,9 @@ TEST_CASE("on a device epochs, evaluations, snapshots, attention and inference a
   put_snapshot(after, run.parameters());
   auto const in = there.loader.upload().first;
   auto const where = memory_of(there.ex);
-  auto const said = host_copy(where, run(in));
-  CHECK(said.size() == 27);
-  CHECK(said == host_copy(where, there.learner.infer(in)));
+  auto const scores = host_copy(where, run(in));
+  CHECK(scores.size() == 27);
+  CHECK(scores == host_copy(where, there.learner.infer(in)));
 }
 
 TEST_CASE("a device is chosen by its text") {

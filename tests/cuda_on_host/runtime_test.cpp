@@ -23,7 +23,7 @@ using triad::cuda_on_host::with_settings;
 using triad::test::contains;
 
 /// What a failed call says.
-std::string said(cudaError_t status) {
+std::string message_of(cudaError_t status) {
   (void)cudaGetLastError();
   return status == cudaSuccess ? "" : std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
 }
@@ -175,7 +175,7 @@ TEST_CASE("events tell when the stream has come to them") {
   event const begin, end;
   memory const x(1);
   float milliseconds = -1;
-  CHECK_THAT(said(cudaEventElapsedTime(&milliseconds, begin, end)), contains("without a time"));
+  CHECK_THAT(message_of(cudaEventElapsedTime(&milliseconds, begin, end)), contains("without a time"));
   REQUIRE(cudaEventRecord(begin, s) == cudaSuccess);
   REQUIRE(put(x, {1}, s) == cudaSuccess);
   REQUIRE(cudaEventRecord(end, s) == cudaSuccess);
@@ -194,20 +194,20 @@ TEST_CASE("copies of the wrong memory, or beyond its end, are refused") {
   memory const x(2);
   floats v(8);
   auto* const host = v.data();
-  CHECK_THAT(said(cudaMemcpyAsync(host, host, 4, cudaMemcpyHostToDevice, s)),
+  CHECK_THAT(message_of(cudaMemcpyAsync(host, host, 4, cudaMemcpyHostToDevice, s)),
              contains("cudaErrorInvalidValue") && contains("direction"));
-  CHECK_THAT(said(cudaMemcpyAsync(host, x, 4, cudaMemcpyHostToDevice, s)), contains("direction"));
-  CHECK_THAT(said(cudaMemcpyAsync(x, x, 4, cudaMemcpyDeviceToHost, s)), contains("direction"));
-  CHECK_THAT(said(cudaMemcpyAsync(x, host, 9, cudaMemcpyHostToDevice, s)), contains("beyond the end"));
-  CHECK_THAT(said(cudaMemsetAsync(host, 0, 4, s)), contains("not device memory"));
+  CHECK_THAT(message_of(cudaMemcpyAsync(host, x, 4, cudaMemcpyHostToDevice, s)), contains("direction"));
+  CHECK_THAT(message_of(cudaMemcpyAsync(x, x, 4, cudaMemcpyDeviceToHost, s)), contains("direction"));
+  CHECK_THAT(message_of(cudaMemcpyAsync(x, host, 9, cudaMemcpyHostToDevice, s)), contains("beyond the end"));
+  CHECK_THAT(message_of(cudaMemsetAsync(host, 0, 4, s)), contains("not device memory"));
   CHECK(cudaMemcpyAsync(x, host, 8, cudaMemcpyDefault, s) == cudaSuccess);
 }
 
 TEST_CASE("what was not made cannot be given back, nor twice") {
   float v = 0;
   memory const pinned(1, true);
-  CHECK_THAT(said(cudaFree(&v)), contains("none of its own"));
-  CHECK_THAT(said(cudaFree(pinned)), contains("none of its own"));
+  CHECK_THAT(message_of(cudaFree(&v)), contains("none of its own"));
+  CHECK_THAT(message_of(cudaFree(pinned)), contains("none of its own"));
   void* p = nullptr;
   REQUIRE(cudaMalloc(&p, 8) == cudaSuccess);
   CHECK(cudaFree(p) == cudaSuccess);
@@ -235,8 +235,8 @@ TEST_CASE("handles that do not exist are refused") {
     stream const s;
     old = s;
   }
-  CHECK_THAT(said(cudaStreamSynchronize(old)), contains("no such stream"));
-  CHECK_THAT(said(cudaGraphLaunch(nullptr, nullptr)), contains("no such graph instance"));
+  CHECK_THAT(message_of(cudaStreamSynchronize(old)), contains("no such stream"));
+  CHECK_THAT(message_of(cudaGraphLaunch(nullptr, nullptr)), contains("no such graph instance"));
 }
 
 TEST_CASE("a kernel's fault is told by whatever is asked of its stream next, and other streams go on") {
@@ -246,9 +246,9 @@ TEST_CASE("a kernel's fault is told by whatever is asked of its stream next, and
   {
     stream const s;
     REQUIRE(triad::cuda::detail::start(s, faulty{}, 2, 0) == cudaSuccess);
-    CHECK_THAT(said(cudaStreamSynchronize(s)), contains("cudaErrorLaunchFailure") &&
-                                                   contains("kernel faulty, block 0 of 2") &&
-                                                   contains("runtime_test.cpp"));
+    CHECK_THAT(message_of(cudaStreamSynchronize(s)), contains("cudaErrorLaunchFailure") &&
+                                                         contains("kernel faulty, block 0 of 2") &&
+                                                         contains("runtime_test.cpp"));
     CHECK_THROWS_WITH(triad::cuda::check(cudaMemsetAsync(x, 0, 4, s), "clearing"),
                       contains("CUDA, while clearing") && contains("kernel faulty"));
   }
@@ -271,7 +271,7 @@ TEST_CASE("what a kernel writes just outside of device memory is found") {
   memory const x(4), y(4);
   REQUIRE(put(x, {1, 2, 3, 4}, s) == cudaSuccess);
   REQUIRE(start(s, 1, x, y + 1, 4) == cudaSuccess);
-  CHECK_THAT(said(cudaStreamSynchronize(s)), contains("just outside of 16 bytes"));
+  CHECK_THAT(message_of(cudaStreamSynchronize(s)), contains("just outside of 16 bytes"));
 }
 #endif
 
@@ -385,7 +385,7 @@ TEST_CASE("products that are not modelled, and those of the wrong memory, are re
   CHECK(product(a, 1, CUDA_R_32F, CUBLAS_COMPUTE_32F) == CUBLAS_STATUS_INVALID_VALUE);
   CHECK(cublasSetWorkspace(handle.h, host, 16) == CUBLAS_STATUS_INVALID_VALUE);
   CHECK(product(host, 2, CUDA_R_32F, CUBLAS_COMPUTE_32F) == CUBLAS_STATUS_SUCCESS);
-  CHECK_THAT(said(cudaStreamSynchronize(s)), contains("the left factors is not"));
+  CHECK_THAT(message_of(cudaStreamSynchronize(s)), contains("the left factors is not"));
 }
 
 // ---- through the backend --------------------------------------------------------------------------------------------

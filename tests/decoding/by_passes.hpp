@@ -17,45 +17,46 @@ using tokens = std::vector<index_t>;
 /// Of each slot the tokens so far, the begin not counted; every step some go on from others of the same source.
 struct hypotheses {
   index_t beam;
-  std::vector<tokens> said;
+  std::vector<tokens> generated;
   tokens next, parents;  // of the newest step
   random_stream random;
 
   hypotheses(index_t slots, index_t b, std::uint64_t stream)
-      : beam(b), said(static_cast<std::size_t>(slots)), random(9, stream) {}
+      : beam(b), generated(static_cast<std::size_t>(slots)), random(9, stream) {}
 
   /// moves: whether slots go on from others.
   void step(index_t t, index_t begin, bool moves) {
     next.clear();
     parents.clear();
     std::vector<tokens> now;
-    for (index_t h = 0; h < static_cast<index_t>(said.size()); ++h) {
+    for (index_t h = 0; h < static_cast<index_t>(generated.size()); ++h) {
       auto const parent = h / beam * beam + static_cast<index_t>(random.below(static_cast<std::uint32_t>(beam)));
       parents.push_back(t > 0 && moves ? parent : h);
       next.push_back(t == 0 ? begin : static_cast<index_t>(3 + random.below(6)));
-      now.push_back(said[static_cast<std::size_t>(parents.back())]);
+      now.push_back(generated[static_cast<std::size_t>(parents.back())]);
       if (t > 0) now.back().push_back(next.back());
     }
-    said = now;
+    generated = now;
   }
 };
 
 /// whole(source, tokens so far): logits of what follows them.
 template <class Whole>
 void find_by_passes(Whole&& whole, index_t vocabulary, index_t beam, beam_search& search) {
-  std::vector<tokens> said(static_cast<std::size_t>(search.rows()));
+  std::vector<tokens> generated(static_cast<std::size_t>(search.rows()));
   while (!search.done()) {
     std::vector<double> logits;
     std::vector<tokens> now;
-    for (std::size_t h = 0; h < said.size(); ++h) {
-      now.push_back(said[static_cast<std::size_t>(search.parents()[h])]);
+    for (std::size_t h = 0; h < generated.size(); ++h) {
+      now.push_back(generated[static_cast<std::size_t>(search.parents()[h])]);
       if (search.step() > 0) now.back().push_back(search.last_tokens()[h]);
       auto const row = search.live()[h] ? whole(h / static_cast<std::size_t>(beam), now.back())
                                         : std::vector<double>(static_cast<std::size_t>(vocabulary));
       logits.insert(logits.end(), row.begin(), row.end());
     }
-    said = now;
-    search.advance(make_matrix<double const>(logits.data(), static_cast<index_t>(said.size()), vocabulary, vocabulary));
+    generated = now;
+    search.advance(
+        make_matrix<double const>(logits.data(), static_cast<index_t>(generated.size()), vocabulary, vocabulary));
   }
 }
 

@@ -122,7 +122,7 @@ void expect_whole(Decoding& d, int which, double tolerance) {
       auto const found = d.decoder.step(w, all.next, all.parents);
       for (index_t h = 0; h < slots; h += t % 2 == 0 ? 4 : 1) {
         auto const expected =
-            d.whole(sources[static_cast<std::size_t>(h / beam)], all.said[static_cast<std::size_t>(h)]);
+            d.whole(sources[static_cast<std::size_t>(h / beam)], all.generated[static_cast<std::size_t>(h)]);
         double worst = 0, largest = 0;
         for (index_t c = 0; c < vocabulary; ++c) {
           double const e = std::abs(static_cast<double>(found(h, c)) - expected[static_cast<std::size_t>(c)]);
@@ -169,8 +169,8 @@ TEMPLATE_TEST_CASE("a beam search over new edges finds what one over passes find
     decoding<TestType> d(which);
     beam_search with(3, vocabulary, options()), without(3, vocabulary, options());
     d.decoder.find(d.parameters.values(), d.load(3), with);
-    test::find_by_passes([&](std::size_t s, tokens const& said) { return d.whole(sources[s], said); }, vocabulary, beam,
-                         without);
+    test::find_by_passes([&](std::size_t s, tokens const& generated) { return d.whole(sources[s], generated); },
+                         vocabulary, beam, without);
     test::expect_same_found(with, without, 3);
   }
 }

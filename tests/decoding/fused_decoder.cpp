@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE("decoding by steps says what passes over all tokens say, whoe
         auto const found = d.decoder.step(w, all.next, all.parents);
         for (index_t h = 0; h < slots; h += t % 2 == 0 ? 4 : 1) {
           auto const expected =
-              d.whole(sources[static_cast<std::size_t>(h / beam)], all.said[static_cast<std::size_t>(h)]);
+              d.whole(sources[static_cast<std::size_t>(h / beam)], all.generated[static_cast<std::size_t>(h)]);
           for (index_t c = 0; c < vocabulary; ++c)
             CHECK_THAT(found(h, c), test::WithinAbs(expected[static_cast<std::size_t>(c)], 1e-12));
         }
@@ -111,8 +111,8 @@ TEMPLATE_TEST_CASE("a beam search with caches finds what one without finds", "",
     auto const w = d.net.parameters().values();
     beam_search with(3, vocabulary, o), without(3, vocabulary, o);
     d.decoder.find(w, d.load(3), with);
-    test::find_by_passes([&](std::size_t s, tokens const& said) { return d.whole(sources[s], said); }, vocabulary, beam,
-                         without);
+    test::find_by_passes([&](std::size_t s, tokens const& generated) { return d.whole(sources[s], generated); },
+                         vocabulary, beam, without);
     test::expect_same_found(with, without, 3);
   }
 }

@@ -73,14 +73,14 @@ int main() {
   for (auto const* label : {"a", "b", "c", "d", "e", "f", "g"}) labels.insert(label);
   index_t agreeing = 0;
   for (index_t b = 0; b < batch; ++b) {
-    auto const& said = traces[static_cast<std::size_t>(b)];
-    auto const program = likeliest(said);  // the largest weight of every choice
+    auto const& trace = traces[static_cast<std::size_t>(b)];
+    auto const program = likeliest(trace);  // the largest weight of every choice
     auto const input = tree_of_labels(where, make_vec(trees.symbols.data_handle() + b * where.count(), where.count()));
     auto const memory = execute(program, input, where.depth());  // without the network
-    agreeing += memory.back() == said.back().tree;
+    agreeing += memory.back() == trace.back().tree;
     if (b == 0)
       std::printf("%s, each choice with a weight of %.2f or more\n", to_text(program, labels).c_str(),
-                  certainty(said, program, memory));
+                  certainty(trace, program, memory));
   }
   std::printf("%d programs give the machine's tree\n", static_cast<int>(agreeing));
   return whole_trees < batch || agreeing < batch;

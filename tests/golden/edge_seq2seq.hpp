@@ -224,29 +224,29 @@ struct et_cfq {
                      edge_transformer_seq2seq<T> const& model, Params const& params, index_t b) {
     index_t const longest = file.size("max_length"), end = file.size("eos_token_id"),
                   padding = file.size("pad_token_id"), v = model.vocabulary();
-    std::vector<std::vector<index_t>> said(static_cast<std::size_t>(b), {file.size("decoder_start_token_id")});
-    std::vector<bool> ended(said.size(), false);
+    std::vector<std::vector<index_t>> generated(static_cast<std::size_t>(b), {file.size("decoder_start_token_id")});
+    std::vector<bool> ended(generated.size(), false);
     greedy_choices choices;
     for (index_t n = 1; n < longest && std::count(ended.begin(), ended.end(), false) > 0; ++n) {
       std::vector<index_t> all;
-      for (auto const& s : said) all.insert(all.end(), s.begin(), s.end());
+      for (auto const& s : generated) all.insert(all.end(), s.begin(), s.end());
       auto const in = load<T>(bench, file, model.layout, all, n, how.padded);
       auto const saved = bench.place([&](arena& a) { return model.plan_saved(a, in.sizes, keep::nothing); });
       auto const logits = bench.place([&](arena& a) { return model.plan_output(a, in.sizes); });
       bench.run([&](auto& backend, call const& c) { model.forward(backend, c, params.values(), in, saved, logits); });
       auto const found = bench.read(logits);
-      for (std::size_t g = 0; g < said.size(); ++g) {
+      for (std::size_t g = 0; g < generated.size(); ++g) {
         if (ended[g]) {
-          said[g].push_back(padding);
+          generated[g].push_back(padding);
           continue;
         }
-        said[g].push_back(
+        generated[g].push_back(
             choices.choose(found, (g + 1) * static_cast<std::size_t>(n * v) - static_cast<std::size_t>(v), v));
-        ended[g] = said[g].back() == end;
+        ended[g] = generated[g].back() == end;
       }
     }
     std::vector<index_t> ids;
-    for (auto const& s : said) ids.insert(ids.end(), s.begin(), s.end());
+    for (auto const& s : generated) ids.insert(ids.end(), s.begin(), s.end());
     r.integers("greedy_ids", ids, how.label);
     choices.compare_margin(r, how.label);
   }

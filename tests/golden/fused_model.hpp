@@ -150,18 +150,18 @@ struct lrf_model {
                      fused_transformer<T> const& model, Params const& params, index_t batch) {
     index_t const longest = file.shape("out/greedy_ids", 2)[1], end = file.size("eos"), padding = file.size("pad"),
                   v = model.vocabulary();
-    std::vector<std::vector<index_t>> said(static_cast<std::size_t>(batch), {end});
+    std::vector<std::vector<index_t>> generated(static_cast<std::size_t>(batch), {end});
     greedy_choices choices;
     for (index_t n = 1; n < longest; ++n) {
       std::vector<index_t> all;
-      for (auto const& s : said) all.insert(all.end(), s.begin(), s.end());
+      for (auto const& s : generated) all.insert(all.end(), s.begin(), s.end());
       auto const in = load<T>(bench, file, all, n);
       auto const saved = bench.place([&](arena& a) { return model.plan_saved(a, in.sizes, keep::nothing); });
       auto const logits = bench.place([&](arena& a) { return model.plan_output(a, in.sizes); });
       bench.run([&](auto& backend, call const& c) { model.forward(backend, c, params.values(), in, saved, logits); });
       auto const found = bench.read(logits);
       for (index_t b = 0; b < batch; ++b) {
-        auto& s = said[static_cast<std::size_t>(b)];
+        auto& s = generated[static_cast<std::size_t>(b)];
         if (n > 1 && (s.back() == end || s.back() == padding)) {
           s.push_back(padding);
           continue;
@@ -170,7 +170,7 @@ struct lrf_model {
       }
     }
     std::vector<index_t> ids;
-    for (auto const& s : said) ids.insert(ids.end(), s.begin(), s.end());
+    for (auto const& s : generated) ids.insert(ids.end(), s.begin(), s.end());
     r.integers("greedy_ids", ids, label);
     choices.compare_margin(r, label);
   }

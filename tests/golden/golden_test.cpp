@@ -122,9 +122,9 @@ TEST_CASE(
   auto const refused = [&](std::string const& name, nlohmann::json const& settings, std::string const& sentence,
                            extents const& more = {}) {
     write_machine(folder.where, name, settings, more);
-    auto const said = found();
-    CHECK(said.totals.failed == 1);
-    CHECK_THAT(said.text, contains(sentence));
+    auto const result = found();
+    CHECK(result.totals.failed == 1);
+    CHECK_THAT(result.text, contains(sentence));
   };
   SECTION("what is computed with") {
     write_machine(folder.where, both,
@@ -133,10 +133,10 @@ TEST_CASE(
     write_machine(folder.where, released, {{"op_dist_fn", nullptr}, {"arg_dist_fn", nullptr}});
     write_machine(folder.where, operations, {{"arg_dist_axis", "trees"}}, {{"in/gumbel_arg_0", {2, 1, 4}}});
     write_machine(folder.where, arguments, nlohmann::json::object(), {{"in/gumbel_op_0", {2, 3}}});
-    auto const said = found();
-    INFO(said.text);
-    CHECK(said.totals.passed == 4);
-    CHECK(said.totals.failed == 0);
+    auto const result = found();
+    INFO(result.text);
+    CHECK(result.totals.passed == 4);
+    CHECK(result.totals.failed == 0);
   }
   SECTION("another axis is another machine") {
     write_machine(folder.where, arguments, {{"arg_dist_axis", nullptr}});

@@ -22,22 +22,22 @@ inline std::vector<index_t> const no_sizes{-16, -1, 0, index_t{1} << 31, most_in
 template <class F>
 void expect_sentence(std::string const& what, F&& f, std::string const& part = {}) {
   INFO(what);
-  std::string said, kind;
+  std::string message, kind;
   try {
     f();
   } catch (contract_violation const& e) {
-    said = e.what();
+    message = e.what();
   } catch (data_error const& e) {
-    said = e.what();
+    message = e.what();
   } catch (std::exception const& e) {
-    said = e.what();
+    message = e.what();
     kind = typeid(e).name();
   }
-  INFO("it says: " << said);
+  INFO("it says: " << message);
   CHECK(kind.empty());
-  CHECK(said.find(": ") != std::string::npos);
-  CHECK(said.find('\n') == std::string::npos);
-  CHECK(said.find(part) != std::string::npos);
+  CHECK(message.find(": ") != std::string::npos);
+  CHECK(message.find('\n') == std::string::npos);
+  CHECK(message.find(part) != std::string::npos);
 }
 
 /// One size of some sizes.

@@ -149,7 +149,7 @@ TEMPLATE_TEST_CASE("gradients are right with a readout of one's own, over repeat
 }
 
 template <class Model>
-std::vector<double> said(Model const& model) {
+std::vector<double> logits_of(Model const& model) {
   questions const q;
   cpu::backend ex(1);
   runner run(ex, model, q.shape.dims);
@@ -161,9 +161,9 @@ std::vector<double> said(Model const& model) {
 TEST_CASE("with the Edge Transformer's parts it is the Edge Transformer, and layers that do not prune say the same") {
   edge_transformer<double> const whole(
       {.labels = labels, .targets = targets, .layers = 1, .tied = false, .layer = layer_sizes()});
-  auto const expected = said(whole);
+  auto const expected = logits_of(whole);
   feed_forward<double> const readout(width, width, targets);
-  CHECK(said(graph_model(embedded(), stacked(1), readout)) == expected);
+  CHECK(logits_of(graph_model(embedded(), stacked(1), readout)) == expected);
   // Whether the layer is called layers.0 or layers, its first values differ, so the parameters are copied.
   graph_model const single(embedded(), layer_of<double>(layer_sizes()), readout);
   questions const q;

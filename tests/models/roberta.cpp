@@ -127,7 +127,7 @@ TEMPLATE_TEST_CASE("a decoder under a wide encoder says by steps what passes ove
   fused_decoder<model, TestType> decoder(ex, m, {capacity, beam, longest});
   decoder.begin(w, given.upload().first);
   auto const slots = decoder.slots();
-  std::vector<tokens> said(static_cast<std::size_t>(slots));
+  std::vector<tokens> generated(static_cast<std::size_t>(slots));
   random_stream random(9, 1);
   for (index_t t = 0; t < longest; ++t) {
     tokens next, parents;
@@ -135,14 +135,14 @@ TEMPLATE_TEST_CASE("a decoder under a wide encoder says by steps what passes ove
     for (index_t h = 0; h < slots; ++h) {
       parents.push_back(t == 0 ? h : h / beam * beam + static_cast<index_t>(random.below(beam)));
       next.push_back(t == 0 ? end_token : static_cast<index_t>(3 + random.below(4)));
-      now.push_back(said[static_cast<std::size_t>(parents.back())]);
+      now.push_back(generated[static_cast<std::size_t>(parents.back())]);
       if (t > 0) now.back().push_back(next.back());
     }
-    said = now;
+    generated = now;
     auto const found = decoder.step(w, next, parents);
     for (index_t h = 0; h < slots; ++h) {
       whole.clear();
-      whole.add(sources[static_cast<std::size_t>(h / beam)], said[static_cast<std::size_t>(h)]);
+      whole.add(sources[static_cast<std::size_t>(h / beam)], generated[static_cast<std::size_t>(h)]);
       auto const all = net.infer(whole.upload().first);
       auto const* const last = all.data_handle() + t * target_tokens;
       for (index_t c = 0; c < target_tokens; ++c) CHECK_THAT(found(h, c), test::WithinAbs(last[c], 1e-12));

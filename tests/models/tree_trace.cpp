@@ -61,21 +61,21 @@ TEMPLATE_TEST_CASE("a trace has distributions, and its last tree is the machine'
     REQUIRE(found.traces.size() == static_cast<std::size_t>(batch));
     auto const count = static_cast<std::size_t>(trees.where.count());
     for (std::size_t b = 0; b < found.traces.size(); ++b) {
-      auto const& said = found.traces[b];
-      REQUIRE(said.size() == static_cast<std::size_t>(steps));
-      for (std::size_t k = 0; k < said.size(); ++k) {
-        auto const& o = said[k].operations;
+      auto const& trace = found.traces[b];
+      REQUIRE(trace.size() == static_cast<std::size_t>(steps));
+      for (std::size_t k = 0; k < trace.size(); ++k) {
+        auto const& o = trace[k].operations;
         CHECK_THAT(o[0] + o[1] + o[2], WithinAbs(1, 1e-5));
-        REQUIRE(said[k].arguments.size() == k + 1);
+        REQUIRE(trace[k].arguments.size() == k + 1);
         for (std::size_t a = 0; a < 4; ++a) {
           double sum = 0;
-          for (auto const& weights : said[k].arguments) sum += weights[a];
+          for (auto const& weights : trace[k].arguments) sum += weights[a];
           CHECK_THAT(sum, WithinAbs(1, 1e-5));
         }
-        CHECK(said[k].root > 0);
-        CHECK(said[k].root < symbols);
+        CHECK(trace[k].root > 0);
+        CHECK(trace[k].root < symbols);
       }
-      CHECK(said.back().tree ==
+      CHECK(trace.back().tree ==
             tree_of_labels(trees.where, make_vec(found.answers.data() + b * count, trees.where.count())));
     }
   };

@@ -93,16 +93,16 @@ TEST_CASE("what waits in vain says for whom") {
   where.leave(".3", "has " + std::string(32, 'c') + "\n");
   CHECK_THROWS_WITH(broadcast_by_file(where.file(), 0, 4, "bytes", short_wait), contains("for process 1, 2, 3 of 4"));
   // Another number of processes is another run.
-  std::vector<std::string> said(2);
+  std::vector<std::string> message(2);
   in_threads(2, [&](one_of_threads& me) {
     try {
       (void)broadcast_by_file(where.file() + "5", me.rank(), me.rank() == 0 ? 2 : 4, "bytes", short_wait);
     } catch (communication_error const& e) {
-      said[static_cast<std::size_t>(me.rank())] = e.what();
+      message[static_cast<std::size_t>(me.rank())] = e.what();
     }
   });
-  CHECK_THAT(said[0], contains("for process 1 of 2"));
-  CHECK_THAT(said[1], contains("with one number of processes"));
+  CHECK_THAT(message[0], contains("for process 1 of 2"));
+  CHECK_THAT(message[1], contains("with one number of processes"));
   CHECK_THROWS_WITH(broadcast_by_file((where.path / "none" / "id").string(), 1, 2, "", short_wait),
                     contains("cannot be written"));
 }

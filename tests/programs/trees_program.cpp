@@ -63,9 +63,9 @@ explanation example(words& w) {
   auto const source = w.number("( S ( NP ann ) ( VP ( V saw ) ( NP \"bob<&\" ) ) )");
   auto const p = to_logical_form(w);
   auto const memory = execute(p, source, 8);
-  auto said = chosen(p);
-  for (std::size_t k = 0; k < said.size(); ++k) said[k].tree = memory[k + 1];
-  return explain_trace(source, said, w.labels, positions, symbols_of(memory.back(), positions));
+  auto trace = chosen(p);
+  for (std::size_t k = 0; k < trace.size(); ++k) trace[k].tree = memory[k + 1];
+  return explain_trace(source, trace, w.labels, positions, symbols_of(memory.back(), positions));
 }
 
 TEST_CASE("an explanation says at each step what was done, to which trees, and what was written") {
@@ -95,9 +95,9 @@ TEST_CASE("an explanation says at each step what was done, to which trees, and w
 TEST_CASE("an explanation whose program gives another tree than the machine is told as such") {
   words w;
   auto const source = w.number("( S ( NP ann ) ( VP ( V saw ) ( NP bob ) ) )");
-  auto said = chosen(to_logical_form(w));
-  said.back().tree = source;
-  auto const e = explain_trace(source, said, w.labels, positions, symbols_of(source, positions));
+  auto trace = chosen(to_logical_form(w));
+  trace.back().tree = source;
+  auto const e = explain_trace(source, trace, w.labels, positions, symbols_of(source, positions));
   CHECK(to_text(e).find("does not give the machine's answer") != std::string::npos);
 }
 

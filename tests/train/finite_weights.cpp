@@ -72,10 +72,10 @@ TEMPLATE_TEST_CASE("the first weight that is no finite number is found wherever 
       auto const found = first_not_finite(all);
       REQUIRE(found);
       CHECK((found->path == p.path && found->at == p.at));
-      auto const said = test::contains("who asks: value " + std::to_string(p.at) + " of " + p.path + " is " + text +
-                                       ", expected a finite number");
+      auto const expected = test::contains("who asks: value " + std::to_string(p.at) + " of " + p.path + " is " + text +
+                                           ", expected a finite number");
       CHECK_THROWS_AS(expect_finite_weights(of, "who asks"), training_failure);
-      CHECK_THROWS_WITH(expect_finite_weights(all, "who asks"), said);
+      CHECK_THROWS_WITH(expect_finite_weights(all, "who asks"), expected);
       all.data[p.in_all] = kept;
     }
   all.data[9002] = all.data[1] = limits::quiet_NaN();

@@ -28,7 +28,7 @@ struct beside_trainer {
   explicit beside_trainer(double dropout)
       : r(keep::everything, dropout),
         passes(r.ex, r.learner.model(), r.learner.given().capacity, keep::everything, r.learner.given().key, &step) {}
-  std::vector<float> said(typename model::input const& in, bool train) {
+  std::vector<float> scores(typename model::input const& in, bool train) {
     auto const values = r.learner.parameters().values();
     return numbers(passes.forward(values, in, train, [](call const&, auto const&) {}));
   }
@@ -43,13 +43,13 @@ TEMPLATE_TEST_CASE("a pass says what a trainer says, and needs the memory that i
   CHECK(passes::saved_bytes(b.r.learner.model(), capacity, keep::everything) == planned.saved);
   CHECK(passes::scratch_bytes(b.r.ex, b.r.learner.model(), capacity, keep::everything) == planned.scratch);
   for (auto const& [in, targets] : b.r.pass(0)) {
-    auto const quiet = b.said(in, false);
+    auto const quiet = b.scores(in, false);
     CHECK(quiet == numbers(b.r.learner.infer(in)));
     b.step = 0;
-    auto const first = b.said(in, true);
+    auto const first = b.scores(in, true);
     CHECK(first != quiet);
     b.step = 1;  // read by every pass
-    CHECK(b.said(in, true) != first);
+    CHECK(b.scores(in, true) != first);
   }
 }
 
@@ -98,13 +98,13 @@ TEST_CASE("a batch that is too large, and a depth that is not planned for, are r
     CHECK_THROWS_WITH(small.forward(values, input, false, [](call const&, auto const&) {}),
                       contains("model_passes: a batch of 9 graphs") &&
                           contains("does not fit: the capacity that it was made with is"));
-    auto const two = b.said(in, false);
+    auto const two = b.scores(in, false);
     b.passes.set_depth(1);
     CHECK(b.passes.applied().layers.count() == 1);
     CHECK(b.passes.model().layers.count() == 2);
-    CHECK(b.said(in, false) != two);
+    CHECK(b.scores(in, false) != two);
     b.passes.set_depth(2);
-    CHECK(b.said(in, false) == two);
+    CHECK(b.scores(in, false) == two);
   }
   CHECK_THROWS_WITH(b.passes.set_depth(3), contains("memory is planned for 1 to 2"));
   CHECK_THROWS_WITH(b.passes.set_depth(0), contains("memory is planned for 1 to 2"));

@@ -374,7 +374,7 @@ TEST_CASE(
   CHECK_THROWS_WITH(learner()->update(in, targets, 0.01), refused);
   CHECK_THROWS_WITH(learner()->accumulate(in, targets, 1), refused);
   CHECK_THROWS_WITH(learner()->infer(in), refused);
-  CHECK_THROWS_WITH(learner()->judge(in, targets), refused);
+  CHECK_THROWS_WITH(learner()->evaluate_batch(in, targets), refused);
   CHECK_THROWS_WITH(learner()->loss_of(in, targets), refused);
   CHECK_NOTHROW(learner()->compute_gradient(in, targets));
   auto by_names = learner();

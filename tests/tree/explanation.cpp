@@ -26,11 +26,11 @@ TEST_CASE("an explanation has what each step did, to which trees, and what it wr
   auto const source = w.number("( S ( NP ann ) ( VP ( V saw ) ( NP bob ) ) )");
   auto const p = to_logical_form(w);
   auto const memory = execute(p, source, 8);
-  auto said = chosen(p);
-  said[0] = chosen(p[0], 1, 0.25);
-  for (std::size_t k = 0; k < said.size(); ++k) said[k].tree = memory[k + 1];
+  auto trace = chosen(p);
+  trace[0] = chosen(p[0], 1, 0.25);
+  for (std::size_t k = 0; k < trace.size(); ++k) trace[k].tree = memory[k + 1];
   auto const answer = symbols_of(memory.back());
-  auto const e = explain_trace(source, said, w.labels, positions, answer);
+  auto const e = explain_trace(source, trace, w.labels, positions, answer);
   CHECK(e.source == w.labels.label(source));
   CHECK(e.agrees);
   CHECK(e.certainty == 0.75);
@@ -52,15 +52,15 @@ TEST_CASE("an explanation has what each step did, to which trees, and what it wr
 TEST_CASE("an explanation whose program gives another tree than the machine says so") {
   words w;
   auto const source = w.number("( S ( NP ann ) ( VP ( V saw ) ( NP bob ) ) )");
-  auto said = chosen(to_logical_form(w));
-  said.back().tree = source;
-  CHECK(!explain_trace(source, said, w.labels, positions, symbols_of(source)).agrees);
+  auto trace = chosen(to_logical_form(w));
+  trace.back().tree = source;
+  CHECK(!explain_trace(source, trace, w.labels, positions, symbols_of(source)).agrees);
 
   auto stray = symbols_of(execute(to_logical_form(w), source, 8).back());
-  CHECK(explain_trace(source, said, w.labels, positions, stray).agrees);
+  CHECK(explain_trace(source, trace, w.labels, positions, stray).agrees);
   stray.back() = 1;  // under no node: no tree has it, and the answer is not right
-  CHECK(!explain_trace(source, said, w.labels, positions, stray).agrees);
-  CHECK_THROWS_WITH(explain_trace(source, said, w.labels, positions, {}), test::contains("one symbol a position"));
+  CHECK(!explain_trace(source, trace, w.labels, positions, stray).agrees);
+  CHECK_THROWS_WITH(explain_trace(source, trace, w.labels, positions, {}), test::contains("one symbol a position"));
 }
 
 }  // namespace tree_explanation_tests

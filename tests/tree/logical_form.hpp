@@ -40,9 +40,9 @@ inline traced_step chosen(tree_instruction const& i, index_t trees, double doubt
 }
 
 inline tree_trace chosen(tree_program const& p) {
-  tree_trace said;
-  for (auto const& i : p) said.push_back(chosen(i, static_cast<index_t>(said.size()) + 1));
-  return said;
+  tree_trace trace;
+  for (auto const& i : p) trace.push_back(chosen(i, static_cast<index_t>(trace.size()) + 1));
+  return trace;
 }
 
 /// ( S A ( VP V B ) )  to  ( LF V ( ARGS A B ) ), with one step that nothing needs.

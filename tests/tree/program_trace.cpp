@@ -16,9 +16,9 @@ TEST_CASE("the likeliest choices of a trace are its program") {
   auto const p = to_logical_form(w);
   CHECK(likeliest(chosen(p)) == p);
   CHECK(likeliest({}).empty());
-  auto said = chosen(p);
-  said[6].arguments[3][2] = said[6].arguments[2][2] = 0.5;  // of trees as likely, the first
-  CHECK(likeliest(said)[6].from == 2);
+  auto trace = chosen(p);
+  trace[6].arguments[3][2] = trace[6].arguments[2][2] = 0.5;  // of trees as likely, the first
+  CHECK(likeliest(trace)[6].from == 2);
 }
 
 TEST_CASE(
@@ -27,13 +27,13 @@ TEST_CASE(
   auto const source = w.number("( S ( NP ann ) ( VP ( V saw ) ( NP bob ) ) )");
   auto const p = to_logical_form(w);
   auto const memory = execute(p, source, 8);
-  auto said = chosen(p);
-  CHECK(certainty(said, p, memory) == 1);
-  said[3] = chosen(p[3], 4, 0.4);  // not needed
-  CHECK(certainty(said, p, memory) == 1);
-  said[2].operations = {0.75, 0.25, 0};
-  CHECK(certainty(said, p, memory) == 0.75);
-  CHECK(likeliest(said) == p);
+  auto trace = chosen(p);
+  CHECK(certainty(trace, p, memory) == 1);
+  trace[3] = chosen(p[3], 4, 0.4);  // not needed
+  CHECK(certainty(trace, p, memory) == 1);
+  trace[2].operations = {0.75, 0.25, 0};
+  CHECK(certainty(trace, p, memory) == 0.75);
+  CHECK(likeliest(trace) == p);
 
   // Trees 1 and 2 are the same: a weight shared between them is no doubt.
   tree_program const twice{
@@ -50,20 +50,20 @@ TEST_CASE("the empty tree is chosen where it has the largest weight, and an empt
   words w;
   auto const source = w.number("( S a )");
   tree_program const p{{tree_operation::cdr, 0, 0, 0}, {tree_operation::cons, no_tree, 0, w.labels.insert("by")}};
-  auto said = chosen(p);
-  CHECK(likeliest(said) == p);
-  CHECK(said[1].weight(tree_argument::left, no_tree) == 1);
-  CHECK(said[0].weight(tree_argument::cdr, no_tree) == 0);  // of a machine that has none
-  (*said[1].empty)[2] = 0.5, said[1].arguments[1][2] = 0.25, said[1].arguments[0][2] = 0.25;
+  auto trace = chosen(p);
+  CHECK(likeliest(trace) == p);
+  CHECK(trace[1].weight(tree_argument::left, no_tree) == 1);
+  CHECK(trace[0].weight(tree_argument::cdr, no_tree) == 0);  // of a machine that has none
+  (*trace[1].empty)[2] = 0.5, trace[1].arguments[1][2] = 0.25, trace[1].arguments[0][2] = 0.25;
   auto const memory = execute(p, source, 4);
   REQUIRE(memory[1].empty());
-  CHECK(likeliest(said)[1].from == no_tree);
-  CHECK(certainty(said, p, memory) == 0.75);
-  (*said[1].empty)[2] = 0.25, said[1].arguments[1][2] = 0.5;
-  CHECK(likeliest(said)[1].from == 1);
-  CHECK(certainty(said, likeliest(said), memory) == 0.75);
-  (*said[1].empty)[2] = 0.5;  // of two as likely, the one that was made
-  CHECK(likeliest(said)[1].from == 1);
+  CHECK(likeliest(trace)[1].from == no_tree);
+  CHECK(certainty(trace, p, memory) == 0.75);
+  (*trace[1].empty)[2] = 0.25, trace[1].arguments[1][2] = 0.5;
+  CHECK(likeliest(trace)[1].from == 1);
+  CHECK(certainty(trace, likeliest(trace), memory) == 0.75);
+  (*trace[1].empty)[2] = 0.5;  // of two as likely, the one that was made
+  CHECK(likeliest(trace)[1].from == 1);
 }
 
 }  // namespace tree_program_trace_tests

@@ -62,9 +62,9 @@ class network_on final : public triad::programs::learner_on<network_on<Model, Ex
     return classes_(of_names(trainer_.infer(loader_.upload().first)));
   }
   std::vector<float> const& logits() override {
-    auto const said = trainer_.infer(loader_.upload().first);
-    logits_ = triad::host_copy(triad::memory_of(ex_), said);
-    auto const all = static_cast<std::size_t>(said.extent(1)), names = static_cast<std::size_t>(names_);
+    auto const scores = trainer_.infer(loader_.upload().first);
+    logits_ = triad::host_copy(triad::memory_of(ex_), scores);
+    auto const all = static_cast<std::size_t>(scores.extent(1)), names = static_cast<std::size_t>(names_);
     for (std::size_t r = 1; r < logits_.size() / all; ++r)
       std::copy_n(logits_.begin() + static_cast<std::ptrdiff_t>(r * all), names,
                   logits_.begin() + static_cast<std::ptrdiff_t>(r * names));
@@ -82,8 +82,8 @@ class network_on final : public triad::programs::learner_on<network_on<Model, Ex
 
  private:
   /// The first columns: "no name" is the last, and is no answer.
-  triad::matrix<float const> of_names(typename Model::output said) const {
-    return triad::make_matrix<float const>(said.data_handle(), said.extent(0), names_, said.extent(1));
+  triad::matrix<float const> of_names(typename Model::output scores) const {
+    return triad::make_matrix<float const>(scores.data_handle(), scores.extent(0), names_, scores.extent(1));
   }
 
   triad::graph_loader<Ex> loader_;

@@ -42,9 +42,9 @@ std::string told(part_scores const& r) {
 }
 
 std::string means_of(std::vector<scored_run> const& runs) {
-  auto const said = triad::programs::whose_mean(runs, runs.front().seed) + "\n";
+  auto const mean_text = triad::programs::whose_mean(runs, runs.front().seed) + "\n";
   auto const* const one = triad::programs::first_scored(runs);
-  if (!one) return said;
+  if (!one) return mean_text;
   triad::programs::text_table table({"", "mean", "+-"});
   for (std::size_t part = 0; part < one->parts.size(); ++part)
     for (std::size_t f = 0; f < one->parts[part].figures.size(); ++f) {
@@ -53,7 +53,7 @@ std::string means_of(std::vector<scored_run> const& runs) {
       table.row({one->parts[part].part + "  " + one->parts[part].figures[f].name, fmt::format("{:.1f}", m.mean),
                  fmt::format("{:.2f}", m.standard_error)});
     }
-  return said + table.text();
+  return mean_text + table.text();
 }
 
 std::string scores_csv(std::vector<scored_run> const& runs) {

@@ -54,16 +54,16 @@ choice_record choices_of(machine& net, placed_rows const& rows, index_t most, tr
   index_t first = 0;
   auto const& positions = net.positions();
   auto const judge = [&](index_t i, std::span<index_t const>) {
-    auto const& said = traces[static_cast<std::size_t>(i - first)];
-    r.steps.resize(said.size());
-    for (std::size_t k = 0; k < said.size(); ++k) {
+    auto const& trace = traces[static_cast<std::size_t>(i - first)];
+    r.steps.resize(trace.size());
+    for (std::size_t k = 0; k < trace.size(); ++k) {
       auto& to = r.steps[k];
       double const part = 1 / static_cast<double>(count);
-      for (std::size_t j = 0; j < 3; ++j) to.operations[j] += part * said[k].operations[j];
-      to.operation_doubt += part * doubt({said[k].operations.begin(), said[k].operations.end()});
-      to.argument_doubt += part * argument_doubt(said[k]);
+      for (std::size_t j = 0; j < 3; ++j) to.operations[j] += part * trace[k].operations[j];
+      to.operation_doubt += part * doubt({trace[k].operations.begin(), trace[k].operations.end()});
+      to.argument_doubt += part * argument_doubt(trace[k]);
     }
-    auto const p = likeliest(said);
+    auto const p = likeliest(trace);
     auto const source = tree_of(symbols_of(rows[i].source, positions), positions);
     auto const memory = execute(p, source, positions.depth());
     auto const text = triad::to_text(p, labels);
@@ -75,7 +75,7 @@ choice_record choices_of(machine& net, placed_rows const& rows, index_t most, tr
     }
     ++at->rows;
     at->correct += symbols_of(memory.back(), positions) == symbols_of(rows[i].target, positions) ? 1 : 0;
-    at->certainty += certainty(said, p, memory);
+    at->certainty += certainty(trace, p, memory);
     auto const root = labels.label(source.label(0));
     if (std::find(at->roots.begin(), at->roots.end(), root) == at->roots.end()) at->roots.push_back(root);
   };

@@ -40,8 +40,8 @@ void explain_one(trained& model, program_options const& o, data_reader const& re
   auto const& positions = model.net->positions();
   auto const symbols = model.answer(given.source);
   std::vector<index_t> const answer(symbols.begin(), symbols.end());  // at every position, as evaluate counts
-  auto const said = model.net->traced(true).front();
-  auto const e = explain_trace(model.numbered(given.source), said, model.labels, positions, answer);
+  auto const trace = model.net->traced(true).front();
+  auto const e = explain_trace(model.numbered(given.source), trace, model.labels, positions, answer);
   triad::programs::say("{}", to_text(e));
   if (!given.target.empty())
     triad::programs::say("{}\n", answer == symbols_of(model.numbered(given.target), positions)

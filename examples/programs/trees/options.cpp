@@ -182,7 +182,7 @@ void options::follow_recipe() {
   }
   if (recipe == "published") return;
   auto const set = [this](char const* name, auto& value, auto to) {
-    if (!said(name)) value = to;
+    if (!is_set(name)) value = to;
   };
   // Where nodes have to be made of labels alone, roots that are no distributions hide that a choice is unsure, and an
   // empty tree is needed before there is one.
@@ -205,12 +205,12 @@ void options::follow_recipe() {
   // Of two that go together one may be said: what turns it off turns the other off, else the other is the recipe's.
   auto const both = [&](char const* name, double& value, double off, double to, char const* until, int& count,
                         bool decided) {
-    bool const on = (decided || said(name) || said(until)) && !(said(name) && value == off);
+    bool const on = (decided || is_set(name) || is_set(until)) && !(is_set(name) && value == off);
     set(until, count, on ? falls : 0);
     set(name, value, count > 0 ? to : off);  // a run of a few updates has no time for it
   };
   both("evenness", evenness, 0, many_steps ? 0.3 : 1, "even-updates", even_updates, true);
-  if (said("recency") && recency > 0) set("even-updates", even_updates, falls);
+  if (is_set("recency") && recency > 0) set("even-updates", even_updates, falls);
   set("recency", recency, many_steps && even_updates > 0 && among_trees ? 4 : 0);
   both("empty-weight", empty_weight, 1, 0.2, "empty-updates", empty_updates, false);
   both("temperature", temperature, 1, 10, "cooling", cooling, false);

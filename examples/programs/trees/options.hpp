@@ -70,7 +70,7 @@ struct options : triad::programs::stack_options {
 
  protected:
   /// Whether the command line or the config file has that option.
-  bool said(char const* name) const { return given.contains(name) || configured.contains(name); }
+  bool is_set(char const* name) const { return given.contains(name) || configured.contains(name); }
   /// Takes back what a config file says of one choice where the command line says --choice; then gives what the recipe
   /// decides, and nobody said, its values.
   void follow_recipe();

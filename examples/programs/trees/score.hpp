@@ -111,15 +111,15 @@ inline program_tally score_programs(machine& net, placed_rows const& rows, triad
   index_t first = 0;
   auto const& positions = net.positions();
   auto const judge = [&](index_t i, std::span<index_t const> answer) {
-    auto const& said = traces[static_cast<std::size_t>(i - first)];
-    auto const p = likeliest(said);
+    auto const& trace = traces[static_cast<std::size_t>(i - first)];
+    auto const p = likeliest(trace);
     auto const memory = execute(p, tree_of(symbols_of(rows[i].source, positions), positions), positions.depth());
     auto const result = symbols_of(memory.back(), positions);
     bool const correct = result == symbols_of(rows[i].target, positions);
     own.add(rows[i].target, answer);
     ++t.rows;
     t.discrete += correct ? 1 : 0;
-    double const least = certainty(said, p, memory);
+    double const least = certainty(trace, p, memory);
     if (least < threshold) return;
     ++t.extracted;
     t.least = std::min(t.least, least);

@@ -44,7 +44,7 @@ struct own_options : program_options {
   void settle() override {
     follow_recipe();
     bool const soft = choice_of_operations(*this) == "softmax" || choice_of_arguments(*this) == "softmax";
-    if (recipe == "published" && cools && soft && updates >= 5 && !said("temperature") && !said("cooling"))
+    if (recipe == "published" && cools && soft && updates >= 5 && !is_set("temperature") && !is_set("cooling"))
       temperature = 10, cooling = static_cast<int>(std::min<std::int64_t>(updates / 5 * 3, 1'000'000'000));
     program_options::settle();
   }

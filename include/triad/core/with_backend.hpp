@@ -29,14 +29,14 @@ struct backend_text {
   /// A data_error where what follows the colon is no number.
   static backend_text of(std::string_view text) {
     auto const colon = text.find(':');
-    backend_text said{text.substr(0, colon)};
-    if (colon == text.npos) return said;
+    backend_text parsed{text.substr(0, colon)};
+    if (colon == text.npos) return parsed;
     auto const digits = text.substr(colon + 1);
-    auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), said.number);
-    if (error != std::errc() || end != digits.data() + digits.size() || said.number < 0)
+    auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), parsed.number);
+    if (error != std::errc() || end != digits.data() + digits.size() || parsed.number < 0)
       throw data_error("the backend \"" + std::string(text) +
                        "\": expected a number of 0 or more behind the colon, found \"" + std::string(digits) + "\"");
-    return said;
+    return parsed;
   }
 };
 
@@ -89,15 +89,15 @@ decltype(auto) on_backend(int number, F&& f) {
 }
 
 template <class F, class First, class... Rest>
-decltype(auto) with_one_of(std::string_view text, backend_text const& said, std::string const& all, F&& f) {
-  if (said.name == First::name) {
-    if (said.number >= 0 && !numbered_backend<First>)
+decltype(auto) with_one_of(std::string_view text, backend_text const& parsed, std::string const& all, F&& f) {
+  if (parsed.name == First::name) {
+    if (parsed.number >= 0 && !numbered_backend<First>)
       throw data_error("the backend \"" + std::string(text) + "\": " + First::name +
                        " takes no number; this program has " + all);
-    return on_backend<First>(said.number, f);
+    return on_backend<First>(parsed.number, f);
   }
   if constexpr (sizeof...(Rest) > 0)
-    return with_one_of<F, Rest...>(text, said, all, std::forward<F>(f));
+    return with_one_of<F, Rest...>(text, parsed, all, std::forward<F>(f));
   else
     throw data_error("the backend \"" + std::string(text) + "\" is none that this program was compiled with: it has " +
                      all);

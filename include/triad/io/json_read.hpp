@@ -46,10 +46,10 @@ Json parse_json(Text&& text, int deepest = deepest_json, std::string const& what
 
 /// What nlohmann's exception says is wrong, without its number.
 inline std::string reason_of(nlohmann::json::exception const& e) {
-  std::string said = e.what();
-  if (auto const end = said.find("] "); said.starts_with("[json.exception.") && end != std::string::npos)
-    said.erase(0, end + 2);
-  return said;
+  std::string message = e.what();
+  if (auto const end = message.find("] "); message.starts_with("[json.exception.") && end != std::string::npos)
+    message.erase(0, end + 2);
+  return message;
 }
 
 /// The value as one line of JSON for a message: without control characters, cut after `longest` bytes or before the

@@ -209,10 +209,10 @@ struct tree_machine {
       agent().forward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out,
                       as_matrix(operation), as_matrix(s.root(k)), as_matrix(arguments));
       if (root == tree_root::distribution) softmax(ex, s.root(k), s.root(k));
-      tree_logits<T const> const said{as_matrix(read_only(operation)),
-                                      agent().of_trees(as_matrix(read_only(arguments)), tokens),
-                                      as_matrix(read_only(s.root(k)))};
-      tree_choice(ex, in.choice(k), k, said, s.choices(k), s.weights, as_matrix(weighted_root));
+      tree_logits<T const> const logits{as_matrix(read_only(operation)),
+                                        agent().of_trees(as_matrix(read_only(arguments)), tokens),
+                                        as_matrix(read_only(s.root(k)))};
+      tree_choice(ex, in.choice(k), k, logits, s.choices(k), s.weights, as_matrix(weighted_root));
       interpreter.forward(ex, c, w.interpreter, pass, k, as_matrix(read_only(weighted_root)));
     }
     auto const found = interpreter.unbind(ex, w.interpreter, scratch, pass, steps);

@@ -52,14 +52,14 @@ std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typen
       };
       for (std::size_t l = 0; l <= k; ++l) step.arguments.push_back(weights_of(l));
       if (model.empty_tree) step.empty = weights_of(k + 1);
-      auto const* const said = root.data() + b * width;
+      auto const* const predicted = root.data() + b * width;
       for (std::size_t v = 1; v < symbols; ++v) {
         double score = 0;
         if (model.unit_fillers)
-          score = static_cast<double>(said[v]);
+          score = static_cast<double>(predicted[v]);
         else
           for (std::size_t f = 0; f < width; ++f)
-            score += static_cast<double>(said[f]) * static_cast<double>(fillers[v * width + f]);
+            score += static_cast<double>(predicted[f]) * static_cast<double>(fillers[v * width + f]);
         if (v == 1 || score > step.root_score) step.root = static_cast<index_t>(v), step.root_score = score;
       }
     }

@@ -76,15 +76,15 @@ evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne ad
       TRIAD_EXPECTS(in.graphs.dims.further == 0,
                     "evaluate: a batch has " + std::to_string(in.graphs.dims.further) +
                         " further questions, which are no samples; add the samples without them");
-    auto const said = learner.judge(in, batch_targets);
-    index_t const rows = said.said.extent(0);
-    auto const& best = classes.or_none(said.said);
+    auto const result = learner.evaluate_batch(in, batch_targets);
+    index_t const rows = result.scores.extent(0);
+    auto const& best = classes.or_none(result.scores);
     targets.resize(best.size());
     where.to_host(targets.data(), batch_targets.data_handle(), targets.size() * sizeof(index_t));
 
     auto const before = all.total;
     all.add(make_vec<index_t const>(best.data(), rows), make_vec<index_t const>(targets.data(), rows));
-    if (all.total > before) loss += static_cast<double>(said.loss) * static_cast<double>(all.total - before);
+    if (all.total > before) loss += static_cast<double>(result.loss) * static_cast<double>(all.total - before);
     if (!options.group) continue;
     TRIAD_EXPECTS(rows == pass.samples(), "evaluate: groups need one row a sample, and a batch of " +
                                               std::to_string(pass.samples()) + " samples has " + std::to_string(rows));

@@ -64,12 +64,12 @@ struct gradient_report {
       return std::string(digits);
     };
     auto const where = path + (element < 0 ? " along a direction" : " at element " + std::to_string(element));
-    auto const said = "backward says " + number(analytic) + ", finite differences " + number(numeric);
+    auto const both = "backward says " + number(analytic) + ", finite differences " + number(numeric);
     auto const allowed = ", allowed " + number(tolerance);
     if (*this)
       return "gradient_check: right in all " + std::to_string(checks) + " checks; the largest error is " +
-             number(worst) + allowed + ", of " + where + " (" + said + ")";
-    return "gradient_check: wrong at " + where + ": " + said + " (error " + number(worst) + allowed + ", " +
+             number(worst) + allowed + ", of " + where + " (" + both + ")";
+    return "gradient_check: wrong at " + where + ": " + both + " (error " + number(worst) + allowed + ", " +
            std::to_string(checks) + " checks)";
   }
 };

@@ -40,14 +40,14 @@ class callback {
     requires std::is_invocable_v<F&, Found const&>
   callback(F f) {
     if constexpr (std::is_same_v<std::invoke_result_t<F&, Found const&>, run_control>)
-      told_ = std::move(f);
+      function_ = std::move(f);
     else
-      told_ = [f = std::move(f)](Found const& found) mutable { return f(found), run_control::go_on; };
+      function_ = [f = std::move(f)](Found const& found) mutable { return f(found), run_control::go_on; };
   }
-  run_control operator()(Found const& found) const { return told_ ? told_(found) : run_control::go_on; }
+  run_control operator()(Found const& found) const { return function_ ? function_(found) : run_control::go_on; }
 
  private:
-  std::function<run_control(Found const&)> told_;
+  std::function<run_control(Found const&)> function_;
 };
 
 struct fit_options {
@@ -101,8 +101,8 @@ struct fit_callbacks : run_callbacks {
   run_control after_epoch(epoch_record const& e) {
     if (!options.each_epoch) result.best_epoch = e.epoch;
     auto const since = best ? e.epoch - result.best_epoch : result.epochs.size();
-    auto const said = options.after_epoch(e);
-    return options.each_epoch && since >= options.patience ? run_control::stop : said;
+    auto const control = options.after_epoch(e);
+    return options.each_epoch && since >= options.patience ? run_control::stop : control;
   }
   void restore_best() {
     if (best && best->step != learner.step()) learner.restore(*best);

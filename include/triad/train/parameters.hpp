@@ -56,17 +56,17 @@ std::string unlisted(Fields fields, void const* base, std::size_t bytes) {
   auto const least = arena_stride(1);  // more than an empty view takes
   std::size_t end = 0;
   std::string last;
-  auto const told = [&](std::size_t next, std::string const& before) {
+  auto const message = [&](std::size_t next, std::string const& before) {
     return "each() of the parameters does not list " + std::to_string(next - end) + " bytes that plan_params places" +
            (last.empty() ? "" : " behind " + last) + (before.empty() ? "" : " before " + before) +
            ": they would be neither initialised nor saved; say f(\"name\", view) there for every view, empty ones too";
   };
   for (auto const& view : listed_in(fields, base, bytes)) {
-    if (view.begin >= end + least) return told(view.begin, view.path);
+    if (view.begin >= end + least) return message(view.begin, view.path);
     end = std::max(end, arena_stride(view.end));
     last = view.path;
   }
-  return bytes >= end + least ? told(bytes, "") : std::string();
+  return bytes >= end + least ? message(bytes, "") : std::string();
 }
 
 /// The same of a model, in memory of its own.

@@ -211,7 +211,7 @@ run_result run(Learner& learner, Source&& source, run_options const& o, Callback
     epoch.epoch = at.epoch;
     on.before_epoch(at);
     (void)learner.records();  // those of before are not the run's
-    auto const stop_if = [&](run_control said) { result.stopped = result.stopped || said == run_control::stop; };
+    auto const stop_if = [&](run_control control) { result.stopped = result.stopped || control == run_control::stop; };
 
     auto&& batches = detail::batches_of(learner, source, at, o);
     auto batch = std::begin(batches);

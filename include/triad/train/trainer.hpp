@@ -181,11 +181,11 @@ class trainer {
     scalars_.memory().to_host(table.data(), history_.data_handle(), table.size() * sizeof(T));
     auto const most = static_cast<std::uint64_t>(history_rows);
     found.clear();
-    for (auto s = step_ - told_ > most ? step_ - most : told_; s < step_; ++s) {
+    for (auto s = step_ - reported_ > most ? step_ - most : reported_; s < step_; ++s) {
       auto const row = static_cast<std::size_t>(s % most);
       found.push_back({s, static_cast<double>(table[2 * row]), static_cast<double>(table[2 * row + 1])});
     }
-    told_ = step_;
+    reported_ = step_;
   }
 
   /// The gradient of the loss, the loss, and the gradient's norm before it is clipped; no step.
@@ -212,20 +212,20 @@ class trainer {
   }
 
   /// What the model says of a batch, as infer() gives it, and its loss.
-  struct judgement {
-    output said;
+  struct batch_evaluation {
+    output scores;
     T loss;
   };
   /// infer() and loss_of() in one pass.
-  judgement judge(typename Model::input const& in, answers const& targets) {
+  batch_evaluation evaluate_batch(typename Model::input const& in, answers const& targets) {
     parameters_.expect_begun("trainer");
-    auto const said = passes_.forward(parameters_.values(), in, false, [&](call const& c, placed const& at) {
+    auto const scores = passes_.forward(parameters_.values(), in, false, [&](call const& c, placed const& at) {
       passes_.applied().loss(ex_, *c.scratch, in, at.scores, targets, part_loss_, at.d_scores);
     });
-    return {said, read(part_loss_)};
+    return {scores, read(part_loss_)};
   }
   /// The loss of a batch, without dropout; gradients, loss() and norm() stay as they are.  Waits for the device.
-  T loss_of(typename Model::input const& in, answers const& targets) { return judge(in, targets).loss; }
+  T loss_of(typename Model::input const& in, answers const& targets) { return evaluate_batch(in, targets).loss; }
 
   /// Over which terms an edge attends, after a pass over the batch: (heads, terms).  Of a model with attention_weights,
   /// in memory of its own on the host.  A contract_violation where there is no such layer, graph or edge, or where the
@@ -264,7 +264,7 @@ class trainer {
   std::uint64_t step() const { return step_; }
   /// Parts of an update that is not finished are forgotten.
   void set_step(std::uint64_t step) {
-    step_ = told_ = step;
+    step_ = reported_ = step;
     parts_.forget();
   }
 
@@ -400,7 +400,7 @@ class trainer {
   row_classes<Ex> classes_;
   vec<T> loss_{nullptr, 0}, norm_{nullptr, 0}, part_loss_{nullptr, 0};
   matrix<T> history_ = make_matrix<T>(nullptr, 0, 0, 0);  // (history_rows, 2)
-  std::uint64_t step_ = 0, told_ = 0;                     // told_: the first that records() has not given
+  std::uint64_t step_ = 0, reported_ = 0;                 // reported_: the first that records() has not given
   bool drops_ = true;                                     // what set_dropout() said
 };
 

@@ -46,22 +46,22 @@ struct tree_explanation {
 /// said: with the trees that were written.  answer: the machine's symbol at every position, 0 where there is none,
 /// which may stand also where no tree has a node.
 template <index_t B, index_t D>
-tree_explanation explain_trace(numbered_tree const& source, tree_trace const& said, vocabulary const& labels,
+tree_explanation explain_trace(numbered_tree const& source, tree_trace const& trace, vocabulary const& labels,
                                tree_positions<B, D> const& positions, std::vector<index_t> const& answer) {
   TRIAD_EXPECTS(static_cast<index_t>(answer.size()) == positions.count(),
                 "explain_trace: the answer has not one symbol a position");
-  auto const p = likeliest(said);
+  auto const p = likeliest(trace);
   auto const memory = execute(p, source, positions.depth());
   auto const wanted = needed(p);
   std::vector<index_t> result(answer.size());
   place_labels(positions, memory.back(), vec<index_t>(result.data(), positions.count()));
-  tree_explanation e{labels.label(source), {}, to_text(p, labels), certainty(said, p, memory), result == answer};
-  for (std::size_t k = 0; k < said.size(); ++k) {
-    explained_step step{p[k].what, said[k].weight(p[k].what),  {},        {},
-                        0,         labels.label(said[k].tree), wanted[k], said[k]};
+  tree_explanation e{labels.label(source), {}, to_text(p, labels), certainty(trace, p, memory), result == answer};
+  for (std::size_t k = 0; k < trace.size(); ++k) {
+    explained_step step{p[k].what, trace[k].weight(p[k].what),  {},        {},
+                        0,         labels.label(trace[k].tree), wanted[k], trace[k]};
     for (auto const a : arguments_of(p[k].what))
-      step.arguments.push_back({a, p[k].tree(a), said[k].weight(a, p[k].tree(a))});
-    if (p[k].what == tree_operation::cons) step.root = labels.label(p[k].root), step.root_score = said[k].root_score;
+      step.arguments.push_back({a, p[k].tree(a), trace[k].weight(a, p[k].tree(a))});
+    if (p[k].what == tree_operation::cons) step.root = labels.label(p[k].root), step.root_score = trace[k].root_score;
     e.steps.push_back(std::move(step));
   }
   return e;

@@ -49,9 +49,9 @@ struct traced_step {
 using tree_trace = std::vector<traced_step>;
 
 /// The likeliest choices.
-inline tree_program likeliest(tree_trace const& said) {
+inline tree_program likeliest(tree_trace const& trace) {
   tree_program p;
-  for (auto const& step : said) {
+  for (auto const& step : trace) {
     tree_instruction next;
     next.what = step.most_likely();
     auto const arguments = arguments_of(next.what);
@@ -77,15 +77,15 @@ inline double certainty(traced_step const& step, tree_argument a, index_t chosen
 }
 
 /// The smallest weight of all choices of needed steps; memory: execute(p, input, depth).
-inline double certainty(tree_trace const& said, tree_program const& p, std::vector<numbered_tree> const& memory) {
-  TRIAD_EXPECTS(said.size() == p.size() && memory.size() == p.size() + 1,
+inline double certainty(tree_trace const& trace, tree_program const& p, std::vector<numbered_tree> const& memory) {
+  TRIAD_EXPECTS(trace.size() == p.size() && memory.size() == p.size() + 1,
                 "certainty: a trace, its program and its trees belong together");
   auto const wanted = needed(p);
   double least = 1;
   for (std::size_t k = 0; k < p.size(); ++k) {
     if (!wanted[k]) continue;
-    least = std::min(least, said[k].weight(p[k].what));
-    for (auto const a : arguments_of(p[k].what)) least = std::min(least, certainty(said[k], a, p[k].tree(a), memory));
+    least = std::min(least, trace[k].weight(p[k].what));
+    for (auto const a : arguments_of(p[k].what)) least = std::min(least, certainty(trace[k], a, p[k].tree(a), memory));
   }
   return least;
 }

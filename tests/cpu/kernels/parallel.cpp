@@ -90,17 +90,17 @@ TEST_CASE("the exception of the lowest task comes out, when all tasks have run; 
     cpu::backend ex(threads);
     for (int i = 0; i < 50; ++i) {
       std::atomic<int> runs = 0;
-      std::string said;
+      std::string message;
       try {
         cpu::parallel_for(ex, 20, [&](index_t task, int) {
           ++runs;
           if (task % 5 == 3) throw std::runtime_error("task " + std::to_string(task));
         });
       } catch (std::runtime_error const& e) {
-        said = e.what();
+        message = e.what();
       }
       CAPTURE(threads, i);
-      REQUIRE(said == "task 3");
+      REQUIRE(message == "task 3");
       REQUIRE(runs == (threads == 1 ? 4 : 20));
     }
     CHECK(each_once(ex, 9));

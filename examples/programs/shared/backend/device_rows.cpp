@@ -68,10 +68,10 @@ std::unique_ptr<device_rows> rows_by_nccl(int device, void* stream) {
 
   auto const why = why_no_nccl(of_all);
   if (why.empty()) return std::unique_ptr<device_rows>(nccl.make(world(), device, stream));
-  static bool said = false;
-  if (!said && world().is_first())
+  static bool reported = false;
+  if (!reported && world().is_first())
     fmt::print(stderr, "gradients go from GPU to GPU through the memory of the host, not by NCCL: {}\n", why);
-  said = true;
+  reported = true;
   return nullptr;
 }
 

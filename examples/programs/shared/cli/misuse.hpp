@@ -23,12 +23,12 @@ inline std::string within_sentence(std::string about) {
 }
 
 /// The text between these two of a message; nothing where they are not in it.
-inline std::string between_texts(std::string_view said, std::string_view before, std::string_view after) {
-  auto const at = said.find(before);
+inline std::string between_texts(std::string_view text, std::string_view before, std::string_view after) {
+  auto const at = text.find(before);
   if (at == std::string_view::npos) return {};
-  said.remove_prefix(at + before.size());
-  auto const end = said.find(after);
-  return std::string(end == std::string_view::npos ? std::string_view() : said.substr(0, end));
+  text.remove_prefix(at + before.size());
+  auto const end = text.find(after);
+  return std::string(end == std::string_view::npos ? std::string_view() : text.substr(0, end));
 }
 
 }  // namespace detail
@@ -37,7 +37,7 @@ inline std::string between_texts(std::string_view said, std::string_view before,
 inline std::string what_is_wrong(CLI::ParseError const& e, CLI::App const& app, std::vector<std::string> const& given,
                                  option_list const& options) {
   using detail::between_texts;
-  std::string const said = e.what();
+  std::string const text = e.what();
   auto const parsed = app.get_subcommands();
   auto const verb = parsed.empty() ? std::string() : parsed.front()->get_name();
   auto const option_called = [&](std::string const& name) {
@@ -50,22 +50,22 @@ inline std::string what_is_wrong(CLI::ParseError const& e, CLI::App const& app, 
         verbs.push_back(one->get_name());
       return "no verb, expected " + choice_text(verbs);
     }
-    auto const name = between_texts(said, "", " is required");
+    auto const name = between_texts(text, "", " is required");
     if (auto const* const one = option_called(name))
       return name + ": missing, expected " + detail::within_sentence(one->about);
   }
   if (dynamic_cast<CLI::ArgumentMismatch const*>(&e) != nullptr) {
-    auto const name = between_texts(said, "", ":");
-    if (auto const* const one = option_called(name); one != nullptr && said.ends_with(" missing"))
+    auto const name = between_texts(text, "", ":");
+    if (auto const* const one = option_called(name); one != nullptr && text.ends_with(" missing"))
       return name + ": no value, expected " +
              (one->choices.empty() ? std::string("one behind it") : choice_text(one->choices));
-    if (said.find(": At Most ") != std::string::npos)
-      return name + ": " + said.substr(said.rfind(' ') + 1) + " values, expected one; give the option once";
+    if (text.find(": At Most ") != std::string::npos)
+      return name + ": " + text.substr(text.rfind(' ') + 1) + " values, expected one; give the option once";
   }
   if (dynamic_cast<CLI::ConversionError const*>(&e) != nullptr) {  // of a flag: values of options are checked before
-    auto const name = between_texts(said, "Could not convert: ", " = ");
+    auto const name = between_texts(text, "Could not convert: ", " = ");
     if (!name.empty())
-      return name + ": " + said.substr(said.find(" = ") + 3) + ", expected true or false, or no value at all";
+      return name + ": " + text.substr(text.find(" = ") + 3) + ", expected true or false, or no value at all";
   }
   if (dynamic_cast<CLI::ExtrasError const*>(&e) != nullptr && !parsed.empty()) {
     auto const extras = parsed.front()->remaining(true);
@@ -75,7 +75,7 @@ inline std::string what_is_wrong(CLI::ParseError const& e, CLI::App const& app, 
         in_order += (in_order.empty() ? "" : " ") + argument;
     if (!in_order.empty()) return in_order + ": not expected; " + verb + " --help-all lists what " + verb + " takes";
   }
-  return said;
+  return text;
 }
 
 }  // namespace triad::programs

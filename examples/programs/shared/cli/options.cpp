@@ -38,7 +38,7 @@ triangle_form attention_form(std::string const& name, std::string const& file) {
 }
 
 bool option::has_value() const {
-  if (said) return !said->empty();
+  if (default_text) return !default_text->empty();
   auto const* const text = std::get_if<std::string*>(&value);
   return text == nullptr || !((*text)->empty() || (is_new && is_default()));
 }
@@ -74,7 +74,7 @@ struct in_toml {
 }  // namespace
 
 std::string option::toml(bool as_settings) const {
-  return said ? toml_text(*said) : std::visit(in_toml{is_path, as_settings}, value);
+  return default_text ? toml_text(*default_text) : std::visit(in_toml{is_path, as_settings}, value);
 }
 
 option const* option_list::find(std::string const& name, std::string const& verb) const {

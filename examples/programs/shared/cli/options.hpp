@@ -56,7 +56,7 @@ struct option {
   std::vector<std::string> choices{};  // of a text
   std::vector<number_check> checks{};
   bool is_path = false, is_written = true, is_free = false, is_new = false;
-  std::optional<std::string> said{};                // instead of its value
+  std::optional<std::string> default_text{};        // instead of its value
   std::string none{};                               // of a new option: the text that says nothing
   std::string key{};                                // in the configuration of a checkpoint; none: it shapes nothing
   bound least{}, most{};                            // what it may be there
@@ -93,7 +93,7 @@ struct option {
   option& path() { return is_path = is_free = true, file_or_folder(); }
   option& written(bool yes) { return is_written = yes, *this; }
   /// Kept as this text instead of its own; not at all where that is empty.
-  option& says(std::string text) { return said = std::move(text), *this; }
+  option& says(std::string text) { return default_text = std::move(text), *this; }
   /// Where it is false, 0, full, or this text or number, neither settings nor configuration name it: older runs did not
   /// know of it.
   option& newer(std::string text = {}) { return is_new = true, none = std::move(text), *this; }

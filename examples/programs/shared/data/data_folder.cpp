@@ -127,11 +127,11 @@ std::string files_there(std::string const& folder) {
     names.push_back(at->path().filename().string());
   if (failure || names.empty()) return failure ? "" : "; the folder is empty";
   std::sort(names.begin(), names.end());
-  auto const said = std::min(most, names.size());
+  auto const shown = std::min(most, names.size());
   std::string text = "; the folder has ";
-  for (std::size_t i = 0; i < said; ++i)
+  for (std::size_t i = 0; i < shown; ++i)
     text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + shortened(names[i]);
-  return text + (names.size() > said ? " and " + std::to_string(names.size() - said) + " more" : "");
+  return text + (names.size() > shown ? " and " + std::to_string(names.size() - shown) + " more" : "");
 }
 
 }  // namespace triad::programs

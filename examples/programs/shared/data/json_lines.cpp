@@ -18,10 +18,10 @@ nlohmann::json read_json_line(std::string const& line, int deepest) {
     value = parse_json(line, deepest);
   } catch (nlohmann::json::parse_error const& e) {
     // nlohmann says where, what it was reading, behind a dash what was wrong, and then a token of any length.
-    std::string said = e.what(), dash = " - ";
-    if (auto const at = said.find(dash); at != std::string::npos) said.erase(0, at + dash.size());
-    if (auto const token = said.find("; last read: "); token != std::string::npos) said.erase(token);
-    throw data_error("column " + std::to_string(e.byte) + ": expected JSON, found none: " + said +
+    std::string message = e.what(), dash = " - ";
+    if (auto const at = message.find(dash); at != std::string::npos) message.erase(0, at + dash.size());
+    if (auto const token = message.find("; last read: "); token != std::string::npos) message.erase(token);
+    throw data_error("column " + std::to_string(e.byte) + ": expected JSON, found none: " + message +
                      "; a line is one object");
   } catch (nlohmann::json::exception const& e) {  // 1e999
     throw data_error("there is a value that cannot be read: " + reason_of(e));

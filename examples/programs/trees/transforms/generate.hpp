@@ -69,9 +69,9 @@ class generator {
       case kind::passive_logical:
         break;
     }
-    auto said = tree_of(s, settings_.task == kind::active_logical ? form::active : form::passive);
-    if (settings_.one_way || random.below(2) == 0) return {std::move(said), std::move(logical)};
-    return {std::move(logical), std::move(said)};
+    auto sentence = tree_of(s, settings_.task == kind::active_logical ? form::active : form::passive);
+    if (settings_.one_way || random.below(2) == 0) return {std::move(sentence), std::move(logical)};
+    return {std::move(logical), std::move(sentence)};
   }
 
   row selected(triad::random_stream& random, sentence const& s, form f) const {

@@ -87,12 +87,12 @@ struct captured {
   }
 };
 
-struct said {
+struct printed {
   int status;
   std::string text;
 };
 
-said run(std::vector<std::string> arguments, std::FILE* stream = stdout) {
+printed run(std::vector<std::string> arguments, std::FILE* stream = stdout) {
   arguments.insert(arguments.begin(), "idle");
   std::vector<char*> argv;
   for (auto& a : arguments) argv.push_back(a.data());

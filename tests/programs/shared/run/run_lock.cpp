@@ -88,10 +88,10 @@ std::string refusal(std::string const& folder) {
 TEST_CASE("a folder has one run at a time, and the second is told whose it is") {
   scratch_folder const folder;
   auto const other = in_another_process(folder.path, true);
-  auto const said = refusal(folder.path);
-  CHECK(said.find("has a run already: process " + std::to_string(other) + " on " + host_name() + ", since 2") !=
+  auto const message = refusal(folder.path);
+  CHECK(message.find("has a run already: process " + std::to_string(other) + " on " + host_name() + ", since 2") !=
         std::string::npos);
-  CHECK(said.find("--out") != std::string::npos);
+  CHECK(message.find("--out") != std::string::npos);
   REQUIRE(::kill(other, SIGKILL) == 0);
   ::waitpid(other, nullptr, 0);
   CHECK(folder.files() == std::set<std::string>{"run.lock"});  // of a run that was killed: the next one takes it over
