@@ -25,14 +25,14 @@ namespace {
 
 /// With room for sentences of up to `longest` words.
 triad::programs::trained<parser> trained_parser(options const& o, triad::checkpoint const& file, int longest,
-                                                triad::programs::room_advice const& asked = {}) {
+                                                triad::programs::room_advice const& advice = {}) {
   return {
       o, file,
       [longest](vocabulary const& v, options const&) {
         return parser_room{
             v.words().size(), static_cast<index_t>(v.relations().size()), 500, std::min(longest, 24), longest, false};
       },
-      asked};
+      advice};
 }
 
 int evaluate(options const& o) {
@@ -118,15 +118,15 @@ int predict(options& o) {
     if (s.words.size() > most)
       throw triad::data_error(
           fmt::format("the sentence has {} words; at most {} are read: split it", s.words.size(), most));
-    sentences const asked{checked(s, model.words, o)};
+    sentences const advice{checked(s, model.words, o)};
     if (auto const n = static_cast<int>(s.words.size()); n > room) {
       auto const longest = std::min(most, std::max(n, 2 * room));
       model = trained_parser(o, run, longest), room = longest;
     }
     if (is_json)
-      answer(asked, as_json);
+      answer(advice, as_json);
     else
-      answer(asked, as_conllu);
+      answer(advice, as_conllu);
   };
   if (read.is) {
     for (std::size_t i = 0; i < read.all.size(); ++i) try {

@@ -94,13 +94,13 @@ void add_larger_graphs(std::vector<triad::programs::sized_example>& to, int than
 
 namespace {
 triad::programs::trained<network> trained_with(options const& o, triad::checkpoint const& file, int most,
-                                               bool explaining, triad::programs::room_advice const& asked) {
+                                               bool explaining, triad::programs::room_advice const& advice) {
   return {o, file,
           [&](vocabulary const& words, options const&) {
             return network_room{
                 words.embedding_rows(), words.targets.end(), explaining ? 1 : 64, std::min(most, 24), most, explaining};
           },
-          asked};
+          advice};
 }
 }  // namespace
 
@@ -137,10 +137,10 @@ void answer_together(options const& o, triad::checkpoint const& first, std::vect
                      answer_consumer const& answered) {
   std::vector<triad::programs::log_probability_sums> sums;
   auto const add = [&](std::string const& run, triad::checkpoint const& file) {
-    auto asked = o;
-    asked.run = run;
-    auto const model = trained_model(asked, file, parts);
-    say_unrolled(asked, file);
+    auto advice = o;
+    advice.run = run;
+    auto const model = trained_model(advice, file, parts);
+    say_unrolled(advice, file);
     if (sums.empty())
       sums.assign(parts.size(), triad::programs::log_probability_sums(model.words.targets.names().size()));
     for (std::size_t p = 0; p < parts.size(); ++p)

@@ -89,7 +89,7 @@ inline index_t most_of_unknown(options const& shape, vocabulary const& words) {
 /// there is no memory for it.  Throws data_error.
 template <class Longest>
 triad::programs::trained<translator> trained_translator(options const& o, use what, Longest const& longest,
-                                                        triad::programs::room_advice const& asked = {}) {
+                                                        triad::programs::room_advice const& advice = {}) {
   auto const path = triad::programs::checkpoint_of(o.run);
   try {
     return {
@@ -103,7 +103,7 @@ triad::programs::trained<translator> trained_translator(options const& o, use wh
                                     "shows: train --model lrf has it");
           return sizes_for(shape, words, longest(words, shape), what);
         },
-        asked};
+        advice};
   } catch (std::bad_alloc const&) {
     throw triad::data_error(path +
                             ": there is not enough memory to translate with it; give a smaller --beam or --max-length");

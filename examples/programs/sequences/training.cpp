@@ -123,7 +123,7 @@ class translator_training final : public triad::programs::training {
   }
   void clear() override { net_->clear(); }
   bool add(std::size_t k) override { return net_->add(batch_[k]->source, batch_[k]->target); }
-  double asked(std::size_t k) override { return static_cast<double>(batch_[k]->target.size() + 1); }
+  double answer_count(std::size_t k) override { return static_cast<double>(batch_[k]->target.size() + 1); }
   bool may_cut() const override { return !options_.memory.empty(); }
 
  private:

@@ -31,7 +31,7 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 /// Asks the linked BLAS for one thread, once a process; false where it cannot be asked (then set its variable before
 /// the start).
 inline bool blas_is_serial() {
-  static bool const asked = [] {
+  static bool const serial = [] {
     if (openblas_set_num_threads) openblas_set_num_threads(1);
     if (MKL_Set_Num_Threads) MKL_Set_Num_Threads(1);
     // An OpenBLAS that threads by OpenMP asks the thread that calls it how many; of ours only the environment knows.
@@ -41,7 +41,7 @@ inline bool blas_is_serial() {
     }
     return openblas_set_num_threads || MKL_Set_Num_Threads;
   }();
-  return asked;
+  return serial;
 }
 
 namespace detail {

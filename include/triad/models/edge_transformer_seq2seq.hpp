@@ -121,7 +121,7 @@ struct edge_transformer_seq2seq {
   struct decoder_saved {
     typename pair_edges<T, D>::saved edges;
     typename repeat<T, layer_type>::saved layers;  // with z_0
-    states asked;                                  // (targets, d): what the readout sees
+    states queried;                                // (targets, d): what the readout sees
   };
   struct saved {
     encoder_saved encoder;
@@ -172,8 +172,8 @@ struct edge_transformer_seq2seq {
               decoder_saved const& s, output const& logits) const {
     if (in.sizes.targets == 0) return;
     decoder.edges.forward(ex, c.child(2), w.decoder.edges, whole_edges(in, w.tokens, y), s.edges, s.layers.state(0));
-    decoder.layers.forward(ex, c.child(3), w.decoder.layers, stack_input(in, s), s.layers, s.asked);
-    readout().forward(ex, c, w.output, s.asked, {}, logits);
+    decoder.layers.forward(ex, c.child(3), w.decoder.layers, stack_input(in, s), s.layers, s.queried);
+    readout().forward(ex, c, w.output, s.queried, {}, logits);
   }
 
   template <backend Ex>
@@ -234,9 +234,9 @@ struct edge_transformer_seq2seq {
     auto const frame = scratch.open();
     auto const state = [&](index_t rows) { return scratch.make<states>(rows, width()); };
     auto const& d = s.decoder;
-    auto const asked = state(in.sizes.targets), dx0 = state(in.sizes.whole.rows);
-    readout().backward(ex, c, w.output, d.asked, {}, d_logits, asked, gradient.output);
-    decoder.layers.backward(ex, c.child(3), w.decoder.layers, stack_input(in, d), d.layers, asked, dx0,
+    auto const queried = state(in.sizes.targets), dx0 = state(in.sizes.whole.rows);
+    readout().backward(ex, c, w.output, d.queried, {}, d_logits, queried, gradient.output);
+    decoder.layers.backward(ex, c.child(3), w.decoder.layers, stack_input(in, d), d.layers, queried, dx0,
                             gradient.decoder.layers);
     decoder.edges.backward(ex, c.child(2), w.decoder.edges, whole_edges(in, w.tokens, s.encoder.y), d.edges, dx0, dy,
                            gradient.tokens, gradient.decoder.edges);

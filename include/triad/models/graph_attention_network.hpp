@@ -89,7 +89,7 @@ struct graph_attention_network : detail::graph_attention_parts<graph_attention_n
   };
 
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    auto const of_parts = parts::plan_asked(place, dims, kept, layers.plan_saved(place, dims, kept), 2 * width());
+    auto const of_parts = parts::plan_queried(place, dims, kept, layers.plan_saved(place, dims, kept), 2 * width());
     return {of_parts, place.make<tensor<T, dyn, H>>(dims.rows, heads()), place.make<states>(dims.rows, width()),
             place.make<states>(dims.nodes, width())};
   }
@@ -107,8 +107,8 @@ struct graph_attention_network : detail::graph_attention_parts<graph_attention_n
     }
     fill(ex, T(0), s.layers.state(0));
     layers.forward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, s.last);
-    gather_rows(ex, s.last, ends(in), as_pairs(s.asked));
-    readout.forward(ex, c.child(1), w.readout, s.asked, s.readout, logits);
+    gather_rows(ex, s.last, ends(in), as_pairs(s.queried));
+    readout.forward(ex, c.child(1), w.readout, s.queried, s.readout, logits);
   }
 
   template <backend Ex>
@@ -117,14 +117,14 @@ struct graph_attention_network : detail::graph_attention_parts<graph_attention_n
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const rows = in.graphs.dims.rows;
-    auto const asked = scratch.make<tensor<T, dyn, dyn>>(s.asked.extent(0), 2 * width());
+    auto const queried = scratch.make<tensor<T, dyn, dyn>>(s.queried.extent(0), 2 * width());
     auto const last = scratch.make<states>(in.graphs.dims.nodes, width()),
                d_values = scratch.make<states>(rows, width());
     auto const d_scores = scratch.make<tensor<T, dyn, H>>(rows, heads());
-    readout.backward(ex, c.child(1), w.readout, s.asked, s.readout, dlogits, asked, gradient.readout);
+    readout.backward(ex, c.child(1), w.readout, s.queried, s.readout, dlogits, queried, gradient.readout);
 
     layers.backward(ex, c.child(0), w.layers, stack_input(in, s), s.layers,
-                    scatter_rows(ex, c.scratch, as_pairs(asked), ends(in), last), no_rows<T, D>(), gradient.layers,
+                    scatter_rows(ex, c.scratch, as_pairs(queried), ends(in), last), no_rows<T, D>(), gradient.layers,
                     [&](index_t k) {
                       bool const first = k + 1 == layers.count();  // of all that add to it
                       return typename parts::layer_type::edges_gradient{

@@ -64,9 +64,9 @@ struct no_maps {
     return {};
   }
 };
-/// The parts of a model of labelled graphs, their names, and the memory of what the readout sees.  Asked: what that is.
+/// The parts of a model of labelled graphs, their names, and the memory of what the readout sees.  Queried: what that is.
 /// Maps: what Model::maps() are, whose names have nothing before them.
-template <class Model, class Embedding, class Layers, class Readout, class Asked, class Maps = no_maps>
+template <class Model, class Embedding, class Layers, class Readout, class Queried, class Maps = no_maps>
 struct graph_parts : answers_questions<Model, scalar_t<Embedding>> {
   using value_type = scalar_t<Embedding>;
   using output = tensor<value_type, dyn, dyn>;  // (q, targets)
@@ -97,7 +97,7 @@ struct graph_parts : answers_questions<Model, scalar_t<Embedding>> {
   };
   struct saved {
     typename Layers::saved layers;
-    Asked asked;  // (q, columns): what the readout sees
+    Queried queried;  // (q, columns): what the readout sees
     typename Readout::saved readout;
   };
 
@@ -107,10 +107,10 @@ struct graph_parts : answers_questions<Model, scalar_t<Embedding>> {
             plan<S>(readout, place)};
   }
   /// q = dims.questions() questions.
-  saved plan_asked(arena& place, graph_dims const& dims, keep kept, typename Layers::saved of_layers,
-                   index_t columns) const {
+  saved plan_queried(arena& place, graph_dims const& dims, keep kept, typename Layers::saved of_layers,
+                     index_t columns) const {
     index_t const q = dims.questions();
-    return {of_layers, place.make<Asked>(q, columns), readout.plan_saved(place, row_dims(q), kept)};
+    return {of_layers, place.make<Queried>(q, columns), readout.plan_saved(place, row_dims(q), kept)};
   }
 };
 
@@ -186,7 +186,7 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
 
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
     auto const of_parts = [&](typename Layers::saved of_layers) {
-      return parts::plan_asked(place, dims, kept, of_layers, width());
+      return parts::plan_queried(place, dims, kept, of_layers, width());
     };
     auto const rows = [&] { return place.make<states>(dims.rows, width()); };
     auto const of_labels = labels.plan_saved(place, dims, kept);
@@ -201,12 +201,12 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
     auto const x0 = first_states(s);
     detail::by_known_labels(in.graphs, [&] { labels.forward(ex, c, w.embedding, in.label, s.labels, x0); });
     if constexpr (prunes) {
-      layers.forward(ex, c.child(0), w.layers, stack_input(in, x0), s.layers, s.asked);
+      layers.forward(ex, c.child(0), w.layers, stack_input(in, x0), s.layers, s.queried);
     } else {
       layers.forward(ex, c.child(0), w.layers, stack_input(in, x0), s.layers, s.all.last);
-      gather_rows(ex, s.all.last, in.query_edge, s.asked);
+      gather_rows(ex, s.all.last, in.query_edge, s.queried);
     }
-    readout.forward(ex, c.child(1), w.readout, s.asked, s.readout, typename Readout::output(logits));
+    readout.forward(ex, c.child(1), w.readout, s.queried, s.readout, typename Readout::output(logits));
   }
 
   template <backend Ex>
@@ -215,16 +215,16 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const rows = in.graphs.dims.rows;
-    auto const asked = scratch.make<states>(s.asked.extent(0), width()), dx0 = scratch.make<states>(rows, width());
-    readout.backward(ex, c.child(1), w.readout, s.asked, s.readout, const_view<typename Readout::output>(dlogits),
-                     asked, gradient.readout);
+    auto const queried = scratch.make<states>(s.queried.extent(0), width()), dx0 = scratch.make<states>(rows, width());
+    readout.backward(ex, c.child(1), w.readout, s.queried, s.readout, const_view<typename Readout::output>(dlogits),
+                     queried, gradient.readout);
     if constexpr (prunes) {
-      layers.backward(ex, c.child(0), w.layers, stack_input(in, first_states(s)), s.layers, asked, dx0,
+      layers.backward(ex, c.child(0), w.layers, stack_input(in, first_states(s)), s.layers, queried, dx0,
                       gradient.layers);
     } else {
       auto const last = scratch.make<states>(rows, width());
       layers.backward(ex, c.child(0), w.layers, stack_input(in, first_states(s)), s.layers,
-                      scatter_rows(ex, c.scratch, asked, in.query_edge, last), dx0, gradient.layers);
+                      scatter_rows(ex, c.scratch, queried, in.query_edge, last), dx0, gradient.layers);
     }
     labels.backward(ex, c, w.embedding, in.label, s.labels, dx0, gradient.embedding);
   }

@@ -79,7 +79,7 @@ struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
     auto const relations = place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * width());
     auto const of_layers = layers.plan_wanted(place, dims, kept, 2 * dims.questions());
-    return {parts::plan_asked(place, dims, kept, of_layers, 2 * width()), relations};
+    return {parts::plan_queried(place, dims, kept, of_layers, 2 * width()), relations};
   }
 
   template <backend Ex>
@@ -91,8 +91,8 @@ struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_
       detail::by_known_labels(in.graphs, [&] { gather_rows(ex, mapped, in.label, s.relations); });
     }
     if (in.x0.extent(0) == 0) fill(ex, T(0), s.layers.state(0));
-    layers.forward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, as_pairs(s.asked));
-    readout.forward(ex, c.child(1), w.readout, s.asked, s.readout, logits);
+    layers.forward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, as_pairs(s.queried));
+    readout.forward(ex, c.child(1), w.readout, s.queried, s.readout, logits);
   }
 
   /// dx0 (nodes, d), where it has rows, is overwritten with the gradient of x_0.
@@ -102,15 +102,16 @@ struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const d = width();
-    auto const asked = scratch.make<tensor<T, dyn, dyn>>(s.asked.extent(0), 2 * d);
-    readout.backward(ex, c.child(1), w.readout, s.asked, s.readout, dlogits, asked, gradient.readout);
+    auto const queried = scratch.make<tensor<T, dyn, dyn>>(s.queried.extent(0), 2 * d);
+    readout.backward(ex, c.child(1), w.readout, s.queried, s.readout, dlogits, queried, gradient.readout);
 
     auto const d_relations = scratch.make<tensor<T, dyn, dyn>>(in.graphs.dims.rows, 2 * d);
-    layers.backward(
-        ex, c.child(0), w.layers, stack_input(in, s), s.layers, as_pairs(asked), dx0, gradient.layers, [&](index_t k) {
-          bool const first = k + 1 == layers.count();  // of all that add to it
-          return relations_gradient<T>{d_relations, first ? edge_gradients::overwritten : edge_gradients::added};
-        });
+    layers.backward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, as_pairs(queried), dx0, gradient.layers,
+                    [&](index_t k) {
+                      bool const first = k + 1 == layers.count();  // of all that add to it
+                      return relations_gradient<T>{d_relations,
+                                                   first ? edge_gradients::overwritten : edge_gradients::added};
+                    });
     auto const mapped = scratch.make<tensor<T, dyn, dyn>>(labels.shape.extent(0), 2 * d);
     fill(ex, T(0), mapped);
     scatter_add_rows(ex, c.scratch, d_relations, in.label, mapped);
@@ -156,7 +157,7 @@ struct relation_updating_transformer
   }
 
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
-    return parts::plan_asked(place, dims, kept, layers.plan_wanted(place, dims, kept, dims.questions()), width());
+    return parts::plan_queried(place, dims, kept, layers.plan_wanted(place, dims, kept, dims.questions()), width());
   }
 
   template <backend Ex>
@@ -164,8 +165,8 @@ struct relation_updating_transformer
     auto const first = s.layers.state(0);
     detail::by_known_labels(in.graphs, [&] { labels.forward(ex, c, w.embedding, in.label, {}, first.edges); });
     if (in.x0.extent(0) == 0) fill(ex, T(0), first.nodes);
-    layers.forward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, {no_rows<T, D>(), s.asked});
-    readout.forward(ex, c.child(1), w.readout, s.asked, s.readout, logits);
+    layers.forward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, {no_rows<T, D>(), s.queried});
+    readout.forward(ex, c.child(1), w.readout, s.queried, s.readout, logits);
   }
 
   /// dx0 (nodes, d), where it has rows, is overwritten with the gradient of x_0.
@@ -174,11 +175,11 @@ struct relation_updating_transformer
                 fields<T> gradient, states dx0 = no_rows<T, D>()) const {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
-    auto const asked = scratch.make<states>(s.asked.extent(0), width()),
+    auto const queried = scratch.make<states>(s.queried.extent(0), width()),
                d_labels = scratch.make<states>(in.graphs.dims.rows, width());
-    readout.backward(ex, c.child(1), w.readout, s.asked, s.readout, dlogits, asked, gradient.readout);
+    readout.backward(ex, c.child(1), w.readout, s.queried, s.readout, dlogits, queried, gradient.readout);
 
-    layers.backward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, {no_rows<T const, D>(), asked},
+    layers.backward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, {no_rows<T const, D>(), queried},
                     {dx0, d_labels}, gradient.layers);
     labels.backward(ex, c, w.embedding, in.label, {}, d_labels, gradient.embedding);
   }

@@ -18,12 +18,12 @@ namespace cogs {
 
 /// With room for sentences of up to `longest` tokens.
 inline triad::programs::trained<parser> trained_parser(options const& o, triad::checkpoint const& file, int longest,
-                                                       triad::programs::room_advice const& asked = {}) {
+                                                       triad::programs::room_advice const& advice = {}) {
   return {o, file,
           [longest](vocabulary const& words, options const&) {
             return parser_room{words.tokens.end(), words.labels(), 64, std::min(longest, 24), longest, longest, false};
           },
-          asked};
+          advice};
 }
 
 inline int evaluate(options const& o) {

@@ -58,13 +58,13 @@ struct trained {
   /// The same of the run's checkpoint where that is open.  asked: what is said of the examples where there is no memory
   /// for their room; without `larger` memory_refused is thrown.
   template <class Room>
-  trained(typename Net::options const& o, checkpoint const& file, Room const& room, room_advice const& asked = {})
+  trained(typename Net::options const& o, checkpoint const& file, Room const& room, room_advice const& advice = {})
       : words(Net::vocabulary::from(file.vocabulary(), file.tensors().file())), options(o), seed(file.key()) {
     restore(options, file);
     auto const record = record_of(options, words);
     options.adapt(file);
     auto const size = room(words, options);
-    net = asked.larger ? make<Net>(options, size, asked) : make<Net>(options, size);
+    net = advice.larger ? make<Net>(options, size, advice) : make<Net>(options, size);
     net->load(file, record);
     if (world().size() > 1) expect_same("the trained model", digest_of(file.tensors().file()));
   }

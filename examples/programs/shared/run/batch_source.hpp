@@ -30,7 +30,7 @@ class batch_source {
   /// Puts an example of the update into it, or returns false where it has no room.
   virtual bool add(std::size_t example) = 0;
   /// How many answers the loss of an example is a mean over.
-  virtual double asked(std::size_t /*example*/) { return 1; }
+  virtual double answer_count(std::size_t /*example*/) { return 1; }
   /// Whether a share may be cut: else there is room for each, and a logic_error says where there is not.
   virtual bool may_cut() const { return false; }
 };
@@ -54,7 +54,7 @@ class batch_source::part_range {
 
   iterator begin() {
     count_ = of_->begin_update(update_);
-    for (std::size_t i = 0; i < count_; ++i) all_ += of_->asked(i);
+    for (std::size_t i = 0; i < count_; ++i) all_ += of_->answer_count(i);
     next();
     return iterator(*this);
   }
@@ -79,7 +79,7 @@ class batch_source::part_range {
     double here = 0;
     auto const first = next_;
     if (!part_.empty) of_->clear();
-    for (; next_ < last_ && of_->add(next_); ++next_) here += of_->asked(next_);
+    for (; next_ < last_ && of_->add(next_); ++next_) here += of_->answer_count(next_);
     if (next_ < last_) {
       if (!of_->may_cut()) throw std::logic_error("a batch within its bounds has no room");
       if (next_ == first) throw std::logic_error("an example within the bounds of a batch has no room of its own");

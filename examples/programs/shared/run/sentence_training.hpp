@@ -63,7 +63,7 @@ class sentence_training : public training {
   }
   void clear() override { net_->clear(); }
   bool add(std::size_t k) override { return net_->add(sentences_[k]); }
-  double asked(std::size_t k) override { return answers(sentences_[k]); }
+  double answer_count(std::size_t k) override { return answers(sentences_[k]); }
 
   void add_example(std::vector<Token> sentence) {
     longest_ = std::max(longest_, static_cast<int>(sentence.size()));

@@ -65,9 +65,9 @@ struct edge_heads {
   void relate(Ex& ex, call const& c, fields<T const> w, const_view<states> x, saved const&, token_pairs const& pairs,
               tensor<T, dyn, dyn> logits) const {
     auto const frame = c.scratch->open();
-    auto const asked = c.scratch->template make<states>(pairs.count(), width());
-    gather_rows(ex, x, pairs.edge, asked);
-    relation().forward(ex, c, w.relation, asked, {}, logits);
+    auto const queried = c.scratch->template make<states>(pairs.count(), width());
+    gather_rows(ex, x, pairs.edge, queried);
+    relation().forward(ex, c, w.relation, queried, {}, logits);
   }
 
   /// Overwrites dx.
@@ -76,12 +76,12 @@ struct edge_heads {
                 token_pairs const& pairs, vec<T const> dscore, tensor<T const, dyn, dyn> dlogits, states dx,
                 fields<T> gradient) const {
     auto const frame = c.scratch->open();
-    auto const asked = c.scratch->template make<states>(pairs.count(), width()),
-               d_asked = c.scratch->template make<states>(pairs.count(), width());
-    gather_rows(ex, x, pairs.edge, asked);
-    relation().backward(ex, c, w.relation, asked, {}, dlogits, d_asked, gradient.relation);
+    auto const queried = c.scratch->template make<states>(pairs.count(), width()),
+               d_queried = c.scratch->template make<states>(pairs.count(), width());
+    gather_rows(ex, x, pairs.edge, queried);
+    relation().backward(ex, c, w.relation, queried, {}, dlogits, d_queried, gradient.relation);
     arc().backward(ex, c, w.arc, x, {}, as_column(dscore), dx, gradient.arc);
-    scatter_add_rows(ex, c.scratch, d_asked, pairs.edge, dx);
+    scatter_add_rows(ex, c.scratch, d_queried, pairs.edge, dx);
   }
 };
 
