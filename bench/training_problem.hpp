@@ -63,7 +63,7 @@ class training_problem {
   }
 
  private:
-  static typename trainer::options options(Task const& task) {
+  static typename trainer::options_type options(Task const& task) {
     return {.max_norm = 1, .key = 3, .memory = task.memory, .capacity = capacity(task)};
   }
   static auto capacity(Task const& task) {

@@ -30,7 +30,7 @@ int main() {
 
   // A trainer plans all its memory from the largest batch: pairs, tokens of all sources and of all targets, and the
   // longest of each, ends included.  Tables of tokens begin with the spread that their scaling expects.
-  trainer<model, cpu::backend>::options options;
+  trainer<model, cpu::backend>::options_type options;
   options.max_norm = 1;
   options.capacity = {batch, batch * longest, batch * longest, longest, longest};
   trainer<model, cpu::backend> learner(ex, model(sizes), options);

@@ -85,8 +85,8 @@ struct decoding {
     });
     REQUIRE(next == numbers.end());
   }
-  static typename reference_trainer::options settings() {
-    typename reference_trainer::options o;
+  static typename reference_trainer::options_type settings() {
+    typename reference_trainer::options_type o;
     o.capacity = edge_pair_dims_of(6, longest);
     o.memory = keep::nothing;
     return o;

@@ -54,8 +54,8 @@ struct decoding {
         decoder(ex, model_of(which), {capacity, beam, longest}) {
     initialize(net.parameters(), 5);
   }
-  static typename trainer<model, Ex>::options settings() {
-    typename trainer<model, Ex>::options o;
+  static typename trainer<model, Ex>::options_type settings() {
+    typename trainer<model, Ex>::options_type o;
     o.capacity = {3 * beam, 60, 90, 9, 9};
     o.memory = keep::nothing;
     return o;

@@ -24,7 +24,7 @@ int main() {
                  2,
                  symbols};
   using machine = tree_machine<float>;
-  trainer<machine, cpu::backend>::options options;
+  trainer<machine, cpu::backend>::options_type options;
   options.max_norm = 1;
   options.capacity = {batch};
   trainer<machine, cpu::backend> learner(ex, machine(tree_interpreter<float>(where), where.count(), sizes), options);

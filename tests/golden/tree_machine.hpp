@@ -269,7 +269,7 @@ struct train_dtm {
       batches.push_back(detail::load_trees(bench, file, of, model.steps, at + "input"));
       answers.push_back({bench.make_vec(file.integers(at + "output"))});
     }
-    typename trainer<machine, Ex>::options options;
+    typename trainer<machine, Ex>::options_type options;
     options.capacity.batch = file.size("batch");
     options.adam = detail::adam_of("AdamW", file.config);
     options.max_norm = file.config.at("gclip").get<double>();

@@ -341,7 +341,7 @@ TEST_CASE("a trainer that resumes goes on with the bits of one that never stoppe
   CHECK(all(second.learner.parameters().second_moments()) == all(whole.learner.parameters().second_moments()));
 
   cpu::backend ex(1);
-  auto options = whole.learner.given();
+  auto options = whole.learner.options();
   options.key = 4;
   trainer other(ex, whole.learner.model(), options);
   CHECK_THROWS_WITH(file.resume(other), contains("expected the run's random key 3, found a trainer with 4") &&

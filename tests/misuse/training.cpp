@@ -36,10 +36,10 @@ TEST_CASE("numbers that would spoil a training are refused before it") {
   for (double const rate : {none, endless, -1.0})
     expect_sentence("a rate", [&] { r.learner.update(in, targets, rate); });
   for (double const bad : {none, endless, -1.0}) {
-    auto given = r.learner.given();
+    auto given = r.learner.options();
     given.adam.weight_decay = bad;
     expect_sentence("a weight decay", [&] { learner const made(r.ex, r.learner.model(), given); }, "weight_decay is");
-    given = r.learner.given();
+    given = r.learner.options();
     given.adam.epsilon = bad;
     expect_sentence("an epsilon", [&] { learner const made(r.ex, r.learner.model(), given); }, "epsilon is");
     expect_sentence(

@@ -399,7 +399,7 @@ TEMPLATE_TEST_CASE("an encoder and decoder of edges learn three pairs by heart",
   using model = edge_transformer_seq2seq<float>;
   TestType ex;
   model const m(sizes());
-  typename trainer<model, TestType>::options o;
+  typename trainer<model, TestType>::options_type o;
   o.capacity = room_for(three);
   trainer<model, TestType> work(ex, m, o);
   initialize(work.parameters(), 3);

@@ -42,8 +42,8 @@ struct run {
   pair_trainer train;
   edge_pair_loader<cpu::backend, float> loader;
 
-  static pair_trainer::options options(keep kept) {
-    pair_trainer::options o;
+  static pair_trainer::options_type options(keep kept) {
+    pair_trainer::options_type o;
     o.max_norm = 1;
     o.key = 5;
     o.memory = kept;

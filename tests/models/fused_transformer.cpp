@@ -114,7 +114,7 @@ TEST_CASE("the last layer of a stack is as forward left it, and is not run again
   cpu::backend ex(1);
   using learner = trainer<fused_transformer<double>, cpu::backend>;
   auto const scratch = [&](fused_transformer_options const& z, keep kept) {
-    learner::options o;
+    learner::options_type o;
     o.capacity = {3, 16, 16, 8, 8};
     o.memory = kept;
     return learner::plan(ex, fused_transformer<double>(z), o).scratch;
@@ -258,7 +258,7 @@ TEST_CASE("an encoder-decoder lists its parameters by name, those of its variant
 std::vector<double> logits_of(fused_transformer_options const& z, std::vector<pair> const& batch, std::size_t which) {
   using model = fused_transformer<double>;
   reference::backend ex;
-  typename trainer<model, reference::backend>::options o;
+  typename trainer<model, reference::backend>::options_type o;
   o.capacity = {3, 16, 16, 8, 8};
   o.memory = keep::nothing;
   trainer<model, reference::backend> work(ex, model(z), o);
@@ -331,7 +331,7 @@ TEMPLATE_TEST_CASE("an encoder-decoder learns three pairs by heart", "", TRIAD_T
   using model = fused_transformer<float>;
   TestType ex;
   auto z = fused(sizes());
-  typename trainer<model, TestType>::options o;
+  typename trainer<model, TestType>::options_type o;
   o.capacity = {3, 16, 16, 8, 8};
   trainer<model, TestType> work(ex, model(z), o);
   initialize(work.parameters(), 3);

@@ -42,8 +42,8 @@ struct run {
     z.smoothing = {0.1};
     return model(z);
   }
-  static pair_trainer::options options(keep kept) {
-    pair_trainer::options o;
+  static pair_trainer::options_type options(keep kept) {
+    pair_trainer::options_type o;
     o.max_norm = 1;
     o.key = 5;
     o.memory = kept;

@@ -102,7 +102,7 @@ TEST_CASE(
   Ex ex;
   published few;
   few.positions = 7;
-  typename trainer<model, Ex>::options o;
+  typename trainer<model, Ex>::options_type o;
   o.capacity = capacity;  // six tokens, five positions
   auto const m = roberta_under_decoder<double>(few, sizes(0, false));
   CHECK_THROWS_WITH((trainer<model, Ex>(ex, m, o)), test::contains("more tokens than the encoder has positions"));
@@ -115,7 +115,7 @@ TEMPLATE_TEST_CASE("a decoder under a wide encoder says by steps what passes ove
   constexpr index_t beam = 2, longest = 4;
   TestType ex;
   auto const m = roberta_under_decoder<double>(published{}, sizes(0.3, true));
-  typename trainer<model, TestType>::options o;
+  typename trainer<model, TestType>::options_type o;
   o.capacity = capacity;
   o.memory = keep::nothing;
   trainer<model, TestType> net(ex, m, o);

@@ -36,8 +36,8 @@ struct run {
         {{16, 2, 32, dropout, norm_position::before, activation::gelu}, 1, where.branching(), symbols}};
     return {tree_interpreter<float>(where), where.count(), z};
   }
-  static machine_trainer::options options(keep kept) {
-    machine_trainer::options o;
+  static machine_trainer::options_type options(keep kept) {
+    machine_trainer::options_type o;
     o.max_norm = 1;
     o.key = 5;
     o.memory = kept;

@@ -55,10 +55,10 @@ TEST_CASE("combination begin equal, and add up to one") {
 
 TEST_CASE("a set of parameters is given the values that its fields are given") {
   set<double> by_set(model<double>(10, 6, 9)), by_fields(model<double>(10, 6, 9));
-  CHECK_FALSE(by_set.begun());
+  CHECK_FALSE(by_set.initialized());
   initialize(by_set, 3);
   initialize(by_fields.mutable_values(), 3);
-  CHECK(by_set.begun());
+  CHECK(by_set.initialized());
   auto const a = by_set.flat_values(), b = by_fields.flat_values();
   for (index_t i = 0; i < a.extent(0); ++i) REQUIRE(a(i) == b(i));
   initialize(by_set, 3, [](std::string const&) { return initializer::constant(2); });

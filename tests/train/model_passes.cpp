@@ -27,7 +27,8 @@ struct beside_trainer {
 
   explicit beside_trainer(double dropout)
       : r(keep::everything, dropout),
-        passes(r.ex, r.learner.model(), r.learner.given().capacity, keep::everything, r.learner.given().key, &step) {}
+        passes(r.ex, r.learner.model(), r.learner.options().capacity, keep::everything, r.learner.options().key,
+               &step) {}
   std::vector<float> scores(typename model::input const& in, bool train) {
     auto const values = r.learner.parameters().values();
     return numbers(passes.forward(values, in, train, [](call const&, auto const&) {}));
@@ -39,7 +40,7 @@ TEMPLATE_TEST_CASE("a pass says what a trainer says, and needs the memory that i
   beside_trainer<TestType> b(0.3);
   auto const planned = b.r.learner.bytes();
   using passes = decltype(b.passes);
-  auto const& capacity = b.r.learner.given().capacity;
+  auto const& capacity = b.r.learner.options().capacity;
   CHECK(passes::saved_bytes(b.r.learner.model(), capacity, keep::everything) == planned.saved);
   CHECK(passes::scratch_bytes(b.r.ex, b.r.learner.model(), capacity, keep::everything) == planned.scratch);
   for (auto const& [in, targets] : b.r.pass(0)) {

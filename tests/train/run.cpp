@@ -170,7 +170,7 @@ TEST_CASE("attempts end with the first that fits, and each has the rates of a ru
     noting_learner other;
     other.steps = steps;
     noting_callbacks never(other.did);
-    o.attempts = 2, o.asks_each_epoch = each, o.asks_at_once = at_once;
+    o.attempts = 2, o.checks_fit_each_epoch = each, o.checks_fit_first = at_once;
     run(other, source, o, never);
     CHECK(other.steps == 6);
     return never.asked;
@@ -290,11 +290,11 @@ TEMPLATE_TEST_CASE("a run that is interrupted anywhere and goes on has the bits 
   struct keeping : run_callbacks {
     std::uint64_t left;  // updates, after which it is interrupted
     std::vector<epoch_record> epochs{};
-    epoch_record begun{};
+    epoch_record interrupted{};
     explicit keeping(std::uint64_t most) : left(most) {}
     bool stops(bool) { return --left == 0; }
     run_control after_epoch(epoch_record const& e) { return epochs.push_back(e), run_control::go_on; }
-    void after_stop(epoch_record const& e) { begun = e; }
+    void after_stop(epoch_record const& e) { interrupted = e; }
   };
   run_options const plan{.epoch_updates = 3, .updates = 7, .dropout_updates = 5, .schedule = linear_warmup{0.01, 2, 7}};
   for (index_t const room : {4, 3}) {
@@ -309,7 +309,7 @@ TEMPLATE_TEST_CASE("a run that is interrupted anywhere and goes on has the bits 
       CHECK(first.step() == most);
       second.learner.restore(first.learner.snapshot());
       auto rest = plan;
-      rest.begun = before.begun;
+      rest.interrupted = before.interrupted;
       run(second, second, rest, after);
       CAPTURE(room, most);
       CHECK(second.learner.snapshot() == whole.learner.snapshot());

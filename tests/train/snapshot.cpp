@@ -75,11 +75,11 @@ TEST_CASE("parameters that were put back have values, also where these are zero,
   trainer_snapshot<float> zero;
   take_snapshot(p, 0, zero);
   put_snapshot(zero, p);
-  CHECK_FALSE(p.begun());
+  CHECK_FALSE(p.initialized());
   (void)p.mutable_values();
   take_snapshot(p, 0, zero);
   put_snapshot(zero, q);
-  CHECK(q.begun());
+  CHECK(q.initialized());
 }
 
 }  // namespace train_snapshot_tests

@@ -92,7 +92,7 @@ class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>,
     auto const dims = z.capacity();
     triad::arena values, kept;
     auto const w = plan<float const>(m, values);
-    auto const s = m.plan_saved(kept, dims, trainer_.given().memory);
+    auto const s = m.plan_saved(kept, dims, trainer_.options().memory);
     auto const in = m.measured_input(dims);
     return triad::planned_scratch(ex_, triad::call{}, [&](auto& dry, triad::call const& c) {
       m.relate(dry, c, w, s, in.pairs, logits_type(nullptr, dims.nodes, z.relations));

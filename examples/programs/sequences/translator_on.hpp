@@ -33,7 +33,7 @@ class translator_on final : public triad::programs::learner_on<translator_on<Mod
   }
 
   static auto settings(options const& o, translator_options const& z) {
-    typename triad::trainer<Model, Ex>::options s;
+    typename triad::trainer<Model, Ex>::options_type s;
     s.adam = {.beta2 = parts::beta2, .weight_decay = o.decay, .decoupled = true};
     s.max_norm = o.clip;
     s.key = o.seed;

@@ -41,7 +41,7 @@ class machine_on final : public triad::programs::learner_on<machine_on<Model, Ex
     if (z.learns && choice_of_both(o) != "softmax") noise_.emplace(m.steps, z.batch, o, triad::memory_of(ex_));
   }
 
-  static typename triad::trainer<Model, Ex>::options settings(options const& o, machine_options const& z) {
+  static typename triad::trainer<Model, Ex>::options_type settings(options const& o, machine_options const& z) {
     return {.adam = {.beta1 = o.beta1, .beta2 = o.beta2, .weight_decay = o.decay, .decoupled = true},
             .max_norm = o.clip,
             .key = o.seed,

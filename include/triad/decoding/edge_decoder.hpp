@@ -83,7 +83,7 @@ class edge_decoder {
     }
     host_.begin(slots());
     auto scratch = scratch_.place();
-    pass_.begin(ex_, use(scratch), w, in_, placed());
+    pass_.begin(ex_, make_call(scratch), w, in_, batch_buffers());
   }
 
   /// One more token of every hypothesis: (slots, v) of what follows, until the next step.  Hypothesis h goes on from
@@ -93,9 +93,9 @@ class edge_decoder {
     place_newest();
     index_t const t = host_.tokens++;
     auto const now = step_([&](auto const& put) { return put_newest(put, t); });
-    auto const at = placed();
+    auto const at = batch_buffers();
     auto scratch = scratch_.place();
-    pass_.extend(ex_, use(scratch), w, in_, now, at);
+    pass_.extend(ex_, make_call(scratch), w, in_, now, at);
     return as_matrix(read_only(at.logits));
   }
 
@@ -117,11 +117,11 @@ class edge_decoder {
   static std::size_t bytes_kept(pass const& p, edge_decoder_room const& room) {
     return planned_bytes([&](arena& a) { (void)p.plan(a, room.sources); });
   }
-  typename pass::buffers placed() const {
+  typename pass::buffers batch_buffers() const {
     auto place = memory_.place();
     return pass_.plan(place, sizes_);
   }
-  static call use(arena& scratch) {
+  static call make_call(arena& scratch) {
     call c;
     c.scratch = &scratch;
     return c;

@@ -68,7 +68,7 @@ class fused_decoder {
     host_.begin(slots());
     fixed_ = constants_([&](auto const& put) { return put_constants(put); });
     auto scratch = scratch_.place();
-    encode(ex_, use(scratch), w, placed());
+    encode(ex_, make_call(scratch), w, batch_buffers());
   }
 
   /// One more token of every hypothesis: (slots, v) of what follows, until the next step.  Hypothesis h goes on from
@@ -77,7 +77,7 @@ class fused_decoder {
     bool const moved = host_.take(tokens, parents);
     for (std::size_t h = 0; h < tokens.size(); ++h) position_[h] = host_.tokens, length_[h] = host_.tokens + 1;
     newest const now = step_([&](auto const& put) { return put_newest(put); });
-    auto const at = placed();
+    auto const at = batch_buffers();
     if (moved) {
       for (index_t k = 0; k < model_.decoder.count; ++k)
         gather_rows(ex_, grown(at, current_, k), now.parent, grown(at, 1 - current_, k));
@@ -85,7 +85,7 @@ class fused_decoder {
     }
     ++host_.tokens;
     auto scratch = scratch_.place();
-    extend(ex_, use(scratch), w, at, now);
+    extend(ex_, make_call(scratch), w, at, now);
     return as_matrix(read_only(at.logits));
   }
 
@@ -133,11 +133,11 @@ class fused_decoder {
     auto const caches = place.make<tensor<T, dyn, dyn, dyn, dyn, dyn>>(2, layers(), hypotheses, room_.longest, 2 * d);
     return {e, t, s, caches, place.make<states>(hypotheses, model_.vocabulary())};
   }
-  buffers placed() const {
+  buffers batch_buffers() const {
     auto place = memory_.place();
     return plan(place, sizes_);
   }
-  static call use(arena& scratch) {
+  static call make_call(arena& scratch) {
     call c;
     c.scratch = &scratch;
     return c;

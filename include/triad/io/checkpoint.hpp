@@ -145,14 +145,14 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Set
 /// Writes a run: parameters, moments, and the trainer's own step and key, whatever `state` has there.
 template <learns_parameters Learner>
 void save_checkpoint(std::string const& path, checkpoint_state state, Learner const& learner) {
-  state.step = learner.step(), state.key = learner.given().key;
+  state.step = learner.step(), state.key = learner.options().key;
   save_checkpoint(path, state, learner.parameters());
 }
 /// The same with averages of its parameters.
 template <learns_parameters Learner, holds_averages Averages>
 void save_checkpoint(std::string const& path, checkpoint_state state, Learner const& learner,
                      Averages const& averages) {
-  state.step = learner.step(), state.key = learner.given().key;
+  state.step = learner.step(), state.key = learner.options().key;
   save_checkpoint(path, state, learner.parameters(), averages);
 }
 
@@ -272,9 +272,9 @@ class checkpoint {
   /// first updates depend.  Throws data_error where the trainer has another key: dropout would go another way.
   template <learns_parameters Learner>
   void resume(Learner& learner) const {
-    if (learner.given().key != key())
+    if (learner.options().key != key())
       throw data_error(file_.file() + ": expected the run's random key " + std::to_string(key()) +
-                       ", found a trainer with " + std::to_string(learner.given().key) +
+                       ", found a trainer with " + std::to_string(learner.options().key) +
                        "; make the trainer with .key = file.key()");
     load(learner.parameters());
     learner.set_step(step());

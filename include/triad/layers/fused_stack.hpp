@@ -199,7 +199,7 @@ struct fused_stack {
   /// From x_0, which is in s.states, to s.y().
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s) const {
-    climb(ex, w, in, s, [&](index_t k, fused_input<T, D> const& x) {
+    each_layer(ex, w, in, s, [&](index_t k, fused_input<T, D> const& x) {
       layer(k).forward(ex, c.child(k), w.at(k), x, s.at(k), s.x(k + 1));
     });
   }
@@ -208,7 +208,7 @@ struct fused_stack {
   template <backend Ex, class Cache, class Source>
   void extend(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s, Cache&& cache,
               Source&& source) const {
-    climb(ex, w, in, s, [&](index_t k, fused_input<T, D> const& x) {
+    each_layer(ex, w, in, s, [&](index_t k, fused_input<T, D> const& x) {
       layer(k).extend(ex, c.child(k), w.at(k), x, s.at(k), s.x(k + 1), cache(k), source(k));
     });
   }
@@ -268,7 +268,7 @@ struct fused_stack {
  private:
   /// pass(k, input) makes state k + 1.
   template <backend Ex, class Pass>
-  void climb(Ex& ex, fields<T const> w, fused_input<T, D> const& in, saved const& s, Pass&& pass) const {
+  void each_layer(Ex& ex, fields<T const> w, fused_input<T, D> const& in, saved const& s, Pass&& pass) const {
     for (index_t k = 0; k < count; ++k) {
       enter(ex, w, s, k);
       pass(k, input_at(in, s, k));

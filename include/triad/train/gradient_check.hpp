@@ -165,7 +165,7 @@ class layer_under_check {
                     "gradient_check: the output's extent " + std::to_string(Rank) + " is " + std::to_string(given) +
                         " in the shape that was given, and " + std::to_string(known) + " by the layer's type");
   }
-  call use() const {
+  call make_call() const {
     call c;
     c.train = options_.train;
     c.key = options_.key;
@@ -195,7 +195,7 @@ class layer_under_check {
   }
   void with_scratch(bool back) {
     auto scratch = scratch_.place();
-    auto c = use();
+    auto c = make_call();
     c.scratch = &scratch;
     run(ex_, c, back);
   }
@@ -220,13 +220,13 @@ class layer_under_check {
       buffer<memory>* const all[] = {&y_, &dx_, &saved_, &room, &x_, &dy_};
       for (auto* b : all) fill(*b, marks(b->bytes()));
       auto place = room.place();
-      auto c = use();
+      auto c = make_call();
       c.scratch = &place;
       measuring<Ex> planner{&ex_};
       try {
         pass(planner, static_cast<call const&>(c));
       } catch (contract_violation const&) {
-        return detail::measured_for<Layer>([&] { return planned_scratch(ex_, use(), pass); });
+        return detail::measured_for<Layer>([&] { return planned_scratch(ex_, make_call(), pass); });
       }
       auto const written = [](void const* data, std::vector<std::byte> const& before) {
         return !std::equal(before.begin(), before.end(), static_cast<std::byte const*>(data));
@@ -241,7 +241,7 @@ class layer_under_check {
                  "of a model have none; say on_host(ex, [&] { the loop }), which that pass leaves out";
       return place.peak();
     } else {
-      return detail::measured_for<Layer>([&] { return planned_scratch(ex_, use(), pass); });
+      return detail::measured_for<Layer>([&] { return planned_scratch(ex_, make_call(), pass); });
     }
   }
 

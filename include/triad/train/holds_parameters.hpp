@@ -27,7 +27,7 @@ concept learns_parameters = requires(Learner& learner, Learner const& read, std:
   requires holds_parameters<std::remove_cvref_t<decltype(learner.parameters())>>;
   learner.set_step(step);
   { read.step() } -> std::convertible_to<std::uint64_t>;
-  { read.given().key } -> std::convertible_to<philox_key>;
+  { read.options().key } -> std::convertible_to<philox_key>;
 };
 
 }  // namespace triad

@@ -49,24 +49,24 @@ class model_passes {
   using dims = layer_dims<Model>;
 
   /// Where a batch lies.
-  struct placed {
+  struct batch_memory {
     typename Model::saved saved;
     output scores, d_scores;
   };
 
   /// Who speaks in messages, and where it was told the capacity.
-  struct speaker {
+  struct caller {
     char const* name = "model_passes";
     char const* capacity = "that it was made with";
   };
 
   /// capacity: the largest batch.  key and step: of dropout; step lives where the data does, and is read by every pass.
   model_passes(Ex& ex, Model const& m, dims const& capacity, keep kept, philox_key key, std::uint64_t const* step)
-      : model_passes(ex, m, capacity, kept, key, step, speaker()) {}
+      : model_passes(ex, m, capacity, kept, key, step, caller()) {}
   model_passes(Ex& ex, Model const& m, dims const& capacity, keep kept, philox_key key, std::uint64_t const* step,
-               speaker const& who)
+               caller const& by)
       : ex_(ex),
-        who_(who),
+        caller_(by),
         model_(m),
         applied_(m),
         capacity_(capacity),
@@ -105,10 +105,10 @@ class model_passes {
   /// contract_violation where the batch is larger than the capacity.  The result holds until the next call.
   template <class Values, class Then>
   output forward(Values const& values, input const& in, bool train, Then&& then) {
-    return detail::within_capacity(who_.name, who_.capacity, detail::dims_of_batch(in), capacity_, [&] {
+    return detail::within_capacity(caller_.name, caller_.capacity, detail::dims_of_batch(in), capacity_, [&] {
       auto const at = place(detail::dims_of_batch(in));
       auto free = scratch();
-      auto const c = use(free, train);
+      auto const c = make_call(free, train);
       applied_.forward(ex_, c, values, in, at.saved, at.scores);
       then(c, at);
       return at.scores;
@@ -125,17 +125,17 @@ class model_passes {
     requires detail::has_depth<Model>
   {
     TRIAD_EXPECTS(model_.layers.tied || layers == model_.layers.count(),
-                  std::string(who_.name) +
+                  std::string(caller_.name) +
                       ": only a tied model has another depth; each layer of this one has parameters of its own");
     TRIAD_EXPECTS(layers >= 1 && layers <= model_.layers.count(),
-                  std::string(who_.name) + ": a depth of " + std::to_string(layers) +
+                  std::string(caller_.name) + ": a depth of " + std::to_string(layers) +
                       " is asked for, and memory is planned for 1 to " + std::to_string(model_.layers.count()) +
                       "; make the model as deep as it will be");
     applied_.layers.depth = decltype(applied_.layers.depth)(layers);
   }
 
   /// Where a batch of these sizes lies.
-  placed place(dims const& d) {
+  batch_memory place(dims const& d) {
     auto all = saved_.place();
     auto const s = applied_.plan_saved(all, d, keep_);
     auto const scores = applied_.plan_output(all, d);
@@ -143,7 +143,7 @@ class model_passes {
   }
   /// Memory that nothing lies in between passes.
   arena scratch() { return scratch_.place(); }
-  call use(arena& free, bool train) const { return {&free, train, key_, step_, 0}; }
+  call make_call(arena& free, bool train) const { return {&free, train, key_, step_, 0}; }
   /// What a replayed pass is known by, beside its batch: the depth, and the memory.
   void add_pass(replay_key& key) const {
     if constexpr (detail::has_depth<Model>) key.add(applied_.layers.count());
@@ -154,7 +154,7 @@ class model_passes {
 
  private:
   Ex& ex_;
-  speaker who_;
+  caller caller_;
   Model model_, applied_;
   dims capacity_;
   keep keep_;

@@ -53,7 +53,7 @@ class training_clock {
 };
 
 /// No parameter is left out.
-struct every_parameter {
+struct skip_none {
   bool operator()(std::string const&) const { return false; }
 };
 
@@ -66,7 +66,7 @@ class adam_optimizer {
   adam_options options;
 
   /// skip(path) is true for the parameters that have no gradient; a whole layer is skipped by its prefix.
-  template <class Skip = every_parameter>
+  template <class Skip = skip_none>
   explicit adam_optimizer(parameter_set<Model, Ex> const& parameters, adam_options const& s = {}, Skip skip = {})
       : options(s) {
     TRIAD_EXPECTS(

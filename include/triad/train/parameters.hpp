@@ -115,13 +115,13 @@ class parameter_set {
   /// stand in for them: what is written then would be the averages.
   fields<value_type> mutable_values() {
     expect_weights("parameter_set");
-    begun_ = true;
+    initialized_ = true;
     return plan<value_type>(values_);
   }
   /// Whether anybody has given the parameters values: not so where nobody asked for them to write and all are zero
   /// still.
-  bool begun() const {
-    if (begun_) return true;
+  bool initialized() const {
+    if (initialized_) return true;
     std::array<value_type, 1024> some;
     auto const all = flat(values_);
     for (index_t first = 0; first < all.extent(0); first += static_cast<index_t>(some.size())) {
@@ -133,12 +133,12 @@ class parameter_set {
     return all.extent(0) == 0;
   }
   /// A contract_violation where they are not, in the name of what holds the set.  Looks at them once.
-  void expect_begun(char const* owner) {
-    begun_ = begun();
-    TRIAD_EXPECTS(begun_, std::string(owner) +
-                              ": every parameter is zero, because nobody gave them values; load a "
-                              "checkpoint or weights into parameters(), or call "
-                              "initialize(parameters(), seed)");
+  void expect_initialized(char const* owner) {
+    initialized_ = initialized();
+    TRIAD_EXPECTS(initialized_, std::string(owner) +
+                                    ": every parameter is zero, because nobody gave them values; load a "
+                                    "checkpoint or weights into parameters(), or call "
+                                    "initialize(parameters(), seed)");
   }
   /// Whether others stand in their place for now (train/averages.hpp): then they are neither trained, saved nor
   /// written.
@@ -188,7 +188,7 @@ class parameter_set {
   Model model_;
   holding what_;
   bool replaced_ = false;
-  bool begun_ = false;  // somebody asked for them to write, or they were found to have values
+  bool initialized_ = false;  // somebody asked for them to write, or they were found to have values
   buffer<memory> values_, gradients_, first_, second_;
 };
 

@@ -75,11 +75,12 @@ struct run_options {
   std::uint64_t epoch_updates = 0;   // of a source with parts(); the last epoch of an attempt may be shorter
   std::uint64_t updates = no_limit;  // of an attempt
   std::uint64_t attempts = 1;        // another begins where fits() says no
-  bool asks_each_epoch = false;      // fits() is asked before every epoch, and ends the run: not between attempts alone
-  bool asks_at_once = false;         // before the first update of all, too
+  bool checks_fit_each_epoch =
+      false;                      // fits() is asked before every epoch, and ends the run: not between attempts alone
+  bool checks_fit_first = false;  // before the first update of all, too
   std::optional<std::uint64_t> dropout_updates{};  // of an attempt: those behind them have no dropout
   learning_rate schedule = constant_rate{};        // of updates of an attempt
-  epoch_record begun{};                            // the epoch in which an earlier process was interrupted
+  epoch_record interrupted{};                      // the epoch in which an earlier process was interrupted
   std::string name = "run";                        // who speaks in messages
 
   /// made: epochs of this run.
@@ -90,8 +91,8 @@ struct run_options {
     return {step, attempt, done, attempt * epochs_of_attempt + done / epoch_updates, done % epoch_updates};
   }
   /// Whether fits() is asked before this epoch.
-  bool asks(run_place const& at) const {
-    return at.in_epoch == 0 && (asks_each_epoch || at.in_attempt == 0) && (asks_at_once || at.update > 0);
+  bool checks_fit(run_place const& at) const {
+    return at.in_epoch == 0 && (checks_fit_each_epoch || at.in_attempt == 0) && (checks_fit_first || at.update > 0);
   }
 };
 
@@ -198,11 +199,11 @@ void make_update(Learner& learner, Batch&& batch, double rate) {
 template <class Learner, class Source, class Callbacks = run_callbacks>
 run_result run(Learner& learner, Source&& source, run_options const& o, Callbacks&& on = Callbacks()) {
   run_result result;
-  epoch_record epoch = o.begun;
+  epoch_record epoch = o.interrupted;
   for (std::uint64_t made = 0; made < o.epochs && !result.stopped; ++made) {
     auto at = o.place_of(learner.step(), made);
     if (at.attempt >= o.attempts) break;
-    if (o.asks(at) && learner.with_averages([&] { return on.fits(); })) {
+    if (o.checks_fit(at) && learner.with_averages([&] { return on.fits(); })) {
       result.fits = true;
       break;
     }

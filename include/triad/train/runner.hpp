@@ -117,7 +117,7 @@ class runner {
     auto place = memory_.place();
     auto const at = detail::within_capacity("runner", "that it was made with", sizes, largest_,
                                             [&] { return plan_all(place, sizes); });
-    parameters_.expect_begun("runner");
+    parameters_.expect_initialized("runner");
     if (!scratch_) measure_scratch(in, at);
     try {
       pass(in, at);
@@ -145,15 +145,15 @@ class runner {
   std::size_t bytes() const { return parameters_.bytes() + memory_.bytes() + (scratch_ ? scratch_->bytes() : 0); }
 
  private:
-  struct placed {
+  struct input_memory {
     typename Layer::saved saved;
     output result;
   };
-  placed plan_all(arena& place, dims const& sizes) const {
+  input_memory plan_all(arena& place, dims const& sizes) const {
     auto const saved = layer_.plan_saved(place, sizes, keep::nothing);
     return {saved, detail::place_output(layer_, place, sizes)};
   }
-  void measure_scratch(input const& in, placed const& at) {
+  void measure_scratch(input const& in, input_memory const& at) {
     auto const values = parameters_.values();
     auto const bytes = detail::measured_for<Layer>([&] {
       return planned_scratch(
@@ -161,7 +161,7 @@ class runner {
     });
     scratch_.emplace(bytes, memory_of(ex_));
   }
-  void pass(input const& in, placed const& at) {
+  void pass(input const& in, input_memory const& at) {
     auto scratch = scratch_->place();
     layer_.forward(ex_, call{&scratch}, parameters_.values(), in, at.saved, at.result);
   }

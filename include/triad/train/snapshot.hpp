@@ -26,7 +26,7 @@ template <class T>
 struct trainer_snapshot {
   std::uint64_t step = 0;
   std::vector<T> values, first_moments, second_moments;  // flat, as parameter_set has them
-  bool begun = false;                                    // whether anybody had given the parameters values
+  bool initialized = false;                              // whether anybody had given the parameters values
   std::vector<snapshot_tensor> tensors{};                // in the order of the values: of which model they are
 
   bool operator==(trainer_snapshot const&) const = default;
@@ -59,7 +59,7 @@ void take_snapshot(parameter_set<Model, Ex> const& parameters, std::uint64_t ste
     to.resize(static_cast<std::size_t>(from.extent(0)));
     parameters.where().to_host(to.data(), from.data_handle(), to.size() * sizeof(T));
   };
-  now.step = step, now.begun = parameters.begun();
+  now.step = step, now.initialized = parameters.initialized();
   now.tensors = detail::tensors_of(parameters.values());
   copy(parameters.flat_values(), now.values);
   now.first_moments.clear();
@@ -91,7 +91,7 @@ void put_snapshot(trainer_snapshot<T> const& then, parameter_set<Model, Ex>& par
       !learns || (then.first_moments.size() == then.values.size() && then.second_moments.size() == then.values.size()),
       "restore: the snapshot has no moments, since it is of a trainer that only answers; take it of one that "
       "learns");
-  if (then.begun) (void)parameters.mutable_values();  // then they have values, also where these are zero
+  if (then.initialized) (void)parameters.mutable_values();  // then they have values, also where these are zero
   auto const copy = [&](std::vector<T> const& from, vec<T> to) {
     parameters.where().from_host(to.data_handle(), from.data(), from.size() * sizeof(T));
   };

@@ -54,18 +54,18 @@ class trainer {
   using output = typename Model::output;
   using answers = typename Model::answers;
   using dims = layer_dims<Model>;
-  using options = basic_trainer_options<dims>;
+  using options_type = basic_trainer_options<dims>;
 
   static_assert(communicator<Processes, Ex, T>,
                 "a communicator has rank(), size(), exchange() and barrier() (triad/parallel/communicator.hpp)");
 
   /// Parameters for which the model says has_gradient(path) = false are left alone.
-  trainer(Ex& ex, Model const& m, options const& o)
+  trainer(Ex& ex, Model const& m, options_type const& o)
     requires std::same_as<Processes, alone>
-      : trainer(ex, m, o, nobody_else()) {}
+      : trainer(ex, m, o, single_process()) {}
   /// A contract_violation where there are more processes than options.shares, or a number of either that is no power of
   /// two.
-  trainer(Ex& ex, Model const& m, options const& o, Processes& processes)
+  trainer(Ex& ex, Model const& m, options_type const& o, Processes& processes)
       : ex_(ex),
         options_(o),
         parts_(shares_with(o, processes.rank(), processes.size())),
@@ -87,7 +87,7 @@ class trainer {
   ~trainer() { forget_replays(ex_); }
 
   trainer_bytes bytes() const { return plan(ex_, model(), options_, sums_.processes()); }
-  static trainer_bytes plan(Ex& ex, Model const& m, options const& o, int processes = 1) {
+  static trainer_bytes plan(Ex& ex, Model const& m, options_type const& o, int processes = 1) {
     bool const learns = o.memory != keep::nothing;
     auto const parameters = planned_bytes([&](arena& a) { (void)m.plan_params(a); }) * (learns ? 4 : 1);
     auto const gradient = parameters / 4;
@@ -102,7 +102,7 @@ class trainer {
   void update(typename Model::input const& in, answers const& targets, double rate) {
     parts_.expect_none();
     TRIAD_EXPECTS(options_.shares == 1, "trainer: a batch in shares comes by begin_share(), accumulate() and finish()");
-    expect_begun();
+    expect_trainable();
     expect_step(rate);
     clock_.set(step_, rate);
     replay(ex_, key_of(in, targets, use_of_batch::update), [&] {
@@ -120,7 +120,7 @@ class trainer {
   /// own fractions alone, so only a sum above 1.
   void accumulate(typename Model::input const& in, answers const& targets, double fraction) {
     parts_.expect_part(fraction);
-    expect_begun();
+    expect_trainable();
     clock_.set_part(step_, part(), fraction);
     replay(ex_, key_of(in, targets, parts_.is_first() ? use_of_batch::first_part : use_of_batch::later_part), [&] {
       if (parts_.is_first()) zero_sums();
@@ -136,7 +136,7 @@ class trainer {
   std::uint32_t part() const { return parts_.number(); }
   void begin_share(index_t share) {
     parts_.expect_share(share);
-    expect_begun();
+    expect_trainable();
     end_share();
     parts_.begin(share);
   }
@@ -200,8 +200,8 @@ class trainer {
   /// What the model says of a batch, without dropout, until the next call.  Parameters that nobody gave values are a
   /// contract_violation, here and below.
   output infer(typename Model::input const& in) {
-    parameters_.expect_begun("trainer");
-    return passes_.forward(parameters_.values(), in, false, [](call const&, placed const&) {});
+    parameters_.expect_initialized("trainer");
+    return passes_.forward(parameters_.values(), in, false, [](call const&, batch_memory const&) {});
   }
 
   /// The class of each row of infer(in), on the host, until the next call: of a model that says (rows, classes).
@@ -218,8 +218,8 @@ class trainer {
   };
   /// infer() and loss_of() in one pass.
   batch_evaluation evaluate_batch(typename Model::input const& in, answers const& targets) {
-    parameters_.expect_begun("trainer");
-    auto const scores = passes_.forward(parameters_.values(), in, false, [&](call const& c, placed const& at) {
+    parameters_.expect_initialized("trainer");
+    auto const scores = passes_.forward(parameters_.values(), in, false, [&](call const& c, batch_memory const& at) {
       passes_.applied().loss(ex_, *c.scratch, in, at.scores, targets, part_loss_, at.d_scores);
     });
     return {scores, read(part_loss_)};
@@ -240,7 +240,7 @@ class trainer {
   /// The same where the last pass was infer(in): without another one.
   attention_table<T> attention_of_last(typename Model::input const& in, attention_place const& at) {
     arena none;
-    return detail::attention_at<T>(ex_, passes_.applied(), passes_.use(none, false), in,
+    return detail::attention_at<T>(ex_, passes_.applied(), passes_.make_call(none, false), in,
                                    passes_.place(detail::dims_of_batch(in)).saved, at);
   }
 
@@ -293,15 +293,15 @@ class trainer {
   parameter_set<Model, Ex>& parameters() { return parameters_; }
   parameter_set<Model, Ex> const& parameters() const { return parameters_; }
   /// What it was made with.
-  options const& given() const { return options_; }
+  options_type const& options() const { return options_; }
 
   /// The memory of the last batch, for inspection: what forward kept.
   typename Model::saved saved(dims const& d) { return passes_.place(d).saved; }
-  call inspection_call(arena& scratch) const { return passes_.use(scratch, false); }
+  call inspection_call(arena& scratch) const { return passes_.make_call(scratch, false); }
 
  private:
   using passes = model_passes<Model, Ex>;
-  using placed = typename passes::placed;
+  using batch_memory = typename passes::batch_memory;
   using sums = gradient_sums<T, Ex, Processes>;
 
   enum class use_of_batch : std::uint64_t { update, first_part, later_part };
@@ -316,12 +316,12 @@ class trainer {
     return key.value();
   }
 
-  static Processes& nobody_else() {
+  static Processes& single_process() {
     static Processes one;
     return one;
   }
   /// What only answers has nothing to share.
-  static share_range shares_with(options const& o, int rank, int processes) {
+  static share_range shares_with(options_type const& o, int rank, int processes) {
     return o.memory != keep::nothing ? shares_of(o.shares, rank, processes) : share_range{};
   }
   bool learns() const { return options_.memory != keep::nothing; }
@@ -350,17 +350,17 @@ class trainer {
                   "trainer: the learning rate is " + std::to_string(rate) + ", expected a finite number of 0 or more");
     parameters_.expect_weights("trainer");
   }
-  void expect_begun() {
+  void expect_trainable() {
     expect_to_learn();
     parameters_.expect_weights("trainer");
-    parameters_.expect_begun("trainer");
+    parameters_.expect_initialized("trainer");
   }
 
   /// Adds to the gradients; between loss and backward, weigh(d_scores).
   template <class Weigh>
   void add_gradient(typename Model::input const& in, answers const& targets, vec<T> loss, Weigh&& weigh) {
     auto const& model = passes_.applied();
-    (void)passes_.forward(parameters_.values(), in, drops_, [&](call const& c, placed const& at) {
+    (void)passes_.forward(parameters_.values(), in, drops_, [&](call const& c, batch_memory const& at) {
       model.loss(ex_, *c.scratch, in, at.scores, targets, loss, at.d_scores);
       weigh(at.d_scores);
       model.backward(ex_, c, parameters_.values(), in, at.saved, at.d_scores, parameters_.gradients());
@@ -389,7 +389,7 @@ class trainer {
   }
 
   Ex& ex_;
-  options options_;
+  options_type options_;
   update_parts parts_;  // of an update that is not finished
   parameter_set<Model, Ex> parameters_;
   adam_optimizer<Model, Ex> optimizer_;

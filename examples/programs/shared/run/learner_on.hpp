@@ -35,7 +35,7 @@ template <class Self, class Interface, class Model, class Ex>
 class learner_on : public Interface {
  public:
   /// planned: nothing to give.  Where there is no memory for the trainer, memory_refused has the bytes of all of it.
-  learner_on(Ex ex, Model const& m, typename trainer<Model, Ex>::options const& o, std::size_t planned = 0) try
+  learner_on(Ex ex, Model const& m, typename trainer<Model, Ex>::options_type const& o, std::size_t planned = 0) try
       : ex_(std::move(ex)),
         processes_(ex_, o.memory != keep::nothing),
         trainer_((planned = planned_bytes_of(m, o), ex_), m, o, processes_) {
@@ -149,7 +149,7 @@ class learner_on : public Interface {
  private:
   Self& self() { return static_cast<Self&>(*this); }
 
-  std::size_t planned_bytes_of(Model const& m, typename trainer<Model, Ex>::options const& o) {
+  std::size_t planned_bytes_of(Model const& m, typename trainer<Model, Ex>::options_type const& o) {
     return trainer<Model, Ex, processes_on<Ex>>::plan(ex_, m, o, processes_.size()).total();
   }
 

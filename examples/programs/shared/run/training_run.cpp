@@ -148,16 +148,16 @@ class run_files final : public run_callbacks {
 
   triad::run_options options() const {
     auto const with_dropout = std::llround(plan_.dropout_until * static_cast<double>(plan_.updates));
-    epoch_record begun;
-    begun.updates = static_cast<std::uint64_t>(left_.updates), begun.loss_sum = left_.loss_sum;
+    epoch_record interrupted;
+    interrupted.updates = static_cast<std::uint64_t>(left_.updates), interrupted.loss_sum = left_.loss_sum;
     return {.epoch_updates = static_cast<std::uint64_t>(plan_.epoch_updates),
             .updates = static_cast<std::uint64_t>(plan_.updates),
             .attempts = static_cast<std::uint64_t>(plan_.attempts),
-            .asks_each_epoch = plan_.ends_early,
-            .asks_at_once = plan_.follows,
+            .checks_fit_each_epoch = plan_.ends_early,
+            .checks_fit_first = plan_.follows,
             .dropout_updates = static_cast<std::uint64_t>(with_dropout),
             .schedule = [this](std::uint64_t update) { return t_.rate(static_cast<std::int64_t>(update)); },
-            .begun = begun};
+            .interrupted = interrupted};
   }
 
   bool fits() { return t_.fits(); }
