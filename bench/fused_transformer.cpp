@@ -80,7 +80,7 @@ class translating {
       model_.decode(machine(), c, w, in, triad::tensor<float const, triad::dyn, triad::dyn>(s.encoder.y()), s.decoder,
                     all);
       for (index_t h = 0; h < count; ++h)
-        std::copy_n(&all(in.target.first(h) + in.target.size(h) - 1, 0), v, last.data() + h * v);
+        std::copy_n(&all(in.target.begin(h) + in.target.size(h) - 1, 0), v, last.data() + h * v);
       search_.advance(triad::make_matrix<float const>(last.data(), count, v, v));
     }
   }

@@ -167,7 +167,8 @@ class layer_problem {
     return p;
   }
   void set_values(placed const& p) const {
-    triad::vec<index_t const> const from[4] = {given_.size, given_.node, given_.edge, given_.triangle};
+    triad::vec<index_t const> const from[4] = {given_.size, given_.node_begin, given_.edge_begin,
+                                               given_.triangle_begin};
     for (int i = 0; i < 4; ++i) std::copy_n(from[i].data_handle(), from[i].extent(0), p.offsets[i]);
     std::copy_n(given_sources_.data_handle(), given_sources_.extent(0), p.sources);
     set_parameters(p.values);

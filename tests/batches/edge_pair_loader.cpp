@@ -48,7 +48,7 @@ TEMPLATE_TEST_CASE("a batch has the graphs of its sources and of the whole, thei
          z.whole.max_nodes == 4));
   CHECK(listed(in.source.graphs.size) == list{2, 1});
   CHECK(listed(in.whole.graphs.size) == list{4, 2});
-  CHECK(listed(in.whole.graphs.edge) == list{0, 16});
+  CHECK(listed(in.whole.graphs.edge_begin) == list{0, 16});
   CHECK(listed(in.sources) == list{2, 1});
   CHECK(listed(in.source.token) == list{7, end, end});
   CHECK(listed(in.source.position) == list{0, 1, 0});

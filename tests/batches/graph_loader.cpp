@@ -29,9 +29,9 @@ TEST_CASE("a batch has the labels of every edge, and the row of every edge and n
   auto const [in, targets] = loader.upload();
   CHECK((in.graphs.dims.graphs == 2 && in.graphs.dims.rows == 13 && in.graphs.dims.nodes == 5));
   CHECK(listed(in.graphs.size) == list{3, 2});
-  CHECK(listed(in.graphs.node) == list{0, 3});
-  CHECK(listed(in.graphs.edge) == list{0, 9});
-  CHECK(listed(in.graphs.triangle) == list{0, 27});
+  CHECK(listed(in.graphs.node_begin) == list{0, 3});
+  CHECK(listed(in.graphs.edge_begin) == list{0, 9});
+  CHECK(listed(in.graphs.triangle_begin) == list{0, 27});
   CHECK(listed(in.label) == list{0, 7, 0, 0, 0, 8, 0, 0, 0, 0, 0, 9, 0});
   CHECK(listed(in.query_edge) == list{2, 11});
   CHECK(listed(in.query_source) == list{0, 4});

@@ -34,7 +34,7 @@ TEST_CASE("graphs that are added lie one behind the other until there is no room
     return vec<index_t const>(values.data(), count);
   });
   CHECK(lists == std::vector<std::vector<index_t>>{{3, 2}, {0, 3}, {0, 9}, {0, 27}});
-  CHECK((batch.size(1) == 2 && batch.node(1) == 3 && batch.edge(1) == 9 && batch.triangle(1) == 27));
+  CHECK((batch.size(1) == 2 && batch.node_begin(1) == 3 && batch.edge_begin(1) == 9 && batch.triangle_begin(1) == 27));
   graphs.clear();
   CHECK(same_dims(graphs.dims(), {}));
 }

@@ -31,7 +31,7 @@ TEST_CASE("a batch of pairs without memory has a number for every token, and wav
   auto const sum = dims_of(3, 5) + dims_of(4, 2);
   auto const in = pair_batch<float>::measured(sum, 8);
   CHECK((in.source.count == 2 && in.source.rows == 7 && in.source.longest == 4 && in.source.size.extent(0) == 2));
-  CHECK((in.target.count == 2 && in.target.rows == 7 && in.target.longest == 5 && in.target.first.extent(0) == 2));
+  CHECK((in.target.count == 2 && in.target.rows == 7 && in.target.longest == 5 && in.target.begin.extent(0) == 2));
   for (auto const& view : {in.source_token, in.source_position, in.target_token, in.target_position})
     CHECK((view.extent(0) == 7 && view.data_handle() == nullptr));
   CHECK((in.waves.extent(0) == 5 && in.waves.extent(1) == 8));

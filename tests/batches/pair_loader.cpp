@@ -34,9 +34,9 @@ TEMPLATE_TEST_CASE("a batch has its sources with ends, its targets behind the be
   CHECK((in.source.count == 3 && in.source.rows == 7 && in.source.longest == 4));
   CHECK((in.target.count == 3 && in.target.rows == 7 && in.target.longest == 4));
   CHECK(list(in.source.size) == tokens{4, 1, 2});
-  CHECK(list(in.source.first) == tokens{0, 4, 5});
+  CHECK(list(in.source.begin) == tokens{0, 4, 5});
   CHECK(list(in.target.size) == tokens{2, 4, 1});
-  CHECK(list(in.target.first) == tokens{0, 2, 6});
+  CHECK(list(in.target.begin) == tokens{0, 2, 6});
   CHECK(list(in.source_token) == tokens{7, 8, 9, end, end, 6, end});
   CHECK(list(in.source_position) == tokens{0, 1, 2, 3, 0, 0, 1});
   CHECK(list(in.target_token) == tokens{begin, 5, begin, 4, 6, 5, begin});
@@ -87,7 +87,7 @@ TEMPLATE_TEST_CASE("sources alone have targets of no tokens", "", TRIAD_TEST_BAC
   auto const both = loader.upload();
   CHECK(list(both.first.source_token) == tokens{7, 8, 9, end, 6, end});
   CHECK(list(both.first.target.size) == tokens{0, 0});
-  CHECK(list(both.first.target.first) == tokens{0, 0});
+  CHECK(list(both.first.target.begin) == tokens{0, 0});
   CHECK((both.first.target.rows == 0 && both.first.target_token.extent(0) == 0 && both.second.next.extent(0) == 0));
   CHECK((both.first.waves.extent(0) == 4 && both.first.waves.extent(1) == 4));
 }

@@ -37,7 +37,7 @@ TEST_CASE("step k has k + 3 tokens of each tree, whose places are its own part o
     CHECK((tokens.count == 2 && tokens.longest == k + 3 && tokens.rows == 2 * (k + 3)));
     for (index_t b : {0, 1}) {
       CHECK(tokens.size(b) == k + 3);
-      CHECK(tokens.first(b) == b * (k + 3));
+      CHECK(tokens.begin(b) == b * (k + 3));
     }
   }
 }

@@ -34,7 +34,7 @@ TEST_CASE("sizes of graphs add, grow to hold both, and fit where no part is larg
 TEST_CASE("a batch of graphs measured without memory has a number for each graph in each of its views") {
   test::ragged const graphs({3, 0, 2});
   auto const bare = without_memory(graphs.batch());
-  for (auto const& view : {bare.size, bare.node, bare.edge, bare.triangle}) {
+  for (auto const& view : {bare.size, bare.node_begin, bare.edge_begin, bare.triangle_begin}) {
     CHECK(view.data_handle() == nullptr);
     CHECK(view.extent(0) == 3);
   }

@@ -18,7 +18,7 @@ TEST_CASE("the nodes of each graph are a sequence, in the order of the graphs") 
   CHECK((s.count == 3 && s.rows == 5 && s.longest == 3));
   std::vector<index_t> rows;
   for (index_t k = 0; k < s.count; ++k)
-    for (index_t i = 0; i < s.size(k); ++i) rows.push_back(s.first(k) + i);
+    for (index_t i = 0; i < s.size(k); ++i) rows.push_back(s.begin(k) + i);
   CHECK(rows == std::vector<index_t>{0, 1, 2, 3, 4});
 }
 
@@ -35,7 +35,7 @@ TEST_CASE("a batch of sequences is measured with its sizes, and is another step 
     ++(other.*member);
     CHECK(replay_number(other) != number);
   }
-  for (auto member : {&sequence_batch::size, &sequence_batch::first}) {
+  for (auto member : {&sequence_batch::size, &sequence_batch::begin}) {
     auto other = s;
     other.*member = nodes_of(others.batch()).*member;
     CHECK(replay_number(other) != number);

@@ -166,7 +166,8 @@ TEST_CASE("in small graphs a column that is taken for another, and a line that d
         using T = decltype(zero);
         index_t const heads = 2, width = 10, d = heads * width;
         ragged const all({n, n});
-        graph_batch const g{all.dims, s.put(all.size), s.put(all.node), s.put(all.edge), s.put(all.triangle)};
+        graph_batch const g{all.dims, s.put(all.size), s.put(all.node_begin), s.put(all.edge_begin),
+                            s.put(all.triangle_begin)};
         triangle_options t;
         t.heads = heads;
         t.dropout = {0.3, 99, 3, s.put(std::vector<std::uint64_t>{7}).data_handle()};

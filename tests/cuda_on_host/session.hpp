@@ -44,7 +44,7 @@ class session {
     return make_vec(static_cast<T*>(b.data()), static_cast<index_t>(values.size()));
   }
   graph_batch put(ragged const& graphs) {
-    return {graphs.dims, put(graphs.size), put(graphs.node), put(graphs.edge), put(graphs.triangle)};
+    return {graphs.dims, put(graphs.size), put(graphs.node_begin), put(graphs.edge_begin), put(graphs.triangle_begin)};
   }
   template <class T>
   matrix<T> put(std::vector<T> const& values, index_t rows, index_t columns, lying how = lying::rows) {

@@ -54,9 +54,9 @@ struct use {
   matrix<T> x;
 
   use(S& session, shape const& z_) : s(session), z(z_), all(z.sizes) {
-    auto triangles = all.triangle;
+    auto triangles = all.triangle_begin;
     for (auto& t0 : triangles) t0 += z.before;
-    g = {all.dims, s.put(all.size), s.put(all.node), s.put(all.edge), s.put(triangles)};
+    g = {all.dims, s.put(all.size), s.put(all.node_begin), s.put(all.edge_begin), s.put(triangles)};
     t.form = z.form;
     t.heads = z.heads;
     t.dropout = {z.rate, 99, 3, s.put(std::vector<std::uint64_t>{7}).data_handle()};

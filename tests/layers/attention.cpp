@@ -53,7 +53,7 @@ std::vector<double> written_out(sentences const& s, self_attention<double> const
     for (index_t h = 0; h < heads; ++h)
       for (index_t i = 0; i < s.graphs.size[g]; ++i) {
         auto const at = [&](std::size_t which, index_t token, index_t f) {
-          return qkv[which][static_cast<std::size_t>((s.graphs.node[g] + token) * width + h * k + f)];
+          return qkv[which][static_cast<std::size_t>((s.graphs.node_begin[g] + token) * width + h * k + f)];
         };
         double total = 0;
         for (int pass = 0; pass < 2; ++pass)
@@ -64,7 +64,7 @@ std::vector<double> written_out(sentences const& s, self_attention<double> const
             double const e = std::exp(score / std::sqrt(static_cast<double>(k)));
             if (pass == 0) total += e;
             for (index_t f = 0; pass == 1 && f < k; ++f)
-              c[static_cast<std::size_t>((s.graphs.node[g] + i) * width + h * k + f)] +=
+              c[static_cast<std::size_t>((s.graphs.node_begin[g] + i) * width + h * k + f)] +=
                   e / total * (at(2, j, f) + w.relative_value(r, f));
           }
       }

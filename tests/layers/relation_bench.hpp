@@ -38,7 +38,7 @@ struct setting {
       for (index_t x = 0; x < graphs.size[at]; ++x)
         for (index_t y = 0; y < graphs.size[at]; ++y, ++r) {
           if (random.below(3) > 0 && r > 0) continue;
-          source.push_back(graphs.node[at] + x), target.push_back(graphs.node[at] + y), edge.push_back(r);
+          source.push_back(graphs.node_begin[at] + x), target.push_back(graphs.node_begin[at] + y), edge.push_back(r);
         }
     }
   }

@@ -124,9 +124,9 @@ struct every_pair {
     for (index_t b = 0; b < g.dims.graphs; ++b)
       for (index_t i = 0; i < g.size(b); ++i)
         for (index_t j = 0; j < g.size(b); ++j) {
-          edge.push_back(g.edge(b) + i * g.size(b) + j);
-          child.push_back(g.node(b) + i);
-          parent.push_back(g.node(b) + j);
+          edge.push_back(g.edge_begin(b) + i * g.size(b) + j);
+          child.push_back(g.node_begin(b) + i);
+          parent.push_back(g.node_begin(b) + j);
         }
   }
   token_pairs view() const {

@@ -118,7 +118,7 @@ struct padded_pairs {
     for (std::size_t p = 0; p < three.size(); ++p) {
       auto const given = static_cast<index_t>(three[p].source.size()) + 1,
                  asked = static_cast<index_t>(three[p].target.size());
-      auto const first = source.edge[p], all = whole.edge[p];
+      auto const first = source.edge_begin[p], all = whole.edge_begin[p];
       auto const at = [](index_t i) { return static_cast<std::size_t>(i); };
       auto const is_padding = [&](index_t i) { return i < s && i >= given; };
       for (index_t i = 0; i < n; ++i) {

@@ -266,7 +266,7 @@ std::vector<double> logits_of(fused_transformer_options const& z, std::vector<pa
   auto l = loaded(batch);
   auto const in = l.upload().first;
   auto const found = work.infer(in);
-  index_t const first = in.target.first(static_cast<index_t>(which)), n = in.target.size(static_cast<index_t>(which));
+  index_t const first = in.target.begin(static_cast<index_t>(which)), n = in.target.size(static_cast<index_t>(which));
   return {found.data_handle() + first * target_tokens, found.data_handle() + (first + n) * target_tokens};
 }
 

@@ -41,7 +41,8 @@ struct problem {
   }
   /// s(i, j) of graph g by the definition.
   double at(std::vector<double> const& score, arcs readout, std::size_t g, index_t i, index_t j) const {
-    index_t const n = graphs.size[g], edge = graphs.edge[g] + (readout == arcs::from_child ? i * n + j : j * n + i);
+    index_t const n = graphs.size[g],
+                  edge = graphs.edge_begin[g] + (readout == arcs::from_child ? i * n + j : j * n + i);
     return !masked.empty() && masked[static_cast<std::size_t>(edge)] ? -1e3 : score[static_cast<std::size_t>(edge)];
   }
 
@@ -71,7 +72,7 @@ TEMPLATE_TEST_CASE("the loss of parents is the mean of what their softmax leaves
       double expected = 0, count = 0;
       for (std::size_t g = 0; g < 3; ++g)
         for (index_t i = 0; i < p.graphs.size[g]; ++i) {
-          auto const right = p.parent[static_cast<std::size_t>(p.graphs.node[g] + i)];
+          auto const right = p.parent[static_cast<std::size_t>(p.graphs.node_begin[g] + i)];
           if (right < 0) continue;
           double z = 0;
           for (index_t j = 0; j < p.graphs.size[g]; ++j) z += std::exp(p.at(score, readout, g, i, j));
@@ -102,7 +103,7 @@ TEMPLATE_TEST_CASE("the best parent is the first with the largest score", "", TR
         index_t expected = 0;
         for (index_t j = 1; j < p.graphs.size[g]; ++j)
           if (p.at(score, readout, g, i, j) > p.at(score, readout, g, i, expected)) expected = j;
-        CHECK(best[static_cast<std::size_t>(p.graphs.node[g] + i)] == expected);
+        CHECK(best[static_cast<std::size_t>(p.graphs.node_begin[g] + i)] == expected);
       }
   }
 }

@@ -258,17 +258,17 @@ TEMPLATE_TEST_CASE("one query after another over a growing list of keys gives wh
       index_t const n = step.keys.size[s];
       for (index_t j = 0; j < n; ++j)
         for (index_t f = 0; f < whole.key_stride; ++f)
-          step.kv[static_cast<std::size_t>((step.keys.first[s] + j) * step.key_stride + f)] =
-              whole.kv[static_cast<std::size_t>((whole.keys.first[s] + j) * whole.key_stride + f)];
+          step.kv[static_cast<std::size_t>((step.keys.begin[s] + j) * step.key_stride + f)] =
+              whole.kv[static_cast<std::size_t>((whole.keys.begin[s] + j) * whole.key_stride + f)];
       for (index_t f = 0; f < whole.query_stride; ++f)
         step.q[static_cast<std::size_t>(static_cast<index_t>(s) * step.query_stride + f)] =
-            whole.q[static_cast<std::size_t>((whole.queries.first[s] + n - 1) * whole.query_stride + f)];
+            whole.q[static_cast<std::size_t>((whole.queries.begin[s] + n - 1) * whole.query_stride + f)];
     }
     step.forward(ex);
     for (std::size_t s = 0; s < 2; ++s)
       for (index_t f = 0; f < whole.d; ++f)
         CHECK_THAT(step.at(static_cast<index_t>(s), f),
-                   test::WithinAbs(whole.at(whole.queries.first[s] + step.keys.size[s] - 1, f), 1e-13));
+                   test::WithinAbs(whole.at(whole.queries.begin[s] + step.keys.size[s] - 1, f), 1e-13));
   }
 }
 

@@ -147,11 +147,11 @@ std::vector<double> written_out(problem<double> const& p) {
   for (std::size_t s = 0; s < p.queries.size.size(); ++s)
     for (index_t h = 0; h < t.heads; ++h)
       for (index_t i = 0; i < p.queries.size[s]; ++i) {
-        index_t const row = p.queries.first[s] + i, place = i + p.keys.size[s] - p.queries.size[s];
+        index_t const row = p.queries.begin[s] + i, place = i + p.keys.size[s] - p.queries.size[s];
         std::vector<double> weight, sum(static_cast<std::size_t>(k));
         double total = 0;
         for (index_t j = 0; j < p.keys.size[s]; ++j) {
-          index_t const from = p.keys.first[s] + j, r = std::clamp(j - place, -reach, reach) + reach;
+          index_t const from = p.keys.begin[s] + j, r = std::clamp(j - place, -reach, reach) + reach;
           bool const masked = (t.causal && j > place) || (t.masked.extent(0) != 0 && t.masked(from) != 0);
           double score = 0;
           for (index_t f = 0; f < k; ++f)

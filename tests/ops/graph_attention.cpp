@@ -137,7 +137,7 @@ TEMPLATE_TEST_CASE("the weights of a node's neighbours sum to one, others have n
   index_t negative = 0, none = 0;
   for (index_t g = 0; g < 3; ++g) {
     index_t const n = whole.graphs.size[static_cast<std::size_t>(g)],
-                  edge = whole.graphs.edge[static_cast<std::size_t>(g)];
+                  edge = whole.graphs.edge_begin[static_cast<std::size_t>(g)];
     for (index_t c = 0; c < 2; ++c)
       for (index_t x = 0; x < n; ++x) {
         double sum = 0;

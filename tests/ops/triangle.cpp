@@ -111,7 +111,7 @@ TEMPLATE_TEST_CASE("weights of a triangle sum to one and, with the values, make 
       auto const in = u.inputs();
       auto const g = u.shape.batch();
       for (index_t graph = 0; graph < 4; ++graph) {
-        auto const n = g.size(graph), first = g.edge(graph), terms = form == triangle_form::flat ? 2 * n : n;
+        auto const n = g.size(graph), first = g.edge_begin(graph), terms = form == triangle_form::flat ? 2 * n : n;
         for (index_t i = 0; i < n; i += 3)
           for (index_t j = 0; j < n; j += 2) {
             CAPTURE(static_cast<int>(form), masked, n, i, j);
@@ -188,7 +188,7 @@ TEMPLATE_TEST_CASE("padding with a mask changes neither output nor gradient of r
         for (std::size_t g = 0; g < 4; ++g)
           for (index_t i = 0; i < sizes[g]; ++i)
             for (index_t j = 0; j < sizes[g]; ++j)
-              f(u.shape.edge[g] + i * sizes[g] + j, padded.shape.edge[g] + i * most + j);
+              f(u.shape.edge_begin[g] + i * sizes[g] + j, padded.shape.edge_begin[g] + i * most + j);
       };
       each_real([&](index_t from, index_t to) {
         std::copy_n(u.x.begin() + from * 32, 32, padded.x.begin() + to * 32);

@@ -112,7 +112,7 @@ struct by_definition {
 
  private:
   void edge(use<T> const& u, std::size_t g, index_t c, index_t i, index_t j) {
-    index_t const n = u.shape.size[g], first = u.shape.edge[g], d = u.d, root = u.width;
+    index_t const n = u.shape.size[g], first = u.shape.edge_begin[g], d = u.d, root = u.width;
     auto const row = [&](index_t a, index_t b) { return first + a * n + b; };
     auto const at = [&](index_t r, index_t part, index_t f) {
       return static_cast<std::size_t>(r * 4 * d + part * d + c * root + f);
@@ -133,13 +133,13 @@ struct by_definition {
     for (index_t l = 0; l < n; ++l) {
       if (!u.sources.empty() && l >= u.sources[g] && l > i && l > j) continue;
       bool const masked =
-          !u.masked.empty() && u.masked[static_cast<std::size_t>(u.shape.triangle[g] + (i * n + l) * n + j)] != 0;
+          !u.masked.empty() && u.masked[static_cast<std::size_t>(u.shape.triangle_begin[g] + (i * n + l) * n + j)] != 0;
       double score = 0, slope = 0;
       for (index_t f = 0; f < root; ++f) {
         score += x(row(i, l), 0, f) * x(own ? row(i, j) : row(l, j), 1, f);
         slope += d_o(f) * x(row(i, l), 2, f) * (right ? x(row(l, j), 3, f) : 1);
       }
-      auto const element = u.shape.triangle[g] * u.heads + ((c * n + l) * n + i) * n + j;
+      auto const element = u.shape.triangle_begin[g] * u.heads + ((c * n + l) * n + i) * n + j;
       double const kept = !keep.active() ? 1 : keep.keeps(static_cast<std::uint64_t>(element)) ? keep.scale() : 0;
       terms.push_back(
           {l, masked, std::exp(masked ? u.fill : score / std::sqrt(static_cast<double>(root))), kept, slope * kept});
@@ -148,8 +148,8 @@ struct by_definition {
     for (auto& t : terms) delta += (t.weight /= sum) * t.slope;
     for (auto const& t : terms) {
       index_t const q = row(i, t.l), k = own ? row(i, j) : row(t.l, j), other = row(t.l, j);
-      weights[static_cast<std::size_t>(c * u.shape.dims.triangles + u.shape.triangle[g] + (i * n + t.l) * n + j)] =
-          t.weight;
+      weights[static_cast<std::size_t>(c * u.shape.dims.triangles + u.shape.triangle_begin[g] + (i * n + t.l) * n +
+                                       j)] = t.weight;
       double const w = t.weight * t.kept,
                    ds = t.masked ? 0 : t.weight * (t.slope - delta) / std::sqrt(static_cast<double>(root));
       for (index_t f = 0; f < root; ++f) {
@@ -377,8 +377,8 @@ TEMPLATE_TEST_CASE("weights of a causal edge are those of its middle nodes, and 
                                                           make_matrix(found.data(), 2, n, n));
           for (index_t c = 0; c < 2; ++c)
             for (index_t l = 0; l < n; ++l) {
-              double const wanted = exact.weights[static_cast<std::size_t>(c * u.shape.dims.triangles +
-                                                                           g.triangle(graph) + (i * n + l) * n + j)];
+              double const wanted = exact.weights[static_cast<std::size_t>(
+                  c * u.shape.dims.triangles + g.triangle_begin(graph) + (i * n + l) * n + j)];
               double const got = static_cast<double>(found[static_cast<std::size_t>(c * n + l)]);
               CAPTURE(static_cast<int>(form), n, i, l, j, wanted, got);
               REQUIRE((wanted == 0 ? got == 0 : std::abs(got - wanted) <= tolerance<T>));

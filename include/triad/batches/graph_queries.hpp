@@ -62,8 +62,8 @@ void by_known_labels(graph_batch const& graphs, F const& look_up) {
     look_up();
   } catch (index_out_of_range const& e) {
     index_t g = 0;
-    while (g + 1 < graphs.dims.graphs && graphs.edge(g + 1) <= e.row) ++g;
-    index_t const n = graphs.size(g), at = e.row - graphs.edge(g);
+    while (g + 1 < graphs.dims.graphs && graphs.edge_begin(g + 1) <= e.row) ++g;
+    index_t const n = graphs.size(g), at = e.row - graphs.edge_begin(g);
     auto const text = [](index_t v) { return std::to_string(v); };
     throw contract_violation("a label of the batch: edge (" + text(at / n) + ", " + text(at % n) + ") of graph " +
                              text(g) + " has label " + text(e.index) + ", and the model knows 0 to " +

@@ -54,20 +54,20 @@ constexpr bool fits(graph_dims const& d, graph_dims const& capacity) {
          d.triangles <= capacity.triangles && d.max_nodes <= capacity.max_nodes && d.further <= capacity.further;
 }
 
-/// Edge (i, j) of graph g is row edge[g] + i n + j; node i is row node[g] + i; triangle (i, l, j) is triangle[g] + (i n
+/// Edge (i, j) of graph g is row edge_begin[g] + i n + j; node i is row node_begin[g] + i; triangle (i, l, j) is triangle_begin[g] + (i n
 /// + l) n + j.
 struct graph_batch {
   graph_dims dims;
-  vec<index_t const> size;      // (b) nodes of each graph
-  vec<index_t const> node;      // (b) first node
-  vec<index_t const> edge;      // (b) first edge
-  vec<index_t const> triangle;  // (b) first triangle
+  vec<index_t const> size;            // (b) nodes of each graph
+  vec<index_t const> node_begin;      // (b) first node
+  vec<index_t const> edge_begin;      // (b) first edge
+  vec<index_t const> triangle_begin;  // (b) first triangle
 
   /// What core/batch_views.hpp asks for.
   template <class F>
   void each(F&& f) {
     f.value(dims.graphs, dims.rows, dims.nodes, dims.triangles, dims.max_nodes, dims.further);
-    for (auto* view : {&size, &node, &edge, &triangle}) f(*view, dims.graphs);
+    for (auto* view : {&size, &node_begin, &edge_begin, &triangle_begin}) f(*view, dims.graphs);
   }
 };
 

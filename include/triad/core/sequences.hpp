@@ -6,26 +6,26 @@
 
 namespace triad {
 
-/// Place i of sequence s is row first[s] + i.  Rows of no sequence may lie between two of them: room for what comes.
+/// Place i of sequence s is row begin[s] + i.  Rows of no sequence may lie between two of them: room for what comes.
 struct sequence_batch {
   index_t count = 0;                     // b
   index_t rows = 0;                      // of the matrices that hold them
   index_t longest = 0;                   // no sequence is longer
   vec<index_t const> size{nullptr, 0};   // (b)
-  vec<index_t const> first{nullptr, 0};  // (b) ascending
+  vec<index_t const> begin{nullptr, 0};  // (b) ascending
 
   /// What core/batch_views.hpp asks for.
   template <class F>
   void each(F&& f) {
     f.value(count, rows, longest);
     f(size, count);
-    f(first, count);
+    f(begin, count);
   }
 };
 
 /// The nodes of each graph as a sequence.
 constexpr sequence_batch nodes_of(graph_batch const& g) {
-  return {g.dims.graphs, g.dims.nodes, g.dims.max_nodes, g.size, g.node};
+  return {g.dims.graphs, g.dims.nodes, g.dims.max_nodes, g.size, g.node_begin};
 }
 
 }  // namespace triad

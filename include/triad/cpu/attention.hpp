@@ -42,8 +42,8 @@ void each_head(backend& ex, attention_options const& t, attention_sequences cons
   parallel_for(ex, s.queries.count * t.heads, [&](index_t task, int thread) {
     index_t const b = task / t.heads;
     keep_bits bits(source);
-    f(head<T>{t, s, task % t.heads, d / t.heads, s.queries.size(b), s.keys.size(b), s.queries.first(b),
-              s.keys.first(b)},
+    f(head<T>{t, s, task % t.heads, d / t.heads, s.queries.size(b), s.keys.size(b), s.queries.begin(b),
+              s.keys.begin(b)},
       bits, reinterpret_cast<T*>(ws.data + static_cast<std::size_t>(thread) * tile_bytes<T>(s, tiles)));
   });
 }

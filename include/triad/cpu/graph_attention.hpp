@@ -18,7 +18,7 @@ void do_graph_attention(backend& ex, graph_attention_options const& t, graph_att
   index_t const d = in.value.extent(1), heads = t.heads, width = d / heads;
   T const slope = T(t.slope), scale = t.dropout.active() ? T(t.dropout.scale()) : T(1);
   parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
-    index_t const n = g.size(graph), node = g.node(graph), edge = g.edge(graph);
+    index_t const n = g.size(graph), node = g.node_begin(graph), edge = g.edge_begin(graph);
     for (index_t x = 0; x < n; ++x) {
       T* const to = &context(node + x, 0);
       std::fill_n(to, d, T(0));
@@ -65,7 +65,7 @@ void do_graph_attention_grad(backend& ex, graph_attention_options const& t, grap
   index_t const d = in.value.extent(1), heads = t.heads, width = d / heads;
   T const slope = T(t.slope), scale = t.dropout.active() ? T(t.dropout.scale()) : T(1);
   parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
-    index_t const n = g.size(graph), node = g.node(graph), edge = g.edge(graph);
+    index_t const n = g.size(graph), node = g.node_begin(graph), edge = g.edge_begin(graph);
     for (index_t x = node; x < node + n; ++x) {
       std::fill_n(&dx.value(x, 0), d, T(0));
       for (index_t c = 0; c < heads; ++c) dx.query_score(x, c) = dx.key_score(x, c) = T(0);

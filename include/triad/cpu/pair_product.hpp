@@ -14,9 +14,9 @@ template <std::floating_point T>
 void do_pair_product(backend& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T> y) {
   parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
     backend one(1);
-    index_t const n = g.size(graph), node = g.node(graph);
+    index_t const n = g.size(graph), node = g.node_begin(graph);
     do_matmul(one, row_block(a, node, n), matrix<T const>(transposed(row_block(b, node, n))),
-              make_matrix(y.data_handle() + g.edge(graph), n, n, n), false, epilogue<T>{});
+              make_matrix(y.data_handle() + g.edge_begin(graph), n, n, n), false, epilogue<T>{});
   });
 }
 
@@ -25,8 +25,8 @@ void do_pair_product_grad(backend& ex, graph_batch const& g, matrix<T const> a, 
                           matrix<T> da, matrix<T> db) {
   parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
     backend one(1);
-    index_t const n = g.size(graph), node = g.node(graph);
-    matrix<T const> const d = make_matrix(dy.data_handle() + g.edge(graph), n, n, n);
+    index_t const n = g.size(graph), node = g.node_begin(graph);
+    matrix<T const> const d = make_matrix(dy.data_handle() + g.edge_begin(graph), n, n, n);
     do_matmul(one, d, row_block(b, node, n), row_block(da, node, n), false, epilogue<T>{});
     do_matmul(one, matrix<T const>(transposed(d)), row_block(a, node, n), row_block(db, node, n), false, epilogue<T>{});
   });

@@ -19,10 +19,10 @@ void each_pair_block(graph_batch const& g, index_t graph, index_t d, dropout_mas
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < n; ++j)
       for (index_t b = 0; b < blocks; ++b) {
-        index_t const r = g.edge(graph) + i * n + j, begin = b * dropout_block;
+        index_t const r = g.edge_begin(graph) + i * n + j, begin = b * dropout_block;
         auto const kept =
             dropout.active() ? source.bits(static_cast<std::uint64_t>(r * blocks + b)) : ~std::uint64_t{0};
-        f(r, g.node(graph) + i, g.node(graph) + j, begin, std::min(begin + dropout_block, d), kept);
+        f(r, g.node_begin(graph) + i, g.node_begin(graph) + j, begin, std::min(begin + dropout_block, d), kept);
       }
 }
 }  // namespace detail
@@ -63,7 +63,7 @@ void do_pair_sum_grad(backend& ex, graph_batch const& g, dropout_mask dropout, m
   index_t const d = dy.extent(1);
   T const scale = dropout.active() ? T(dropout.scale()) : T(1);
   parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
-    for (index_t i = g.node(graph); i < g.node(graph) + g.size(graph); ++i) {
+    for (index_t i = g.node_begin(graph); i < g.node_begin(graph) + g.size(graph); ++i) {
       std::fill_n(&da(i, 0), d, T(0));
       std::fill_n(&db(i, 0), d, T(0));
     }

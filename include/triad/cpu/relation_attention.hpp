@@ -59,7 +59,7 @@ void do_relation_attention(backend& ex, relation_attention_options const& t, rel
   T const scale = T(1) / std::sqrt(T(width)), kept = t.dropout.active() ? T(t.dropout.scale()) : T(1);
   keep_source const source(t.dropout);
   parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
-    index_t const n = g.size(graph), node = g.node(graph), edge = g.edge(graph),
+    index_t const n = g.size(graph), node = g.node_begin(graph), edge = g.edge_begin(graph),
                   first = relation_weight(heads, edge, n, 0, 0, 0);
     T* const w = weights.data_handle() + first;  // [c][x][y]
     for (index_t x = 0; x < n; ++x)
@@ -100,7 +100,7 @@ void do_relation_attention_grad(backend& ex, relation_attention_options const& t
   index_t const d = in.query.extent(1), heads = t.heads, width = d / heads;
   T const scale = T(1) / std::sqrt(T(width)), kept = t.dropout.active() ? T(t.dropout.scale()) : T(1);
   parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
-    index_t const n = g.size(graph), node = g.node(graph), edge = g.edge(graph);
+    index_t const n = g.size(graph), node = g.node_begin(graph), edge = g.edge_begin(graph);
     T const* const w = weights.data_handle() + relation_weight(heads, edge, n, 0, 0, 0);
     for (index_t x = node; x < node + n; ++x) {
       std::fill_n(&dx.query(x, 0), d, T(0));

@@ -60,7 +60,7 @@ void do_triangle(backend& ex, triangle_options const& t, triangle_projections<T 
     triangles::each_small(
         ex, t.heads, g, triangles::whole_graph, 5 * t.heads * width * 4,
         [&](index_t graph, index_t c, int thread) {
-          auto const edge = g.edge(graph);
+          auto const edge = g.edge_begin(graph);
           triangles::small_forward<own_key(), right_value()>(
               make(graph, c), triangles::head_rows(o, edge, c, width), &statistics.maximum(edge, c),
               &statistics.inverse_sum(edge, c), scratch.threads + thread * scratch.each);
@@ -71,7 +71,7 @@ void do_triangle(backend& ex, triangle_options const& t, triangle_projections<T 
     triangles::each_tiled(
         ex, g, 0, g.dims.graphs, scratch.first_task, [&](index_t n) { return t.heads * tiles(n); },
         [&](index_t graph, index_t task, int thread) {
-          auto const edge = g.edge(graph), n = g.size(graph), c = task / tiles(n),
+          auto const edge = g.edge_begin(graph), n = g.size(graph), c = task / tiles(n),
                      j0 = task % tiles(n) * triangles::tile;
           auto const columns = std::min<index_t>(triangles::tile, n - j0);
           auto const run = [&](auto vectors) {
@@ -121,7 +121,7 @@ void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projectio
     triangles::each_small(
         ex, t.heads, g, limit, 10 * t.heads * width * 4,
         [&](index_t graph, index_t c, int thread) {
-          auto const edge = g.edge(graph);
+          auto const edge = g.edge_begin(graph);
           auto const at = [&](auto m) { return triangles::head_rows(m, edge, c, width); };
           triangles::small_backward<own_key(), right_value()>(
               make(graph, c), at(o), at(d_o), &statistics.maximum(edge, c), &statistics.inverse_sum(edge, c),
@@ -155,13 +155,13 @@ void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projectio
                 [&](index_t n) { return heads * triangles::backward_tiles{n, width}.row_blocks(); },
                 [&](index_t graph, index_t task, int) {
                   auto const c = first_head + task % heads;
-                  triangles::pack_gradient(size_of(graph), triangles::head_rows(d_o, g.edge(graph), c, width),
+                  triangles::pack_gradient(size_of(graph), triangles::head_rows(d_o, g.edge_begin(graph), c, width),
                                            task / heads, packed(graph, c));
                 });
             triangles::each_tiled(
                 ex, g, first, last, scratch.first_task, [&](index_t n) { return heads * blocks(n); },
                 [&](index_t graph, index_t task, int thread) {
-                  auto const edge = g.edge(graph), n = g.size(graph), c = first_head + task / blocks(n),
+                  auto const edge = g.edge_begin(graph), n = g.size(graph), c = first_head + task / blocks(n),
                              block = size_of(graph).block(), l0 = task % blocks(n) * block;
                   auto const at = [&](auto m) { return triangles::head_rows(m, edge, c, width); };
                   float const* const s = scratch.statistics + c * rows + edge;

@@ -30,10 +30,10 @@ struct arc_row {
     index_t const item = b.index() * row_warps + b.row();
     live = item < g.dims.nodes;
     node = live ? item : 0;
-    index_t const graph = last_begun(b, g.node, node), own = node - g.node(graph);
+    index_t const graph = last_begun(b, g.node_begin, node), own = node - g.node_begin(graph);
     n = live ? g.size(graph) : 0;
     bool const along = t.readout == arcs::from_child;
-    first = g.edge(graph) + (along ? own * n : own);
+    first = g.edge_begin(graph) + (along ? own * n : own);
     step = along ? 1 : n;
   }
   TRIAD_DEVICE index_t edge(index_t j) const { return first + j * step; }

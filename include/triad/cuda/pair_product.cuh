@@ -17,10 +17,10 @@ struct node_place {
   TRIAD_DEVICE node_place(block const& b, graph_batch const& g) {
     index_t const item = b.index() * row_warps + b.row();
     bool const live = item < g.dims.nodes;
-    index_t const at = live ? item : 0, graph = last_begun(b, g.node, at);
+    index_t const at = live ? item : 0, graph = last_begun(b, g.node_begin, at);
     n = live ? g.size(graph) : 0;
-    first = g.node(graph);
-    edge = g.edge(graph);
+    first = g.node_begin(graph);
+    edge = g.edge_begin(graph);
     own = at - first;
   }
 };

@@ -18,8 +18,9 @@ struct pair_sum_rows {
   TRIAD_DEVICE void operator()(block const& b, graph_batch g, matrix<T const> x, matrix<T const> z, drop_rule<T> drop,
                                matrix<T const> residual, matrix<T> y) const {
     row_span const span(b, y.extent(0), y.extent(1), drop);
-    index_t const r = span.row(), graph = last_begun(b, g.edge, r), n = g.size(graph), e = r - g.edge(graph);
-    index_t const i = g.node(graph) + e / n, j = g.node(graph) + e % n;
+    index_t const r = span.row(), graph = last_begun(b, g.edge_begin, r), n = g.size(graph),
+                  e = r - g.edge_begin(graph);
+    index_t const i = g.node_begin(graph) + e / n, j = g.node_begin(graph) + e % n;
     T v[4] = {}, before[4] = {};
     span.each([&](int w, index_t c) {
       v[w] = x(i, c) + z(j, c);
@@ -43,10 +44,11 @@ struct pair_sum_grad_nodes {
                                matrix<T> db) const {
     auto& s = b.shared<shared>();
     index_t const d = dy.extent(1), blocks = (d + dropout_block - 1) / dropout_block;
-    index_t const at = b.index() % blocks, node = b.index() / blocks / 2, graph = last_begun(b, g.node, node),
+    index_t const at = b.index() % blocks, node = b.index() / blocks / 2, graph = last_begun(b, g.node_begin, node),
                   n = g.size(graph);
     bool const to_a = b.index() / blocks % 2 == 0;  // a sums row i of the pairs, b column j
-    index_t const own = node - g.node(graph), first = g.edge(graph) + (to_a ? own * n : own), stride = to_a ? 1 : n;
+    index_t const own = node - g.node_begin(graph), first = g.edge_begin(graph) + (to_a ? own * n : own),
+                  stride = to_a ? 1 : n;
     int const half = b.thread() / 16, q = b.thread() % 16;
     T sum[4] = {};
     for (index_t k = half; k < n; k += halves) {

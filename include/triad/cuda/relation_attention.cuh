@@ -32,10 +32,10 @@ struct relation_place {
     bool const live = item < g.dims.nodes * heads;
     index_t const at = live ? item / heads : 0;
     head = live ? item % heads : 0;
-    graph = last_begun(b, g.node, at);
+    graph = last_begun(b, g.node_begin, at);
     n = live ? g.size(graph) : 0;
-    node = g.node(graph);
-    edge = g.edge(graph);
+    node = g.node_begin(graph);
+    edge = g.edge_begin(graph);
     own = at - node;
   }
 };

@@ -110,7 +110,7 @@ struct self_attention {
     auto* const memory = cache.memory.data_handle();
     auto const newest =
         make_matrix(memory != nullptr ? memory + (cache.length - 1) * 2 * d : nullptr, count, 2 * d, room * 2 * d);
-    gather_rows(ex, column_block(s.projected, d, 2 * d), cache.sequences.queries.first, newest);
+    gather_rows(ex, column_block(s.projected, d, 2 * d), cache.sequences.queries.begin, newest);
     auto const all = make_matrix<T const>(memory, count * room, 2 * d, 2 * d);
     attention_options now = options(c, in);
     now.causal = false;  // a query sees all keys there are

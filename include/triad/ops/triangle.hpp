@@ -73,7 +73,7 @@ struct triangle_options {
       nullptr,
       0};  // (b) causal, with so many sources in each graph; or (0): every node is a middle; not for the flat form
   dropout_mask dropout{};  // element h first + ((c n + l) n + i) n + j of p(i, l, j), head c, first =
-                           // graphs.triangle[g]; flat: twice as many, z < 2n for l
+                           // graphs.triangle_begin[g]; flat: twice as many, z < 2n for l
 
   TRIAD_HOST_DEVICE constexpr bool causal() const { return sources.extent(0) != 0; }
 };

@@ -76,15 +76,15 @@ struct edge_shells {
   /// Where among them the shell of slot h begins.
   TRIAD_HOST_DEVICE constexpr index_t shell(index_t h, index_t u) const {
     index_t const g = h / beam;
-    return 2 * (beam * sources.node(g) + h % beam * sources.size(g)) + h * (2 * u + 1);
+    return 2 * (beam * sources.node_begin(g) + h % beam * sources.size(g)) + h * (2 * u + 1);
   }
   /// The graph of hypothesis h.
   TRIAD_HOST_DEVICE constexpr shell_graph graph(index_t h) const {
     index_t const g = h / beam, s = sources.size(g);
     return {s,
             s + step + 1,
-            sources.edge(g) - skipped,
-            sources.dims.rows + 2 * beam * (sources.node(g) - g * s) - skipped,
+            sources.edge_begin(g) - skipped,
+            sources.dims.rows + 2 * beam * (sources.node_begin(g) - g * s) - skipped,
             2 * beam * sources.dims.nodes,
             slots(),
             owner.data_handle() + h * (step + 1)};

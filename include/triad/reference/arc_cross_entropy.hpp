@@ -19,12 +19,12 @@ void each_child(arc_cross_entropy_options const& t, graph_batch const& g, vec<T 
     index_t const n = g.size(b);
     for (index_t i = 0; i < n; ++i) {
       auto const edge = [&, i](index_t j) {
-        return g.edge(b) + (t.readout == arcs::from_child ? i * n + j : j * n + i);
+        return g.edge_begin(b) + (t.readout == arcs::from_child ? i * n + j : j * n + i);
       };
       auto const s = [&](index_t j) {
         return t.masked.extent(0) != 0 && t.masked(edge(j)) ? T(t.fill) : score(edge(j));
       };
-      f(g.node(b) + i, n, s, edge);
+      f(g.node_begin(b) + i, n, s, edge);
     }
   }
 }

@@ -61,7 +61,7 @@ template <class F>
 void each_attended_head(attention_options const& t, attention_sequences const& s, index_t d, F&& f) {
   for (index_t b = 0; b < s.queries.count; ++b)
     for (index_t c = 0; c < t.heads; ++c)
-      f(attended_head{t, s, c, d / t.heads, s.queries.size(b), s.keys.size(b), s.queries.first(b), s.keys.first(b)});
+      f(attended_head{t, s, c, d / t.heads, s.queries.size(b), s.keys.size(b), s.queries.begin(b), s.keys.begin(b)});
 }
 
 }  // namespace detail

@@ -14,7 +14,7 @@ void do_graph_attention(backend&, graph_attention_options const& t, graph_attent
                         graph_batch const& g, vec<index_t const> label, vec<T> weights, matrix<T> context) {
   index_t const d = in.value.extent(1), width = d / t.heads;
   for (index_t graph = 0; graph < g.dims.graphs; ++graph) {
-    index_t const n = g.size(graph), node = g.node(graph), edge = g.edge(graph);
+    index_t const n = g.size(graph), node = g.node_begin(graph), edge = g.edge_begin(graph);
     for (index_t c = 0; c < t.heads; ++c)
       for (index_t x = 0; x < n; ++x) {
         auto const at = [&](index_t y) { return relation_weight(t.heads, edge, n, c, x, y); };
@@ -55,7 +55,7 @@ void do_graph_attention_grad(backend&, graph_attention_options const& t, graph_a
     for (index_t c = 0; c < t.heads; ++c) dx.query_score(r, c) = dx.key_score(r, c) = T(0);
   }
   for (index_t graph = 0; graph < g.dims.graphs; ++graph) {
-    index_t const n = g.size(graph), node = g.node(graph), edge = g.edge(graph);
+    index_t const n = g.size(graph), node = g.node_begin(graph), edge = g.edge_begin(graph);
     for (index_t c = 0; c < t.heads; ++c)
       for (index_t x = 0; x < n; ++x) {
         index_t const first = c * width, last = first + width, to = node + x;

@@ -13,8 +13,8 @@ void do_pair_product(backend&, graph_batch const& g, matrix<T const> a, matrix<T
     for (index_t n = g.size(graph), i = 0; i < n; ++i)
       for (index_t j = 0; j < n; ++j) {
         T sum = 0;
-        for (index_t f = 0; f < a.extent(1); ++f) sum += a(g.node(graph) + i, f) * b(g.node(graph) + j, f);
-        y(g.edge(graph) + i * n + j) = sum;
+        for (index_t f = 0; f < a.extent(1); ++f) sum += a(g.node_begin(graph) + i, f) * b(g.node_begin(graph) + j, f);
+        y(g.edge_begin(graph) + i * n + j) = sum;
       }
 }
 
@@ -26,8 +26,8 @@ void do_pair_product_grad(backend&, graph_batch const& g, matrix<T const> a, mat
   for (index_t graph = 0; graph < g.dims.graphs; ++graph)
     for (index_t n = g.size(graph), i = 0; i < n; ++i)
       for (index_t j = 0; j < n; ++j) {
-        index_t const from = g.node(graph) + i, to = g.node(graph) + j;
-        T const d = dy(g.edge(graph) + i * n + j);
+        index_t const from = g.node_begin(graph) + i, to = g.node_begin(graph) + j;
+        T const d = dy(g.edge_begin(graph) + i * n + j);
         for (index_t f = 0; f < a.extent(1); ++f) {
           da(from, f) += d * b(to, f);
           db(to, f) += d * a(from, f);

@@ -22,8 +22,8 @@ void do_pair_sum(backend&, graph_batch const& g, matrix<T const> a, matrix<T con
     for (index_t n = g.size(graph), i = 0; i < n; ++i)
       for (index_t j = 0; j < n; ++j)
         for (index_t f = 0; f < d; ++f) {
-          index_t const r = g.edge(graph) + i * n + j;
-          T const sum = a(g.node(graph) + i, f) + b(g.node(graph) + j, f);
+          index_t const r = g.edge_begin(graph) + i * n + j;
+          T const sum = a(g.node_begin(graph) + i, f) + b(g.node_begin(graph) + j, f);
           y(r, f) = (residual.extent(0) != 0 ? residual(r, f) : T(0)) + after_dropout(dropout, r, f, d, sum);
         }
 }
@@ -38,10 +38,10 @@ void do_pair_sum_grad(backend&, graph_batch const& g, dropout_mask dropout, matr
     for (index_t n = g.size(graph), i = 0; i < n; ++i)
       for (index_t j = 0; j < n; ++j)
         for (index_t f = 0; f < d; ++f) {
-          index_t const r = g.edge(graph) + i * n + j;
+          index_t const r = g.edge_begin(graph) + i * n + j;
           T const dz = after_dropout(dropout, r, f, d, dy(r, f));
-          da(g.node(graph) + i, f) += dz;
-          db(g.node(graph) + j, f) += dz;
+          da(g.node_begin(graph) + i, f) += dz;
+          db(g.node_begin(graph) + j, f) += dz;
         }
 }
 

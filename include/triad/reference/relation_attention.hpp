@@ -14,7 +14,7 @@ void do_relation_attention(backend&, relation_attention_options const& t, relati
                            graph_batch const& g, vec<T> weights, matrix<T> context) {
   index_t const d = in.query.extent(1), width = d / t.heads;
   for (index_t graph = 0; graph < g.dims.graphs; ++graph) {
-    index_t const n = g.size(graph), node = g.node(graph), edge = g.edge(graph);
+    index_t const n = g.size(graph), node = g.node_begin(graph), edge = g.edge_begin(graph);
     for (index_t c = 0; c < t.heads; ++c)
       for (index_t x = 0; x < n; ++x) {
         auto const at = [&](index_t y) { return relation_weight(t.heads, edge, n, c, x, y); };
@@ -54,7 +54,7 @@ void do_relation_attention_grad(backend&, relation_attention_options const& t, r
   for (index_t r = 0; r < dx.query.extent(0); ++r)
     for (index_t f = 0; f < d; ++f) dx.query(r, f) = dx.key(r, f) = dx.value(r, f) = T(0);
   for (index_t graph = 0; graph < g.dims.graphs; ++graph) {
-    index_t const n = g.size(graph), node = g.node(graph), edge = g.edge(graph);
+    index_t const n = g.size(graph), node = g.node_begin(graph), edge = g.edge_begin(graph);
     for (index_t c = 0; c < t.heads; ++c)
       for (index_t x = 0; x < n; ++x) {
         index_t const first = c * width, last = first + width, to = node + x;

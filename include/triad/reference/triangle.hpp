@@ -21,8 +21,8 @@ struct triangle_head {
       : t(options),
         x(projections),
         n(g.size(graph)),
-        first_edge(g.edge(graph)),
-        first_triangle(g.triangle(graph)),
+        first_edge(g.edge_begin(graph)),
+        first_triangle(g.triangle_begin(graph)),
         head(c),
         width(projections.query.extent(1) / options.heads),
         sources(options.causal() ? options.sources(graph) : n) {}

@@ -71,10 +71,11 @@ TEST_CASE("biaffine heads are the formulas at the head of their file") {
   for (std::size_t g = 0; g < 2; ++g)
     for (index_t i = 0, n = s.graphs.size[g]; i < n; ++i)
       for (index_t j = 0; j < n; ++j) {
-        index_t const first = s.graphs.node[g];
+        index_t const first = s.graphs.node_begin[g];
         double arc = i == j ? line(w.root, 0, 0, first + i) : 0;
         for (index_t h = 0; h < inner; ++h) arc += line(w.arc, h, 0, first + i) * end(1, first + j, h);
-        CHECK_THAT(found.score[static_cast<std::size_t>(s.graphs.edge[g] + i * n + j)], test::WithinAbs(arc, 1e-14));
+        CHECK_THAT(found.score[static_cast<std::size_t>(s.graphs.edge_begin[g] + i * n + j)],
+                   test::WithinAbs(arc, 1e-14));
       }
   for (std::size_t k = 0; k < pairs; ++k)
     for (index_t r = 0; r < relations; ++r) {

@@ -86,10 +86,10 @@ struct problem {
   // x(i, j) of graph g, whose source has s of the n nodes.
   double expected(index_t g, index_t i, index_t j, index_t f) const {
     auto const& side = source_alone ? in.source : in.whole;
-    index_t const s = in.source.graphs.size(g), node = side.graphs.node(g);
+    index_t const s = in.source.graphs.size(g), node = side.graphs.node_begin(g);
     auto const w = parameters.values();
     if (!source_alone && i < s && j < s)
-      return known[static_cast<std::size_t>((in.source.graphs.edge(g) + i * s + j) * width + f)];
+      return known[static_cast<std::size_t>((in.source.graphs.edge_begin(g) + i * s + j) * width + f)];
     if (layer.relational()) {
       index_t const apart = j - i, clipped = apart < -1 ? -1 : apart > 1 ? 1 : apart;
       index_t const relation = (i < s) == (j < s) ? 1 + clipped : i < s ? 3 : 4;
@@ -124,7 +124,7 @@ TEMPLATE_TEST_CASE("edges begin with what their formula says, and between nodes 
           for (index_t j = 0; j < n; ++j)
             for (index_t f = 0; f < width; ++f) {
               CAPTURE(g, i, j, f);
-              CHECK_THAT(p.x[static_cast<std::size_t>((graphs.edge(g) + i * n + j) * width + f)],
+              CHECK_THAT(p.x[static_cast<std::size_t>((graphs.edge_begin(g) + i * n + j) * width + f)],
                          test::WithinAbs(p.expected(g, i, j, f), 1e-13));
             }
     }

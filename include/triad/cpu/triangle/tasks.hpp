@@ -112,7 +112,7 @@ inline void make_bits(backend& ex, triangle_options const& t, graph_dims const& 
 
 inline head make_head(triangle_options const& t, triangle_projections<float const> const& x, graph_batch const& g,
                       index_t graph, index_t c, index_t stat_stride, std::uint64_t const* bits) {
-  auto const n = g.size(graph), width = x.query.extent(1) / t.heads, edge = g.edge(graph);
+  auto const n = g.size(graph), width = x.query.extent(1) / t.heads, edge = g.edge_begin(graph);
   head h{n,
          width,
          head_rows(x.query, edge, c, width),
@@ -128,9 +128,9 @@ inline head make_head(triangle_options const& t, triangle_projections<float cons
          stat_stride,
          t.causal() ? t.sources(graph) : n};
   if (uses_right_value(t.form)) h.right = head_rows(x.right_value, edge, c, width);
-  if (!t.mask.empty()) h.masked = t.mask.masked.data_handle() + g.triangle(graph);
+  if (!t.mask.empty()) h.masked = t.mask.masked.data_handle() + g.triangle_begin(graph);
   if (t.dropout.active()) {
-    h.first = static_cast<std::uint64_t>(g.triangle(graph) * t.heads + c * n * n * n);
+    h.first = static_cast<std::uint64_t>(g.triangle_begin(graph) * t.heads + c * n * n * n);
     h.bits = bits;
     h.kept = static_cast<float>(t.dropout.scale());
   }
@@ -162,12 +162,12 @@ void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit,
   auto const near = [&](index_t graph) { return g.size(graph) * g.size(graph) * row_bytes <= 400000; };
   parallel_for(ex, (graphs + run - 1) / run, [&](index_t task, int thread) {
     index_t const first = task * run, last = std::min(graphs, first + run);
-    if (near(first)) fetch(g.edge(first), g.size(first) * g.size(first));
+    if (near(first)) fetch(g.edge_begin(first), g.size(first) * g.size(first));
     for (index_t graph = first; graph < last; ++graph)
       for (index_t c = 0; c < heads; ++c) {
         if (graph + 1 < last && near(graph + 1)) {
           auto const rows_there = g.size(graph + 1) * g.size(graph + 1), begin = rows_there * c / heads;
-          fetch(g.edge(graph + 1) + begin, rows_there * (c + 1) / heads - begin);
+          fetch(g.edge_begin(graph + 1) + begin, rows_there * (c + 1) / heads - begin);
         }
         if (g.size(graph) <= limit) f(graph, c, thread);
       }

@@ -113,8 +113,8 @@ struct attention_place {
     index_t const s = rest / t.options.heads;
     queries = static_cast<int>(t.sequences.queries.size(s));
     keys = static_cast<int>(t.sequences.keys.size(s));
-    first_query = t.sequences.queries.first(s);
-    first_key = t.sequences.keys.first(s);
+    first_query = t.sequences.queries.begin(s);
+    first_key = t.sequences.keys.begin(s);
   }
 
   TRIAD_DEVICE int seen(int i) const {
