@@ -91,7 +91,7 @@ int main() {
       repeat<float, edge_layer>{edge_layer({.width = 16, .heads = 2, .hidden = 32}), extents<dyn>(2), false},
       chain(layer_norm_layer<float>{extents<dyn>(16)},
             chain(mine::gated_linear<float>(16, 8), linear<float>{extents<dyn, dyn>(8, 2)})));
-  graph_dims const room = room_for(32, 5, 5);
+  graph_dims const room = room_for_graphs(32, 5, 5);
   trainer learner(ex, asked, {.capacity = room});
   initialize(learner.parameters(), 1);
 

@@ -88,7 +88,7 @@ TEST_CASE("batches have what their epoch sees, whatever their size") {
   };
   augmented const seen(data, other, {.seed = 5, .rate = 0.5});
   auto const add_one = [](auto& batch, sample const& s) { batch.add(s.nodes, 0, 0, s.answer); };
-  graph_loader<reference::backend> loader(room_for(30, 3, 3));
+  graph_loader<reference::backend> loader(room_for_graphs(30, 3, 3));
   auto const answers = [&](std::uint64_t epoch, index_t most) {
     list all(data.size(), -1);
     auto pass = batches(loader, seen, add_one, {.shuffle = 1, .epoch = epoch, .most = most});

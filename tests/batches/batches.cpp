@@ -92,7 +92,7 @@ TEST_CASE("a batch ends where add_one says that the next sample does not fit, an
 
 TEST_CASE("a sample that no batch has room for is told by its place") {
   auto const data = some({2, 5, 2});
-  graph_loader<reference::backend> loader(room_for(4, 2, 2));
+  graph_loader<reference::backend> loader(room_for_graphs(4, 2, 2));
   CHECK_THROWS_WITH(numbers(batches(loader, data, add_if_room)),
                     contains("sample 1 does not fit into an empty batch") && contains("room_for(data, most)"));
   CHECK_THROWS_WITH(numbers(batches(loader, data, add_one)),

@@ -33,7 +33,7 @@ TEST_CASE("room for the largest graphs is what they have together") {
 }
 
 TEST_CASE("room by numbers is for usual graphs, or for one of the largest") {
-  auto const usual = room_for(10, 4, 5), large = room_for(2, 4, 9);
+  auto const usual = room_for_graphs(10, 4, 5), large = room_for_graphs(2, 4, 9);
   CHECK((usual.graphs == 10 && usual.rows == 160 && usual.nodes == 40 && usual.triangles == 800));
   CHECK((large.graphs == 2 && large.rows == 81 && large.nodes == 9 && large.triangles == 729));
   CHECK((usual.max_nodes == 5 && large.max_nodes == 9 && large.further == 0));

@@ -83,7 +83,7 @@ static_assert(model<edge_tagger<float>>);
 
 int main() {
   cpu::backend ex;
-  graph_dims const room = room_for(32, 5, 5);
+  graph_dims const room = room_for_graphs(32, 5, 5);
   graph_loader<cpu::backend> batch(room);
   std::vector<index_t> targets;
 

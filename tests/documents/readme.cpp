@@ -12,7 +12,7 @@ int main() {
   cpu::backend ex;
   edge_transformer<float> const model(
       {.labels = 6, .targets = 5, .layers = 4, .layer = {.width = 32, .heads = 2, .hidden = 64}});
-  graph_dims const room = room_for(64, 7, 7);  // 64 graphs, usually of 7 nodes, of 7 at most
+  graph_dims const room = room_for_graphs(64, 7, 7);  // 64 graphs, usually of 7 nodes, of 7 at most
   graph_loader<cpu::backend> batch(room);
   trainer learner(ex, model, {.max_norm = 1, .capacity = room});
   initialize(learner.parameters(), 1);

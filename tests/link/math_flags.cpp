@@ -138,7 +138,7 @@ void train(answers& found) {
   cpu::backend ex(1);
   edge_transformer<float> const model(
       {.labels = 5, .targets = 4, .layers = 2, .layer = {.width = 24, .heads = 2, .hidden = 40, .dropout = 0.1}});
-  graph_dims const room = room_for(3, 25, 25);
+  graph_dims const room = room_for_graphs(3, 25, 25);
   graph_loader<cpu::backend> batch(room);
   trainer learner(ex, model, {.max_norm = 1, .key = 7, .capacity = room});
   initialize(learner.parameters(), 1);

@@ -26,7 +26,7 @@ void add_path(Loader& loader, std::uint64_t number) {
 bool train(mpi& processes) {
   cpu::backend ex(1);
   constexpr std::size_t batch = 30;
-  auto const room = room_for(batch, 6, 6);
+  auto const room = room_for_graphs(batch, 6, 6);
   edge_transformer_options const sizes{
       .labels = 2, .targets = 3, .layers = 2, .layer = {.width = 32, .heads = 2, .hidden = 64, .dropout = 0.1}};
   using model = edge_transformer<float>;

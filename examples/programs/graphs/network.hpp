@@ -56,7 +56,7 @@ struct network_room {
   int further = 0;  // questions about a graph beside its own, at most
 
   triad::graph_dims capacity() const {
-    auto room = triad::room_for(batch, usual, most);
+    auto room = triad::room_for_graphs(batch, usual, most);
     room.further = triad::index_t{batch} * further;
     return room;
   }

@@ -33,7 +33,7 @@ class graph_offsets {
                      {"triangles", capacity.triangles},
                      {"max_nodes", capacity.max_nodes},
                      {"further", capacity.further}});
-    room_for_graphs(capacity.graphs);
+    reserve(capacity.graphs);
   }
   /// With room for what pads a batch, where the backend replays.  graphs: for so many in all, at least.
   template <backend Ex>
@@ -41,7 +41,7 @@ class graph_offsets {
     graph_offsets all(capacity, words);
     if constexpr (replays<Ex>) {
       all.padding_.emplace(capacity);
-      all.room_for_graphs(std::max(graphs, padded_room(capacity).graphs));
+      all.reserve(std::max(graphs, padded_room(capacity).graphs));
     }
     return all;
   }
@@ -98,7 +98,7 @@ class graph_offsets {
   }
 
  private:
-  void room_for_graphs(index_t count) {
+  void reserve(index_t count) {
     for (auto* v : {&nodes_, &node_, &edge_, &triangle_}) v->resize(static_cast<std::size_t>(count));
   }
   graph_dims append(index_t n) {

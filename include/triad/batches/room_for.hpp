@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   graph_dims const room = room_for(data, 100);                      of samples with a member `nodes`
-//   graph_dims const room = room_for(100, 7, 12);                      graphs, of 7 nodes mostly and of 12 at most
+//   graph_dims const room = room_for_graphs(100, 7, 12);               graphs, of 7 nodes mostly and of 12 at most
 //   pair_dims const pairs = room_for(data, 100, [](auto const& s) { return dims_of(s.source + 1, s.target + 1); });
 //
 // A count that adds up, as edges do, gets the sum of its `most` largest values, so that any `most` samples fit and none
@@ -96,7 +96,7 @@ auto room_for(Data const& data, index_t most, SizeOf size_of = {}) {
 }
 
 /// Room for `batch` graphs of `usual` nodes, and for fewer of up to `largest`.
-constexpr graph_dims room_for(index_t batch, index_t usual, index_t largest) {
+constexpr graph_dims room_for_graphs(index_t batch, index_t usual, index_t largest) {
   index_t const rows = std::max(batch * usual * usual, largest * largest);
   return {batch, rows, std::max(batch * usual, largest), rows * largest, largest};
 }

@@ -127,7 +127,7 @@ struct parser_room {
   int positions;  // tokens stand before this one, or before the longest sentence's end
   bool learns;    // false: room for inference alone
 
-  triad::graph_dims capacity() const { return triad::room_for(batch, usual, longest); }
+  triad::graph_dims capacity() const { return triad::room_for_graphs(batch, usual, longest); }
 };
 
 class parser : public triad::programs::learner {
