@@ -112,7 +112,7 @@ class sampled_triangle {
   verdict check_edge(head const& at, index_t a, index_t b, triad::triangle_projections<float> const& dx) const {
     auto const k = static_cast<std::size_t>(at.width);
     std::vector<double> o(k), dq(k), dk(k), dv1(k), dv2(k);
-    bool const right = triad::uses_right_value(t_.form), own_key = triad::ablates_attention(t_.form);
+    bool const right = triad::uses_right_value(t_.form), own_key = triad::uses_own_key(t_.form);
     auto const add = [&](std::vector<double>& to, double factor, triad::matrix<float const> m, index_t row) {
       for (std::size_t e = 0; e < k; ++e)
         to[e] += factor * static_cast<double>(m(row, at.column(static_cast<index_t>(e))));

@@ -121,7 +121,7 @@ struct by_definition {
     auto const d_o = [&](index_t f) {
       return static_cast<double>(u.d_o[static_cast<std::size_t>(row(i, j) * d + c * root + f)]);
     };
-    bool const own = ablates_attention(u.form), right = uses_right_value(u.form);
+    bool const own = uses_own_key(u.form), right = uses_right_value(u.form);
     auto const keep = u.options().dropout;
     struct term {
       index_t l;
@@ -317,7 +317,7 @@ TEMPLATE_TEST_CASE("what is closed to a whole tile is not even read", "", TRIAD_
         if (r / n < 16 && r % n < 16) different += far.edges(far.o)(r, f) != u.edges(u.o)(r, f);
         for (index_t part = 0; part < (uses_right_value(form) ? 4 : 3); ++part) {
           bool const left = part % 2 == 0,
-                     own = part == 1 && ablates_attention(form);  // q and v1 of (i, l), else k and v2 of (l, j)
+                     own = part == 1 && uses_own_key(form);  // q and v1 of (i, l), else k and v2 of (l, j)
           auto const at = static_cast<std::size_t>((4 * r + part) * d + f);
           index_t const end = left ? r / n : r % n, middle = left ? r % n : r / n;
           if (end < 16 && middle >= 32 && !own) different += wrong.dx[at] != u.dx[at];

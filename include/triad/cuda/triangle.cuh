@@ -205,7 +205,7 @@ void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projectio
       run(general_role::flat_key);
     } else {
       run(general_role::query_and_left);
-      if (ablates_attention(t.form)) run(general_role::own_key);
+      if (uses_own_key(t.form)) run(general_role::own_key);
       if (t.form != triangle_form::both_ablations) run(general_role::key_and_right);
     }
   }

@@ -26,7 +26,7 @@ struct step_rule {
   step_rule(triangle_form form, index_t h, index_t d)
       : heads(h),
         width(d / h),
-        own_key(ablates_attention(form)),
+        own_key(uses_own_key(form)),
         right_value(uses_right_value(form)),
         root(::cuda::std::sqrt(T(width))) {}
 };

@@ -43,7 +43,7 @@ enum class triangle_form { full, value_ablation, attention_ablation, both_ablati
 TRIAD_HOST_DEVICE constexpr bool uses_right_value(triangle_form f) {
   return f == triangle_form::full || f == triangle_form::attention_ablation;
 }
-TRIAD_HOST_DEVICE constexpr bool ablates_attention(triangle_form f) {
+TRIAD_HOST_DEVICE constexpr bool uses_own_key(triangle_form f) {
   return f == triangle_form::attention_ablation || f == triangle_form::both_ablations;
 }
 

@@ -41,7 +41,7 @@ struct triangle_head {
   index_t query_edge(index_t i, index_t l, index_t j) const { return flat() ? edge(i, j) : edge(i, l); }
   index_t key_edge(index_t i, index_t l, index_t j) const {
     if (flat()) return value_edge(i, l, j);
-    return ablates_attention(t.form) ? edge(i, j) : edge(l, j);
+    return uses_own_key(t.form) ? edge(i, j) : edge(l, j);
   }
   index_t value_edge(index_t i, index_t l, index_t j) const { return flat() && l >= n ? edge(l - n, j) : edge(i, l); }
   index_t right_value_edge(index_t l, index_t j) const { return edge(l, j); }

@@ -24,7 +24,7 @@ void do_triangle_step(backend&, triangle_form form, index_t heads, triangle_proj
     index_t const i = e.i, j = e.j, n = g.nodes;
     for (index_t c = 0; c < heads; ++c) {
       auto const score = [&](index_t l) {
-        index_t const q = g.row(i, l), k = ablates_attention(form) ? g.row(i, j) : g.row(l, j);
+        index_t const q = g.row(i, l), k = uses_own_key(form) ? g.row(i, j) : g.row(l, j);
         T dot = 0;
         for (index_t f = c * width; f < (c + 1) * width; ++f) dot += x.query(q, f) * x.key(k, f);
         return dot / std::sqrt(T(width));

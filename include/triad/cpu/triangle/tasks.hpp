@@ -85,7 +85,7 @@ inline scratch_parts forward_parts(backend& ex, triangle_options const& t, index
 inline constexpr index_t packed_budget = 1 << 22;
 
 inline index_t packed_floats(triangle_options const& t, index_t width, graph_dims const& dims) {
-  if (is_small(dims.max_nodes) || ablates_attention(t.form)) return 0;
+  if (is_small(dims.max_nodes) || uses_own_key(t.form)) return 0;
   backward_tiles const largest{dims.max_nodes, width};
   auto const most = largest.gradients() * t.heads * dims.graphs;
   return std::min(most, std::max(largest.gradients(), packed_budget));
@@ -94,7 +94,7 @@ inline index_t packed_floats(triangle_options const& t, index_t width, graph_dim
 inline scratch_parts backward_parts(backend& ex, triangle_options const& t, index_t width, graph_dims const& dims,
                                     std::byte* base) {
   auto const n = dims.max_nodes;
-  auto floats_wanted = small_backward_floats(ablates_attention(t.form) ? n : std::min(n, whole_graph), width);
+  auto floats_wanted = small_backward_floats(uses_own_key(t.form) ? n : std::min(n, whole_graph), width);
   if (!is_small(n)) {
     floats_wanted = std::max(floats_wanted, backward_tiles{n, width}.most_floats());
     floats_wanted = std::max(floats_wanted, small_backward_floats(whole_graph, width));

@@ -42,7 +42,7 @@ struct general_head : one_head<T> {
     return this->row(has_own_key() ? i : l, j);
   }
   TRIAD_DEVICE int right_row(int l, int j) const { return this->row(middle(l), j); }
-  TRIAD_DEVICE bool has_own_key() const { return ablates_attention(form); }
+  TRIAD_DEVICE bool has_own_key() const { return uses_own_key(form); }
   TRIAD_DEVICE bool has_right() const { return uses_right_value(form); }
   TRIAD_DEVICE bool is_masked(int i, int l, int j) const { return this->masked(i, middle(l), j); }
   TRIAD_DEVICE bool has_term(int i, int l, int j) const { return this->open(i, middle(l), j); }
