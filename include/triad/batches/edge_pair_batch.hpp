@@ -41,9 +41,9 @@ constexpr void each_count(edge_pair_dims& d, F&& f) {
   f.sum(d.whole.nodes, "nodes");
   f.sum(d.whole.triangles, "triangles");
   f.sum(d.targets, "tokens of targets");
-  for (auto* untold :
+  for (auto* unlisted :
        {&d.source.graphs, &d.source.nodes, &d.source.triangles, &d.source.further, &d.whole.graphs, &d.whole.further})
-    f.sum(*untold);
+    f.sum(*unlisted);
 }
 
 /// The smallest dims that hold either of two batches.

@@ -22,14 +22,14 @@ namespace triad::detail {
 
 /// What says its sizes: a batch, or an input with graphs.
 template <class Input>
-concept says_dims = requires(Input const& in) { in.dims(); };
+concept has_dims = requires(Input const& in) { in.dims(); };
 template <class Input>
 concept has_graphs = requires(Input const& in) { in.graphs.dims; };
 
 /// The sizes of a batch.
 template <class Input>
 auto const& dims_of_batch(Input const& in) {
-  if constexpr (says_dims<Input>)
+  if constexpr (has_dims<Input>)
     return in.dims();
   else
     return in.graphs.dims;

@@ -40,7 +40,7 @@ struct host_memory {
   static void* allocate(std::size_t bytes) {
     void* const p = ::operator new(bytes, std::align_val_t(4096), std::nothrow);
     if (p == nullptr) throw memory_refused(bytes);
-    wish_for_huge_pages(p, bytes);
+    advise_huge_pages(p, bytes);
     return p;
   }
   static void deallocate(void* p) noexcept { ::operator delete(p, std::align_val_t(4096)); }
@@ -55,7 +55,7 @@ struct host_memory {
  private:
   /// Rows of a fused projection lie pages apart, so large buffers ask for pages of 2 MiB; without them only time is
   /// lost.
-  static void wish_for_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
+  static void advise_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__)
     constexpr std::uintptr_t huge = std::uintptr_t{1} << 21;
     auto const begin = reinterpret_cast<std::uintptr_t>(p), first = (begin + huge - 1) / huge * huge,

@@ -54,15 +54,15 @@ concept numbered_backend = requires {
 
 /// cpu, cpu:THREADS
 template <class Ex>
-std::string ways_of_saying() {
+std::string accepted_text() {
   std::string text = Ex::name;
   if constexpr (numbered_backend<Ex>) text += std::string(", ") + Ex::name + ":" + Ex::number_means;
   return text;
 }
 template <class... Ex>
-std::string ways_of_saying_all() {
+std::string accepted_texts() {
   std::string all;
-  ((all += (all.empty() ? "" : ", ") + ways_of_saying<Ex>()), ...);
+  ((all += (all.empty() ? "" : ", ") + accepted_text<Ex>()), ...);
   return all;
 }
 
@@ -117,7 +117,7 @@ decltype(auto) with_backend(std::string_view text, F&& f) {
   static_assert(detail::all_same<std::invoke_result_t<F&, Backends&>...>,
                 "with_backend: the function gives another type for another backend; let it give one, such as a number "
                 "or a text, or nothing");
-  return detail::with_one_of<F, Backends...>(text, backend_text::of(text), detail::ways_of_saying_all<Backends...>(),
+  return detail::with_one_of<F, Backends...>(text, backend_text::of(text), detail::accepted_texts<Backends...>(),
                                              std::forward<F>(f));
 }
 

@@ -26,7 +26,7 @@ inline constexpr index_t edges = 4;  // of a task
 /// The memory of a thread: where the edges (i, l) and (l, j) of one edge lie, its scores, and vectors whose lanes are
 /// still to be added up.
 template <class T>
-struct desk {
+struct edge_buffers {
   index_t across, heads;  // scores of a head, whole registers of them
   index_t *left, *right;  // (across)
   T *scores, *partial;    // (heads, across), (heads, lanes, lanes)
@@ -37,7 +37,7 @@ struct desk {
     auto const numbers = heads * (across + lanes_count() * lanes_count());
     return static_cast<std::size_t>(2 * across) * sizeof(index_t) + static_cast<std::size_t>(numbers) * sizeof(T);
   }
-  desk(workspace ws, int thread, index_t n, index_t h) : across(attending::padded<T>(n)), heads(h) {
+  edge_buffers(workspace ws, int thread, index_t n, index_t h) : across(attending::padded<T>(n)), heads(h) {
     auto* const begin = ws.data + static_cast<std::size_t>(thread) * bytes(n, h);
     left = reinterpret_cast<index_t*>(begin);
     right = left + across;
@@ -108,30 +108,32 @@ template <bool Both, class T>
 
 /// One edge (i, j): its row of o.
 template <bool OwnKey, bool RightValue, class T>
-void attend(desk<T> const& mine, triangle_projections<T const> const& x, edge_shells const& at, shell_edge const& e,
-            index_t width, T* to) {
+void attend(edge_buffers<T> const& buffers, triangle_projections<T const> const& x, edge_shells const& at,
+            shell_edge const& e, index_t width, T* to) {
   constexpr index_t count = attending::lanes_of<T>::count;
   shell_graph const g = at.graph(e.slot);
-  index_t const n = g.nodes, heads = mine.heads, across = attending::padded<T>(n), own = g.row(e.i, e.j);
-  for (index_t l = 0; l < n; ++l) mine.left[l] = g.row(e.i, l), mine.right[l] = g.row(l, e.j);
+  index_t const n = g.nodes, heads = buffers.heads, across = attending::padded<T>(n), own = g.row(e.i, e.j);
+  for (index_t l = 0; l < n; ++l) buffers.left[l] = g.row(e.i, l), buffers.right[l] = g.row(l, e.j);
   for (index_t first = 0; first < n; first += count) {
     index_t const some = std::min(count, n - first);
     for (index_t l = 0; l < some; ++l) {
-      T const *const q = &x.query(mine.left[first + l], 0), *const k = &x.key(OwnKey ? own : mine.right[first + l], 0);
+      T const *const q = &x.query(buffers.left[first + l], 0), *const k =
+                                                                   &x.key(OwnKey ? own : buffers.right[first + l], 0);
       for (index_t c = 0; c < heads; ++c)
-        multiply(q + c * width, k + c * width, width, mine.partial + (c * count + l) * count);
+        multiply(q + c * width, k + c * width, width, buffers.partial + (c * count + l) * count);
     }
-    for (index_t c = 0; c < heads; ++c) add_up(mine.partial + c * count * count, mine.scores + c * across + first);
+    for (index_t c = 0; c < heads; ++c)
+      add_up(buffers.partial + c * count * count, buffers.scores + c * across + first);
   }
   T const scale = T(1) / std::sqrt(T(width));
-  for (index_t c = 0; c < heads; ++c) weigh(mine.scores + c * across, n, across, scale);
+  for (index_t c = 0; c < heads; ++c) weigh(buffers.scores + c * across, n, across, scale);
   std::fill_n(to, heads * width, T(0));
   for (index_t l = 0; l < n; ++l) {
-    T const* const v1 = &x.left_value(mine.left[l], 0);
-    T const* const v2 = RightValue ? &x.right_value(mine.right[l], 0) : v1;
+    T const* const v1 = &x.left_value(buffers.left[l], 0);
+    T const* const v2 = RightValue ? &x.right_value(buffers.right[l], 0) : v1;
     for (index_t c = 0; c < heads; ++c) {
       index_t const first = c * width;
-      add_product<RightValue>(mine.scores[c * across + l], v1 + first, v2 + first, width, to + first);
+      add_product<RightValue>(buffers.scores[c * across + l], v1 + first, v2 + first, width, to + first);
     }
   }
 }
@@ -141,7 +143,7 @@ void attend(desk<T> const& mine, triangle_projections<T const> const& x, edge_sh
 template <class T>
 std::size_t do_triangle_step_workspace(backend& ex, index_t heads, edge_shells const& at, matrix<T> const&) {
   return static_cast<std::size_t>(ex.threads) *
-         stepping::desk<T>::bytes(at.sources.dims.max_nodes + at.step + 1, heads);
+         stepping::edge_buffers<T>::bytes(at.sources.dims.max_nodes + at.step + 1, heads);
 }
 
 template <std::floating_point T>
@@ -157,10 +159,10 @@ void do_triangle_step(backend& ex, triangle_form form, index_t heads, triangle_p
   index_t const width = o.extent(1) / heads;
   with_triangle_form(form, [&](auto own_key, auto right_value) {
     parallel_rows(ex, o.extent(0), stepping::edges, [&](index_t first, index_t count, int thread) {
-      stepping::desk<T> const mine(ws, thread, at.sources.dims.max_nodes + at.step + 1, heads);
+      stepping::edge_buffers<T> const buffers(ws, thread, at.sources.dims.max_nodes + at.step + 1, heads);
       for (index_t r = first; r < first + count; ++r)
-        stepping::attend<decltype(own_key)::value, decltype(right_value)::value>(mine, x, at, at.edge(wanted, r), width,
-                                                                                 &o(r, 0));
+        stepping::attend<decltype(own_key)::value, decltype(right_value)::value>(buffers, x, at, at.edge(wanted, r),
+                                                                                 width, &o(r, 0));
     });
   });
 }

@@ -115,8 +115,8 @@ std::vector<index_t> maximum_arborescence(matrix<T const> score, roots how_many 
       weight[at(i == j ? 0 : j + 1)][at(i + 1)] = s;
     }
   // A second root must cost more than everything else together can gain.
-  double const toll = how_many == roots::one ? (2 * static_cast<double>(n) + 1) * (largest + 1) : 0;
-  for (index_t i = 0; i < n; ++i) weight[0][at(i + 1)] -= toll;
+  double const penalty = how_many == roots::one ? (2 * static_cast<double>(n) + 1) * (largest + 1) : 0;
+  for (index_t i = 0; i < n; ++i) weight[0][at(i + 1)] -= penalty;
   auto const found = detail::arborescence_search(std::move(weight)).solve();
   std::vector<index_t> parent(at(n));
   for (index_t i = 0; i < n; ++i) parent[at(i)] = found[at(i + 1)] == 0 ? i : found[at(i + 1)] - 1;

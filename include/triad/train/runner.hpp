@@ -40,7 +40,7 @@ constexpr Dims dims_of_rows(index_t rows) {
 template <class Layer>
 layer_dims<Layer> dims_of_input(typename Layer::input const& in) {
   using dims = layer_dims<Layer>;
-  if constexpr (says_dims<typename Layer::input> || has_graphs<typename Layer::input>) {
+  if constexpr (has_dims<typename Layer::input> || has_graphs<typename Layer::input>) {
     return dims_of_batch(in);
   } else {
     static_assert(std::is_same_v<dims, row_dims> || std::is_same_v<dims, graph_dims>,

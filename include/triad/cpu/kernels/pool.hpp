@@ -175,7 +175,7 @@ class pool {
     std::lock_guard const lock(growing_);
     while (threads_.load(std::memory_order_relaxed) < wanted && !ending_.load(std::memory_order_relaxed)) {
       try {
-        crew_->threads.emplace_back([this] { serve(); });
+        workers_->threads.emplace_back([this] { serve(); });
       } catch (std::system_error const& e) {
         throw std::runtime_error("cpu::backend: " + std::to_string(wanted + 1) +
                                  " threads were asked for, and the system refuses number " +
@@ -203,12 +203,13 @@ class pool {
   pool& operator=(pool const&) = delete;
 
  private:
-  struct crew {
+  struct worker_threads {
     std::vector<std::thread> threads;
-    crew* of_parent = nullptr;  // those of the process that this one was forked from: never joined, never freed
+    worker_threads* of_parent =
+        nullptr;  // those of the process that this one was forked from: never joined, never freed
   };
 
-  pool() : processors_(processors()), crew_(new crew) {
+  pool() : processors_(processors()), workers_(new worker_threads) {
 #if __has_include(<pthread.h>)
     pthread_atfork([] { of_process().growing_.lock(); }, [] { of_process().growing_.unlock(); },
                    [] { of_process().begin_anew(); });
@@ -223,17 +224,17 @@ class pool {
     posted_.fetch_add(1);
     posted_.notify_all();
     bool const by_a_task = inside_task;  // a task that ends the process cannot wait for itself
-    for (auto& thread : crew_->threads)
+    for (auto& thread : workers_->threads)
       if (by_a_task)
         thread.detach();
       else
         thread.join();
-    if (!crew_->of_parent) delete crew_;
+    if (!workers_->of_parent) delete workers_;
   }
 
   void begin_anew() {
     for (auto& call : calls_) call.forget_helpers(!inside_task);
-    crew_ = new crew{{}, crew_};
+    workers_ = new worker_threads{{}, workers_};
     threads_ = 0;
     asleep_ = 0;
     growing_.unlock();
@@ -264,7 +265,7 @@ class pool {
   std::atomic<bool> ending_{false};
   int const processors_;
   std::mutex growing_;
-  crew* crew_;
+  worker_threads* workers_;
 };
 
 }  // namespace triad::cpu::inline TRIAD_CPU_FLAGS::detail

@@ -126,10 +126,10 @@ class fused_blas {
   }
 
   static plan make_plan(blas_context const& blas, description const& d, key const& of) {
-    cublasLtMatmulPreferenceOpaque_t wish{};
-    check(cublasLtMatmulPreferenceInit(&wish), "describing what a product may use");
+    cublasLtMatmulPreferenceOpaque_t preference{};
+    check(cublasLtMatmulPreferenceInit(&preference), "describing what a product may use");
     auto const set = [&](cublasLtMatmulPreferenceAttributes_t what, auto const& value) {
-      check(cublasLtMatmulPreferenceSetAttribute(&wish, what, &value, sizeof value),
+      check(cublasLtMatmulPreferenceSetAttribute(&preference, what, &value, sizeof value),
             "describing what a product may use");
     };
     set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(blas.workspace_size()));
@@ -143,7 +143,7 @@ class fused_blas {
     cublasLtMatmulHeuristicResult_t best{};
     int count = 0;
     auto const status =
-        cublasLtMatmulAlgoGetHeuristic(lt(blas), &d.operation, &d.a, &d.b, &d.c, &d.d, &wish, 1, &best, &count);
+        cublasLtMatmulAlgoGetHeuristic(lt(blas), &d.operation, &d.a, &d.b, &d.c, &d.d, &preference, 1, &best, &count);
     if (status != CUBLAS_STATUS_NOT_SUPPORTED) check(status, "choosing how to multiply matrices");
     bool const possible = status == CUBLAS_STATUS_SUCCESS && count > 0 && best.state == CUBLAS_STATUS_SUCCESS;
     return {of, true, possible, best.algo};
