@@ -87,18 +87,18 @@ class tree_loader {
   using memory = typename Ex::memory;
 
   /// where: memory_of(ex) of a device's backend; hosts need none.
-  explicit tree_loader(tree_loader_options const& z, memory where = {})
-      : z_(checked(z)),
-        symbols_(size(z.batch * z.where.count())),
+  explicit tree_loader(tree_loader_options const& options, memory where = {})
+      : z_(checked(options)),
+        symbols_(size(options.batch * options.where.count())),
         right_(symbols_.size()),
-        sample_(size(z.batch)),
-        zero_(size(z.batch)),
-        size_(size(z.steps * z.batch)),
+        sample_(size(options.batch)),
+        zero_(size(options.batch)),
+        size_(size(options.steps * options.batch)),
         begin_(size_.size()),
-        reachable_(z.where, z.steps),
-        upload_(bytes(z), where),
-        fillers_(unit_fillers(z.symbols), z.symbols, where) {
-    for (index_t b = 0; b < z.batch; ++b) sample_[size(b)] = b;
+        reachable_(options.where, options.steps),
+        upload_(bytes(options), where),
+        fillers_(unit_fillers(options.symbols), options.symbols, where) {
+    for (index_t b = 0; b < options.batch; ++b) sample_[size(b)] = b;
     clear();
   }
 
@@ -167,23 +167,23 @@ class tree_loader {
 
  private:
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
-  static tree_loader_options const& checked(tree_loader_options const& z) {
-    (void)checked_size("tree_loader", {"steps", z.steps, most_repeats});
-    (void)checked_size("tree_loader", {"symbols", z.symbols});
-    (void)checked_size("tree_loader", {"batch", z.batch});
-    (void)checked_product("tree_loader", "trees and positions", z.batch, z.where.count());
-    return z;
+  static tree_loader_options const& checked(tree_loader_options const& options) {
+    (void)checked_size("tree_loader", {"steps", options.steps, most_repeats});
+    (void)checked_size("tree_loader", {"symbols", options.symbols});
+    (void)checked_size("tree_loader", {"batch", options.batch});
+    (void)checked_product("tree_loader", "trees and positions", options.batch, options.where.count());
+    return options;
   }
   static std::vector<T> unit_fillers(index_t symbols) {
     std::vector<T> unit(size(symbols * symbols));
     for (index_t v = 1; v < symbols; ++v) unit[size(v * symbols + v)] = T(1);
     return unit;
   }
-  static std::size_t bytes(tree_loader_options const& z) {
-    index_t const positions = z.where.count();
-    auto full = tree_batch<T>::measured(z.batch, positions, z.steps, {});
+  static std::size_t bytes(tree_loader_options const& options) {
+    index_t const positions = options.where.count();
+    auto full = tree_batch<T>::measured(options.batch, positions, options.steps, {});
     full.support = {vec<std::uint8_t const>(nullptr, positions), vec<index_t const>(nullptr, positions)};
-    return upload_bytes(full, tree_answers{vec<index_t const>(nullptr, z.batch * positions)});
+    return upload_bytes(full, tree_answers{vec<index_t const>(nullptr, options.batch * positions)});
   }
 
   tree_loader_options z_;

@@ -15,14 +15,15 @@ namespace detail {
 
 /// The reference's arithmetic in its order, the last elements by a mask: an element has the same bits wherever it lies,
 /// which a loop beside this one, where a compiler may join other products and sums, would not give.
-inline void adam_by_vectors(adam_options const& s, double rate, std::uint64_t step, float* p, float const* g, float* m,
-                            float* v, index_t count) {
+inline void adam_by_vectors(adam_options const& options, double rate, std::uint64_t step, float* p, float const* g,
+                            float* m, float* v, index_t count) {
   auto const of = [](double x) { return simd::broadcast(static_cast<float>(x)); };
   auto const t = static_cast<double>(step + 1);
-  auto const b1 = of(s.beta1), b2 = of(s.beta2), one_b1 = of(1 - s.beta1), one_b2 = of(1 - s.beta2),
-             step_size = of(rate / (1 - std::pow(s.beta1, t)));
-  auto const root = of(std::sqrt(1 - std::pow(s.beta2, t))), epsilon = of(s.epsilon);
-  auto const shrink = of(s.decoupled ? 1 - rate * s.weight_decay : 1.0), l2 = of(s.decoupled ? 0.0 : s.weight_decay);
+  auto const b1 = of(options.beta1), b2 = of(options.beta2), one_b1 = of(1 - options.beta1),
+             one_b2 = of(1 - options.beta2), step_size = of(rate / (1 - std::pow(options.beta1, t)));
+  auto const root = of(std::sqrt(1 - std::pow(options.beta2, t))), epsilon = of(options.epsilon);
+  auto const shrink = of(options.decoupled ? 1 - rate * options.weight_decay : 1.0),
+             l2 = of(options.decoupled ? 0.0 : options.weight_decay);
   simd::each_vector(count, [&](index_t i, auto part) __attribute__((always_inline)) {
     auto const before = part.load(p + i), gradient = part.load(g + i) + l2 * before;
     auto const mean = b1 * part.load(m + i) + one_b1 * gradient,
@@ -37,15 +38,15 @@ inline void adam_by_vectors(adam_options const& s, double rate, std::uint64_t st
 }  // namespace detail
 
 template <class T>
-void do_adam(backend& ex, adam_options const& s, vec<double const> rate, std::uint64_t const* step, vec<T> p,
+void do_adam(backend& ex, adam_options const& options, vec<double const> rate, std::uint64_t const* step, vec<T> p,
              vec<T const> g, vec<T> m, vec<T> v) {
   parallel_rows(ex, p.extent(0), elementwise_chunk, [&](index_t first, index_t count, int) {
     if constexpr (std::is_same_v<T, float>) {
-      detail::adam_by_vectors(s, rate(0), *step, p.data_handle() + first, g.data_handle() + first,
+      detail::adam_by_vectors(options, rate(0), *step, p.data_handle() + first, g.data_handle() + first,
                               m.data_handle() + first, v.data_handle() + first, count);
     } else {
       auto const part = [&](auto w) { return decltype(w)(w.data_handle() + first, count); };
-      reference::do_adam(static_cast<reference::backend&>(ex), s, rate, step, part(p), part(g), part(m), part(v));
+      reference::do_adam(static_cast<reference::backend&>(ex), options, rate, step, part(p), part(g), part(m), part(v));
     }
   });
 }

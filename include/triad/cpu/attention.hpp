@@ -35,15 +35,15 @@ inline void expect_measured(sequence_batch const& keys) {
 
 /// f(head, bits of dropout, memory of the thread) for every head of every sequence.
 template <class T, class F>
-void each_head(backend& ex, attention_options const& t, attention_sequences const& s, index_t d, index_t tiles,
+void each_head(backend& ex, attention_options const& options, attention_sequences const& s, index_t d, index_t tiles,
                workspace ws, F&& f) {
   expect_measured(s.keys);
-  keep_source const source(t.dropout);
-  parallel_for(ex, s.queries.count * t.heads, [&](index_t task, int thread) {
-    index_t const b = task / t.heads;
+  keep_source const source(options.dropout);
+  parallel_for(ex, s.queries.count * options.heads, [&](index_t task, int thread) {
+    index_t const b = task / options.heads;
     keep_bits bits(source);
-    f(head<T>{t, s, task % t.heads, d / t.heads, s.queries.size(b), s.keys.size(b), s.queries.begin(b),
-              s.keys.begin(b)},
+    f(head<T>{options, s, task % options.heads, d / options.heads, s.queries.size(b), s.keys.size(b),
+              s.queries.begin(b), s.keys.begin(b)},
       bits, reinterpret_cast<T*>(ws.data + static_cast<std::size_t>(thread) * tile_bytes<T>(s, tiles)));
   });
 }
@@ -62,10 +62,10 @@ std::size_t do_attention_grad_workspace(backend& ex, attention_options const&, a
 }
 
 template <std::floating_point T>
-void do_attention(backend& ex, attention_options const& t, attention_sequences const& s,
+void do_attention(backend& ex, attention_options const& options, attention_sequences const& s,
                   attention_operands<T const> const& x, relative_forward<T> const& relative, vec<T> lse,
                   matrix<T> context, workspace ws) {
-  attending::each_head<T>(ex, t, s, x.query.extent(1), 1, ws,
+  attending::each_head<T>(ex, options, s, x.query.extent(1), 1, ws,
                           [&](attending::head<T> const& at, attending::keep_bits& bits, T* scores) {
                             backend one(1);
                             for (index_t first = 0; first < at.queries; first += attending::tile) {
@@ -76,9 +76,10 @@ void do_attention(backend& ex, attention_options const& t, attention_sequences c
                                         matrix<T const>(transposed(at.of_keys(x.key, depth))), p, false, epilogue<T>{});
                               for (index_t i = 0; i < count; ++i) {
                                 T* const row = scores + i * across;
-                                if (t.reach > 0) attending::add_by_offset(at, first + i, relative.bias, row);
+                                if (options.reach > 0) attending::add_by_offset(at, first + i, relative.bias, row);
                                 lse(at.statistic(first + i)) = attending::weigh(at, bits, first + i, across, row);
-                                if (t.reach > 0) attending::sum_by_offset(at, first + i, row, relative.offset_weights);
+                                if (options.reach > 0)
+                                  attending::sum_by_offset(at, first + i, row, relative.offset_weights);
                               }
                               do_matmul(one, matrix<T const>(p), at.of_keys(x.value, depth),
                                         at.of_queries(context, first, count), false, epilogue<T>{});
@@ -87,11 +88,12 @@ void do_attention(backend& ex, attention_options const& t, attention_sequences c
 }
 
 template <std::floating_point T>
-void do_attention_grad(backend& ex, attention_options const& t, attention_sequences const& s,
+void do_attention_grad(backend& ex, attention_options const& options, attention_sequences const& s,
                        attention_operands<T const> const& x, relative_backward<T> const& relative, vec<T const> lse,
                        matrix<T const> context, matrix<T const> dc, attention_operands<T> const& dx, workspace ws) {
   attending::each_head<T>(
-      ex, t, s, x.query.extent(1), 2, ws, [&](attending::head<T> const& at, attending::keep_bits& bits, T* scores) {
+      ex, options, s, x.query.extent(1), 2, ws,
+      [&](attending::head<T> const& at, attending::keep_bits& bits, T* scores) {
         backend one(1);
         T* const slopes = scores + attending::tile * attending::padded<T>(s.keys.longest);
         auto const multiply = [&](matrix<T const> a, matrix<T const> b, matrix<T> to, bool add) {
@@ -108,13 +110,13 @@ void do_attention_grad(backend& ex, attention_options const& t, attention_sequen
           multiply(gradient, transposed(at.of_keys(x.value, depth)), ds, false);
           for (index_t i = 0; i < count; ++i) {
             T *const row = scores + i * across, *const steep = slopes + i * across;
-            if (t.reach > 0) {
+            if (options.reach > 0) {
               attending::add_by_offset(at, first + i, relative.bias, row);
               attending::add_by_offset(at, first + i, relative.d_offset_weights, steep);
             }
             attending::slope(at, bits, first + i, across, lse(at.statistic(first + i)),
                              attending::dot(gradient, result, i), row, steep);
-            if (t.reach > 0) attending::sum_by_offset(at, first + i, steep, relative.d_bias);
+            if (options.reach > 0) attending::sum_by_offset(at, first + i, steep, relative.d_bias);
           }
           multiply(ds, key, at.of_queries(dx.query, first, count), false);
           multiply(transposed(ds), query, at.of_keys(dx.key, depth), first > 0);

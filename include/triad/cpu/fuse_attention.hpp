@@ -26,11 +26,11 @@ inline constexpr index_t rows_at_once = 32;
 }  // namespace fuse
 
 template <class T>
-void do_fuse_attention(backend& ex, fuse_attention_options const& t, index_t layers, tensor<T const, dyn, dyn> u,
+void do_fuse_attention(backend& ex, fuse_attention_options const& options, index_t layers, tensor<T const, dyn, dyn> u,
                        layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
                        tensor<T, dyn, dyn> kept) {
-  index_t const d = states.extent(2), heads = t.heads;
-  T const scale = t.dropout.active() ? T(t.dropout.scale()) : T(1);
+  index_t const d = states.extent(2), heads = options.heads;
+  T const scale = options.dropout.active() ? T(options.dropout.scale()) : T(1);
   parallel_rows(ex, states.extent(1), fuse::rows_at_once, [&](index_t first, index_t count, int) {
     for (index_t r = first; r < first + count; ++r)
       for (index_t h = 0; h < heads; ++h) {
@@ -45,8 +45,8 @@ void do_fuse_attention(backend& ex, fuse_attention_options const& t, index_t lay
         std::fill_n(to, d, T(0));
         for (index_t j = 0; j < layers; ++j) {
           p[j] *= inverse;
-          bool const keeps =
-              !t.dropout.active() || t.dropout.keeps(static_cast<std::uint64_t>((r * heads + h) * layers + j));
+          bool const keeps = !options.dropout.active() ||
+                             options.dropout.keeps(static_cast<std::uint64_t>((r * heads + h) * layers + j));
           T const w = keeps ? p[j] * scale : T(0);
           if (!keeps) {
             p[j] = -p[j];
@@ -63,15 +63,15 @@ void do_fuse_attention(backend& ex, fuse_attention_options const& t, index_t lay
 }
 
 template <class T>
-void do_fuse_attention_grad(backend& ex, fuse_attention_options const& t, index_t layers, tensor<T const, dyn, dyn> u,
-                            layer_states<T const> states, tensor<T const, dyn, dyn> weights,
-                            tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
-                            layer_states<T> d_states) {
+void do_fuse_attention_grad(backend& ex, fuse_attention_options const& options, index_t layers,
+                            tensor<T const, dyn, dyn> u, layer_states<T const> states,
+                            tensor<T const, dyn, dyn> weights, tensor<T const, dyn, dyn> d_mixed,
+                            tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du, layer_states<T> d_states) {
   constexpr index_t most = 64;  // layers whose gradients of p fit here
   if (layers > most)
-    return reference::do_fuse_attention_grad(ex, t, layers, u, states, weights, d_mixed, d_kept, du, d_states);
-  index_t const d = states.extent(2), heads = t.heads;
-  T const scale = t.dropout.active() ? T(t.dropout.scale()) : T(1);
+    return reference::do_fuse_attention_grad(ex, options, layers, u, states, weights, d_mixed, d_kept, du, d_states);
+  index_t const d = states.extent(2), heads = options.heads;
+  T const scale = options.dropout.active() ? T(options.dropout.scale()) : T(1);
   parallel_rows(ex, states.extent(1), fuse::rows_at_once, [&](index_t first, index_t count, int) {
     T dp[most];
     for (index_t r = first; r < first + count; ++r)

@@ -11,12 +11,13 @@
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 template <class T>
-void do_graph_attention(backend& ex, graph_attention_options const& t, graph_attention_operands<T const> const& in,
-                        graph_batch const& g, vec<index_t const> label, vec<T> weights, matrix<T> context) {
+void do_graph_attention(backend& ex, graph_attention_options const& options,
+                        graph_attention_operands<T const> const& in, graph_batch const& g, vec<index_t const> label,
+                        vec<T> weights, matrix<T> context) {
   if (in.value.stride(1) != 1 || in.edge_value.stride(1) != 1 || context.stride(1) != 1)
-    return reference::do_graph_attention(ex, t, in, g, label, weights, context);
-  index_t const d = in.value.extent(1), heads = t.heads, width = d / heads;
-  T const slope = T(t.slope), scale = t.dropout.active() ? T(t.dropout.scale()) : T(1);
+    return reference::do_graph_attention(ex, options, in, g, label, weights, context);
+  index_t const d = in.value.extent(1), heads = options.heads, width = d / heads;
+  T const slope = T(options.slope), scale = options.dropout.active() ? T(options.dropout.scale()) : T(1);
   parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
     index_t const n = g.size(graph), node = g.node_begin(graph), edge = g.edge_begin(graph);
     for (index_t x = 0; x < n; ++x) {
@@ -41,7 +42,7 @@ void do_graph_attention(backend& ex, graph_attention_options const& t, graph_att
         for (index_t y = 0; y < n; ++y) {
           if (!are_neighbours(label, edge, n, x, y)) continue;
           T const p = w[y] * inverse;
-          bool const kept = !t.dropout.active() || t.dropout.keeps(static_cast<std::uint64_t>(first + y));
+          bool const kept = !options.dropout.active() || options.dropout.keeps(static_cast<std::uint64_t>(first + y));
           w[y] = kept ? p : -p;
           if (!kept) continue;
           T const dropped = p * scale;
@@ -55,15 +56,15 @@ void do_graph_attention(backend& ex, graph_attention_options const& t, graph_att
 }
 
 template <class T>
-void do_graph_attention_grad(backend& ex, graph_attention_options const& t, graph_attention_operands<T const> const& in,
-                             graph_batch const& g, vec<index_t const> label, vec<T const> weights,
-                             matrix<T const> context, matrix<T const> dc, graph_attention_operands<T> const& dx,
-                             edge_gradients edges) {
+void do_graph_attention_grad(backend& ex, graph_attention_options const& options,
+                             graph_attention_operands<T const> const& in, graph_batch const& g,
+                             vec<index_t const> label, vec<T const> weights, matrix<T const> context,
+                             matrix<T const> dc, graph_attention_operands<T> const& dx, edge_gradients edges) {
   if (in.value.stride(1) != 1 || in.edge_value.stride(1) != 1 || context.stride(1) != 1 || dc.stride(1) != 1 ||
       dx.value.stride(1) != 1 || dx.edge_value.stride(1) != 1)
-    return reference::do_graph_attention_grad(ex, t, in, g, label, weights, context, dc, dx, edges);
-  index_t const d = in.value.extent(1), heads = t.heads, width = d / heads;
-  T const slope = T(t.slope), scale = t.dropout.active() ? T(t.dropout.scale()) : T(1);
+    return reference::do_graph_attention_grad(ex, options, in, g, label, weights, context, dc, dx, edges);
+  index_t const d = in.value.extent(1), heads = options.heads, width = d / heads;
+  T const slope = T(options.slope), scale = options.dropout.active() ? T(options.dropout.scale()) : T(1);
   parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
     index_t const n = g.size(graph), node = g.node_begin(graph), edge = g.edge_begin(graph);
     for (index_t x = node; x < node + n; ++x) {

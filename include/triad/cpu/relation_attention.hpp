@@ -32,13 +32,14 @@ template <class T>
 
 /// The n scores of one node and head become weights; `first` is the element of dropout that the first of them is.
 template <class T>
-void softmax_row(relation_attention_options const& t, keep_source const& source, std::uint64_t first, index_t n, T* w) {
+void softmax_row(relation_attention_options const& options, keep_source const& source, std::uint64_t first, index_t n,
+                 T* w) {
   T maximum = w[0], sum = 0;
   for (index_t y = 1; y < n; ++y) maximum = w[y] > maximum ? w[y] : maximum;
   for (index_t y = 0; y < n; ++y) sum += w[y] = std::exp(w[y] - maximum);
   T const inverse = T(1) / sum;
   for (index_t y = 0; y < n; ++y) w[y] *= inverse;
-  if (!t.dropout.active()) return;
+  if (!options.dropout.active()) return;
   for (index_t y = 0; y < n;) {
     auto const element = first + static_cast<std::uint64_t>(y), begin = element % dropout_block;
     auto const kept = source.bits(element / dropout_block) >> begin;
@@ -51,13 +52,13 @@ void softmax_row(relation_attention_options const& t, keep_source const& source,
 }  // namespace relations
 
 template <class T>
-void do_relation_attention(backend& ex, relation_attention_options const& t, relation_operands<T const> const& in,
+void do_relation_attention(backend& ex, relation_attention_options const& options, relation_operands<T const> const& in,
                            graph_batch const& g, vec<T> weights, matrix<T> context) {
   if (!relations::rows_are_contiguous(in) || context.stride(1) != 1)
-    return reference::do_relation_attention(ex, t, in, g, weights, context);
-  index_t const d = in.query.extent(1), heads = t.heads, width = d / heads;
-  T const scale = T(1) / std::sqrt(T(width)), kept = t.dropout.active() ? T(t.dropout.scale()) : T(1);
-  keep_source const source(t.dropout);
+    return reference::do_relation_attention(ex, options, in, g, weights, context);
+  index_t const d = in.query.extent(1), heads = options.heads, width = d / heads;
+  T const scale = T(1) / std::sqrt(T(width)), kept = options.dropout.active() ? T(options.dropout.scale()) : T(1);
+  keep_source const source(options.dropout);
   parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
     index_t const n = g.size(graph), node = g.node_begin(graph), edge = g.edge_begin(graph),
                   first = relation_weight(heads, edge, n, 0, 0, 0);
@@ -65,16 +66,16 @@ void do_relation_attention(backend& ex, relation_attention_options const& t, rel
     for (index_t x = 0; x < n; ++x)
       for (index_t y = 0; y < n; ++y) {
         index_t const r = edge + x * n + y;
-        bool const masked = !t.mask.empty() && t.mask.masked(r) != 0;
+        bool const masked = !options.mask.empty() && options.mask.masked(r) != 0;
         for (index_t c = 0; c < heads; ++c) {
           index_t const f = c * width;
-          w[(c * n + x) * n + y] = masked ? T(t.mask.fill)
+          w[(c * n + x) * n + y] = masked ? T(options.mask.fill)
                                           : scale * relations::shifted_dot(&in.query(node + x, f), &in.key(node + y, f),
                                                                            &in.edge_key(r, f), width);
         }
       }
     for (index_t row = 0; row < heads * n; ++row)
-      relations::softmax_row(t, source, static_cast<std::uint64_t>(first + row * n), n, w + row * n);
+      relations::softmax_row(options, source, static_cast<std::uint64_t>(first + row * n), n, w + row * n);
     for (index_t x = 0; x < n; ++x) {
       T* const to = &context(node + x, 0);
       std::fill_n(to, d, T(0));
@@ -91,14 +92,15 @@ void do_relation_attention(backend& ex, relation_attention_options const& t, rel
 }
 
 template <class T>
-void do_relation_attention_grad(backend& ex, relation_attention_options const& t, relation_operands<T const> const& in,
-                                graph_batch const& g, vec<T const> weights, matrix<T const> context, matrix<T const> dc,
-                                relation_operands<T> const& dx, edge_gradients edges) {
+void do_relation_attention_grad(backend& ex, relation_attention_options const& options,
+                                relation_operands<T const> const& in, graph_batch const& g, vec<T const> weights,
+                                matrix<T const> context, matrix<T const> dc, relation_operands<T> const& dx,
+                                edge_gradients edges) {
   if (!relations::rows_are_contiguous(in) || !relations::rows_are_contiguous(dx) || context.stride(1) != 1 ||
       dc.stride(1) != 1)
-    return reference::do_relation_attention_grad(ex, t, in, g, weights, context, dc, dx, edges);
-  index_t const d = in.query.extent(1), heads = t.heads, width = d / heads;
-  T const scale = T(1) / std::sqrt(T(width)), kept = t.dropout.active() ? T(t.dropout.scale()) : T(1);
+    return reference::do_relation_attention_grad(ex, options, in, g, weights, context, dc, dx, edges);
+  index_t const d = in.query.extent(1), heads = options.heads, width = d / heads;
+  T const scale = T(1) / std::sqrt(T(width)), kept = options.dropout.active() ? T(options.dropout.scale()) : T(1);
   parallel_for(ex, g.dims.graphs, [&](index_t graph, int) {
     index_t const n = g.size(graph), node = g.node_begin(graph), edge = g.edge_begin(graph);
     T const* const w = weights.data_handle() + relation_weight(heads, edge, n, 0, 0, 0);
@@ -122,7 +124,7 @@ void do_relation_attention_grad(backend& ex, relation_attention_options const& t
                   keep = signed_p > T(0) ? kept : T(0);
           T const *const k = &in.key(node + y, f), *const gk = &in.edge_key(r, f);
           T const dp = keep * relations::shifted_dot(gradient, &in.value(node + y, f), &in.edge_value(r, f), width);
-          bool const masked = !t.mask.empty() && t.mask.masked(r) != 0;
+          bool const masked = !options.mask.empty() && options.mask.masked(r) != 0;
           T const ds = masked ? T(0) : p * (dp - delta) * scale, dropped = p * keep;
           T *const dk = &dx.key(node + y, f), *const dv = &dx.value(node + y, f), *const dgk = &dx.edge_key(r, f),
                    *const dgv = &dx.edge_value(r, f);

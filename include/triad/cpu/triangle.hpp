@@ -25,30 +25,30 @@
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 template <std::same_as<float> T>
-std::size_t do_triangle_workspace(backend& ex, triangle_options const& t, triangle_projections<T const> const& x,
+std::size_t do_triangle_workspace(backend& ex, triangle_options const& options, triangle_projections<T const> const& x,
                                   graph_dims const& dims) {
-  return triangles::forward_parts(ex, t, x.query.extent(1) / t.heads, dims, nullptr).bytes;
+  return triangles::forward_parts(ex, options, x.query.extent(1) / options.heads, dims, nullptr).bytes;
 }
 
 template <std::same_as<float> T>
-std::size_t do_triangle_grad_workspace(backend& ex, triangle_options const& t, triangle_projections<T const> const& x,
-                                       graph_dims const& dims) {
-  return triangles::backward_parts(ex, t, x.query.extent(1) / t.heads, dims, nullptr).bytes;
+std::size_t do_triangle_grad_workspace(backend& ex, triangle_options const& options,
+                                       triangle_projections<T const> const& x, graph_dims const& dims) {
+  return triangles::backward_parts(ex, options, x.query.extent(1) / options.heads, dims, nullptr).bytes;
 }
 
 template <std::same_as<float> T>
-void do_triangle(backend& ex, triangle_options const& t, triangle_projections<T const> const& x, graph_batch const& g,
-                 triangle_statistics<T> const& statistics, matrix<T> o, workspace ws) {
-  if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) ||
+void do_triangle(backend& ex, triangle_options const& options, triangle_projections<T const> const& x,
+                 graph_batch const& g, triangle_statistics<T> const& statistics, matrix<T> o, workspace ws) {
+  if (options.form == triangle_form::flat || !triangles::rows_are_contiguous(options.form, x) ||
       !triangles::rows_are_alike(statistics) || o.stride(1) != 1)
-    return reference::do_triangle(ex, t, x, g, statistics, o, ws);
+    return reference::do_triangle(ex, options, x, g, statistics, o, ws);
   triangles::expect_measured(g);
-  auto const width = x.query.extent(1) / t.heads;
-  auto const scratch = triangles::forward_parts(ex, t, width, g.dims, ws.data);
-  triangles::make_bits(ex, t, g.dims, scratch.bits);
-  with_triangle_form(t.form, [&](auto own_key, auto right_value) {
+  auto const width = x.query.extent(1) / options.heads;
+  auto const scratch = triangles::forward_parts(ex, options, width, g.dims, ws.data);
+  triangles::make_bits(ex, options, g.dims, scratch.bits);
+  with_triangle_form(options.form, [&](auto own_key, auto right_value) {
     auto const make = [&](index_t graph, index_t c) {
-      return triangles::make_head(t, x, g, graph, c, statistics.maximum.stride(0), scratch.bits);
+      return triangles::make_head(options, x, g, graph, c, statistics.maximum.stride(0), scratch.bits);
     };
     auto const fetch = [&](index_t first, index_t count) {
       triangles::prefetch<false>(x.query, first, count);
@@ -58,7 +58,7 @@ void do_triangle(backend& ex, triangle_options const& t, triangle_projections<T 
       triangles::prefetch<true>(o, first, count);
     };
     triangles::each_small(
-        ex, t.heads, g, triangles::whole_graph, 5 * t.heads * width * 4,
+        ex, options.heads, g, triangles::whole_graph, 5 * options.heads * width * 4,
         [&](index_t graph, index_t c, int thread) {
           auto const edge = g.edge_begin(graph);
           triangles::small_forward<own_key(), right_value()>(
@@ -69,7 +69,7 @@ void do_triangle(backend& ex, triangle_options const& t, triangle_projections<T 
     if (triangles::is_small(g.dims.max_nodes)) return;
     auto const tiles = [](index_t n) { return (n + triangles::tile - 1) / triangles::tile; };
     triangles::each_tiled(
-        ex, g, 0, g.dims.graphs, scratch.first_task, [&](index_t n) { return t.heads * tiles(n); },
+        ex, g, 0, g.dims.graphs, scratch.first_task, [&](index_t n) { return options.heads * tiles(n); },
         [&](index_t graph, index_t task, int thread) {
           auto const edge = g.edge_begin(graph), n = g.size(graph), c = task / tiles(n),
                      j0 = task % tiles(n) * triangles::tile;
@@ -89,20 +89,20 @@ void do_triangle(backend& ex, triangle_options const& t, triangle_projections<T 
 }
 
 template <std::same_as<float> T>
-void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projections<T const> const& x,
+void do_triangle_grad(backend& ex, triangle_options const& options, triangle_projections<T const> const& x,
                       graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,
                       matrix<T const> d_o, triangle_projections<T> const& dx, workspace ws) {
-  if (t.form == triangle_form::flat || !triangles::rows_are_contiguous(t.form, x) ||
-      !triangles::rows_are_contiguous(t.form, dx) || !triangles::rows_are_alike(statistics) || o.stride(1) != 1 ||
+  if (options.form == triangle_form::flat || !triangles::rows_are_contiguous(options.form, x) ||
+      !triangles::rows_are_contiguous(options.form, dx) || !triangles::rows_are_alike(statistics) || o.stride(1) != 1 ||
       d_o.stride(1) != 1)
-    return reference::do_triangle_grad(ex, t, x, g, statistics, o, d_o, dx, ws);
+    return reference::do_triangle_grad(ex, options, x, g, statistics, o, d_o, dx, ws);
   triangles::expect_measured(g);
-  auto const width = x.query.extent(1) / t.heads;
-  auto const scratch = triangles::backward_parts(ex, t, width, g.dims, ws.data);
-  triangles::make_bits(ex, t, g.dims, scratch.bits);
-  with_triangle_form(t.form, [&](auto own_key, auto right_value) {
+  auto const width = x.query.extent(1) / options.heads;
+  auto const scratch = triangles::backward_parts(ex, options, width, g.dims, ws.data);
+  triangles::make_bits(ex, options, g.dims, scratch.bits);
+  with_triangle_form(options.form, [&](auto own_key, auto right_value) {
     auto const make = [&](index_t graph, index_t c) {
-      return triangles::make_head(t, x, g, graph, c, statistics.maximum.stride(0), scratch.bits);
+      return triangles::make_head(options, x, g, graph, c, statistics.maximum.stride(0), scratch.bits);
     };
     auto const fetch = [&](index_t first, index_t count) {
       triangles::prefetch<false>(x.query, first, count);
@@ -119,7 +119,7 @@ void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projectio
     // Own keys gather from every l: no block of l owns them, so a task takes all of a head.
     index_t const limit = own_key() ? g.dims.max_nodes : triangles::whole_graph;
     triangles::each_small(
-        ex, t.heads, g, limit, 10 * t.heads * width * 4,
+        ex, options.heads, g, limit, 10 * options.heads * width * 4,
         [&](index_t graph, index_t c, int thread) {
           auto const edge = g.edge_begin(graph);
           auto const at = [&](auto m) { return triangles::head_rows(m, edge, c, width); };
@@ -133,13 +133,13 @@ void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projectio
     if constexpr (!own_key()) {
       if (triangles::is_small(g.dims.max_nodes)) return;
       auto const rows = scratch.statistics_rows;
-      triangles::gather_statistics(ex, t.heads, width, statistics, o, d_o, rows, scratch.statistics);
+      triangles::gather_statistics(ex, options.heads, width, statistics, o, d_o, rows, scratch.statistics);
       auto const size_of = [&](index_t graph) { return triangles::backward_tiles{g.size(graph), width}; };
       auto const blocks = [&](index_t n) {
         return (n + triangles::backward_tiles{n, width}.block() - 1) / triangles::backward_tiles{n, width}.block();
       };
       triangles::each_portion(
-          t.heads, width, g, scratch.gradients_room,
+          options.heads, width, g, scratch.gradients_room,
           [&](index_t first, index_t last, index_t first_head, index_t heads) {
             index_t place = 0;
             for (index_t graph = first; graph < last; ++graph) {
@@ -167,8 +167,8 @@ void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projectio
                   float const* const s = scratch.statistics + c * rows + edge;
                   auto const head_here = make(graph, c);
                   triangles::backward_block<right_value()> work(
-                      head_here, {s, s + t.heads * rows, s + 2 * t.heads * rows}, packed(graph, c), at(dx.query),
-                      at(dx.key), at(dx.left_value),
+                      head_here, {s, s + options.heads * rows, s + 2 * options.heads * rows}, packed(graph, c),
+                      at(dx.query), at(dx.key), at(dx.left_value),
                       right_value() ? at(dx.right_value) : triangles::out_rows{nullptr, 0}, l0, std::min(block, n - l0),
                       scratch.threads + thread * scratch.each);
                   work.run();

@@ -21,7 +21,7 @@ struct adam_update {
   };
   bool aligned;
 
-  TRIAD_DEVICE void operator()(block const& b, adam_options s, vec<double const> rate, std::uint64_t const* step,
+  TRIAD_DEVICE void operator()(block const& b, adam_options options, vec<double const> rate, std::uint64_t const* step,
                                vec<T> p, vec<T const> g, vec<T> m, vec<T> v) const {
     auto& now = b.shared<shared>();
     T at[elementwise_each] = {}, gradient[elementwise_each] = {}, first[elementwise_each] = {},
@@ -34,13 +34,14 @@ struct adam_update {
     });
     if (b.thread() == 0) {  // in double, once a block: powers of numbers next to one
       auto const t = static_cast<double>(*step + 1);
-      now.step_size = T(rate(0) / (1 - ::cuda::std::pow(s.beta1, t)));
-      now.root = T(::cuda::std::sqrt(1 - ::cuda::std::pow(s.beta2, t)));
-      now.shrink = T(s.decoupled ? 1 - rate(0) * s.weight_decay : 1.0);
+      now.step_size = T(rate(0) / (1 - ::cuda::std::pow(options.beta1, t)));
+      now.root = T(::cuda::std::sqrt(1 - ::cuda::std::pow(options.beta2, t)));
+      now.shrink = T(options.decoupled ? 1 - rate(0) * options.weight_decay : 1.0);
     }
     b.sync();
-    T const b1 = T(s.beta1), b2 = T(s.beta2), one_b1 = T(1 - s.beta1), one_b2 = T(1 - s.beta2), epsilon = T(s.epsilon);
-    T const l2 = T(s.decoupled ? 0.0 : s.weight_decay);
+    T const b1 = T(options.beta1), b2 = T(options.beta2), one_b1 = T(1 - options.beta1), one_b2 = T(1 - options.beta2),
+            epsilon = T(options.epsilon);
+    T const l2 = T(options.decoupled ? 0.0 : options.weight_decay);
     by_block(b, aligned, p.extent(0), [&](auto share) {
       share.each(b, p.extent(0), [&](int k) {
         T const d = gradient[k] + l2 * at[k], m1 = b1 * first[k] + one_b1 * d, v1 = b2 * second[k] + one_b2 * d * d;
@@ -76,11 +77,11 @@ struct clip_values {
 }  // namespace detail
 
 template <class T>
-void do_adam(backend& ex, adam_options const& s, vec<double const> rate, std::uint64_t const* step, vec<T> p,
+void do_adam(backend& ex, adam_options const& options, vec<double const> rate, std::uint64_t const* step, vec<T> p,
              vec<T const> g, vec<T> m, vec<T> v) {
   bool const aligned = detail::begin_on_16_bytes(p, g, m, v);
-  launch(ex, detail::adam_update<T>{aligned}, blocks_for(p.extent(0), detail::elementwise_block), s, rate, step, p, g,
-         m, v);
+  launch(ex, detail::adam_update<T>{aligned}, blocks_for(p.extent(0), detail::elementwise_block), options, rate, step,
+         p, g, m, v);
 }
 
 template <class T>

@@ -25,14 +25,15 @@ struct arc_row {
   bool live;
   index_t node, n, first, step;  // edge (of parent j) = first + j step
 
-  TRIAD_DEVICE arc_row(block const& b, arc_cross_entropy_options const& t, graph_batch const& g, vec<T const> const& s)
-      : options(t), score(s) {
+  TRIAD_DEVICE arc_row(block const& b, arc_cross_entropy_options const& options, graph_batch const& g,
+                       vec<T const> const& s)
+      : options(options), score(s) {
     index_t const item = b.index() * row_warps + b.row();
     live = item < g.dims.nodes;
     node = live ? item : 0;
     index_t const graph = last_begun(b, g.node_begin, node), own = node - g.node_begin(graph);
     n = live ? g.size(graph) : 0;
-    bool const along = t.readout == arcs::from_child;
+    bool const along = options.readout == arcs::from_child;
     first = g.edge_begin(graph) + (along ? own * n : own);
     step = along ? 1 : n;
   }
@@ -50,9 +51,9 @@ struct arc_losses {
   static constexpr char const* name = "losses of arc_cross_entropy";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, arc_cross_entropy_options t, graph_batch g, vec<T const> score,
+  TRIAD_DEVICE void operator()(block const& b, arc_cross_entropy_options options, graph_batch g, vec<T const> score,
                                vec<index_t const> parent, vec<T> losses) const {
-    arc_row<T> const row(b, t, g, score);
+    arc_row<T> const row(b, options, g, score);
     softmax_total<T> const total(b, row, row.n);
     if (!row.live || b.lane() != 0) return;
     index_t const p = parent(row.node);
@@ -68,9 +69,9 @@ struct arc_gradient {
   static constexpr char const* name = "gradient of arc_cross_entropy";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, arc_cross_entropy_options t, graph_batch g, vec<T const> score,
+  TRIAD_DEVICE void operator()(block const& b, arc_cross_entropy_options options, graph_batch g, vec<T const> score,
                                vec<index_t const> parent, vec<T const> counts, vec<T> dscore) const {
-    arc_row<T> const row(b, t, g, score);
+    arc_row<T> const row(b, options, g, score);
     softmax_total<T> const total(b, row, row.n);
     index_t const p = row.live ? parent(row.node) : -1;
     T const count = row.live ? counts(row.node) : T(1);
@@ -87,9 +88,9 @@ struct arc_argmax {
   static constexpr char const* name = "best_arcs";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, arc_cross_entropy_options t, graph_batch g, vec<T const> score,
+  TRIAD_DEVICE void operator()(block const& b, arc_cross_entropy_options options, graph_batch g, vec<T const> score,
                                vec<index_t> best) const {
-    arc_row<T> const row(b, t, g, score);
+    arc_row<T> const row(b, options, g, score);
     T value = row.n > 0 ? row(0) : T(0);
     index_t at = 0;
     for (index_t j = b.lane(); j < row.n; j += warp)
@@ -105,19 +106,19 @@ struct arc_argmax {
 }  // namespace detail
 
 template <class T>
-void do_arc_cross_entropy(backend& ex, arc_cross_entropy_options const& t, graph_batch const& g, vec<T const> score,
-                          vec<index_t const> parent, vec<T> loss, vec<T> dscore, vec<T> losses) {
+void do_arc_cross_entropy(backend& ex, arc_cross_entropy_options const& options, graph_batch const& g,
+                          vec<T const> score, vec<index_t const> parent, vec<T> loss, vec<T> dscore, vec<T> losses) {
   index_t const blocks = blocks_for(g.dims.nodes, row_warps);
-  launch(ex, detail::arc_losses<T>{}, blocks, t, g, score, parent, losses);
+  launch(ex, detail::arc_losses<T>{}, blocks, options, g, score, parent, losses);
   launch(ex, detail::cross_entropy_mean<T>{}, 1, parent, loss,
          make_matrix(losses.data_handle(), losses.extent(0), index_t{1}, index_t{1}));
-  launch(ex, detail::arc_gradient<T>{}, blocks, t, g, score, parent, vec<T const>(losses), dscore);
+  launch(ex, detail::arc_gradient<T>{}, blocks, options, g, score, parent, vec<T const>(losses), dscore);
 }
 
 template <class T>
-void do_best_arcs(backend& ex, arc_cross_entropy_options const& t, graph_batch const& g, vec<T const> score,
+void do_best_arcs(backend& ex, arc_cross_entropy_options const& options, graph_batch const& g, vec<T const> score,
                   vec<index_t> best) {
-  launch(ex, detail::arc_argmax<T>{}, blocks_for(g.dims.nodes, row_warps), t, g, score, best);
+  launch(ex, detail::arc_argmax<T>{}, blocks_for(g.dims.nodes, row_warps), options, g, score, best);
 }
 
 }  // namespace triad::cuda

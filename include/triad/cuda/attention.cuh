@@ -273,20 +273,20 @@ std::size_t do_attention_workspace(backend&, attention_options const&, attention
 }
 
 template <class T>
-std::size_t do_attention_grad_workspace(backend&, attention_options const& t, attention_sequences const& s,
+std::size_t do_attention_grad_workspace(backend&, attention_options const& options, attention_sequences const& s,
                                         attention_operands<T const> const&) {
-  return static_cast<std::size_t>(t.heads * s.queries.rows) * sizeof(T);
+  return static_cast<std::size_t>(options.heads * s.queries.rows) * sizeof(T);
 }
 
 template <class T>
-void do_attention(backend& ex, attention_options const& t, attention_sequences const& s,
+void do_attention(backend& ex, attention_options const& options, attention_sequences const& s,
                   attention_operands<T const> const& x, relative_forward<T> const& relative, vec<T> lse,
                   matrix<T> context, workspace) {
-  detail::attention_rule<T> const rule(t, s, x);
+  detail::attention_rule<T> const rule(options, s, x);
   auto const run = [&](auto const& kernel) {
     launch(ex, kernel, rule.blocks(s.queries), rule, x, relative, lse, context);
   };
-  if (t.reach > 0)
+  if (options.reach > 0)
     run(detail::attention_forward<T, true>{});
   else
     run(detail::attention_forward<T, false>{});
@@ -301,12 +301,12 @@ void attention_grad_by(backend& ex, attention_sequences const& s, attention_slop
 }  // namespace detail
 
 template <class T>
-void do_attention_grad(backend& ex, attention_options const& t, attention_sequences const& s,
+void do_attention_grad(backend& ex, attention_options const& options, attention_sequences const& s,
                        attention_operands<T const> const& x, relative_backward<T> const& relative, vec<T const> lse,
                        matrix<T const> context, matrix<T const> dc, attention_operands<T> const& dx, workspace ws) {
-  vec<T> const delta(reinterpret_cast<T*>(ws.data), t.heads * s.queries.rows);
-  detail::attention_rule<T> const rule(t, s, x, dc);
-  if (t.reach > 0)
+  vec<T> const delta(reinterpret_cast<T*>(ws.data), options.heads * s.queries.rows);
+  detail::attention_rule<T> const rule(options, s, x, dc);
+  if (options.reach > 0)
     detail::attention_grad_by<true, T>(ex, s, {rule, x, relative, lse, context, dc, dx, delta});
   else
     detail::attention_grad_by<false, T>(ex, s, {rule, x, relative, lse, context, dc, dx, delta});

@@ -24,15 +24,15 @@ struct fuse_attention_rows {
   static constexpr char const* name = "fuse_attention";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, fuse_attention_options t, index_t layers, tensor<T const, dyn, dyn> u,
-                               layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
-                               tensor<T, dyn, dyn> kept) const {
+  TRIAD_DEVICE void operator()(block const& b, fuse_attention_options options, index_t layers,
+                               tensor<T const, dyn, dyn> u, layer_states<T const> states, tensor<T, dyn, dyn> weights,
+                               tensor<T, dyn, dyn> mixed, tensor<T, dyn, dyn> kept) const {
     index_t const item = b.index() * row_warps + b.row();
     bool const live = item < states.extent(1);
     index_t const r = live ? item : 0, d = live ? states.extent(2) : 0, width = states.extent(2);
-    bool const drops = t.dropout.active();
-    T const scale = drops ? static_cast<T>(t.dropout.scale()) : T(1);
-    for (index_t h = 0; h < t.heads; ++h) {
+    bool const drops = options.dropout.active();
+    T const scale = drops ? static_cast<T>(options.dropout.scale()) : T(1);
+    for (index_t h = 0; h < options.heads; ++h) {
       auto const score = [&](index_t j) {
         return sum_of_columns<T>(b, d, [&](index_t c) { return u(r, h * width + c) * states(j, r, c); });
       };
@@ -48,7 +48,7 @@ struct fuse_attention_rows {
         return live ? ::cuda::std::exp(weights(r, h * layers + j) - maximum) / sum : T(0);
       };
       auto const keeps = [&](index_t j) {
-        return !drops || t.dropout.keeps(static_cast<std::uint64_t>((r * t.heads + h) * layers + j));
+        return !drops || options.dropout.keeps(static_cast<std::uint64_t>((r * options.heads + h) * layers + j));
       };
       b.sync_warp();  // all lanes have read the scores that lane 0 overwrites
       if (live && b.lane() == 0) {
@@ -77,15 +77,16 @@ struct fuse_attention_grad_rows {
   static constexpr char const* name = "fuse_attention_grad";
   static constexpr int threads = row_threads;
 
-  TRIAD_DEVICE void operator()(block const& b, fuse_attention_options t, index_t layers, tensor<T const, dyn, dyn> u,
-                               layer_states<T const> states, tensor<T const, dyn, dyn> weights,
-                               tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept,
-                               tensor<T, dyn, dyn> du, layer_states<T> d_states) const {
+  TRIAD_DEVICE void operator()(block const& b, fuse_attention_options options, index_t layers,
+                               tensor<T const, dyn, dyn> u, layer_states<T const> states,
+                               tensor<T const, dyn, dyn> weights, tensor<T const, dyn, dyn> d_mixed,
+                               tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
+                               layer_states<T> d_states) const {
     index_t const item = b.index() * row_warps + b.row();
     bool const live = item < states.extent(1);
     index_t const r = live ? item : 0, d = live ? states.extent(2) : 0, width = states.extent(2);
-    T const scale = t.dropout.active() ? static_cast<T>(t.dropout.scale()) : T(1);
-    for (index_t h = 0; h < t.heads; ++h) {
+    T const scale = options.dropout.active() ? static_cast<T>(options.dropout.scale()) : T(1);
+    for (index_t h = 0; h < options.heads; ++h) {
       auto const signed_p = [&](index_t j) { return weights(r, h * layers + j); };
       auto const p = [&](index_t j) { return ::cuda::std::abs(signed_p(j)); };
       auto const gate = [&](index_t j) { return signed_p(j) > T(0) ? scale : T(0); };
@@ -115,19 +116,19 @@ struct fuse_attention_grad_rows {
 }  // namespace detail
 
 template <class T>
-void do_fuse_attention(backend& ex, fuse_attention_options const& t, index_t layers, tensor<T const, dyn, dyn> u,
+void do_fuse_attention(backend& ex, fuse_attention_options const& options, index_t layers, tensor<T const, dyn, dyn> u,
                        layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
                        tensor<T, dyn, dyn> kept) {
-  launch(ex, detail::fuse_attention_rows<T>{}, blocks_for(states.extent(1), row_warps), t, layers, u, states, weights,
-         mixed, kept);
+  launch(ex, detail::fuse_attention_rows<T>{}, blocks_for(states.extent(1), row_warps), options, layers, u, states,
+         weights, mixed, kept);
 }
 
 template <class T>
-void do_fuse_attention_grad(backend& ex, fuse_attention_options const& t, index_t layers, tensor<T const, dyn, dyn> u,
-                            layer_states<T const> states, tensor<T const, dyn, dyn> weights,
-                            tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
-                            layer_states<T> d_states) {
-  launch(ex, detail::fuse_attention_grad_rows<T>{}, blocks_for(states.extent(1), row_warps), t, layers, u, states,
+void do_fuse_attention_grad(backend& ex, fuse_attention_options const& options, index_t layers,
+                            tensor<T const, dyn, dyn> u, layer_states<T const> states,
+                            tensor<T const, dyn, dyn> weights, tensor<T const, dyn, dyn> d_mixed,
+                            tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du, layer_states<T> d_states) {
+  launch(ex, detail::fuse_attention_grad_rows<T>{}, blocks_for(states.extent(1), row_warps), options, layers, u, states,
          weights, d_mixed, d_kept, du, d_states);
 }
 

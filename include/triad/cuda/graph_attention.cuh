@@ -23,16 +23,16 @@ struct graph_attention_rule {
   T slope, scale;
   bool drops;
 
-  graph_attention_rule(graph_attention_options const& t, graph_attention_operands<T const> const& x,
+  graph_attention_rule(graph_attention_options const& options, graph_attention_operands<T const> const& x,
                        graph_batch const& g, vec<index_t const> labels)
-      : options(t),
+      : options(options),
         in(x),
         graphs(g),
         label(labels),
-        width(x.value.extent(1) / t.heads),
-        slope(T(t.slope)),
-        scale(t.dropout.active() ? T(t.dropout.scale()) : T(1)),
-        drops(t.dropout.active()) {}
+        width(x.value.extent(1) / options.heads),
+        slope(T(options.slope)),
+        scale(options.dropout.active() ? T(options.dropout.scale()) : T(1)),
+        drops(options.dropout.active()) {}
 
   /// Of nodes x and y of the graph, whether they are neighbours, z, and which weight is theirs.
   TRIAD_DEVICE bool neighbours(relation_place const& p, index_t x, index_t y) const {
@@ -180,20 +180,21 @@ struct graph_attention_backward_from {
 }  // namespace detail
 
 template <class T>
-void do_graph_attention(backend& ex, graph_attention_options const& t, graph_attention_operands<T const> const& in,
-                        graph_batch const& g, vec<index_t const> label, vec<T> weights, matrix<T> context) {
-  launch(ex, detail::graph_attention_forward<T>{}, blocks_for(g.dims.nodes * t.heads, detail::relation_warps),
-         detail::graph_attention_rule<T>(t, in, g, label), weights, context);
+void do_graph_attention(backend& ex, graph_attention_options const& options,
+                        graph_attention_operands<T const> const& in, graph_batch const& g, vec<index_t const> label,
+                        vec<T> weights, matrix<T> context) {
+  launch(ex, detail::graph_attention_forward<T>{}, blocks_for(g.dims.nodes * options.heads, detail::relation_warps),
+         detail::graph_attention_rule<T>(options, in, g, label), weights, context);
 }
 
 template <class T>
-void do_graph_attention_grad(backend& ex, graph_attention_options const& t, graph_attention_operands<T const> const& in,
-                             graph_batch const& g, vec<index_t const> label, vec<T const> weights,
-                             matrix<T const> context, matrix<T const> dc, graph_attention_operands<T> const& dx,
-                             edge_gradients edges) {
-  index_t const blocks = blocks_for(g.dims.nodes * t.heads, detail::relation_warps);
-  detail::graph_attention_gradients<T> const all{detail::graph_attention_rule<T>(t, in, g, label), weights, context, dc,
-                                                 dx};
+void do_graph_attention_grad(backend& ex, graph_attention_options const& options,
+                             graph_attention_operands<T const> const& in, graph_batch const& g,
+                             vec<index_t const> label, vec<T const> weights, matrix<T const> context,
+                             matrix<T const> dc, graph_attention_operands<T> const& dx, edge_gradients edges) {
+  index_t const blocks = blocks_for(g.dims.nodes * options.heads, detail::relation_warps);
+  detail::graph_attention_gradients<T> const all{detail::graph_attention_rule<T>(options, in, g, label), weights,
+                                                 context, dc, dx};
   launch(ex, detail::graph_attention_backward_to<T>{}, blocks, all, edges == edge_gradients::added);
   launch(ex, detail::graph_attention_backward_from<T>{}, blocks, all);
 }

@@ -48,12 +48,12 @@ struct relation_rule {
   T root, scale;
   bool drops;
 
-  relation_rule(relation_attention_options const& t, index_t d)
-      : options(t),
-        width(d / t.heads),
+  relation_rule(relation_attention_options const& options, index_t d)
+      : options(options),
+        width(d / options.heads),
         root(::cuda::std::sqrt(T(width))),
-        scale(t.dropout.active() ? T(t.dropout.scale()) : T(1)),
-        drops(t.dropout.active()) {}
+        scale(options.dropout.active() ? T(options.dropout.scale()) : T(1)),
+        drops(options.dropout.active()) {}
 
   TRIAD_DEVICE bool masked(index_t edge) const {
     return options.mask.masked.extent(0) != 0 && options.mask.masked(edge) != 0;
@@ -236,19 +236,20 @@ struct relation_backward_from {
 }  // namespace detail
 
 template <class T>
-void do_relation_attention(backend& ex, relation_attention_options const& t, relation_operands<T const> const& in,
+void do_relation_attention(backend& ex, relation_attention_options const& options, relation_operands<T const> const& in,
                            graph_batch const& g, vec<T> weights, matrix<T> context) {
-  launch(ex, detail::relation_forward<T>{}, blocks_for(g.dims.nodes * t.heads, detail::relation_warps),
-         detail::relation_rule<T>(t, in.query.extent(1)), in, g, weights, context);
+  launch(ex, detail::relation_forward<T>{}, blocks_for(g.dims.nodes * options.heads, detail::relation_warps),
+         detail::relation_rule<T>(options, in.query.extent(1)), in, g, weights, context);
 }
 
 template <class T>
-void do_relation_attention_grad(backend& ex, relation_attention_options const& t, relation_operands<T const> const& in,
-                                graph_batch const& g, vec<T const> weights, matrix<T const> context, matrix<T const> dc,
-                                relation_operands<T> const& dx, edge_gradients edges) {
-  index_t const blocks = blocks_for(g.dims.nodes * t.heads, detail::relation_warps);
+void do_relation_attention_grad(backend& ex, relation_attention_options const& options,
+                                relation_operands<T const> const& in, graph_batch const& g, vec<T const> weights,
+                                matrix<T const> context, matrix<T const> dc, relation_operands<T> const& dx,
+                                edge_gradients edges) {
+  index_t const blocks = blocks_for(g.dims.nodes * options.heads, detail::relation_warps);
   detail::relation_gradients<T> const all{
-      detail::relation_rule<T>(t, in.query.extent(1)), in, g, weights, context, dc, dx};
+      detail::relation_rule<T>(options, in.query.extent(1)), in, g, weights, context, dc, dx};
   launch(ex, detail::relation_backward_to<T>{}, blocks, all, edges == edge_gradients::added);
   launch(ex, detail::relation_backward_from<T>{}, blocks, all);
 }

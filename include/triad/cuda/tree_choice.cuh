@@ -33,24 +33,25 @@ struct tree_choice_samples {
   static constexpr char const* name = "tree_choice";
   static constexpr int threads = 64;
 
-  TRIAD_DEVICE void operator()(block const& b, tree_choice_options<T> t, index_t step, tree_logits<T const> x,
+  TRIAD_DEVICE void operator()(block const& b, tree_choice_options<T> options, index_t step, tree_logits<T const> x,
                                tree_choices<T> chosen, tree_weights_view<T> weights, matrix<T> weighted_root) const {
-    index_t const sample = b.index(), arguments = weights.extent(3), cons = arguments / 2, trees = t.choices_at(step);
-    auto const of_operation = static_cast<T>(t.operation_temperature);
-    auto const of_argument = static_cast<T>(t.argument_temperature);
+    index_t const sample = b.index(), arguments = weights.extent(3), cons = arguments / 2,
+                  trees = options.choices_at(step);
+    auto const of_operation = static_cast<T>(options.operation_temperature);
+    auto const of_argument = static_cast<T>(options.argument_temperature);
     auto const noisy = [&](matrix<T const> const& logits, matrix<T const> const& noise, T temperature, index_t i,
                            T charge = 0) {
       return (logits(sample, i) + (noise.extent(0) != 0 ? noise(sample, i) : T(0)) - charge) / temperature;
     };
     auto const logit = [&](index_t l, index_t c) {
-      return noisy(x.arguments, t.argument_noise, of_argument, l * arguments + c, t.charge(step, l));
+      return noisy(x.arguments, options.argument_noise, of_argument, l * arguments + c, options.charge(step, l));
     };
     auto const& p = chosen.arguments;
     if (b.thread() == 0)
       small_softmax<T>(
-          cons + 1, [&](index_t j) { return noisy(x.operation, t.operation_noise, of_operation, j); },
+          cons + 1, [&](index_t j) { return noisy(x.operation, options.operation_noise, of_operation, j); },
           [&](index_t j) -> T& { return chosen.operation(sample, j); });
-    if (t.over == choice_over::trees) {
+    if (options.over == choice_over::trees) {
       for (index_t c = b.thread(); c < arguments; c += threads)
         small_softmax<T>(
             trees, [&](index_t l) { return logit(l, c); }, [&](index_t l) -> T& { return p(step, sample, l, c); });
@@ -77,13 +78,14 @@ struct tree_choice_grad_samples {
     T part[threads / warp];
   };
 
-  TRIAD_DEVICE void operator()(block const& b, tree_choice_options<T> t, index_t step, matrix<T const> root,
+  TRIAD_DEVICE void operator()(block const& b, tree_choice_options<T> options, index_t step, matrix<T const> root,
                                tree_choices<T const> chosen, tree_weights_view<T const> d_weights,
                                matrix<T const> d_weighted_root, tree_logits<T> dx) const {
-    index_t const sample = b.index(), arguments = d_weights.extent(3), cons = arguments / 2, trees = t.choices_at(step);
-    auto const of_operation = static_cast<T>(t.operation_temperature);
-    auto const of_argument = static_cast<T>(t.argument_temperature);
-    auto const even = static_cast<T>(t.evenness);
+    index_t const sample = b.index(), arguments = d_weights.extent(3), cons = arguments / 2,
+                  trees = options.choices_at(step);
+    auto const of_operation = static_cast<T>(options.operation_temperature);
+    auto const of_argument = static_cast<T>(options.argument_temperature);
+    auto const even = static_cast<T>(options.evenness);
     auto const& p = chosen.arguments;
     T of_root = 0;
     for (index_t f = b.thread(); f < root.extent(1); f += threads) {
@@ -107,7 +109,7 @@ struct tree_choice_grad_samples {
       return chosen.operation(sample, c < cons ? c : cons) * d_weights(step, sample, l, c);
     };
     auto const to = [&](index_t l, index_t c) -> T& { return dx.arguments(sample, l * arguments + c); };
-    if (t.over == choice_over::trees) {
+    if (options.over == choice_over::trees) {
       for (index_t c = b.thread(); c < arguments; c += threads)
         small_softmax_grad(
             trees, of_argument, even, [&](index_t l) { return probability(l, c); },
@@ -124,16 +126,16 @@ struct tree_choice_grad_samples {
 }  // namespace detail
 
 template <class T>
-void do_tree_choice(backend& ex, tree_choice_options<T> const& t, index_t step, tree_logits<T const> const& x,
+void do_tree_choice(backend& ex, tree_choice_options<T> const& options, index_t step, tree_logits<T const> const& x,
                     tree_choices<T> const& chosen, tree_weights_view<T> weights, matrix<T> weighted_root) {
-  launch(ex, detail::tree_choice_samples<T>{}, weights.extent(1), t, step, x, chosen, weights, weighted_root);
+  launch(ex, detail::tree_choice_samples<T>{}, weights.extent(1), options, step, x, chosen, weights, weighted_root);
 }
 
 template <class T>
-void do_tree_choice_grad(backend& ex, tree_choice_options<T> const& t, index_t step, matrix<T const> root,
+void do_tree_choice_grad(backend& ex, tree_choice_options<T> const& options, index_t step, matrix<T const> root,
                          tree_choices<T const> const& chosen, tree_weights_view<T const> d_weights,
                          matrix<T const> d_weighted_root, tree_logits<T> const& dx) {
-  launch(ex, detail::tree_choice_grad_samples<T>{}, d_weights.extent(1), t, step, root, chosen, d_weights,
+  launch(ex, detail::tree_choice_grad_samples<T>{}, d_weights.extent(1), options, step, root, chosen, d_weights,
          d_weighted_root, dx);
 }
 

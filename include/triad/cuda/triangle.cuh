@@ -80,9 +80,9 @@ struct paths {
   }
 };
 template <class T>
-paths paths_of(triangle_options const& t, triangle_projections<T const> const& x, graph_dims const& dims) {
-  auto const width = x.query.extent(1) / t.heads;
-  return {t.form, width, width <= widest<T>, dims};
+paths paths_of(triangle_options const& options, triangle_projections<T const> const& x, graph_dims const& dims) {
+  auto const width = x.query.extent(1) / options.heads;
+  return {options.form, width, width <= widest<T>, dims};
 }
 
 /// Calls f(room for nodes) for each of the kernels for small graphs that the batch needs.
@@ -115,22 +115,22 @@ std::size_t do_triangle_workspace(backend&, triangle_options const&, triangle_pr
 
 /// delta of every edge and head, where the small kernels are not alone.
 template <class T>
-std::size_t do_triangle_grad_workspace(backend&, triangle_options const& t, triangle_projections<T const> const& x,
-                                       graph_dims const& dims) {
-  auto const path = triangles::paths_of(t, x, dims);
-  return path.tiled || path.general ? static_cast<std::size_t>(dims.rows * t.heads) * sizeof(T) : 0;
+std::size_t do_triangle_grad_workspace(backend&, triangle_options const& options,
+                                       triangle_projections<T const> const& x, graph_dims const& dims) {
+  auto const path = triangles::paths_of(options, x, dims);
+  return path.tiled || path.general ? static_cast<std::size_t>(dims.rows * options.heads) * sizeof(T) : 0;
 }
 
 template <class T>
-void do_triangle(backend& ex, triangle_options const& t, triangle_projections<T const> const& x, graph_batch const& g,
-                 triangle_statistics<T> const& statistics, matrix<T> o, workspace) {
+void do_triangle(backend& ex, triangle_options const& options, triangle_projections<T const> const& x,
+                 graph_batch const& g, triangle_statistics<T> const& statistics, matrix<T> o, workspace) {
   using namespace triangles;
   if (g.dims.rows == 0) return;
-  auto const path = paths_of(t, x, g.dims);
-  auto const p = make_problem(t, x, g);
+  auto const path = paths_of(options, x, g.dims);
+  auto const p = make_problem(options, x, g);
   auto const out = make_columns(o, p.width);
-  auto const each = g.dims.graphs * t.heads;
-  with_triangle_form(t.form,
+  auto const each = g.dims.graphs * options.heads;
+  with_triangle_form(options.form,
                      [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
                        with_small(path, [&]<int N>(number<N>) {
                          using kernel = small_forward<T, N, OwnKey, RightValue>;
@@ -150,32 +150,32 @@ void do_triangle(backend& ex, triangle_options const& t, triangle_projections<T 
                      });
   if (path.general) {
     auto const blocks = general_blocks<T>(g.dims);
-    launch(ex, general_forward<T>(), each * blocks, p, t.form, least_of(t.form), blocks, statistics.maximum,
+    launch(ex, general_forward<T>(), each * blocks, p, options.form, least_of(options.form), blocks, statistics.maximum,
            statistics.inverse_sum, out);
   }
 }
 
 template <class T>
-void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projections<T const> const& x,
+void do_triangle_grad(backend& ex, triangle_options const& options, triangle_projections<T const> const& x,
                       graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,
                       matrix<T const> d_o, triangle_projections<T> const& dx, workspace ws) {
   using namespace triangles;
   if (g.dims.rows == 0) return;
-  auto const path = paths_of(t, x, g.dims);
-  auto const p = make_problem(t, x, g);
+  auto const path = paths_of(options, x, g.dims);
+  auto const p = make_problem(options, x, g);
   auto const d_out = make_columns(d_o, p.width);
   gradients<T> const to{make_columns(dx.query, p.width), make_columns(dx.key, p.width),
                         make_columns(dx.left_value, p.width), make_columns(dx.right_value, p.width)};
-  auto const each = g.dims.graphs * t.heads;
+  auto const each = g.dims.graphs * options.heads;
   statistics_views<T> saved{statistics.maximum, statistics.inverse_sum, statistics.maximum};
   if (path.tiled || path.general) {
-    auto const delta = delta_in<T>(ws, g.dims.rows, t.heads);
+    auto const delta = delta_in<T>(ws, g.dims.rows, options.heads);
     saved.delta = delta;
     launch(ex, delta_kernel<T>(), blocks_for(g.dims.rows, delta_kernel<T>::threads / warp), make_columns(o, p.width),
-           d_out, g.dims.rows, t.heads, p.width, delta);
+           d_out, g.dims.rows, options.heads, p.width, delta);
   }
   with_triangle_form(
-      t.form, [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
+      options.form, [&]<bool OwnKey, bool RightValue>(std::bool_constant<OwnKey>, std::bool_constant<RightValue>) {
         with_small(path, [&]<int N>(number<N>) {
           using kernel = small_backward<T, N, OwnKey, RightValue>;
           launch(ex, kernel(), blocks_for(each, kernel::team::teams), p, each, d_out, statistics.maximum,
@@ -198,24 +198,26 @@ void do_triangle_grad(backend& ex, triangle_options const& t, triangle_projectio
   if (path.general) {
     auto const blocks = general_blocks<T>(g.dims);
     auto const run = [&](general_role role) {
-      launch(ex, general_backward<T>(), each * blocks, p, t.form, role, least_of(t.form), blocks, d_out, saved, to);
+      launch(ex, general_backward<T>(), each * blocks, p, options.form, role, least_of(options.form), blocks, d_out,
+             saved, to);
     };
-    if (t.form == triangle_form::flat) {
+    if (options.form == triangle_form::flat) {
       run(general_role::flat_query);
       run(general_role::flat_key);
     } else {
       run(general_role::query_and_left);
-      if (uses_own_key(t.form)) run(general_role::own_key);
-      if (t.form != triangle_form::both_ablations) run(general_role::key_and_right);
+      if (uses_own_key(options.form)) run(general_role::own_key);
+      if (options.form != triangle_form::both_ablations) run(general_role::key_and_right);
     }
   }
 }
 
 /// Nothing is written for an edge that the graph has not: its size is on the device.
 template <class T>
-void do_triangle_weights(backend& ex, triangle_options const& t, triangle_projections<T const> const& x,
+void do_triangle_weights(backend& ex, triangle_options const& options, triangle_projections<T const> const& x,
                          graph_batch const& g, index_t graph, index_t i, index_t j, matrix<T> weights) {
-  launch(ex, triangles::weights_kernel<T>(), t.heads, triangles::make_problem(t, x, g), t.form, graph, i, j, weights);
+  launch(ex, triangles::weights_kernel<T>(), options.heads, triangles::make_problem(options, x, g), options.form, graph,
+         i, j, weights);
 }
 
 }  // namespace triad::cuda

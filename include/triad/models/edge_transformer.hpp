@@ -34,14 +34,16 @@ struct edge_transformer : detail::edge_transformer_parts<T, D, H, F, Form, L> {
   using layer_type = edge_transformer_layer<T, D, H, F, Form>;
   using stack_type = repeat<T, layer_type, L>;
 
-  explicit edge_transformer(edge_transformer_options const& z)
+  explicit edge_transformer(edge_transformer_options const& options)
       : detail::edge_transformer_parts<T, D, H, F, Form, L>{
-            {extents_of<dyn, D>("edge_transformer", {"labels", z.labels}, {"width", z.layer.width})},
-            stack_type{layer_type(z.layer),
-                       extents_of<L>("edge_transformer",
-                                     {"layers", L == dyn && z.layers == not_given ? 1 : z.layers, most_repeats}),
-                       z.tied, z.prune},
-            {z.layer.width, z.layer.width, checked_size("edge_transformer", {"targets", z.targets})}} {}
+            {extents_of<dyn, D>("edge_transformer", {"labels", options.labels}, {"width", options.layer.width})},
+            stack_type{
+                layer_type(options.layer),
+                extents_of<L>("edge_transformer",
+                              {"layers", L == dyn && options.layers == not_given ? 1 : options.layers, most_repeats}),
+                options.tied, options.prune},
+            {options.layer.width, options.layer.width,
+             checked_size("edge_transformer", {"targets", options.targets})}} {}
 };
 
 }  // namespace triad

@@ -44,11 +44,11 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
   arcs readout;
   bool verb_from_word;
 
-  explicit edge_transformer_parser(edge_transformer_parser_options const& z)
-      : trunk(z.trunk()),
-        heads{trunk.width(), detail::checked_labels(z.labels)},
-        readout(z.readout),
-        verb_from_word(z.verb_from_word) {}
+  explicit edge_transformer_parser(edge_transformer_parser_options const& options)
+      : trunk(options.trunk()),
+        heads{trunk.width(), detail::checked_labels(options.labels)},
+        readout(options.readout),
+        verb_from_word(options.verb_from_word) {}
 
   constexpr index_t width() const { return trunk.width(); }
   constexpr linear<T, D, dyn> scorer() const { return {extents<D, dyn>(width(), 1)}; }

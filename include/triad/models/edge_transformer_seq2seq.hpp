@@ -47,10 +47,12 @@ struct edge_transformer_side {
   pair_edges<T, D> edges;
   repeat<T, layer_type> layers;
 
-  explicit edge_transformer_side(edge_transformer_seq2seq_options const& z)
-      : edges{z.encoding, relative_edges{checked_size(name, {"reach", z.reach})},
-              extents_of<D>(name, {"width", z.layer.width}), dropout_rate(name, z.positional_dropout), z.fixed_token},
-        layers{layer_type(z.layer), extents_of<dyn>(name, {"layers", z.layers, most_repeats}), z.tied, z.prune} {}
+  explicit edge_transformer_side(edge_transformer_seq2seq_options const& options)
+      : edges{options.encoding, relative_edges{checked_size(name, {"reach", options.reach})},
+              extents_of<D>(name, {"width", options.layer.width}), dropout_rate(name, options.positional_dropout),
+              options.fixed_token},
+        layers{layer_type(options.layer), extents_of<dyn>(name, {"layers", options.layers, most_repeats}), options.tied,
+               options.prune} {}
 
   template <class S>
   struct fields {
@@ -84,16 +86,16 @@ struct edge_transformer_seq2seq {
   edge_pair_layout layout;  // for a loader
   label_smoothing smoothing;
 
-  explicit edge_transformer_seq2seq(edge_transformer_seq2seq_options const& z)
-      : tokens(checked_size(side::name, {"tokens", z.tokens})),
-        encoder(z),
-        decoder(z),
-        layout{z.encoding, relative_edges{z.reach}, z.readout},
-        smoothing(z.smoothing) {
-    TRIAD_EXPECTS(z.tokens > 1, "edge_transformer_seq2seq: tokens are 1, expected more than one");
-    TRIAD_EXPECTS(z.layer.variant != triangle_form::flat,
+  explicit edge_transformer_seq2seq(edge_transformer_seq2seq_options const& options)
+      : tokens(checked_size(side::name, {"tokens", options.tokens})),
+        encoder(options),
+        decoder(options),
+        layout{options.encoding, relative_edges{options.reach}, options.readout},
+        smoothing(options.smoothing) {
+    TRIAD_EXPECTS(options.tokens > 1, "edge_transformer_seq2seq: tokens are 1, expected more than one");
+    TRIAD_EXPECTS(options.layer.variant != triangle_form::flat,
                   "edge_transformer_seq2seq: the flat form of attention is not causal");
-    detail::expect_fixed_token("edge_transformer_seq2seq: the", z.fixed_token, z.tokens);
+    detail::expect_fixed_token("edge_transformer_seq2seq: the", options.fixed_token, options.tokens);
   }
 
   constexpr index_t width() const { return encoder.layers.layer.width(); }

@@ -67,32 +67,33 @@ struct fused_transformer {
   bool tied_output, positions;
   label_smoothing smoothing;
 
-  explicit fused_transformer(fused_transformer_options const& z)
+  explicit fused_transformer(fused_transformer_options const& options)
     requires std::same_as<Source, scaled_tokens<T, D>>
-      : fused_transformer(z, Source{checked_size("fused_transformer", {"source_tokens", z.source_tokens}),
-                                    extents_of<D>("fused_transformer: the encoder", {"width", z.encoder.layer.width}),
-                                    z.dropout, z.fixed_token}) {
-    TRIAD_EXPECTS(encoder.width() == decoder.width() || !z.positions,
+      : fused_transformer(
+            options, Source{checked_size("fused_transformer", {"source_tokens", options.source_tokens}),
+                            extents_of<D>("fused_transformer: the encoder", {"width", options.encoder.layer.width}),
+                            options.dropout, options.fixed_token}) {
+    TRIAD_EXPECTS(encoder.width() == decoder.width() || !options.positions,
                   "fused_transformer: an encoder and a decoder that share waves need the same width");
-    detail::expect_fixed_token("fused_transformer: the", z.fixed_token, z.source_tokens, "source tokens");
+    detail::expect_fixed_token("fused_transformer: the", options.fixed_token, options.source_tokens, "source tokens");
   }
   /// z.source_tokens is not read.
-  fused_transformer(fused_transformer_options const& z, Source const& s)
+  fused_transformer(fused_transformer_options const& options, Source const& s)
       : source(s),
-        target{checked_size("fused_transformer", {"target_tokens", z.target_tokens}),
-               extents_of<D>("fused_transformer: the decoder", {"width", z.decoder.layer.width}),
-               dropout_rate("fused_transformer", z.dropout), z.fixed_token},
-        encoder(as_encoder(z.encoder)),
-        decoder(as_decoder(z.decoder, encoder.width())),
-        tied_output(z.tied_output),
-        positions(z.positions),
-        smoothing(z.smoothing) {
-    TRIAD_EXPECTS(source.tokens > 0 && z.target_tokens > 1,
+        target{checked_size("fused_transformer", {"target_tokens", options.target_tokens}),
+               extents_of<D>("fused_transformer: the decoder", {"width", options.decoder.layer.width}),
+               dropout_rate("fused_transformer", options.dropout), options.fixed_token},
+        encoder(as_encoder(options.encoder)),
+        decoder(as_decoder(options.decoder, encoder.width())),
+        tied_output(options.tied_output),
+        positions(options.positions),
+        smoothing(options.smoothing) {
+    TRIAD_EXPECTS(source.tokens > 0 && options.target_tokens > 1,
                   "fused_transformer: tokens are " + std::to_string(source.tokens) + " of sources and " +
-                      std::to_string(z.target_tokens) + " of targets, expected 1 or more and 2 or more");
+                      std::to_string(options.target_tokens) + " of targets, expected 1 or more and 2 or more");
     TRIAD_EXPECTS(source.width() == encoder.width(),
                   "fused_transformer: the source's tokens and the encoder need the same width");
-    detail::expect_fixed_token("fused_transformer: the", z.fixed_token, z.target_tokens, "target tokens");
+    detail::expect_fixed_token("fused_transformer: the", options.fixed_token, options.target_tokens, "target tokens");
   }
 
   /// d: of the target's states, of the waves, and of the keys and values of the source's

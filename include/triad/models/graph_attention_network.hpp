@@ -66,7 +66,8 @@ struct graph_attention_network : detail::graph_attention_parts<graph_attention_n
   using fields = typename parts::template fields<S>;
   using parts::labels, parts::layers, parts::readout, parts::width, parts::as_pairs;
 
-  explicit graph_attention_network(graph_attention_network_options const& z) : parts("graph_attention_network", z, 2) {}
+  explicit graph_attention_network(graph_attention_network_options const& options)
+      : parts("graph_attention_network", options, 2) {}
 
   constexpr index_t heads() const { return layers.layer.heads(); }
   constexpr detail::edge_maps<T, D, H> maps() const {

@@ -65,8 +65,8 @@ struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_
   using fields = typename parts::template fields<S>;
   using parts::labels, parts::layers, parts::readout, parts::width, parts::as_pairs;
 
-  explicit relation_aware_transformer(relation_transformer_options const& z)
-      : parts("relation_aware_transformer", z, 2, z.prune) {}
+  explicit relation_aware_transformer(relation_transformer_options const& options)
+      : parts("relation_aware_transformer", options, 2, options.prune) {}
 
   constexpr stacked_linear<T, relation_key_value, D> maps() const { return {extents<D>(width())}; }
   /// Whether the parameter has a gradient: an optimiser leaves the others alone.
@@ -141,8 +141,8 @@ struct relation_updating_transformer
   using fields = typename parts::template fields<S>;
   using parts::labels, parts::layers, parts::readout, parts::width;
 
-  explicit relation_updating_transformer(relation_transformer_options const& z)
-      : parts("relation_updating_transformer", z, 1, z.prune) {}
+  explicit relation_updating_transformer(relation_transformer_options const& options)
+      : parts("relation_updating_transformer", options, 1, options.prune) {}
 
   /// Whether the parameter has a gradient: an optimiser leaves the others alone.  Nobody reads the last layer's node
   /// states, so what makes them from the contexts has none, unless an earlier layer shares it.

@@ -33,10 +33,10 @@ using roberta_transformer = fused_transformer<T, dyn, dyn, dyn, learned_tokens<T
 /// The published encoder under the decoder of `z`.  Config: roberta_config, or a struct with its members.
 /// Of z's source side dropouts and fuse-attention are kept, the rest is the config's or RoBERTa's.
 template <class T, class Config>
-roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transformer_options z) {
-  TRIAD_EXPECTS(!z.encoder.tied && z.encoder.link == layer_link::previous,
+roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transformer_options options) {
+  TRIAD_EXPECTS(!options.encoder.tied && options.encoder.link == layer_link::previous,
                 "roberta_under_decoder: its layers are neither tied nor linked to earlier ones");
-  auto& layer = z.encoder.layer;
+  auto& layer = options.encoder.layer;
   layer.width = config.width;
   layer.heads = config.heads;
   layer.hidden = config.hidden;
@@ -44,16 +44,16 @@ roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transfo
   layer.norms = norm_position::after;
   layer.between = activation::gelu;
   layer.reach = 0;
-  z.encoder.layers = config.layers;
-  z.source_tokens = config.tokens;
+  options.encoder.layers = config.layers;
+  options.source_tokens = config.tokens;
   constexpr char name[] = "roberta_under_decoder";
   index_t const tokens = checked_size(name, {"tokens", config.tokens}),
                 positions = checked_size(name, {"positions", config.positions});
   TRIAD_EXPECTS(config.padding >= 0 && config.padding < positions - 1,
                 "roberta_under_decoder: padding is " + std::to_string(config.padding) + ", expected 0 to " +
                     std::to_string(positions - 2) + ", since the positions of tokens begin behind it");
-  return roberta_transformer<T>(z, {tokens, positions, extents_of<dyn>(name, {"width", config.width}), z.dropout,
-                                    config.epsilon, config.padding + 1});
+  return roberta_transformer<T>(options, {tokens, positions, extents_of<dyn>(name, {"width", config.width}),
+                                          options.dropout, config.epsilon, config.padding + 1});
 }
 
 }  // namespace triad

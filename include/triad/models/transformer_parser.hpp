@@ -49,8 +49,10 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
   label_heads<T, D> heads;
   bool verb_from_word;
 
-  explicit transformer_parser(transformer_parser_options const& z)
-      : trunk(z.trunk()), heads{trunk.width(), detail::checked_labels(z.labels)}, verb_from_word(z.verb_from_word) {}
+  explicit transformer_parser(transformer_parser_options const& options)
+      : trunk(options.trunk()),
+        heads{trunk.width(), detail::checked_labels(options.labels)},
+        verb_from_word(options.verb_from_word) {}
 
   constexpr index_t width() const { return trunk.width(); }
   constexpr ends_type ends() const { return {extents<D>(width())}; }

@@ -74,23 +74,24 @@ struct tree_machine {
   repeat<T, agent_type> agents;  // their parameters; each step has other sizes, so the passes are below
   wide_linear<T, D> shrink;
 
-  tree_machine(Interpreter of, index_t tree_positions, tree_machine_options const& z)
+  tree_machine(Interpreter of, index_t tree_positions, tree_machine_options const& options)
       : interpreter(of),
         positions(tree_positions),
-        steps(z.steps),
-        symbols(checked_size("tree_machine", {"symbols", z.symbols})),
-        unit_fillers(z.unit_fillers),
-        root(z.root),
-        empty_tree(z.empty_tree),
-        agents{agent_type(z.agent), extents_of<dyn>("tree_machine", {"steps", z.steps, most_repeats}), false},
-        shrink{checked_product("tree_machine", "rows and fillers", of.rows(), z.agent.fillers),
-               extents_of<D>("tree_machine", {"width", z.agent.layer.width})} {
-    TRIAD_EXPECTS(z.symbols > 1, "tree_machine: symbols are 1, expected <empty> and another");
-    TRIAD_EXPECTS(of.arguments() == 2 * z.agent.branching && of.position_count() == tree_positions,
+        steps(options.steps),
+        symbols(checked_size("tree_machine", {"symbols", options.symbols})),
+        unit_fillers(options.unit_fillers),
+        root(options.root),
+        empty_tree(options.empty_tree),
+        agents{agent_type(options.agent), extents_of<dyn>("tree_machine", {"steps", options.steps, most_repeats}),
+               false},
+        shrink{checked_product("tree_machine", "rows and fillers", of.rows(), options.agent.fillers),
+               extents_of<D>("tree_machine", {"width", options.agent.layer.width})} {
+    TRIAD_EXPECTS(options.symbols > 1, "tree_machine: symbols are 1, expected <empty> and another");
+    TRIAD_EXPECTS(of.arguments() == 2 * options.agent.branching && of.position_count() == tree_positions,
                   "tree_machine: agent and interpreter know different trees");
-    TRIAD_EXPECTS(!z.unit_fillers || z.symbols == z.agent.fillers,
+    TRIAD_EXPECTS(!options.unit_fillers || options.symbols == options.agent.fillers,
                   "tree_machine: unit fillers are as wide as there are symbols");
-    TRIAD_EXPECTS(z.unit_fillers || z.root == tree_root::scores,
+    TRIAD_EXPECTS(options.unit_fillers || options.root == tree_root::scores,
                   "tree_machine: a root that is a distribution of symbols needs unit fillers");
   }
 

@@ -30,33 +30,33 @@ struct arc_cross_entropy_options {
 };
 
 namespace detail {
-inline void expect_arcs(arc_cross_entropy_options const& t, graph_batch const& g, index_t scores) {
+inline void expect_arcs(arc_cross_entropy_options const& options, graph_batch const& g, index_t scores) {
   TRIAD_EXPECTS(scores == g.dims.rows, "arc_cross_entropy: one score an edge is needed");
-  TRIAD_EXPECTS(t.masked.extent(0) == 0 || t.masked.extent(0) == scores,
+  TRIAD_EXPECTS(options.masked.extent(0) == 0 || options.masked.extent(0) == scores,
                 "arc_cross_entropy: the mask needs one byte an edge");
 }
 }  // namespace detail
 
 /// Bytes of scratch memory come from the arena.  Overwrites loss (1) and dscore (rows); no node with a parent: loss 0.
 template <backend Ex, class T>
-void arc_cross_entropy(Ex& ex, arena& scratch, arc_cross_entropy_options const& t, graph_batch const& g,
+void arc_cross_entropy(Ex& ex, arena& scratch, arc_cross_entropy_options const& options, graph_batch const& g,
                        vec<T const> score, vec<index_t const> parent, vec<T> loss, vec<T> dscore) {
-  detail::expect_arcs(t, g, score.extent(0));
+  detail::expect_arcs(options, g, score.extent(0));
   TRIAD_EXPECTS(dscore.extent(0) == score.extent(0) && loss.extent(0) == 1,
                 "arc_cross_entropy: one gradient an edge and one loss are needed");
   TRIAD_EXPECTS(parent.extent(0) == g.dims.nodes, "arc_cross_entropy: one parent a node is needed");
   auto const frame = scratch.open();
   auto const losses = scratch.make<vec<T>>(g.dims.nodes);  // of each node
-  if constexpr (executes<Ex>) do_arc_cross_entropy(ex, t, g, score, parent, loss, dscore, losses);
+  if constexpr (executes<Ex>) do_arc_cross_entropy(ex, options, g, score, parent, loss, dscore, losses);
 }
 
 /// best(i) = the first node j of i's graph with the largest s(i, j).
 template <backend Ex, class T>
-void best_arcs(Ex& ex, arc_cross_entropy_options const& t, graph_batch const& g, vec<T const> score,
+void best_arcs(Ex& ex, arc_cross_entropy_options const& options, graph_batch const& g, vec<T const> score,
                vec<index_t> best) {
-  detail::expect_arcs(t, g, score.extent(0));
+  detail::expect_arcs(options, g, score.extent(0));
   TRIAD_EXPECTS(best.extent(0) == g.dims.nodes, "best_arcs: one result a node is needed");
-  if constexpr (executes<Ex>) do_best_arcs(ex, t, g, score, best);
+  if constexpr (executes<Ex>) do_best_arcs(ex, options, g, score, best);
 }
 
 }  // namespace triad

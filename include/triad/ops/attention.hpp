@@ -108,30 +108,31 @@ TRIAD_HOST_DEVICE constexpr index_t attention_weight(attention_sequences const& 
 
 namespace detail {
 template <class S>
-void expect_attention(attention_options const& t, attention_sequences const& s, attention_operands<S> const& x) {
+void expect_attention(attention_options const& options, attention_sequences const& s, attention_operands<S> const& x) {
   auto const d = x.query.extent(1);
-  TRIAD_EXPECTS(t.heads > 0 && d > 0 && d % t.heads == 0,
+  TRIAD_EXPECTS(options.heads > 0 && d > 0 && d % options.heads == 0,
                 "attention: the width must be a multiple of the number of heads");
   TRIAD_EXPECTS(s.queries.count == s.keys.count, "attention: as many sequences of keys as of queries are needed");
   TRIAD_EXPECTS(x.query.extent(0) == s.queries.rows, "attention: the queries need the rows that their sequences say");
   TRIAD_EXPECTS(x.key.extent(0) == s.keys.rows && x.key.extent(1) == d && same_shape(x.value, x.key),
                 "attention: keys and values need the rows that their sequences say, and the width of the queries");
-  TRIAD_EXPECTS(t.masked.extent(0) == 0 || t.masked.extent(0) == s.keys.rows,
+  TRIAD_EXPECTS(options.masked.extent(0) == 0 || options.masked.extent(0) == s.keys.rows,
                 "attention: the mask needs one byte a key");
 }
 template <class S, class T>
-void expect_relative(attention_options const& t, attention_operands<T const> const& x, relative_tables<S> const& tables,
-                     relative_memory<T> const& m) {
-  TRIAD_EXPECTS(t.heads > 0 && x.query.extent(1) % t.heads == 0,
+void expect_relative(attention_options const& options, attention_operands<T const> const& x,
+                     relative_tables<S> const& tables, relative_memory<T> const& m) {
+  TRIAD_EXPECTS(options.heads > 0 && x.query.extent(1) % options.heads == 0,
                 "attention: the width must be a multiple of the number of heads");
-  index_t const offsets = relative_offsets(t.reach), rows = x.query.extent(0), k = x.query.extent(1) / t.heads;
+  index_t const offsets = relative_offsets(options.reach), rows = x.query.extent(0),
+                k = x.query.extent(1) / options.heads;
   auto const fits = [](auto v, index_t n, index_t width) {
     return v.extent(0) == n && v.extent(1) == width && v.stride(1) == 1;
   };
-  TRIAD_EXPECTS(t.reach > 0, "attention: tables of relative positions need a reach");
+  TRIAD_EXPECTS(options.reach > 0, "attention: tables of relative positions need a reach");
   TRIAD_EXPECTS(fits(tables.key, offsets, k) && fits(tables.value, offsets, k),
                 "attention: tables of relative positions are (2 reach + 1, width of a head)");
-  TRIAD_EXPECTS(fits(m.bias, rows, t.heads * offsets) && fits(m.offset_weights, rows, t.heads * offsets),
+  TRIAD_EXPECTS(fits(m.bias, rows, options.heads * offsets) && fits(m.offset_weights, rows, options.heads * offsets),
                 "attention: bias and offset_weights of relative positions are (queries, heads (2 reach + 1))");
 }
 
@@ -148,81 +149,85 @@ void each_pair_of_heads(index_t heads, matrix<X> x, matrix<Y> y, F&& f) {
 }
 
 template <class Ex, class T>
-void run_attention(Ex& ex, arena& scratch, attention_options const& t, attention_sequences const& s,
+void run_attention(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                    attention_operands<T const> const& x, relative_forward<T> const& relative, vec<T> lse, matrix<T> c) {
-  expect_attention(t, s, x);
+  expect_attention(options, s, x);
   TRIAD_EXPECTS(same_shape(c, x.query), "attention: the output needs the shape of the queries");
-  TRIAD_EXPECTS(lse.extent(0) == t.heads * s.queries.rows, "attention: one lse for each head and query is needed");
-  with_workspace(ex, scratch, do_attention_workspace(planning(ex), t, s, x),
-                 [&](auto ws) { do_attention(ex, t, s, x, relative, lse, c, ws); });
+  TRIAD_EXPECTS(lse.extent(0) == options.heads * s.queries.rows,
+                "attention: one lse for each head and query is needed");
+  with_workspace(ex, scratch, do_attention_workspace(planning(ex), options, s, x),
+                 [&](auto ws) { do_attention(ex, options, s, x, relative, lse, c, ws); });
 }
 template <class Ex, class T>
-void run_attention_grad(Ex& ex, arena& scratch, attention_options const& t, attention_sequences const& s,
+void run_attention_grad(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                         attention_operands<T const> const& x, relative_backward<T> const& relative, vec<T const> lse,
                         matrix<T const> c, matrix<T const> dc, attention_operands<T> const& dx) {
-  expect_attention(t, s, x);
-  expect_attention(t, s, dx);
+  expect_attention(options, s, x);
+  expect_attention(options, s, dx);
   TRIAD_EXPECTS(same_shape(c, x.query) && same_shape(dc, x.query) && same_shape(dx.query, x.query),
                 "attention_grad: c and its gradient need the shape of the queries");
-  TRIAD_EXPECTS(lse.extent(0) == t.heads * s.queries.rows, "attention_grad: one lse for each head and query is needed");
-  with_workspace(ex, scratch, do_attention_grad_workspace(planning(ex), t, s, x),
-                 [&](auto ws) { do_attention_grad(ex, t, s, x, relative, lse, c, dc, dx, ws); });
+  TRIAD_EXPECTS(lse.extent(0) == options.heads * s.queries.rows,
+                "attention_grad: one lse for each head and query is needed");
+  with_workspace(ex, scratch, do_attention_grad_workspace(planning(ex), options, s, x),
+                 [&](auto ws) { do_attention_grad(ex, options, s, x, relative, lse, c, dc, dx, ws); });
 }
 }  // namespace detail
 
 /// Overwrites c (q rows, d) and lse (h q rows, head by head), which backward needs; rows of no sequence are left alone.
 template <backend Ex, class T>
-void attention(Ex& ex, arena& scratch, attention_options const& t, attention_sequences const& s,
+void attention(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                attention_operands<T const> const& x, vec<T> lse, matrix<T> c) {
-  TRIAD_EXPECTS(t.reach == 0, "attention: a reach needs tables of relative positions");
-  detail::run_attention(ex, scratch, t, s, x, relative_forward<T>{}, lse, c);
+  TRIAD_EXPECTS(options.reach == 0, "attention: a reach needs tables of relative positions");
+  detail::run_attention(ex, scratch, options, s, x, relative_forward<T>{}, lse, c);
 }
 /// The same with relative positions; overwrites what backward needs of them too.  Every row of queries belongs to a
 /// sequence.
 template <backend Ex, class T>
-void attention(Ex& ex, arena& scratch, attention_options const& t, attention_sequences const& s,
+void attention(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                attention_operands<T const> const& x, relative_tables<T const> const& tables,
                relative_memory<T> const& relative, vec<T> lse, matrix<T> c) {
-  detail::expect_relative(t, x, tables, relative);
-  detail::each_pair_of_heads(t.heads, x.query, relative.bias,
+  detail::expect_relative(options, x, tables, relative);
+  detail::each_pair_of_heads(options.heads, x.query, relative.bias,
                              [&](auto query, auto bias) { matmul(ex, query, transposed(tables.key), bias); });
-  detail::run_attention(ex, scratch, t, s, x, relative_forward<T>{relative.bias, relative.offset_weights}, lse, c);
-  detail::each_pair_of_heads(t.heads, relative.offset_weights, c,
+  detail::run_attention(ex, scratch, options, s, x, relative_forward<T>{relative.bias, relative.offset_weights}, lse,
+                        c);
+  detail::each_pair_of_heads(options.heads, relative.offset_weights, c,
                              [&](auto offset_weights, auto to) { matmul_add(ex, offset_weights, tables.value, to); });
 }
 
 /// Overwrites every gradient in dx; rows of no sequence are left alone.
 template <backend Ex, class T>
-void attention_grad(Ex& ex, arena& scratch, attention_options const& t, attention_sequences const& s,
+void attention_grad(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                     attention_operands<T const> const& x, vec<T const> lse, matrix<T const> c, matrix<T const> dc,
                     attention_operands<T> const& dx) {
-  TRIAD_EXPECTS(t.reach == 0, "attention_grad: a reach needs tables of relative positions");
-  detail::run_attention_grad(ex, scratch, t, s, x, relative_backward<T>{}, lse, c, dc, dx);
+  TRIAD_EXPECTS(options.reach == 0, "attention_grad: a reach needs tables of relative positions");
+  detail::run_attention_grad(ex, scratch, options, s, x, relative_backward<T>{}, lse, c, dc, dx);
 }
 /// The same with relative positions; adds to the gradients of their tables.  Every row of queries belongs to a
 /// sequence.
 template <backend Ex, class T>
-void attention_grad(Ex& ex, arena& scratch, attention_options const& t, attention_sequences const& s,
+void attention_grad(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                     attention_operands<T const> const& x, relative_tables<T const> const& tables,
                     relative_memory<T> const& relative, vec<T const> lse, matrix<T const> c, matrix<T const> dc,
                     attention_operands<T> const& dx, relative_tables<T> const& d_tables) {
-  detail::expect_relative(t, x, tables, relative);
-  detail::expect_relative(t, x, d_tables, relative);
+  detail::expect_relative(options, x, tables, relative);
+  detail::expect_relative(options, x, d_tables, relative);
   auto const frame = scratch.open();
   auto const by_offset = [&] {
     return as_matrix(
-        scratch.template make<tensor<T, dyn, dyn>>(x.query.extent(0), t.heads * relative_offsets(t.reach)));
+        scratch.template make<tensor<T, dyn, dyn>>(x.query.extent(0), options.heads * relative_offsets(options.reach)));
   };
   matrix<T> const d_offset_weights = by_offset(), d_bias = by_offset();
-  detail::each_pair_of_heads(t.heads, dc, d_offset_weights,
+  detail::each_pair_of_heads(options.heads, dc, d_offset_weights,
                              [&](auto d, auto to) { matmul(ex, d, transposed(tables.value), to); });
-  detail::each_pair_of_heads(t.heads, relative.offset_weights, dc, [&](auto offset_weights, auto d) {
+  detail::each_pair_of_heads(options.heads, relative.offset_weights, dc, [&](auto offset_weights, auto d) {
     matmul_add(ex, transposed(offset_weights), d, d_tables.value);
   });
-  detail::run_attention_grad(ex, scratch, t, s, x, relative_backward<T>{relative.bias, d_offset_weights, d_bias}, lse,
-                             c, dc, dx);
-  detail::each_pair_of_heads(t.heads, d_bias, dx.query, [&](auto d, auto to) { matmul_add(ex, d, tables.key, to); });
-  detail::each_pair_of_heads(t.heads, d_bias, x.query,
+  detail::run_attention_grad(ex, scratch, options, s, x, relative_backward<T>{relative.bias, d_offset_weights, d_bias},
+                             lse, c, dc, dx);
+  detail::each_pair_of_heads(options.heads, d_bias, dx.query,
+                             [&](auto d, auto to) { matmul_add(ex, d, tables.key, to); });
+  detail::each_pair_of_heads(options.heads, d_bias, x.query,
                              [&](auto d, auto query) { matmul_add(ex, transposed(d), query, d_tables.key); });
 }
 

@@ -33,16 +33,16 @@ using layer_states = tensor<S, dyn, dyn, dyn>;  // (layers or more, rows, d)
 
 namespace detail {
 template <class U, class X, class P, class M, class K>
-void expect_fuse(fuse_attention_options const& t, index_t layers, U const& u, X const& states, P const& weights,
+void expect_fuse(fuse_attention_options const& options, index_t layers, U const& u, X const& states, P const& weights,
                  M const& mixed, K const& kept) {
   index_t const rows = states.extent(1), d = states.extent(2);
-  TRIAD_EXPECTS(t.heads > 0 && layers > 0 && layers <= states.extent(0),
+  TRIAD_EXPECTS(options.heads > 0 && layers > 0 && layers <= states.extent(0),
                 "fuse_attention: heads and layers must be positive, and there must be states of so many layers");
-  TRIAD_EXPECTS(u.extent(0) == rows && u.extent(1) == t.heads * d && same_shape(u, mixed),
+  TRIAD_EXPECTS(u.extent(0) == rows && u.extent(1) == options.heads * d && same_shape(u, mixed),
                 "fuse_attention: u and the mixed states are (rows, heads d)");
-  TRIAD_EXPECTS(weights.extent(0) == rows && weights.extent(1) == t.heads * layers,
+  TRIAD_EXPECTS(weights.extent(0) == rows && weights.extent(1) == options.heads * layers,
                 "fuse_attention: weights are (rows, heads layers)");
-  TRIAD_EXPECTS(kept.extent(0) == rows && kept.extent(1) == t.heads,
+  TRIAD_EXPECTS(kept.extent(0) == rows && kept.extent(1) == options.heads,
                 "fuse_attention: the sums of weights are (rows, heads)");
 }
 }  // namespace detail
@@ -50,24 +50,25 @@ void expect_fuse(fuse_attention_options const& t, index_t layers, U const& u, X 
 /// Overwrites weights (rows, heads layers), which backward needs: p before dropout, negative where dropout zeroed it;
 /// mixed (rows, heads d) and kept (rows, heads): m and s of every head.
 template <backend Ex, class T>
-void fuse_attention(Ex& ex, fuse_attention_options const& t, index_t layers, tensor<T const, dyn, dyn> u,
+void fuse_attention(Ex& ex, fuse_attention_options const& options, index_t layers, tensor<T const, dyn, dyn> u,
                     layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
                     tensor<T, dyn, dyn> kept) {
-  detail::expect_fuse(t, layers, u, states, weights, mixed, kept);
-  if constexpr (executes<Ex>) do_fuse_attention(ex, t, layers, u, states, weights, mixed, kept);
+  detail::expect_fuse(options, layers, u, states, weights, mixed, kept);
+  if constexpr (executes<Ex>) do_fuse_attention(ex, options, layers, u, states, weights, mixed, kept);
 }
 
 /// Overwrites du (rows, heads d); adds to the first `layers` of d_states.
 template <backend Ex, class T>
-void fuse_attention_grad(Ex& ex, fuse_attention_options const& t, index_t layers, tensor<T const, dyn, dyn> u,
+void fuse_attention_grad(Ex& ex, fuse_attention_options const& options, index_t layers, tensor<T const, dyn, dyn> u,
                          layer_states<T const> states, tensor<T const, dyn, dyn> weights,
                          tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
                          layer_states<T> d_states) {
-  detail::expect_fuse(t, layers, u, states, weights, d_mixed, d_kept);
+  detail::expect_fuse(options, layers, u, states, weights, d_mixed, d_kept);
   TRIAD_EXPECTS(same_shape(du, u) && d_states.extent(0) >= layers && d_states.extent(1) == states.extent(1) &&
                     d_states.extent(2) == states.extent(2),
                 "fuse_attention_grad: gradients have the shapes of what they belong to");
-  if constexpr (executes<Ex>) do_fuse_attention_grad(ex, t, layers, u, states, weights, d_mixed, d_kept, du, d_states);
+  if constexpr (executes<Ex>)
+    do_fuse_attention_grad(ex, options, layers, u, states, weights, d_mixed, d_kept, du, d_states);
 }
 
 }  // namespace triad

@@ -49,16 +49,16 @@ TRIAD_HOST_DEVICE constexpr bool are_neighbours(vec<index_t const> label, index_
 
 namespace detail {
 template <class S>
-void expect_graph_attention(graph_attention_options const& t, graph_attention_operands<S> const& x,
+void expect_graph_attention(graph_attention_options const& options, graph_attention_operands<S> const& x,
                             graph_batch const& g, vec<index_t const> label) {
   auto const d = x.value.extent(1);
-  TRIAD_EXPECTS(t.heads > 0 && d % t.heads == 0,
+  TRIAD_EXPECTS(options.heads > 0 && d % options.heads == 0,
                 "graph_attention: the width must be a multiple of the number of heads");
   TRIAD_EXPECTS(x.value.extent(0) == g.dims.nodes, "graph_attention: one row of values for each node is needed");
-  TRIAD_EXPECTS(x.query_score.extent(0) == g.dims.nodes && x.query_score.extent(1) == t.heads &&
+  TRIAD_EXPECTS(x.query_score.extent(0) == g.dims.nodes && x.query_score.extent(1) == options.heads &&
                     same_shape(x.key_score, x.query_score),
                 "graph_attention: the nodes' scores need one row a node and one column a head");
-  TRIAD_EXPECTS(x.edge_score.extent(0) == g.dims.rows && x.edge_score.extent(1) == t.heads,
+  TRIAD_EXPECTS(x.edge_score.extent(0) == g.dims.rows && x.edge_score.extent(1) == options.heads,
                 "graph_attention: the edges' scores need one row an edge and one column a head");
   TRIAD_EXPECTS(x.edge_value.extent(0) == g.dims.rows && x.edge_value.extent(1) == d,
                 "graph_attention: the edges' values need one row an edge and the width of the nodes'");
@@ -69,28 +69,28 @@ void expect_graph_attention(graph_attention_options const& t, graph_attention_op
 /// Overwrites c (nodes, d) and weights (h rows), which backward needs: p before dropout, negative where dropout zeroed
 /// it.
 template <backend Ex, class T>
-void graph_attention(Ex& ex, graph_attention_options const& t, graph_attention_operands<T const> const& x,
+void graph_attention(Ex& ex, graph_attention_options const& options, graph_attention_operands<T const> const& x,
                      graph_batch const& g, vec<index_t const> label, vec<T> weights, matrix<T> c) {
-  detail::expect_graph_attention(t, x, g, label);
+  detail::expect_graph_attention(options, x, g, label);
   TRIAD_EXPECTS(same_shape(c, x.value), "graph_attention: the output needs the shape of the values");
-  TRIAD_EXPECTS(weights.extent(0) == t.heads * g.dims.rows,
+  TRIAD_EXPECTS(weights.extent(0) == options.heads * g.dims.rows,
                 "graph_attention: one weight for each head and edge is needed");
-  if constexpr (executes<Ex>) do_graph_attention(ex, t, x, g, label, weights, c);
+  if constexpr (executes<Ex>) do_graph_attention(ex, options, x, g, label, weights, c);
 }
 
 /// Overwrites the gradients of nodes; overwrites or adds to those of edges.
 template <backend Ex, class T>
-void graph_attention_grad(Ex& ex, graph_attention_options const& t, graph_attention_operands<T const> const& x,
+void graph_attention_grad(Ex& ex, graph_attention_options const& options, graph_attention_operands<T const> const& x,
                           graph_batch const& g, vec<index_t const> label, vec<T const> weights, matrix<T const> c,
                           matrix<T const> dc, graph_attention_operands<T> const& dx,
                           edge_gradients edges = edge_gradients::overwritten) {
-  detail::expect_graph_attention(t, x, g, label);
-  detail::expect_graph_attention(t, dx, g, label);
+  detail::expect_graph_attention(options, x, g, label);
+  detail::expect_graph_attention(options, dx, g, label);
   TRIAD_EXPECTS(same_shape(c, x.value) && same_shape(dc, x.value) && same_shape(dx.value, x.value),
                 "graph_attention_grad: c and its gradient need the shape of the values");
-  TRIAD_EXPECTS(weights.extent(0) == t.heads * g.dims.rows,
+  TRIAD_EXPECTS(weights.extent(0) == options.heads * g.dims.rows,
                 "graph_attention_grad: one weight for each head and edge is needed");
-  if constexpr (executes<Ex>) do_graph_attention_grad(ex, t, x, g, label, weights, c, dc, dx, edges);
+  if constexpr (executes<Ex>) do_graph_attention_grad(ex, options, x, g, label, weights, c, dc, dx, edges);
 }
 
 }  // namespace triad

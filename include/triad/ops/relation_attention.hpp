@@ -57,16 +57,16 @@ enum class edge_gradients { overwritten, added };
 
 namespace detail {
 template <class S>
-void expect_relations(relation_attention_options const& t, relation_operands<S> const& x, graph_batch const& g) {
+void expect_relations(relation_attention_options const& options, relation_operands<S> const& x, graph_batch const& g) {
   auto const d = x.query.extent(1);
-  TRIAD_EXPECTS(t.heads > 0 && d % t.heads == 0,
+  TRIAD_EXPECTS(options.heads > 0 && d % options.heads == 0,
                 "relation_attention: the width must be a multiple of the number of heads");
   TRIAD_EXPECTS(x.query.extent(0) == g.dims.nodes && same_shape(x.key, x.query) && same_shape(x.value, x.query),
                 "relation_attention: query, key and value need one row a node and one width");
   TRIAD_EXPECTS(
       x.edge_key.extent(0) == g.dims.rows && x.edge_key.extent(1) == d && same_shape(x.edge_value, x.edge_key),
       "relation_attention: edge keys and values need one row an edge and the width of the query");
-  TRIAD_EXPECTS(t.mask.empty() || t.mask.masked.extent(0) == g.dims.rows,
+  TRIAD_EXPECTS(options.mask.empty() || options.mask.masked.extent(0) == g.dims.rows,
                 "relation_attention: the mask needs one byte an edge");
 }
 }  // namespace detail
@@ -74,28 +74,28 @@ void expect_relations(relation_attention_options const& t, relation_operands<S> 
 /// Overwrites c (nodes, d) and weights (h rows), which backward needs: p before dropout, negative where dropout zeroed
 /// it.
 template <backend Ex, class T>
-void relation_attention(Ex& ex, relation_attention_options const& t, relation_operands<T const> const& x,
+void relation_attention(Ex& ex, relation_attention_options const& options, relation_operands<T const> const& x,
                         graph_batch const& g, vec<T> weights, matrix<T> c) {
-  detail::expect_relations(t, x, g);
+  detail::expect_relations(options, x, g);
   TRIAD_EXPECTS(same_shape(c, x.query), "relation_attention: the output needs the shape of the query");
-  TRIAD_EXPECTS(weights.extent(0) == t.heads * g.dims.rows,
+  TRIAD_EXPECTS(weights.extent(0) == options.heads * g.dims.rows,
                 "relation_attention: one weight for each head and edge is needed");
-  if constexpr (executes<Ex>) do_relation_attention(ex, t, x, g, weights, c);
+  if constexpr (executes<Ex>) do_relation_attention(ex, options, x, g, weights, c);
 }
 
 /// Overwrites the gradients of query, key and value; overwrites or adds to those of edge_key and edge_value.
 template <backend Ex, class T>
-void relation_attention_grad(Ex& ex, relation_attention_options const& t, relation_operands<T const> const& x,
+void relation_attention_grad(Ex& ex, relation_attention_options const& options, relation_operands<T const> const& x,
                              graph_batch const& g, vec<T const> weights, matrix<T const> c, matrix<T const> dc,
                              relation_operands<T> const& dx, edge_gradients edges = edge_gradients::overwritten) {
-  detail::expect_relations(t, x, g);
-  detail::expect_relations(t, dx, g);
+  detail::expect_relations(options, x, g);
+  detail::expect_relations(options, dx, g);
   TRIAD_EXPECTS(same_shape(dx.query, x.query), "relation_attention_grad: the gradients need the shape of the query");
   TRIAD_EXPECTS(same_shape(c, x.query) && same_shape(dc, x.query),
                 "relation_attention_grad: c and its gradient need the shape of the query");
-  TRIAD_EXPECTS(weights.extent(0) == t.heads * g.dims.rows,
+  TRIAD_EXPECTS(weights.extent(0) == options.heads * g.dims.rows,
                 "relation_attention_grad: one weight for each head and edge is needed");
-  if constexpr (executes<Ex>) do_relation_attention_grad(ex, t, x, g, weights, c, dc, dx, edges);
+  if constexpr (executes<Ex>) do_relation_attention_grad(ex, options, x, g, weights, c, dc, dx, edges);
 }
 
 }  // namespace triad

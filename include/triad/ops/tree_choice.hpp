@@ -80,53 +80,53 @@ struct tree_choices {
 
 namespace detail {
 template <class T, class S>
-void expect_choice(tree_choice_options<T> const& t, index_t step, tree_logits<S> const& x, index_t batch,
+void expect_choice(tree_choice_options<T> const& options, index_t step, tree_logits<S> const& x, index_t batch,
                    index_t arguments) {
   TRIAD_EXPECTS(x.operation.extent(0) == batch && x.operation.extent(1) == arguments / 2 + 1,
                 "tree_choice: operations are (batch, b + 1)");
   TRIAD_EXPECTS(
-      x.arguments.extent(0) == batch && x.arguments.extent(1) == t.choices_at(step) * arguments &&
+      x.arguments.extent(0) == batch && x.arguments.extent(1) == options.choices_at(step) * arguments &&
           x.arguments.stride(1) == 1,
       "tree_choice: arguments are (batch, (step + 1) 2 b), side by side; (batch, (step + 2) 2 b) with an empty tree");
   TRIAD_EXPECTS(x.root.extent(0) == batch, "tree_choice: the root's filler is (batch, f)");
-  TRIAD_EXPECTS(!is_nan(t.operation_temperature) && t.operation_temperature > 0 && !is_nan(t.argument_temperature) &&
-                    t.argument_temperature > 0,
+  TRIAD_EXPECTS(!is_nan(options.operation_temperature) && options.operation_temperature > 0 &&
+                    !is_nan(options.argument_temperature) && options.argument_temperature > 0,
                 "tree_choice: the temperature must be positive");
-  TRIAD_EXPECTS(!is_nan(t.evenness) && t.evenness >= 0, "tree_choice: evenness is negative");
-  TRIAD_EXPECTS(!is_nan(t.recency) && t.recency >= 0, "tree_choice: recency is negative");
-  TRIAD_EXPECTS(t.operation_noise.extent(0) == 0 || same_shape(t.operation_noise, x.operation),
+  TRIAD_EXPECTS(!is_nan(options.evenness) && options.evenness >= 0, "tree_choice: evenness is negative");
+  TRIAD_EXPECTS(!is_nan(options.recency) && options.recency >= 0, "tree_choice: recency is negative");
+  TRIAD_EXPECTS(options.operation_noise.extent(0) == 0 || same_shape(options.operation_noise, x.operation),
                 "tree_choice: noise has the shape of the logits");
-  TRIAD_EXPECTS(t.argument_noise.extent(0) == 0 || same_shape(t.argument_noise, x.arguments),
+  TRIAD_EXPECTS(options.argument_noise.extent(0) == 0 || same_shape(options.argument_noise, x.arguments),
                 "tree_choice: noise has the shape of the logits");
 }
 }  // namespace detail
 
 /// Overwrites the step's choices, its part of `weights` (steps, batch, slots, 2 b), and weighted_root (batch, f).
 template <backend Ex, class T>
-void tree_choice(Ex& ex, tree_choice_options<T> const& t, index_t step, tree_logits<T const> const& x,
+void tree_choice(Ex& ex, tree_choice_options<T> const& options, index_t step, tree_logits<T const> const& x,
                  tree_choices<T> const& chosen, tree_weights_view<T> weights, matrix<T> weighted_root) {
-  detail::expect_choice(t, step, x, weights.extent(1), weights.extent(3));
+  detail::expect_choice(options, step, x, weights.extent(1), weights.extent(3));
   TRIAD_EXPECTS(same_shape(chosen.operation, x.operation) && same_shape(chosen.arguments, weights),
                 "tree_choice: choices have another shape");
-  TRIAD_EXPECTS(step >= 0 && step < weights.extent(0) && t.choices_at(step) <= weights.extent(2),
+  TRIAD_EXPECTS(step >= 0 && step < weights.extent(0) && options.choices_at(step) <= weights.extent(2),
                 "tree_choice: there is no room for this step");
   TRIAD_EXPECTS(same_shape(weighted_root, x.root), "tree_choice: the weighted root is (batch, f)");
-  if constexpr (executes<Ex>) do_tree_choice(ex, t, step, x, chosen, weights, weighted_root);
+  if constexpr (executes<Ex>) do_tree_choice(ex, options, step, x, chosen, weights, weighted_root);
 }
 
 /// Overwrites dx from the step's part of d_weights, that of the empty tree too, and from d_weighted_root.
 template <backend Ex, class T>
-void tree_choice_grad(Ex& ex, tree_choice_options<T> const& t, index_t step, matrix<T const> root,
+void tree_choice_grad(Ex& ex, tree_choice_options<T> const& options, index_t step, matrix<T const> root,
                       tree_choices<T const> const& chosen, tree_weights_view<T const> d_weights,
                       matrix<T const> d_weighted_root, tree_logits<T> const& dx) {
-  detail::expect_choice(t, step, dx, d_weights.extent(1), d_weights.extent(3));
+  detail::expect_choice(options, step, dx, d_weights.extent(1), d_weights.extent(3));
   TRIAD_EXPECTS(same_shape(chosen.operation, dx.operation) && same_shape(chosen.arguments, d_weights),
                 "tree_choice_grad: choices have another shape");
-  TRIAD_EXPECTS(step >= 0 && step < d_weights.extent(0) && t.choices_at(step) <= d_weights.extent(2),
+  TRIAD_EXPECTS(step >= 0 && step < d_weights.extent(0) && options.choices_at(step) <= d_weights.extent(2),
                 "tree_choice_grad: there is no such step");
   TRIAD_EXPECTS(same_shape(d_weighted_root, dx.root) && same_shape(root, dx.root),
                 "tree_choice_grad: the root's filler is (batch, f)");
-  if constexpr (executes<Ex>) do_tree_choice_grad(ex, t, step, root, chosen, d_weights, d_weighted_root, dx);
+  if constexpr (executes<Ex>) do_tree_choice_grad(ex, options, step, root, chosen, d_weights, d_weighted_root, dx);
 }
 
 }  // namespace triad

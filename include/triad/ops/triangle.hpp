@@ -100,65 +100,66 @@ struct triangle_statistics {
 
 namespace detail {
 template <class S>
-void expect_triangle(triangle_options const& t, triangle_projections<S> const& x, graph_batch const& g) {
+void expect_triangle(triangle_options const& options, triangle_projections<S> const& x, graph_batch const& g) {
   auto const rows = g.dims.rows, d = x.query.extent(1);
-  TRIAD_EXPECTS(t.heads > 0 && d > 0 && d % t.heads == 0,
+  TRIAD_EXPECTS(options.heads > 0 && d > 0 && d % options.heads == 0,
                 "triangle: the width must be a multiple of the number of heads");
   TRIAD_EXPECTS(x.query.extent(0) == rows && same_shape(x.key, x.query) && same_shape(x.left_value, x.query),
                 "triangle: query, key and left value need one row an edge and one width");
-  TRIAD_EXPECTS(!uses_right_value(t.form) || same_shape(x.right_value, x.query),
+  TRIAD_EXPECTS(!uses_right_value(options.form) || same_shape(x.right_value, x.query),
                 "triangle: this form needs a right value");
-  TRIAD_EXPECTS(!t.causal() || (t.form != triangle_form::flat && t.sources.extent(0) == g.dims.graphs),
-                "triangle: causal attention needs the number of sources of every graph, and has no flat form");
-  TRIAD_EXPECTS(t.mask.empty() || t.mask.masked.extent(0) == g.dims.triangles,
+  TRIAD_EXPECTS(
+      !options.causal() || (options.form != triangle_form::flat && options.sources.extent(0) == g.dims.graphs),
+      "triangle: causal attention needs the number of sources of every graph, and has no flat form");
+  TRIAD_EXPECTS(options.mask.empty() || options.mask.masked.extent(0) == g.dims.triangles,
                 "triangle: the mask needs one byte a triangle");
 }
 template <class S>
-void expect_statistics(triangle_options const& t, graph_batch const& g, triangle_statistics<S> const& s) {
-  TRIAD_EXPECTS(
-      s.maximum.extent(0) == g.dims.rows && s.maximum.extent(1) == t.heads && same_shape(s.inverse_sum, s.maximum),
-      "triangle: the statistics need one row an edge and one column a head");
+void expect_statistics(triangle_options const& options, graph_batch const& g, triangle_statistics<S> const& s) {
+  TRIAD_EXPECTS(s.maximum.extent(0) == g.dims.rows && s.maximum.extent(1) == options.heads &&
+                    same_shape(s.inverse_sum, s.maximum),
+                "triangle: the statistics need one row an edge and one column a head");
 }
 }  // namespace detail
 
 /// Overwrites o (rows, d) and the statistics.  Kernels load whole vectors, so the operands need `arena_slack` readable
 /// bytes behind their last row; an arena leaves them.
 template <backend Ex, class T>
-void triangle(Ex& ex, arena& scratch, triangle_options const& t, triangle_projections<T const> const& x,
+void triangle(Ex& ex, arena& scratch, triangle_options const& options, triangle_projections<T const> const& x,
               graph_batch const& g, triangle_statistics<T> const& statistics, matrix<T> o) {
-  detail::expect_triangle(t, x, g);
-  detail::expect_statistics(t, g, statistics);
+  detail::expect_triangle(options, x, g);
+  detail::expect_statistics(options, g, statistics);
   TRIAD_EXPECTS(same_shape(o, x.query), "triangle: the output needs the shape of the query");
-  with_workspace(ex, scratch, do_triangle_workspace(planning(ex), t, x, g.dims),
-                 [&](auto ws) { do_triangle(ex, t, x, g, statistics, o, ws); });
+  with_workspace(ex, scratch, do_triangle_workspace(planning(ex), options, x, g.dims),
+                 [&](auto ws) { do_triangle(ex, options, x, g, statistics, o, ws); });
 }
 
 /// Overwrites every gradient in dx.  Kernels load whole vectors, so the operands need `arena_slack` readable bytes
 /// behind their last row; an arena leaves them.
 template <backend Ex, class T>
-void triangle_grad(Ex& ex, arena& scratch, triangle_options const& t, triangle_projections<T const> const& x,
+void triangle_grad(Ex& ex, arena& scratch, triangle_options const& options, triangle_projections<T const> const& x,
                    graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,
                    matrix<T const> d_o, triangle_projections<T> const& dx) {
-  detail::expect_triangle(t, x, g);
-  detail::expect_triangle(t, dx, g);
-  detail::expect_statistics(t, g, statistics);
+  detail::expect_triangle(options, x, g);
+  detail::expect_triangle(options, dx, g);
+  detail::expect_statistics(options, g, statistics);
   TRIAD_EXPECTS(same_shape(dx.query, x.query), "triangle_grad: the gradients need the shape of the query");
   TRIAD_EXPECTS(same_shape(o, x.query) && same_shape(d_o, x.query),
                 "triangle_grad: o and its gradient need the shape of the query");
-  with_workspace(ex, scratch, do_triangle_grad_workspace(planning(ex), t, x, g.dims),
-                 [&](auto ws) { do_triangle_grad(ex, t, x, g, statistics, o, d_o, dx, ws); });
+  with_workspace(ex, scratch, do_triangle_grad_workspace(planning(ex), options, x, g.dims),
+                 [&](auto ws) { do_triangle_grad(ex, options, x, g, statistics, o, d_o, dx, ws); });
 }
 
 /// weights(c, l) = p(i, l, j) of head c, before dropout, for one edge of graph `graph`, without making the others.
 /// Causal: 0 for nodes that the edge may not pass.
 /// flat: weights(c, z) with z < n for edges (i, z), then n more for edges (z, j).
 template <backend Ex, class T>
-void triangle_weights(Ex& ex, triangle_options const& t, triangle_projections<T const> const& x, graph_batch const& g,
-                      index_t graph, index_t i, index_t j, matrix<T> weights) {
-  detail::expect_triangle(t, x, g);
+void triangle_weights(Ex& ex, triangle_options const& options, triangle_projections<T const> const& x,
+                      graph_batch const& g, index_t graph, index_t i, index_t j, matrix<T> weights) {
+  detail::expect_triangle(options, x, g);
   TRIAD_EXPECTS(graph >= 0 && graph < g.dims.graphs, "triangle_weights: no such graph");
-  TRIAD_EXPECTS(weights.extent(0) == t.heads, "triangle_weights: one row a head is needed");
-  if constexpr (executes<Ex>) do_triangle_weights(ex, t, x, g, graph, i, j, weights);
+  TRIAD_EXPECTS(weights.extent(0) == options.heads, "triangle_weights: one row a head is needed");
+  if constexpr (executes<Ex>) do_triangle_weights(ex, options, x, g, graph, i, j, weights);
 }
 
 }  // namespace triad

@@ -11,13 +11,14 @@
 namespace triad::TRIAD_REFERENCE {
 
 template <class T>
-void do_adam(backend&, adam_options const& s, vec<double const> rate, std::uint64_t const* step, vec<T> p,
+void do_adam(backend&, adam_options const& options, vec<double const> rate, std::uint64_t const* step, vec<T> p,
              vec<T const> g, vec<T> m, vec<T> v) {
   auto const t = static_cast<double>(*step + 1);
-  T const b1 = T(s.beta1), b2 = T(s.beta2), step_size = T(rate(0) / (1 - std::pow(s.beta1, t)));
-  T const root = T(std::sqrt(1 - std::pow(s.beta2, t))), epsilon = T(s.epsilon);
-  T const shrink = T(s.decoupled ? 1 - rate(0) * s.weight_decay : 1.0), l2 = T(s.decoupled ? 0.0 : s.weight_decay);
-  T const one_b1 = T(1 - s.beta1), one_b2 = T(1 - s.beta2);
+  T const b1 = T(options.beta1), b2 = T(options.beta2), step_size = T(rate(0) / (1 - std::pow(options.beta1, t)));
+  T const root = T(std::sqrt(1 - std::pow(options.beta2, t))), epsilon = T(options.epsilon);
+  T const shrink = T(options.decoupled ? 1 - rate(0) * options.weight_decay : 1.0),
+          l2 = T(options.decoupled ? 0.0 : options.weight_decay);
+  T const one_b1 = T(1 - options.beta1), one_b2 = T(1 - options.beta2);
   for (index_t i = 0; i < p.extent(0); ++i) {
     T const gradient = g(i) + l2 * p(i);
     m(i) = b1 * m(i) + one_b1 * gradient;

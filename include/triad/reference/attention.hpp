@@ -58,10 +58,11 @@ struct attended_head {
 };
 
 template <class F>
-void each_attended_head(attention_options const& t, attention_sequences const& s, index_t d, F&& f) {
+void each_attended_head(attention_options const& options, attention_sequences const& s, index_t d, F&& f) {
   for (index_t b = 0; b < s.queries.count; ++b)
-    for (index_t c = 0; c < t.heads; ++c)
-      f(attended_head{t, s, c, d / t.heads, s.queries.size(b), s.keys.size(b), s.queries.begin(b), s.keys.begin(b)});
+    for (index_t c = 0; c < options.heads; ++c)
+      f(attended_head{options, s, c, d / options.heads, s.queries.size(b), s.keys.size(b), s.queries.begin(b),
+                      s.keys.begin(b)});
 }
 
 }  // namespace detail
@@ -79,10 +80,10 @@ std::size_t do_attention_grad_workspace(backend&, attention_options const&, atte
 }
 
 template <class T>
-void do_attention(backend&, attention_options const& t, attention_sequences const& s,
+void do_attention(backend&, attention_options const& options, attention_sequences const& s,
                   attention_operands<T const> const& x, relative_forward<T> const& relative, vec<T> lse,
                   matrix<T> context, workspace) {
-  detail::each_attended_head(t, s, x.query.extent(1), [&](detail::attended_head const& at) {
+  detail::each_attended_head(options, s, x.query.extent(1), [&](detail::attended_head const& at) {
     index_t const first = at.head * at.width, last = first + at.width;
     auto const score = [&](index_t i, index_t j) { return at.score(x, relative.bias, i, j); };
     for (index_t i = 0; i < at.queries; ++i) {
@@ -98,7 +99,7 @@ void do_attention(backend&, attention_options const& t, attention_sequences cons
       for (index_t j = 0; j < at.keys; ++j) {
         if (!at.sees(i, j)) continue;
         T const p = std::exp(score(i, j) - maximum) / sum * at.kept<T>(i, j);
-        if (t.reach > 0) at.by_offset(relative.offset_weights, i, j) += p;
+        if (options.reach > 0) at.by_offset(relative.offset_weights, i, j) += p;
         for (index_t f = first; f < last; ++f) context(to, f) += p * x.value(at.first_key + j, f);
       }
     }
@@ -106,10 +107,10 @@ void do_attention(backend&, attention_options const& t, attention_sequences cons
 }
 
 template <class T>
-void do_attention_grad(backend&, attention_options const& t, attention_sequences const& s,
+void do_attention_grad(backend&, attention_options const& options, attention_sequences const& s,
                        attention_operands<T const> const& x, relative_backward<T> const& relative, vec<T const> lse,
                        matrix<T const> context, matrix<T const> dc, attention_operands<T> const& dx, workspace) {
-  detail::each_attended_head(t, s, x.query.extent(1), [&](detail::attended_head const& at) {
+  detail::each_attended_head(options, s, x.query.extent(1), [&](detail::attended_head const& at) {
     index_t const first = at.head * at.width, last = first + at.width;
     for (index_t f = first; f < last; ++f) {
       for (index_t i = 0; i < at.queries; ++i) dx.query(at.first_query + i, f) = T(0);
@@ -124,9 +125,9 @@ void do_attention_grad(backend&, attention_options const& t, attention_sequences
         index_t const from = at.first_key + j;
         T const p = std::exp(at.score(x, relative.bias, i, j) - lse(at.lse_of(i))), kept = at.kept<T>(i, j);
         T slope = at.dot(dc, to, x.value, from);
-        if (t.reach > 0) slope += at.by_offset(relative.d_offset_weights, i, j);
+        if (options.reach > 0) slope += at.by_offset(relative.d_offset_weights, i, j);
         T const ds = p * (kept * slope - delta) / std::sqrt(T(at.width));
-        if (t.reach > 0) at.by_offset(relative.d_bias, i, j) += ds;
+        if (options.reach > 0) at.by_offset(relative.d_bias, i, j) += ds;
         for (index_t f = first; f < last; ++f) {
           dx.query(to, f) += ds * x.key(from, f);
           dx.key(from, f) += ds * x.query(to, f);

@@ -10,14 +10,14 @@
 namespace triad::TRIAD_REFERENCE {
 
 template <class T>
-void do_relation_attention(backend&, relation_attention_options const& t, relation_operands<T const> const& in,
+void do_relation_attention(backend&, relation_attention_options const& options, relation_operands<T const> const& in,
                            graph_batch const& g, vec<T> weights, matrix<T> context) {
-  index_t const d = in.query.extent(1), width = d / t.heads;
+  index_t const d = in.query.extent(1), width = d / options.heads;
   for (index_t graph = 0; graph < g.dims.graphs; ++graph) {
     index_t const n = g.size(graph), node = g.node_begin(graph), edge = g.edge_begin(graph);
-    for (index_t c = 0; c < t.heads; ++c)
+    for (index_t c = 0; c < options.heads; ++c)
       for (index_t x = 0; x < n; ++x) {
-        auto const at = [&](index_t y) { return relation_weight(t.heads, edge, n, c, x, y); };
+        auto const at = [&](index_t y) { return relation_weight(options.heads, edge, n, c, x, y); };
         T maximum = 0, sum = 0;
         for (index_t y = 0; y < n; ++y) {
           index_t const r = edge + x * n + y;
@@ -25,7 +25,7 @@ void do_relation_attention(backend&, relation_attention_options const& t, relati
           for (index_t f = c * width; f < (c + 1) * width; ++f)
             s += in.query(node + x, f) * (in.key(node + y, f) + in.edge_key(r, f));
           s /= std::sqrt(T(width));
-          if (!t.mask.empty() && t.mask.masked(r) != 0) s = T(t.mask.fill);
+          if (!options.mask.empty() && options.mask.masked(r) != 0) s = T(options.mask.fill);
           weights(at(y)) = s;
           maximum = y == 0 || s > maximum ? s : maximum;
         }
@@ -33,10 +33,10 @@ void do_relation_attention(backend&, relation_attention_options const& t, relati
         for (index_t f = c * width; f < (c + 1) * width; ++f) context(node + x, f) = T(0);
         for (index_t y = 0; y < n; ++y) {
           T const p = weights(at(y)) / sum;
-          bool const kept = !t.dropout.active() || t.dropout.keeps(static_cast<std::uint64_t>(at(y)));
+          bool const kept = !options.dropout.active() || options.dropout.keeps(static_cast<std::uint64_t>(at(y)));
           weights(at(y)) = kept ? p : -p;
           if (!kept) continue;
-          T const dropped = t.dropout.active() ? p * T(t.dropout.scale()) : p;
+          T const dropped = options.dropout.active() ? p * T(options.dropout.scale()) : p;
           for (index_t f = c * width; f < (c + 1) * width; ++f)
             context(node + x, f) += dropped * (in.value(node + y, f) + in.edge_value(edge + x * n + y, f));
         }
@@ -45,28 +45,29 @@ void do_relation_attention(backend&, relation_attention_options const& t, relati
 }
 
 template <class T>
-void do_relation_attention_grad(backend&, relation_attention_options const& t, relation_operands<T const> const& in,
-                                graph_batch const& g, vec<T const> weights, matrix<T const> context, matrix<T const> dc,
-                                relation_operands<T> const& dx, edge_gradients edges) {
-  index_t const d = in.query.extent(1), width = d / t.heads;
+void do_relation_attention_grad(backend&, relation_attention_options const& options,
+                                relation_operands<T const> const& in, graph_batch const& g, vec<T const> weights,
+                                matrix<T const> context, matrix<T const> dc, relation_operands<T> const& dx,
+                                edge_gradients edges) {
+  index_t const d = in.query.extent(1), width = d / options.heads;
   bool const add = edges == edge_gradients::added;
-  T const scale = t.dropout.active() ? T(t.dropout.scale()) : T(1);
+  T const scale = options.dropout.active() ? T(options.dropout.scale()) : T(1);
   for (index_t r = 0; r < dx.query.extent(0); ++r)
     for (index_t f = 0; f < d; ++f) dx.query(r, f) = dx.key(r, f) = dx.value(r, f) = T(0);
   for (index_t graph = 0; graph < g.dims.graphs; ++graph) {
     index_t const n = g.size(graph), node = g.node_begin(graph), edge = g.edge_begin(graph);
-    for (index_t c = 0; c < t.heads; ++c)
+    for (index_t c = 0; c < options.heads; ++c)
       for (index_t x = 0; x < n; ++x) {
         index_t const first = c * width, last = first + width, to = node + x;
         T delta = 0;
         for (index_t f = first; f < last; ++f) delta += dc(to, f) * context(to, f);
         for (index_t y = 0; y < n; ++y) {
           index_t const r = edge + x * n + y, from = node + y;
-          T const w = weights(relation_weight(t.heads, edge, n, c, x, y)), p = std::abs(w),
+          T const w = weights(relation_weight(options.heads, edge, n, c, x, y)), p = std::abs(w),
                   keep = w > T(0) ? scale : T(0);
           T dp = 0;
           for (index_t f = first; f < last; ++f) dp += keep * dc(to, f) * (in.value(from, f) + in.edge_value(r, f));
-          bool const masked = !t.mask.empty() && t.mask.masked(r) != 0;
+          bool const masked = !options.mask.empty() && options.mask.masked(r) != 0;
           T const ds = masked ? T(0) : p * (dp - delta) / std::sqrt(T(width));
           for (index_t f = first; f < last; ++f) {
             T const dgk = ds * in.query(to, f), dgv = keep * p * dc(to, f);

@@ -28,9 +28,9 @@ void softmax_of_grad(index_t count, T t, T e, Y&& y, Dy&& dy, Dx&& dx) {
 }
 
 template <class T>
-void do_tree_choice(backend&, tree_choice_options<T> const& t, index_t step, tree_logits<T const> const& x,
+void do_tree_choice(backend&, tree_choice_options<T> const& options, index_t step, tree_logits<T const> const& x,
                     tree_choices<T> const& chosen, tree_weights_view<T> weights, matrix<T> weighted_root) {
-  index_t const arguments = weights.extent(3), cons = arguments / 2, trees = t.choices_at(step);
+  index_t const arguments = weights.extent(3), cons = arguments / 2, trees = options.choices_at(step);
   auto const p = chosen.arguments;
   auto const noisy = [&](matrix<T const> logits, matrix<T const> noise, double temperature, index_t b, index_t i,
                          T charge = 0) {
@@ -38,12 +38,14 @@ void do_tree_choice(backend&, tree_choice_options<T> const& t, index_t step, tre
   };
   for (index_t b = 0; b < weights.extent(1); ++b) {
     softmax_of(
-        cons + 1, [&](index_t j) { return noisy(x.operation, t.operation_noise, t.operation_temperature, b, j); },
+        cons + 1,
+        [&](index_t j) { return noisy(x.operation, options.operation_noise, options.operation_temperature, b, j); },
         [&](index_t j) -> T& { return chosen.operation(b, j); });
     auto const logit = [&](index_t l, index_t c) {
-      return noisy(x.arguments, t.argument_noise, t.argument_temperature, b, l * arguments + c, t.charge(step, l));
+      return noisy(x.arguments, options.argument_noise, options.argument_temperature, b, l * arguments + c,
+                   options.charge(step, l));
     };
-    if (t.over == choice_over::trees) {
+    if (options.over == choice_over::trees) {
       for (index_t c = 0; c < arguments; ++c)
         softmax_of(trees, [&](index_t l) { return logit(l, c); }, [&](index_t l) -> T& { return p(step, b, l, c); });
     } else {
@@ -59,11 +61,12 @@ void do_tree_choice(backend&, tree_choice_options<T> const& t, index_t step, tre
 }
 
 template <class T>
-void do_tree_choice_grad(backend&, tree_choice_options<T> const& t, index_t step, matrix<T const> root,
+void do_tree_choice_grad(backend&, tree_choice_options<T> const& options, index_t step, matrix<T const> root,
                          tree_choices<T const> const& chosen, tree_weights_view<T const> d_weights,
                          matrix<T const> d_weighted_root, tree_logits<T> const& dx) {
-  index_t const arguments = d_weights.extent(3), cons = arguments / 2, trees = t.choices_at(step);
-  auto const of_operation = T(t.operation_temperature), of_argument = T(t.argument_temperature), even = T(t.evenness);
+  index_t const arguments = d_weights.extent(3), cons = arguments / 2, trees = options.choices_at(step);
+  auto const of_operation = T(options.operation_temperature), of_argument = T(options.argument_temperature),
+             even = T(options.evenness);
   auto const p = chosen.arguments;
   for (index_t b = 0; b < d_weights.extent(1); ++b) {
     auto const operation = [&](index_t c) { return chosen.operation(b, c < cons ? c : cons); };
@@ -81,7 +84,7 @@ void do_tree_choice_grad(backend&, tree_choice_options<T> const& t, index_t step
     auto const probability = [&](index_t l, index_t c) { return p(step, b, l, c); };
     auto const d_probability = [&](index_t l, index_t c) { return operation(c) * d_weights(step, b, l, c); };
     auto const to = [&](index_t l, index_t c) -> T& { return dx.arguments(b, l * arguments + c); };
-    if (t.over == choice_over::trees) {
+    if (options.over == choice_over::trees) {
       for (index_t c = 0; c < arguments; ++c)
         softmax_of_grad(
             trees, of_argument, even, [&](index_t l) { return probability(l, c); },

@@ -82,11 +82,11 @@ std::size_t do_triangle_grad_workspace(backend&, triangle_options const&, triang
 }
 
 template <class T>
-void do_triangle(backend&, triangle_options const& t, triangle_projections<T const> const& x, graph_batch const& g,
-                 triangle_statistics<T> const& statistics, matrix<T> o, workspace) {
+void do_triangle(backend&, triangle_options const& options, triangle_projections<T const> const& x,
+                 graph_batch const& g, triangle_statistics<T> const& statistics, matrix<T> o, workspace) {
   for (index_t graph = 0; graph < g.dims.graphs; ++graph)
-    for (index_t c = 0; c < t.heads; ++c) {
-      triangle_head<T> const at(t, x, g, graph, c);
+    for (index_t c = 0; c < options.heads; ++c) {
+      triangle_head<T> const at(options, x, g, graph, c);
       for (index_t i = 0; i < at.n; ++i)
         for (index_t j = 0; j < at.n; ++j) {
           T maximum = at.score(i, 0, j), sum = 0;
@@ -115,13 +115,13 @@ void clear(matrix<T> m) {
 }
 
 template <class T>
-void do_triangle_grad(backend&, triangle_options const& t, triangle_projections<T const> const& x, graph_batch const& g,
-                      triangle_statistics<T const> const& statistics, matrix<T const> o, matrix<T const> d_o,
-                      triangle_projections<T> const& dx, workspace) {
+void do_triangle_grad(backend&, triangle_options const& options, triangle_projections<T const> const& x,
+                      graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,
+                      matrix<T const> d_o, triangle_projections<T> const& dx, workspace) {
   clear(dx.query), clear(dx.key), clear(dx.left_value), clear(dx.right_value);
   for (index_t graph = 0; graph < g.dims.graphs; ++graph)
-    for (index_t c = 0; c < t.heads; ++c) {
-      triangle_head<T> const at(t, x, g, graph, c);
+    for (index_t c = 0; c < options.heads; ++c) {
+      triangle_head<T> const at(options, x, g, graph, c);
       for (index_t i = 0; i < at.n; ++i)
         for (index_t j = 0; j < at.n; ++j) {
           auto const row = at.edge(i, j);
@@ -136,7 +136,7 @@ void do_triangle_grad(backend&, triangle_options const& t, triangle_projections<
               auto const f = at.column(e);
               T const w = p * keep * d_o(row, f);
               dp += keep * d_o(row, f) * at.value(i, l, j, e);
-              if (uses_right_value(t.form)) {
+              if (uses_right_value(options.form)) {
                 dx.left_value(left, f) += w * x.right_value(right, f);
                 dx.right_value(right, f) += w * x.left_value(left, f);
               } else {
@@ -157,10 +157,10 @@ void do_triangle_grad(backend&, triangle_options const& t, triangle_projections<
 }
 
 template <class T>
-void do_triangle_weights(backend&, triangle_options const& t, triangle_projections<T const> const& x,
+void do_triangle_weights(backend&, triangle_options const& options, triangle_projections<T const> const& x,
                          graph_batch const& g, index_t graph, index_t i, index_t j, matrix<T> weights) {
-  for (index_t c = 0; c < t.heads; ++c) {
-    triangle_head<T> const at(t, x, g, graph, c);
+  for (index_t c = 0; c < options.heads; ++c) {
+    triangle_head<T> const at(options, x, g, graph, c);
     TRIAD_EXPECTS(weights.extent(1) >= at.terms(), "triangle_weights: one column a term is needed");
     TRIAD_EXPECTS(i >= 0 && i < at.n && j >= 0 && j < at.n, "triangle_weights: no such edge");
     T maximum = at.score(i, 0, j), sum = 0;

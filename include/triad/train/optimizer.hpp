@@ -67,20 +67,20 @@ class adam_optimizer {
 
   /// skip(path) is true for the parameters that have no gradient; a whole layer is skipped by its prefix.
   template <class Skip = skip_none>
-  explicit adam_optimizer(parameter_set<Model, Ex> const& parameters, adam_options const& s = {}, Skip skip = {})
-      : options(s) {
+  explicit adam_optimizer(parameter_set<Model, Ex> const& parameters, adam_options const& o = {}, Skip skip = {})
+      : options(o) {
     TRIAD_EXPECTS(
-        s.epsilon > 0 && is_finite(s.epsilon),
-        "adam_optimizer: epsilon is " + std::to_string(s.epsilon) +
+        o.epsilon > 0 && is_finite(o.epsilon),
+        "adam_optimizer: epsilon is " + std::to_string(o.epsilon) +
             ", expected a positive finite number: it keeps 0 / 0 out of parameters whose gradient was always 0");
-    TRIAD_EXPECTS(s.weight_decay >= 0 && is_finite(s.weight_decay), "adam_optimizer: weight_decay is " +
-                                                                        std::to_string(s.weight_decay) +
+    TRIAD_EXPECTS(o.weight_decay >= 0 && is_finite(o.weight_decay), "adam_optimizer: weight_decay is " +
+                                                                        std::to_string(o.weight_decay) +
                                                                         ", expected a finite number of 0 or more");
     auto const decays = [](double beta) { return is_finite(beta) && beta >= 0 && beta < 1; };
     TRIAD_EXPECTS(
-        decays(s.beta1) && decays(s.beta2),
+        decays(o.beta1) && decays(o.beta2),
         "adam_optimizer: beta1 and beta2 are what a moment keeps in an update, at least 0 and below 1; they are " +
-            std::to_string(s.beta1) + " and " + std::to_string(s.beta2));
+            std::to_string(o.beta1) + " and " + std::to_string(o.beta2));
     struct place {
       T const* first;
       index_t count;

@@ -48,7 +48,7 @@ struct scratch_parts {
   index_t each;
   std::size_t bytes;
 
-  scratch_parts(std::byte* base, triangle_options const& t, graph_dims const& dims, index_t floats_of_thread,
+  scratch_parts(std::byte* base, triangle_options const& options, graph_dims const& dims, index_t floats_of_thread,
                 int thread_count, bool backward, index_t floats_of_gradients) {
     bytes = 0;
     auto const take = [&](index_t size_in_bytes) {
@@ -58,9 +58,9 @@ struct scratch_parts {
     };
     bool const tiled = !is_small(dims.max_nodes);
     first_task = reinterpret_cast<index_t*>(take((dims.graphs + 1) * 8));
-    bits = reinterpret_cast<std::uint64_t*>(take(t.dropout.active() ? words(t, dims) * 8 + 64 : 0));
+    bits = reinterpret_cast<std::uint64_t*>(take(options.dropout.active() ? words(options, dims) * 8 + 64 : 0));
     statistics_rows = (dims.rows + tile + 15) / 16 * 16;
-    statistics = reinterpret_cast<float*>(take(tiled && backward ? 3 * t.heads * statistics_rows * 4 : 0));
+    statistics = reinterpret_cast<float*>(take(tiled && backward ? 3 * options.heads * statistics_rows * 4 : 0));
     first_gradient = reinterpret_cast<index_t*>(take(floats_of_gradients > 0 ? dims.graphs * 8 : 0));
     gradients = reinterpret_cast<float*>(take(floats_of_gradients * 4));
     gradients_room = floats_of_gradients;
@@ -68,51 +68,51 @@ struct scratch_parts {
     threads = reinterpret_cast<float*>(take(each * thread_count * 4));
   }
 
-  static index_t words(triangle_options const& t, graph_dims const& dims) {
-    return (dims.triangles * t.heads + dropout_block - 1) / dropout_block;
+  static index_t words(triangle_options const& options, graph_dims const& dims) {
+    return (dims.triangles * options.heads + dropout_block - 1) / dropout_block;
   }
 };
 
-inline scratch_parts forward_parts(backend& ex, triangle_options const& t, index_t width, graph_dims const& dims,
+inline scratch_parts forward_parts(backend& ex, triangle_options const& options, index_t width, graph_dims const& dims,
                                    std::byte* base) {
   auto const n = dims.max_nodes;
   auto floats_wanted = small_forward_floats(std::min(n, whole_graph), width);
   if (!is_small(n)) floats_wanted = std::max(floats_wanted, forward_tiles{n, width}.floats());
-  return {base, t, dims, floats_wanted, ex.threads, false, 0};
+  return {base, options, dims, floats_wanted, ex.threads, false, 0};
 }
 
 /// Backward packs do for as many graphs and heads at once as fit here, or for one.
 inline constexpr index_t packed_budget = 1 << 22;
 
-inline index_t packed_floats(triangle_options const& t, index_t width, graph_dims const& dims) {
-  if (is_small(dims.max_nodes) || uses_own_key(t.form)) return 0;
+inline index_t packed_floats(triangle_options const& options, index_t width, graph_dims const& dims) {
+  if (is_small(dims.max_nodes) || uses_own_key(options.form)) return 0;
   backward_tiles const largest{dims.max_nodes, width};
-  auto const most = largest.gradients() * t.heads * dims.graphs;
+  auto const most = largest.gradients() * options.heads * dims.graphs;
   return std::min(most, std::max(largest.gradients(), packed_budget));
 }
 
-inline scratch_parts backward_parts(backend& ex, triangle_options const& t, index_t width, graph_dims const& dims,
+inline scratch_parts backward_parts(backend& ex, triangle_options const& options, index_t width, graph_dims const& dims,
                                     std::byte* base) {
   auto const n = dims.max_nodes;
-  auto floats_wanted = small_backward_floats(uses_own_key(t.form) ? n : std::min(n, whole_graph), width);
+  auto floats_wanted = small_backward_floats(uses_own_key(options.form) ? n : std::min(n, whole_graph), width);
   if (!is_small(n)) {
     floats_wanted = std::max(floats_wanted, backward_tiles{n, width}.most_floats());
     floats_wanted = std::max(floats_wanted, small_backward_floats(whole_graph, width));
   }
-  return {base, t, dims, floats_wanted, ex.threads, true, packed_floats(t, width, dims)};
+  return {base, options, dims, floats_wanted, ex.threads, true, packed_floats(options, width, dims)};
 }
 
-inline void make_bits(backend& ex, triangle_options const& t, graph_dims const& dims, std::uint64_t* bits) {
-  if (!t.dropout.active()) return;
-  keep_source const keep(t.dropout);
-  parallel_rows(ex, scratch_parts::words(t, dims), 512, [=](index_t first, index_t count, int) {
+inline void make_bits(backend& ex, triangle_options const& options, graph_dims const& dims, std::uint64_t* bits) {
+  if (!options.dropout.active()) return;
+  keep_source const keep(options.dropout);
+  parallel_rows(ex, scratch_parts::words(options, dims), 512, [=](index_t first, index_t count, int) {
     for (index_t w = first; w < first + count; ++w) bits[w] = keep.bits(static_cast<std::uint64_t>(w));
   });
 }
 
-inline head make_head(triangle_options const& t, triangle_projections<float const> const& x, graph_batch const& g,
+inline head make_head(triangle_options const& options, triangle_projections<float const> const& x, graph_batch const& g,
                       index_t graph, index_t c, index_t stat_stride, std::uint64_t const* bits) {
-  auto const n = g.size(graph), width = x.query.extent(1) / t.heads, edge = g.edge_begin(graph);
+  auto const n = g.size(graph), width = x.query.extent(1) / options.heads, edge = g.edge_begin(graph);
   head h{n,
          width,
          head_rows(x.query, edge, c, width),
@@ -121,18 +121,18 @@ inline head make_head(triangle_options const& t, triangle_projections<float cons
          {nullptr, 0},
          1 / std::sqrt(static_cast<float>(width)),
          nullptr,
-         static_cast<float>(t.mask.fill),
+         static_cast<float>(options.mask.fill),
          nullptr,
          0,
          1,
          stat_stride,
-         t.causal() ? t.sources(graph) : n};
-  if (uses_right_value(t.form)) h.right = head_rows(x.right_value, edge, c, width);
-  if (!t.mask.empty()) h.masked = t.mask.masked.data_handle() + g.triangle_begin(graph);
-  if (t.dropout.active()) {
-    h.first = static_cast<std::uint64_t>(g.triangle_begin(graph) * t.heads + c * n * n * n);
+         options.causal() ? options.sources(graph) : n};
+  if (uses_right_value(options.form)) h.right = head_rows(x.right_value, edge, c, width);
+  if (!options.mask.empty()) h.masked = options.mask.masked.data_handle() + g.triangle_begin(graph);
+  if (options.dropout.active()) {
+    h.first = static_cast<std::uint64_t>(g.triangle_begin(graph) * options.heads + c * n * n * n);
     h.bits = bits;
-    h.kept = static_cast<float>(t.dropout.scale());
+    h.kept = static_cast<float>(options.dropout.scale());
   }
   return h;
 }

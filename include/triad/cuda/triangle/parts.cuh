@@ -246,8 +246,8 @@ struct problem {
 };
 
 template <class T>
-problem<T> make_problem(triangle_options const& t, triangle_projections<T const> const& x, graph_batch const& g) {
-  auto const width = x.query.extent(1) / t.heads;
+problem<T> make_problem(triangle_options const& options, triangle_projections<T const> const& x, graph_batch const& g) {
+  auto const width = x.query.extent(1) / options.heads;
   return {make_columns(x.query, width),
           make_columns(x.key, width),
           make_columns(x.left_value, width),
@@ -255,14 +255,14 @@ problem<T> make_problem(triangle_options const& t, triangle_projections<T const>
           g.size.data_handle(),
           g.edge_begin.data_handle(),
           g.triangle_begin.data_handle(),
-          t.causal() ? t.sources.data_handle() : nullptr,
-          t.mask.empty() ? nullptr : t.mask.masked.data_handle(),
-          t.dropout,
-          t.dropout.active() ? t.dropout.threshold() : 0,
-          static_cast<T>(t.mask.fill),
+          options.causal() ? options.sources.data_handle() : nullptr,
+          options.mask.empty() ? nullptr : options.mask.masked.data_handle(),
+          options.dropout,
+          options.dropout.active() ? options.dropout.threshold() : 0,
+          static_cast<T>(options.mask.fill),
           static_cast<T>(1 / std::sqrt(static_cast<double>(width))),
-          t.dropout.active() ? static_cast<T>(t.dropout.scale()) : T(1),
-          t.heads,
+          options.dropout.active() ? static_cast<T>(options.dropout.scale()) : T(1),
+          options.heads,
           static_cast<int>(width)};
 }
 

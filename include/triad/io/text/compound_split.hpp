@@ -50,11 +50,11 @@ template <class Random>
 class split_search {
  public:
   split_search(item_table const& atoms, item_table const& compounds, std::vector<std::vector<int>> const& words,
-               split_options const& s, std::vector<int> order, Random random)
+               split_options const& options, std::vector<int> order, Random random)
       : atoms_(&atoms),
         compounds_(&compounds),
         words_(&words),
-        s_(s),
+        s_(options),
         random_(std::move(random)),
         by_atoms_(atoms.kinds, alpha_of_atoms),
         by_compounds_(compounds.kinds, alpha_of_compounds),
@@ -63,9 +63,10 @@ class split_search {
     auto const all = atoms.of.size();
     TRIAD_EXPECTS(compounds.of.size() == all && words.size() == all && rest_.size() == all,
                   "split_search: atoms, compounds, words and order are of as many examples");
-    if (s.train < 1 || s.held_out < 2) throw data_error("a split has a training example and two others at least");
-    if (static_cast<std::size_t>(s.train) + static_cast<std::size_t>(s.held_out) > all)
-      throw data_error("a split of " + std::to_string(s.train) + " and " + std::to_string(s.held_out) +
+    if (options.train < 1 || options.held_out < 2)
+      throw data_error("a split has a training example and two others at least");
+    if (static_cast<std::size_t>(options.train) + static_cast<std::size_t>(options.held_out) > all)
+      throw data_error("a split of " + std::to_string(options.train) + " and " + std::to_string(options.held_out) +
                        " examples is asked for, but there are " + std::to_string(all));
   }
 
@@ -216,15 +217,15 @@ class split_search {
 /// The same split for a seed on every machine.  words: of each example, by number, those that training must have where
 /// it is held out; none twice in one.
 inline compound_split split_by_compounds(item_table const& atoms, item_table const& compounds,
-                                         std::vector<std::vector<int>> const& words, split_options const& s) {
+                                         std::vector<std::vector<int>> const& words, split_options const& options) {
   struct stream {
     random_stream from;
     int below(int bound) { return static_cast<int>(from.below(static_cast<std::uint32_t>(bound))); }
   };
   std::vector<int> order(atoms.of.size());
   std::iota(order.begin(), order.end(), 0);
-  random_stream(s.seed, 0).shuffle(order);
-  return split_search(atoms, compounds, words, s, std::move(order), stream{{s.seed, 1}}).run();
+  random_stream(options.seed, 0).shuffle(order);
+  return split_search(atoms, compounds, words, options, std::move(order), stream{{options.seed, 1}}).run();
 }
 
 }  // namespace triad::text
