@@ -19,6 +19,12 @@ constexpr matrix<T> make_matrix(T* data, index_t rows, index_t columns, index_t 
                                  ::cuda::std::array<index_t, 2>{row_stride > 0 ? row_stride : 1, column_stride}));
 }
 
+/// (0, 0): for an operand that is left out.
+template <class T>
+constexpr matrix<T> no_matrix() {
+  return make_matrix<T>(nullptr, 0, 0, 0);
+}
+
 template <class T>
 constexpr vec<T> make_vec(T* data, index_t size) {
   return vec<T>(data, size);

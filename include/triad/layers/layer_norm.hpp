@@ -46,12 +46,9 @@ struct layer_norm_layer {
   /// Overwrites dx with the gradient + add (where `add` is not empty); dx may be dy.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, const_view<output> dy, output dx,
-                fields<T> gradient, matrix<T const> add = no_matrix_like()) const {
+                fields<T> gradient, matrix<T const> add = no_matrix<T const>()) const {
     layer_norm_grad(ex, *c.scratch, x, w.gain, s.mean, s.rstd, dy, add, dx, gradient.gain, gradient.bias);
   }
-
- private:
-  static matrix<T const> no_matrix_like() { return make_matrix<T const>(nullptr, 0, 0, 0); }
 };
 
 }  // namespace triad

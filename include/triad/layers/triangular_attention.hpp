@@ -69,7 +69,7 @@ struct triangular_attention {
   template <class S>
   triangle_projections<S> split(tensor<S, dyn, dyn> all) const {
     index_t const d = width();
-    auto const right = uses_right_value(variant) ? column_block(all, 3 * d, d) : make_matrix<S>(nullptr, 0, 0, 0);
+    auto const right = uses_right_value(variant) ? column_block(all, 3 * d, d) : no_matrix<S>();
     return {column_block(all, 0, d), column_block(all, d, d), column_block(all, 2 * d, d), right};
   }
 

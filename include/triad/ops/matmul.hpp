@@ -36,11 +36,6 @@ constexpr matrix<T> matrix_of(matrices<T> const& batch, index_t i) {
                      batch.stride(2));
 }
 
-template <class T>
-matrix<T> no_matrix() {
-  return make_matrix<T>(nullptr, 0, 0, 0);
-}
-
 /// What follows a product while its rows are still in cache.  Empty views and false leave a part out.
 template <class T>
 struct epilogue {

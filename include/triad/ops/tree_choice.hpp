@@ -50,8 +50,8 @@ struct tree_choice_options {
   choice_over over = choice_over::trees;  // what the softmax of the arguments is over
   double operation_temperature = 1, argument_temperature = 1;
   double evenness = 0;  // e, for each sample: read by the gradient alone, and in no value
-  matrix<T const> operation_noise = make_matrix<T const>(nullptr, 0, 0, 0);  // (batch, b + 1) or none
-  matrix<T const> argument_noise = make_matrix<T const>(nullptr, 0, 0, 0);   // (batch, n 2 b) or none
+  matrix<T const> operation_noise = no_matrix<T const>();  // (batch, b + 1) or none
+  matrix<T const> argument_noise = no_matrix<T const>();   // (batch, n 2 b) or none
   bool empty_tree = false;                                                   // is one more choice
   double recency = 0;                                                        // r
 
