@@ -193,9 +193,9 @@ TEST_CASE("an encoder is never causal, and has no source, whatever its options s
   z.encoder.layer.causal = true;
   z.encoder.source_width = 3;
   fused_transformer<double> const m(z);
-  CHECK_FALSE(m.encoder.of.causal);
+  CHECK_FALSE(m.encoder.layer_options.causal);
   CHECK(m.encoder.source_width == 0);
-  CHECK(m.decoder.of.causal);
+  CHECK(m.decoder.layer_options.causal);
 }
 
 TEST_CASE("a fixed token that one of the tables does not have is refused") {

@@ -57,7 +57,7 @@ TEST_CASE("encoders of another shape may be known at compile time, which changes
   using fixed = fused_transformer<double, width, 2, 10, learned_tokens<double, 9>, fused_stack<double, 9, 3, 11>>;
   auto const open = roberta_under_decoder<double>(published{}, sizes(0.2, true));
   auto z = sizes(0.2, true);
-  z.encoder = {.layer = open.encoder.of, .layers = 2, .fused = 0b11};
+  z.encoder = {.layer = open.encoder.layer_options, .layers = 2, .fused = 0b11};
   auto const& s = open.source;
   fixed const same(z, {s.tokens, s.positions, {}, s.dropout, s.epsilon, s.first});
   test::model_use<model, reference::backend, loader> one(open, keep::everything, loaded());
@@ -73,12 +73,12 @@ TEST_CASE("a published encoder's shape, norms and activation are the config's; t
   CHECK(m.width() == width);
   CHECK(m.source.longest() == 7);
   CHECK(m.source.epsilon == 1e-3);
-  CHECK(m.encoder.of.epsilon == 1e-3);
+  CHECK(m.encoder.layer_options.epsilon == 1e-3);
   CHECK(m.encoder.layer(0).block.norm.epsilon == 1e-3);
-  CHECK(m.decoder.of.epsilon == 1e-5);
-  CHECK(m.encoder.of.between == activation::gelu);
-  CHECK(m.encoder.of.norms == norm_position::after);
-  CHECK(m.encoder.of.dropout == 0.1);
+  CHECK(m.decoder.layer_options.epsilon == 1e-5);
+  CHECK(m.encoder.layer_options.between == activation::gelu);
+  CHECK(m.encoder.layer_options.norms == norm_position::after);
+  CHECK(m.encoder.layer_options.dropout == 0.1);
   bool found = false;
   arena measure;
   walk(m.plan_params(measure), [&](std::string const& path, auto view) {

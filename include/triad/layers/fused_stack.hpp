@@ -54,7 +54,7 @@ struct fused_stack {
   using state = tensor<T, dyn, D>;  // (rows, d)
   using norm_type = layer_norm_layer<T, D>;
 
-  transformer_layer_options of;
+  transformer_layer_options layer_options;
   index_t count;
   bool tied;
   std::uint64_t fused;
@@ -62,24 +62,25 @@ struct fused_stack {
   index_t source_width;
 
   explicit fused_stack(fused_stack_options const& o)
-      : of(checked_options<D, H, F>("fused_stack", o.layer)),
+      : layer_options(checked_options<D, H, F>("fused_stack", o.layer)),
         count(checked_size("fused_stack", {"layers", o.layers, most_layers})),
         tied(o.tied),
         fused(o.fused),
         link(o.link),
         source_width(o.source_width) {
-    if (of.reach != 0) (void)checked_size("fused_stack", {"reach of relative positions", of.reach});
+    if (layer_options.reach != 0)
+      (void)checked_size("fused_stack", {"reach of relative positions", layer_options.reach});
     if (source_width != 0) (void)checked_size("fused_stack", {"width of the source's states", source_width});
     TRIAD_EXPECTS(fused >> count == 0, "fused_stack: 1 to 63 layers, and fuse-attention in these alone");
     TRIAD_EXPECTS(!tied || fused == 0 || fused == all_fused(count),
                   "fused_stack: tied layers have fuse-attention all or none");
   }
 
-  constexpr index_t width() const { return of.width; }
+  constexpr index_t width() const { return layer_options.width; }
   /// Layer k + 1.
-  layer_type layer(index_t k) const { return layer_type(of, source_width, (fused >> k & 1) != 0); }
-  constexpr norm_type norm() const { return {extents<D>(width()), of.epsilon}; }
-  constexpr bool normed() const { return of.norms == norm_position::before && link != layer_link::weighted; }
+  layer_type layer(index_t k) const { return layer_type(layer_options, source_width, (fused >> k & 1) != 0); }
+  constexpr norm_type norm() const { return {extents<D>(width()), layer_options.epsilon}; }
+  constexpr bool normed() const { return layer_options.norms == norm_position::before && link != layer_link::weighted; }
   /// Norms of single states: of all that are mixed, or of the last.
   constexpr index_t norms() const { return link == layer_link::weighted ? count + 1 : normed() ? 1 : 0; }
 
@@ -126,7 +127,8 @@ struct fused_stack {
     std::size_t layers_before(index_t k) const {
       if (k == 0) return 0;
       auto const bytes = [&](bool fuse) {
-        return planned_bytes([&](arena& a) { (void)plan<S>(layer_type(stack.of, stack.source_width, fuse), a); });
+        return planned_bytes(
+            [&](arena& a) { (void)plan<S>(layer_type(stack.layer_options, stack.source_width, fuse), a); });
       };
       auto const with = static_cast<std::size_t>(std::popcount(stack.fused & all_fused(k)));
       return with * bytes(true) + (static_cast<std::size_t>(k) - with) * bytes(false);

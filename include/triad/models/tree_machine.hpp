@@ -74,8 +74,8 @@ struct tree_machine {
   repeat<T, agent_type> agents;  // their parameters; each step has other sizes, so the passes are below
   wide_linear<T, D> shrink;
 
-  tree_machine(Interpreter of, index_t tree_positions, tree_machine_options const& options)
-      : interpreter(of),
+  tree_machine(Interpreter operations, index_t tree_positions, tree_machine_options const& options)
+      : interpreter(operations),
         positions(tree_positions),
         steps(options.steps),
         symbols(checked_size("tree_machine", {"symbols", options.symbols})),
@@ -84,11 +84,12 @@ struct tree_machine {
         empty_tree(options.empty_tree),
         agents{agent_type(options.agent), extents_of<dyn>("tree_machine", {"steps", options.steps, most_repeats}),
                false},
-        shrink{checked_product("tree_machine", "rows and fillers", of.rows(), options.agent.fillers),
+        shrink{checked_product("tree_machine", "rows and fillers", operations.rows(), options.agent.fillers),
                extents_of<D>("tree_machine", {"width", options.agent.layer.width})} {
     TRIAD_EXPECTS(options.symbols > 1, "tree_machine: symbols are 1, expected <empty> and another");
-    TRIAD_EXPECTS(of.arguments() == 2 * options.agent.branching && of.position_count() == tree_positions,
-                  "tree_machine: agent and interpreter know different trees");
+    TRIAD_EXPECTS(
+        operations.arguments() == 2 * options.agent.branching && operations.position_count() == tree_positions,
+        "tree_machine: agent and interpreter know different trees");
     TRIAD_EXPECTS(!options.unit_fillers || options.symbols == options.agent.fillers,
                   "tree_machine: unit fillers are as wide as there are symbols");
     TRIAD_EXPECTS(options.unit_fillers || options.root == tree_root::scores,
