@@ -52,8 +52,8 @@ struct tree_choice_options {
   double evenness = 0;  // e, for each sample: read by the gradient alone, and in no value
   matrix<T const> operation_noise = no_matrix<T const>();  // (batch, b + 1) or none
   matrix<T const> argument_noise = no_matrix<T const>();   // (batch, n 2 b) or none
-  bool empty_tree = false;                                                   // is one more choice
-  double recency = 0;                                                        // r
+  bool empty_tree = false;                                 // is one more choice
+  double recency = 0;                                      // r
 
   /// n of step k.
   TRIAD_HOST_DEVICE constexpr index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }

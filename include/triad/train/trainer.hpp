@@ -399,9 +399,9 @@ class trainer {
   sums sums_;
   row_classes<Ex> classes_;
   vec<T> loss_{nullptr, 0}, norm_{nullptr, 0}, part_loss_{nullptr, 0};
-  matrix<T> history_ = no_matrix<T>();  // (history_rows, 2)
-  std::uint64_t step_ = 0, reported_ = 0;                 // reported_: the first that records() has not given
-  bool drops_ = true;                                     // what set_dropout() said
+  matrix<T> history_ = no_matrix<T>();     // (history_rows, 2)
+  std::uint64_t step_ = 0, reported_ = 0;  // reported_: the first that records() has not given
+  bool drops_ = true;                      // what set_dropout() said
 };
 
 }  // namespace triad
