@@ -46,7 +46,8 @@ for name, state in states.items():  # a run that was also made in this checkout 
 def fresh():
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(root / "docs/runs", copy / "docs/runs")
-    shutil.copytree(root / "docs/results", copy / "docs/results")
+    for folder_of_pages in ("results", "notes"):
+        shutil.copytree(root / "docs" / folder_of_pages, copy / "docs" / folder_of_pages)
 
 
 def change(name, old, new):
