@@ -17,14 +17,14 @@ namespace triad::test {
 
 /// Graphs of these sizes, one behind the other.
 struct ragged {
-  std::vector<index_t> size, node, edge, triangle;
+  std::vector<index_t> size, node_begin, edge_begin, triangle_begin;
   graph_dims dims;
 
   explicit ragged(std::vector<index_t> sizes) : size(std::move(sizes)) {
     for (auto n : size) {
-      node.push_back(dims.nodes);
-      edge.push_back(dims.rows);
-      triangle.push_back(dims.triangles);
+      node_begin.push_back(dims.nodes);
+      edge_begin.push_back(dims.rows);
+      triangle_begin.push_back(dims.triangles);
       ++dims.graphs;
       dims.nodes += n;
       dims.rows += n * n;
@@ -33,8 +33,8 @@ struct ragged {
     }
   }
   graph_batch batch() const {
-    return {dims, make_vec(size.data(), dims.graphs), make_vec(node.data(), dims.graphs),
-            make_vec(edge.data(), dims.graphs), make_vec(triangle.data(), dims.graphs)};
+    return {dims, make_vec(size.data(), dims.graphs), make_vec(node_begin.data(), dims.graphs),
+            make_vec(edge_begin.data(), dims.graphs), make_vec(triangle_begin.data(), dims.graphs)};
   }
 };
 
