@@ -43,18 +43,18 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
 
 // Sequences with room behind each.
 struct list {
-  std::vector<index_t> size, first;
+  std::vector<index_t> size, begin;
   sequence_batch batch;
 
   list(std::vector<index_t> const& sizes, index_t room) : size(sizes) {
     for (auto n : size) {
-      first.push_back(batch.rows);
+      begin.push_back(batch.rows);
       batch.rows += n + room;
       batch.longest = std::max(batch.longest, n);
       ++batch.count;
     }
     batch.size = make_vec<index_t const>(size.data(), batch.count);
-    batch.first = make_vec<index_t const>(first.data(), batch.count);
+    batch.begin = make_vec<index_t const>(begin.data(), batch.count);
   }
 };
 

@@ -39,18 +39,18 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
 }
 
 struct list {
-  std::vector<index_t> size, first;
+  std::vector<index_t> size, begin;
   sequence_batch batch;
 
   explicit list(std::vector<index_t> const& sizes) : size(sizes) {
     for (auto n : size) {
-      first.push_back(batch.rows);
+      begin.push_back(batch.rows);
       batch.rows += n;
       batch.longest = std::max(batch.longest, n);
       ++batch.count;
     }
     batch.size = make_vec<index_t const>(size.data(), batch.count);
-    batch.first = make_vec<index_t const>(first.data(), batch.count);
+    batch.begin = make_vec<index_t const>(begin.data(), batch.count);
   }
 };
 
