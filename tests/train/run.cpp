@@ -348,7 +348,7 @@ TEMPLATE_TEST_CASE("averages are the parameters while a run validates, and no lo
   CHECK_THROWS_WITH(run(asked, source, {.epochs = 2, .schedule = 0.01}, on), "the data are gone");
   CHECK((on.seen == 3 && averages.count() == 9));
   CHECK_FALSE(averages.exchanged());
-  r.learner.update(r.pass(0).begin()->in, r.pass(0).begin()->right, 0.01);  // refused where averages stand in
+  r.learner.update(r.pass(0).begin()->in, r.pass(0).begin()->targets, 0.01);  // refused where averages stand in
 }
 
 }  // namespace train_run_tests
