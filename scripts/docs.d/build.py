@@ -148,19 +148,19 @@ def site_url(page):
 
 
 def navigation(pages, reference):
-    def nested(paths):
-        """Entries of pages, folders of more than one page as sections."""
-        return [{titles[x]: x} if titles.get(x) else x for x in paths]
-
     titles = {place: pages.titles[path] for path, place in pages.places.items()}
     nav = []
-    for group, paths in pages.navigation():
+    for group, sections in pages.navigation():
         if group == "API":
-            nav.append({"API": api_navigation(reference)})
+            nav.append({group: api_navigation(reference)})
         elif group == "Home":
-            nav.append({"Home": paths[0]})
-        else:
-            nav.append({group: nested(paths)})
+            nav.append({group: sections[0][1][0]})
+        elif sections:
+            entries = []
+            for section, places in sections:
+                inside = [x if posixpath.basename(x) == "index.md" and i == 0 else {titles[x]: x} for i, x in enumerate(places)]
+                entries += [{section: inside}] if section else inside
+            nav.append({group: entries})
     return nav
 
 
@@ -224,9 +224,16 @@ def run_mkdocs(nav, pages, site):
     return said
 
 
+LONGEST_WORD = 28  # characters of code that stay on one line
+
+
 def link_names(text, page, reference):
-    """Names of the library in a page's C++ become links to the reference."""
+    """Names of the library in a page's C++, and names and headers in its prose, become links to the reference."""
     own = page.startswith("api/")
+
+    def to(target, anchor=""):
+        path = "" if site_url(target) == page else posixpath.relpath(site_url(target), posixpath.dirname(page))
+        return path + (f"#{anchor}" if anchor else "")
 
     def in_block(block):
         def name(m):
@@ -237,19 +244,34 @@ def link_names(text, page, reference):
             after, before = block[0][m.end():m.end() + 40], block[0][max(0, m.start() - 24):m.start()]
             member = before.endswith((".</span>", "-&gt;</span>"))
             called, template = after.startswith('<span class="p">('), after.startswith('<span class="o">&lt;')
-            if member or (target.split("/")[1] in ("cpu", "cuda", "reference") and not page.startswith(posixpath.dirname(target))):
+            if member or (reference.is_backends(target) and not page.startswith(posixpath.dirname(target))):
                 return m[0]
             if not (template or "_" in m["name"] and kind != "function" or called and kind == "function" and not own):
                 return m[0]
-            if site_url(target) == page:
-                href = f"#{anchor}"
-            else:
-                href = posixpath.relpath(site_url(target), posixpath.dirname(page)) + f"#{anchor}"
-            return f'<span class="{m["class"]}"><a class="name" href="{href}">{m["name"]}</a></span>'
+            return f'<span class="{m["class"]}"><a class="name" href="{to(target, anchor)}">{m["name"]}</a></span>'
 
         return re.sub(r'<span class="(?P<class>n[a-z]?)">(?P<name>\w+)</span>', name, block[0])
 
-    return re.sub(r'<div class="language-(?:cpp|c\+\+|cuda)[^"]*">.*?</div>', in_block, text, flags=re.DOTALL)
+    def in_prose(m):
+        inner = m["code"]
+        code = f'<code class="word">{inner}</code>' if len(inner) <= LONGEST_WORD and " " not in inner else f"<code>{inner}</code>"
+        if m["link"]:
+            return m["link"] + code
+        header = reference.header_named(inner) if re.fullmatch(r"[\w/]+\.(?:hpp|cuh|inc)", inner) else None
+        folder = inner.removeprefix("include/triad/").rstrip("/") if inner.startswith("include/triad/") else None
+        bare = inner.removesuffix("()").removeprefix("triad::")
+        known = reference.names.get(bare) if not own and ("_" in bare or inner.endswith("()")) else None
+        if header:
+            return f'<a href="{to(reference.page_of(header))}">{code}</a>'
+        if folder in FOLDERS:
+            return f'<a href="{to(reference.folder_page(folder))}">{code}</a>'
+        return f'<a href="{to(*known[:2])}">{code}</a>' if known else code
+
+    begin = text.find("<article")
+    end = text.find("</article>")
+    article = re.sub(r'<div class="language-(?:cpp|c\+\+|cuda)[^"]*">.*?</div>', in_block, text[begin:end], flags=re.DOTALL)
+    article = re.sub(r"(?P<link><a\b[^>]*>(?:(?!</a>)[^<]|<(?!/a>|code>)[^>]*>)*)?<code>(?P<code>[^<]*)</code>", in_prose, article)
+    return text[:begin] + article + text[end:]
 
 
 def check(site, reference):

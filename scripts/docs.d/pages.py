@@ -4,27 +4,35 @@
     pages.places             "docs/quickstart.md" -> "quickstart.md", its place in the site
     pages.text(path)         its Markdown, with links to pages, the API reference and sources of the site
     pages.sources            files that are linked to and are no pages: the site has a copy of each
-    pages.navigation()       [("Guide", ["quickstart.md", ...]), ...]
+    pages.navigation()       [("Guide", [("Begin", ["quickstart.md", ...]), ...]), ...]
 SPDX-License-Identifier: Apache-2.0"""
 import posixpath
 import re
 
 from reference import SOURCES, SUFFIXES, Reference
 
-# Groups of pages, each with what its paths begin with; the first that fits has the page.
-GROUPS = {
-    "Home": ["README.md"],
-    "Results": ["docs/results/", "docs/results.md", "docs/benchmarks.md", "docs/runs/"],
-    "Operations": ["docs/operations/"],
-    "Notes": ["docs/notes/", "docs/derivations/", "findings/"],
-    "Examples": ["examples/"],
-    "Project": ["CONTRIBUTING.md", "CHANGELOG.md", "tests/"],
-    "Guide": ["docs/guide/", "docs/*.md"],
+# Groups of pages, their sections, and what the paths of their pages begin with, in the order of the menu: a page is where
+# the longest of these fits it.  The section "" stands before the others.
+MENU = {
+    "Home": {"": ["README.md"]},
+    "Guide": {
+        "Begin": ["docs/quickstart.md", "docs/programs.md", "docs/data.md", "docs/python.md", "docs/building.md"],
+        "The library": ["docs/guide/"],
+        "Tasks": ["docs/trees.md", "docs/sequences.md", "docs/text.md"],
+        "Backends": ["docs/backends.md", "docs/cuda.md", "docs/hooks.md", "docs/writing_a_backend.md"],
+        "To look up": ["docs/architecture.md", "docs/names.md", "docs/formats.md", "docs/*.md"],
+    },
+    "Examples": {
+        "": ["examples/README.md", "examples/tour/", "examples/python/"],
+        "Programs": ["examples/programs/"],
+        "Embedding": ["examples/embed/"],
+    },
+    "Results": {"": ["docs/results/", "docs/benchmarks.md", "docs/runs/"]},
+    "Operations": {"": ["docs/operations/"]},
+    "API": {},
+    "Notes": {"": ["docs/notes/"], "Derivations": ["docs/derivations/"], "Findings": ["findings/"]},
+    "Project": {"": ["CONTRIBUTING.md", "CHANGELOG.md", "tests/"]},
 }
-ORDER = ["Home", "Guide", "Examples", "Results", "Operations", "API", "Notes", "Project"]
-# What comes first of a group; the others follow by path.
-FIRST = ["docs/quickstart.md", "docs/data.md", "docs/guide/README.md", "docs/guide/", "docs/python.md", "docs/results/README.md"]
-LEFT_OUT = ["docs/headers.md"]  # the API reference has more
 NOT_PAGES = ("build/", "runs/")
 HEADER_ROOT = "include/triad/"
 PICTURE = re.compile(r"\.(svg|png|jpg|gif)$")
@@ -41,13 +49,17 @@ def place_of(path):
     return posixpath.join(folder, {"README.md": "index.md"}.get(name, name if folder else name.lower()))
 
 
-def group_of(path):
-    for group, beginnings in GROUPS.items():
-        for b in beginnings:
-            folder = b.removesuffix("*.md")
-            if (b.endswith("*.md") and posixpath.dirname(path) + "/" == folder) or path.startswith(b):
-                return group
-    return None
+def standing_of(path):
+    """Group, section and order of a page in the menu, or None."""
+    found = None
+    for group, sections in MENU.items():
+        for section, beginnings in sections.items():
+            for i, b in enumerate(beginnings):
+                folder = b.removesuffix("*.md")
+                fits = posixpath.dirname(path) + "/" == folder if b.endswith("*.md") else path.startswith(b)
+                if fits and (found is None or len(folder) > found[0]):
+                    found = len(folder), group, section, i
+    return found and found[1:]
 
 
 def outside_code(text, change):
@@ -67,10 +79,10 @@ class Pages:
         self.root, self.reference = root, reference
         self.tracked = set(tracked)
         self.folders = {parent for path in tracked for parent in self.parents(path)}
-        self.paths = [x for x in tracked if x.endswith(".md") and not x.startswith(NOT_PAGES) and x not in LEFT_OUT]
-        without = [x for x in self.paths if group_of(x) is None]
+        self.paths = [x for x in tracked if x.endswith(".md") and not x.startswith(NOT_PAGES)]
+        without = [x for x in self.paths if standing_of(x) is None]
         if without:
-            raise ValueError(f"pages.py: {without[0]} is in no group of the site's navigation (GROUPS)")
+            raise ValueError(f"pages.py: {without[0]} is in no group of the site's menu (MENU)")
         self.places = {x: place_of(x) for x in self.paths}
         self.titles = {x: self.title(x) for x in self.paths}
         self.sources, self.broken, self.external = set(), [], set()
@@ -95,8 +107,6 @@ class Pages:
     def target(self, page, link):
         """Where a link of a page leads in the site, as a path from the site's root; None where to nothing."""
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), link))
-        if path in LEFT_OUT:
-            return "api/index.md"
         if path in self.places:
             return self.places[path]
         if path.startswith(HEADER_ROOT) and path.removeprefix(HEADER_ROOT) in self.reference.headers:
@@ -158,16 +168,14 @@ class Pages:
 
     def navigation(self):
         def rank(path):
-            matching = [i for i, x in enumerate(FIRST) if path == x or (x.endswith("/") and path.startswith(x))]
-            beginnings = GROUPS[group_of(path)]
-            begins = [i for i, b in enumerate(beginnings) if path.startswith(b.removesuffix("*.md"))]
             folder, name = posixpath.split(path)
-            return (min(matching, default=len(FIRST)), min(begins, default=0), folder, name != "README.md", name)
+            return standing_of(path)[2], folder, name != "README.md", name
 
-        groups = {group: [] for group in ORDER}
+        menu = [(group, [(section, []) for section in sections]) for group, sections in MENU.items()]
+        places = {(group, section): pages for group, sections in menu for section, pages in sections}
         for path in sorted(self.paths, key=rank):
-            groups[group_of(path)].append(self.places[path])
-        return [(group, pages) for group, pages in groups.items() if pages or group == "API"]
+            places[standing_of(path)[:2]].append(self.places[path])
+        return [(group, [x for x in sections if x[1]]) for group, sections in menu]
 
 
 def as_python_markdown(text):

@@ -10,6 +10,7 @@ import sys
 root, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(root / "scripts/docs.d"))
+import build
 import headers
 from pages import Pages
 from reference import FOLDERS, Reference
@@ -172,7 +173,7 @@ tracked += [p.name for p in root.iterdir() if p.is_file()]
 written = Pages(root, sorted(tracked), reference)
 texts = {path: written.text(path) for path in written.paths}
 faults += written.broken
-in_menu = [place for _, places in written.navigation() for place in places]
+in_menu = [place for _, sections in written.navigation() for _, places in sections for place in places]
 expect(sorted(in_menu) == sorted(written.places.values()), "the menu has not every page once")
 
 # ---- links of a page that is made up
@@ -198,7 +199,8 @@ for part in ("[header](../api/ops/softmax.md)", "[its folder](../api/ops/index.m
 has(small.text("README.md"), "[one](guide/one.md), [out](https://example.org/x)", "a page's links")
 expect(small.broken == ["docs/guide/one.md: links to ../two.md, which does not exist"], f"broken: {small.broken}")
 expect(small.sources == {"tests/one.cpp"} and small.external == {"https://example.org/x"}, f"sources: {small.sources}")
-expect(small.navigation()[:2] == [("Home", ["index.md"]), ("Guide", ["guide/one.md"])], f"menu: {small.navigation()}")
+expect([x for x in small.navigation() if x[1]] == [("Home", [("", ["index.md"])]), ("Guide", [("The library", ["guide/one.md"])])],
+       f"menu: {small.navigation()}")
 expect(small.titles["docs/guide/one.md"] == "One word", f"title: {small.titles}")
 for lost, text in (("stray/page.md", "# Stray\n"), ("docs/untitled.md", "no title\n")):
     (folder / lost).parent.mkdir(exist_ok=True)
@@ -208,6 +210,32 @@ for lost, text in (("stray/page.md", "# Stray\n"), ("docs/untitled.md", "no titl
         faults.append(f"{lost} was taken")
     except ValueError as error:
         has(str(error), lost, "what is said of a page")
+
+# ---- links of HTML: names become links, and what leads nowhere is found
+
+html = """<article><p><code>linear.hpp</code>, <code>graph_loader</code>, <code>fit()</code>, <code>width</code>,
+<a href="x.html"><code>run.hpp</code></a>, <code>include/triad/tree/</code></p>
+<div class="language-cpp highlight"><pre><code><span class="n">fit</span><span class="p">(</span><span class="n">learner</span>
+<span class="p">.</span><span class="n">run</span><span class="p">(</span><span class="n">run_options</span></code></pre></div></article>"""
+linked = build.link_names(html, "guide/one.html", reference)
+expect(re.findall(r'href="([^"]*)"', linked) == [
+    "../api/layers/linear.html", "../api/batches/graph_loader.html#graph_loader", "../api/train/fit.html#fit", "x.html",
+    "../api/tree/index.html", "../api/train/fit.html#fit", "../api/train/run.html#run_options"],
+    f"links of names: {re.findall('href=.([^ >]*).', linked)}")
+site = folder / "site"
+site.mkdir()
+(site / "one.html").write_text("""<article id="here"><a href="#here">1</a><a href="two.html#there">2</a><a href="two.html">3</a>
+<a href="two.html#nowhere">4</a><a href="three.html">5</a><a href="https://example.org">6</a><img src="https://example.org/a.png">
+<script src="https://example.org/a.js"></script></article>""")
+(site / "two.html").write_text('<p id="there"></p>')
+(site / "a.css").write_text("@font-face { src: url(https://example.org/a.woff) }")
+wrong, links = build.check(site, reference)
+expect(links == 5 and wrong == [
+    "a.css: would fetch https://example.org/a.woff from a network",
+    "one.html: three.html leads to nothing",
+    "one.html: two.html#nowhere: the page has no such place",
+    "one.html: would fetch https://example.org/a.js from a network",
+    "one.html: would fetch https://example.org/a.png from a network"], f"{links} links: {wrong}")
 
 if faults:
     sys.exit("\n".join(faults))
