@@ -106,7 +106,7 @@ TEST_CASE("a rate that is no probability, and data that end at once, are refused
   auto const data = numbers(3);
   for (double const rate : {-0.1, 1.1, std::nan("")})
     CHECK_THROWS_WITH(augmented(data, turned, {.seed = 1, .rate = rate}).seen(0, 0),
-                      contains("the rate is a probability from 0 to 1"));
+                      contains("augmentation: rate is "));
   static_assert(!std::is_constructible_v<augmented<list, decltype(turned)>, list, decltype(turned), augmentation>);
 }
 

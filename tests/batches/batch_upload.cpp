@@ -37,8 +37,7 @@ TEST_CASE("a batch is laid out on the host and goes over in one copy, always to 
   auto const again = upload(put_all);
   CHECK(again.first.first.data_handle() == views.first.data_handle());
   CHECK(copies == 2);
-  CHECK_THROWS_WITH(upload([&](auto const& put) { return put(numbers, 4); }),
-                    contains("batch_upload: there are not so many values"));
+  CHECK_THROWS_WITH(upload([&](auto const& put) { return put(numbers, 4); }), contains("batch_upload: "));
   CHECK_THROWS_AS(upload([&](auto const& put) { return std::pair(put(bytes, 4), put(std::vector<char>(400), 400)); }),
                   arena_too_small);
   CHECK(copies == 2);

@@ -97,7 +97,7 @@ TEST_CASE("a sample that no batch has room for is told by its place") {
                     contains("sample 1 does not fit into an empty batch") && contains("room_for(data, most)"));
   CHECK_THROWS_WITH(numbers(batches(loader, data, add_one)),
                     contains("a graph of 5 nodes does not fit") && contains("room_for(data, most)"));
-  CHECK_THROWS_WITH(batches(loader, data, add_one, {.most = 0}), contains("at most 0 samples"));
+  CHECK_THROWS_WITH(batches(loader, data, add_one, {.most = 0}), contains("most is 0 samples a batch"));
 }
 
 TEST_CASE("a range begins again, and one of loaders whose upload is a pair gives both") {

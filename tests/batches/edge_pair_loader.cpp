@@ -162,7 +162,7 @@ TEST_CASE("a pair that is too long, and one pair too many, find no room among gr
   CHECK_FALSE(loader.has_room(0, 0));
   CHECK(listed(loader.upload().second.next) == list{7, 7, end, 7, end});
   CHECK_THROWS_WITH((edge_pair_loader<reference::backend, double>(room(4, 3, 3, 2), {}, 4, -1, end)),
-                    contains("tokens of the begin and of the end"));
+                    contains("edge_pair_loader: begin_token is "));
 }
 
 }  // namespace batches_edge_pair_loader_tests

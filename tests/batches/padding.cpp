@@ -317,7 +317,7 @@ TEST_CASE("batches that are asked for with padding have the samples that they ha
     std::pair<int, int> upload() const { return {1, 2}; }
   } none;
   auto const add_nothing = [](auto&, index_t) {};
-  CHECK_THROWS_WITH(batches(none, data, add_nothing, {.pad = true}).begin(), test::contains("leave `pad` away"));
+  CHECK_THROWS_WITH(batches(none, data, add_nothing, {.pad = true}).begin(), test::contains("leave `pad` out"));
 }
 
 }  // namespace batches_padding_tests

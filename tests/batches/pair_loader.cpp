@@ -120,7 +120,7 @@ TEST_CASE("a pair that is too long, one token too many and one pair too many fin
   CHECK_FALSE(loader.has_room(0, 0));
   CHECK(list(loader.upload().second.next) == tokens{7, 7, 7, end, 7, end});
   CHECK_THROWS_WITH((pair_loader<reference::backend, double>({2, 7, 6, 5, 4}, 4, -1, end)),
-                    contains("tokens of the begin and of the end"));
+                    contains("pair_loader: begin_token is "));
 }
 
 }  // namespace batches_pair_loader_tests

@@ -68,8 +68,8 @@ TEST_CASE("any samples fit into the room, whichever they are") {
 
 TEST_CASE("no samples, or room for none, are refused") {
   std::vector<graph> const none, one{{3}};
-  CHECK_THROWS_WITH(room_for(none, 2), test::contains("room for 2 of 0 samples"));
-  CHECK_THROWS_WITH(room_for(one, 0), test::contains("room for 0 of 1 samples"));
+  CHECK_THROWS_WITH(room_for(none, 2), test::contains("room_for: 2 of 0 samples"));
+  CHECK_THROWS_WITH(room_for(one, 0), test::contains("room_for: 0 of 1 samples"));
 }
 
 }  // namespace batches_room_for_tests

@@ -83,7 +83,7 @@ TEST_CASE("operations and arguments each have noise or none, and a temperature; 
     CHECK(now.over == choice_over::arguments);
     CHECK((now.operation_noise.extent(0) == 0) == of_operations);
     CHECK((now.argument_noise.extent(0) == 0) != of_operations);
-    CHECK_THROWS_WITH(one.choice(2), test::contains("noise for fewer steps than the machine takes: none for step 2"));
+    CHECK_THROWS_WITH(one.choice(2), test::contains("noise of 2 steps, expected 3 or more"));
   }
 }
 

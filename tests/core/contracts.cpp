@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/contracts.hpp"
 
+#include <utility>
+
 #include "tests/catch.hpp"
 
 namespace core_contracts_tests {
@@ -25,10 +27,27 @@ TEST_CASE("the condition is looked at once, and the text is made only where it i
   CHECK((conditions == 2 && texts == 1));
 }
 
+TEST_CASE("a size that differs is thrown with both numbers and the place of the call") {
+  int const line = __LINE__ + 1;
+  CHECK_THROWS_WITH(triad::expect_extent("matmul", "rows of b", 4, 3),
+                    "matmul: 4 rows of b, expected 3 (" + std::string(__FILE__) + ":" + std::to_string(line) + ")");
+  CHECK_NOTHROW(triad::expect_extent("matmul", "rows of b", 3, 3));
+  CHECK_NOTHROW(triad::expect_heads("attention", 8, 2));
+  for (auto const& [width, heads] : {std::pair(8, 3), {8, 0}, {8, -2}, {0, 2}})
+    CHECK_THROWS_WITH(triad::expect_heads("attention", width, heads),
+                      triad::test::contains("attention: heads are " + std::to_string(heads) + " and width is " +
+                                            std::to_string(width) + ", expected 1 or more heads"));
+}
+
 constexpr int half_of_even(int n) {
   TRIAD_EXPECTS(n % 2 == 0, "half_of_even: odd");
   return n / 2;
 }
-static_assert(half_of_even(6) == 3);  // promises are checked where compilers compute, too
+constexpr bool fits(int width, int heads) {
+  triad::expect_heads("fits", width, heads);
+  triad::expect_extent("fits", "columns", width, 8);
+  return true;
+}
+static_assert(half_of_even(6) == 3 && fits(8, 2));  // promises are checked where compilers compute, too
 
 }  // namespace core_contracts_tests

@@ -43,7 +43,7 @@ TEST_CASE("two slots serve many pieces in turn, and no slot serves none") {
   auto const turns = plan_series(measure, plan, 9, 2);
   CHECK(measure.used() == 2 * turns.stride);
   CHECK(turns.at(8).data_handle() == nullptr);
-  CHECK_THROWS_WITH(plan_series(measure, plan, 0).at(0), test::contains("series: there is no piece"));
+  CHECK_THROWS_WITH(plan_series(measure, plan, 0).at(0), test::contains("series: piece 0 of 0 slots, expected"));
   CHECK_THROWS_AS(turns.at(-1), contract_violation);
 }
 

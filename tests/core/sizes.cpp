@@ -31,7 +31,7 @@ TEST_CASE("a size that the type knows may be left out, and no other is taken") {
   CHECK(extents_of<64>("layer", {"width", 64}).extent(0) == 64);
   CHECK(extents_of<dyn>("layer", {"width", 32}).extent(0) == 32);
   CHECK_THROWS_WITH(extents_of<64>("layer", {"width", 32}),
-                    "layer: width is 64 by the type, and 32 was given; leave it out, or give the same");
+                    "layer: width is 32, expected 64, the size in the type; leave it out, or give the same");
   CHECK_THROWS_AS(extents_of<64>("layer", {"width", 0}), contract_violation);
   auto const both = extents_of<dyn, 4>("layer", {"labels", 7}, {"width", not_given});
   CHECK((both.extent(0) == 7 && both.extent(1) == 4));
@@ -41,9 +41,9 @@ TEST_CASE("heads divide the width, and are one where nobody says") {
   CHECK((width_and_heads<dyn, dyn>("layer", 6, not_given)).extent(1) == 1);
   CHECK((width_and_heads<8, 4>("layer", not_given, not_given)).extent(1) == 4);
   CHECK_THROWS_WITH((width_and_heads<dyn, dyn>("layer", 6, 4)),
-                    "layer: width 6 must be a multiple of the heads, which are 4");
+                    "layer: heads are 4 and width is 6, expected heads that divide the width");
   CHECK_THROWS_WITH((width_and_heads<8, 4>("layer", not_given, 2)),
-                    contains("heads is 4 by the type, and 2 was given"));
+                    contains("heads is 2, expected 4, the size in the type"));
   for (index_t bad : {index_t{-1}, index_t{0}, huge})
     CHECK_THROWS_AS((width_and_heads<dyn, dyn>("layer", 8, bad)), contract_violation);
 }
@@ -59,7 +59,7 @@ TEST_CASE("a product that is too large for an index is refused with both factors
   CHECK(checked_product("layer", "rows", 1 << 20, 1 << 20) == index_t{1} << 40);
   CHECK(checked_product("layer", "rows", 0, huge) == 0);
   CHECK_THROWS_WITH(checked_product("layer", "rows and columns", index_t{1} << 40, index_t{1} << 30),
-                    "layer: rows and columns are 1099511627776 times 1073741824, more than can be numbered");
+                    "layer: rows and columns are 1099511627776 times 1073741824, expected a product below 2^63");
 }
 
 }  // namespace core_sizes_tests

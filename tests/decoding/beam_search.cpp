@@ -264,29 +264,30 @@ TEST_CASE("logits that are no probabilities are refused, say of whom, and change
 
 TEST_CASE("searches that cannot be are refused with a sentence") {
   auto const make = [](beam_search_options const& o, index_t sentences = 1) { return beam_search(sentences, 4, o); };
-  CHECK_THROWS_WITH(make({.beam = 0}), contains("a beam holds one hypothesis at least"));
-  CHECK_THROWS_WITH(make({.beam = 2, .n_best = 3}), contains("n_best is at least 1 and at most the beam"));
-  CHECK_THROWS_WITH(make({.longest = 3, .shortest = 4}), contains("shortest is at least 0 and at most longest"));
-  CHECK_THROWS_WITH(make({.length_penalty = none}), contains("the length penalty is no number"));
-  CHECK_THROWS_WITH(make({.end = 4}), contains("the end is no token of the vocabulary"));
+  CHECK_THROWS_WITH(make({.beam = 0}), contains("beam is 0, expected 1 or more"));
+  CHECK_THROWS_WITH(make({.beam = 2, .n_best = 3}), contains("n_best is 3, expected 1 to 2, the beam"));
+  CHECK_THROWS_WITH(make({.longest = 3, .shortest = 4}), contains("shortest is 4, expected 0 to 3, the longest"));
+  CHECK_THROWS_WITH(make({.length_penalty = none}), contains("expected a finite number"));
+  CHECK_THROWS_WITH(make({.end = 4}), contains("end is 4, expected a token of the vocabulary, 0 to 3"));
   CHECK_THROWS_WITH(make({.end = 1, .forbidden = {1}}),
-                    contains("a forbidden token is none of the vocabulary, or the end"));
+                    contains("forbidden token 1, expected a token of the vocabulary, 0 to 3, other than the end, 1"));
   CHECK_THROWS_WITH(make({.end = 1, .forbidden = {4}}),
-                    contains("a forbidden token is none of the vocabulary, or the end"));
+                    contains("forbidden token 4, expected a token of the vocabulary, 0 to 3, other than the end, 1"));
   constexpr auto most = std::numeric_limits<index_t>::max();
   CHECK_THROWS_WITH(make({.longest = most}), contains("longest is 9223372036854775807 tokens"));
-  CHECK_THROWS_WITH(make({.longest = largest_size}, most / 2), contains("more than can be numbered"));
-  CHECK_THROWS_WITH(make({.beam = most}), contains("more than can be numbered"));
+  CHECK_THROWS_WITH(make({.longest = largest_size}, most / 2), contains("expected a product below 2^63"));
+  CHECK_THROWS_WITH(make({.beam = most}), contains("expected a product below 2^63"));
   auto search = make({.beam = 2, .longest = 0}, 2);
-  CHECK_THROWS_WITH(search.restart(3), contains("no room for so many sentences"));
-  CHECK_THROWS_WITH(search.best(2), contains("there is no such sentence"));
+  CHECK_THROWS_WITH(search.restart(3), contains("3 sentences, expected 0 to 2"));
+  CHECK_THROWS_WITH(search.best(2), contains("sentence 2, expected 0 to 1"));
   logits const x(16);
   CHECK_THROWS_WITH(search.advance(tensor<double const, dyn, dyn>(x.data(), 2, 4)),
-                    contains("logits are (rows, vocabulary)"));
+                    contains("beam_search: logits is ("));
   search.advance(tensor<double const, dyn, dyn>(x.data(), 4, 4));
   CHECK(search.done());
-  CHECK_THROWS_WITH(search.limit(0, 3), contains("set before the first step"));
-  CHECK_THROWS_WITH(search.advance(tensor<double const, dyn, dyn>(x.data(), 4, 4)), contains("all sentences are over"));
+  CHECK_THROWS_WITH(search.limit(0, 3), contains("expected before the first; restart() first"));
+  CHECK_THROWS_WITH(search.advance(tensor<double const, dyn, dyn>(x.data(), 4, 4)),
+                    contains("a step after all sentences have ended"));
   search.restart(0);
   CHECK((search.done() && search.rows() == 0));
 }

@@ -216,10 +216,10 @@ TEST_CASE("an edge decoder refuses what it has no room for") {
   edge_decoder<edge_transformer_seq2seq<double>, Ex> small(d.ex, d.net.model(), {room_of(2, 0), beam, 2});
   using test::contains;
   tokens const six(6, begin_token), strange{0, 1, 3, 3, 4, 5};
-  CHECK_THROWS_WITH(small.begin(w, d.load(3)), contains("larger than the room"));
+  CHECK_THROWS_WITH(small.begin(w, d.load(3)), contains("edge_decoder: a batch of 3 pairs"));
   small.begin(w, d.load(2));
   (void)small.step(w, six, {});
-  CHECK_THROWS_WITH(small.step(w, six, strange), contains("of the same source"));
+  CHECK_THROWS_WITH(small.step(w, six, strange), contains("the parent of a hypothesis is of another source"));
 }
 
 }  // namespace decoding_edge_decoder_tests

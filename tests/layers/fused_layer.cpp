@@ -80,7 +80,7 @@ TEST_CASE("a fused layer has the parameters of those sublayers that it has") {
   CHECK(parts(0, true) == std::vector<std::string>{"attention", "fuse", "feed_forward"});
   CHECK(parts(e, true) == std::vector<std::string>{"attention", "cross", "fuse", "feed_forward"});
   CHECK_THROWS_WITH(layer_type({5, heads, hidden}, 0, false),
-                    test::contains("fused_layer: width 5 must be a multiple of the heads, which are 2"));
+                    test::contains("fused_layer: heads are 2 and width is 5, expected heads that divide the width"));
 }
 
 }  // namespace layers_fused_layer_tests

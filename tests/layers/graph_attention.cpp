@@ -205,8 +205,8 @@ TEST_CASE("a graph attention layer lists its parameters by name") {
         std::vector<std::string>{"value.weight", "query", "key", "norm.gain", "norm.bias"});
 }
 
-TEST_CASE("a graph attention layer whose width is no multiple of the heads is refused with a sentence") {
-  CHECK_THROWS_WITH(graph_attention_layer<double>({6, 4}), test::contains("multiple of the heads"));
+TEST_CASE("a graph attention layer whose heads do not divide its width is refused with a sentence") {
+  CHECK_THROWS_WITH(graph_attention_layer<double>({6, 4}), test::contains("heads that divide the width"));
 }
 
 }  // namespace layers_graph_attention_tests

@@ -62,8 +62,8 @@ TEST_CASE("a relation-aware layer lists its parameters by name") {
                                           "norm2.bias"});
 }
 
-TEST_CASE("a relation-aware layer whose width is no multiple of the heads is refused with a sentence") {
-  CHECK_THROWS_WITH(relation_layer<double>({6, 4, 10, 0}), test::contains("multiple of the heads"));
+TEST_CASE("a relation-aware layer whose heads do not divide its width is refused with a sentence") {
+  CHECK_THROWS_WITH(relation_layer<double>({6, 4, 10, 0}), test::contains("heads that divide the width"));
 }
 
 }  // namespace layers_relation_layer_tests

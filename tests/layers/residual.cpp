@@ -41,7 +41,7 @@ TEMPLATE_TEST_CASE("a residual adds its input to the value, and the result's gra
 
 TEST_CASE("a layer whose result is wider than its input has nothing to add to") {
   CHECK_THROWS_WITH(residual(linear<double>{extents<dyn, dyn>(3, 4)}),
-                    test::contains("residual: the layer's output and its input differ in columns"));
+                    test::contains("residual: 4 columns out of the layer, expected 3"));
 }
 
 }  // namespace layers_residual_tests

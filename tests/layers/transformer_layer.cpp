@@ -160,8 +160,8 @@ TEST_CASE("a Transformer layer lists its parameters by name, and keeps as much w
   CHECK(bytes(norm_position::before) == bytes(norm_position::after));
 }
 
-TEST_CASE("a Transformer layer whose width is no multiple of the heads is refused with a sentence") {
-  CHECK_THROWS_WITH(transformer_layer<double>({6, 4, 10}), test::contains("multiple of the heads"));
+TEST_CASE("a Transformer layer whose heads do not divide its width is refused with a sentence") {
+  CHECK_THROWS_WITH(transformer_layer<double>({6, 4, 10}), test::contains("heads that divide the width"));
   transformer_layer_options o{6, 2, 10};
   o.reach = -1;
   CHECK_THROWS_WITH(transformer_layer<double>(o), test::contains("reach of relative positions"));

@@ -128,10 +128,8 @@ TEST_CASE("wide rows give the same bits whatever the threads") {
 TEST_CASE("columns that wide rows do not have are refused with a sentence") {
   reference::backend ex;
   CHECK_NOTHROW(result<double>(ex, 1, 4, 4, 0));
-  CHECK_THROWS_WITH(result<double>(ex, 1, 4, 5, 0),
-                    test::contains("lay_out_wide: a factor has contiguous rows, and some of its columns are used"));
-  CHECK_THROWS_WITH(result<double>(ex, 1, 4, 0, 0),
-                    test::contains("lay_out_wide: a factor has contiguous rows, and some of its columns are used"));
+  CHECK_THROWS_WITH(result<double>(ex, 1, 4, 5, 0), test::contains("lay_out_wide: used is 5, expected 1 to 4"));
+  CHECK_THROWS_WITH(result<double>(ex, 1, 4, 0, 0), test::contains("lay_out_wide: used is 0, expected 1 to 4"));
 }
 
 }  // namespace layers_wide_linear_tests

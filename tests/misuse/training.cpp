@@ -76,7 +76,7 @@ TEST_CASE("a search, a tree and an algebra hold what they were made for") {
         tree_loader<reference::backend, double> loader({tree_positions<>(2, 2), 1, 3, 1});
         loader.add(std::vector<placed>{{0, 1}, {0, 2}}, std::vector<placed>{{0, 1}});
       },
-      "a position has one node");
+      "expected one node at a position");
   expect_sentence(
       "trees of two languages",
       [] {

@@ -98,7 +98,7 @@ TEST_CASE("views and memory are used within their bounds, or it is said") {
          arena a;
          (void)a.make<tensor<double, dyn, 4>>(3, 5);
        },
-       "4 by the type, and 5 was given"},
+       "a size is 5, expected 4"},
       {"pieces that overflow",
        [] {
          arena a;
@@ -126,8 +126,8 @@ TEST_CASE("views and memory are used within their bounds, or it is said") {
        },
        "of 0 are left"},
       {"a call without scratch", [] { (void)call{}.scratch->used(); }, "no scratch memory"},
-      {"child 255", [] { (void)call{}.child(255); }, "255 children"},
-      {"child -1", [] { (void)call{}.child(-1); }, "255 children"},
+      {"child 255", [] { (void)call{}.child(255); }, "child 255"},
+      {"child -1", [] { (void)call{}.child(-1); }, "child -1"},
       {"nine levels",
        [] {
          call c;
@@ -189,13 +189,13 @@ TEST_CASE("batches take what there is room for, or it is said") {
          graphs_of l(room);
          l.add(3, 0, 3, 0);
        },
-       "names a node that is not there"},
+       "a question about nodes 0 and 3, expected nodes 0 to 2"},
       {"a question before the begin",
        [] {
          graphs_of l(room);
          l.add(3, -1, 0, 0);
        },
-       "names a node that is not there"},
+       "a question about nodes -1 and 0"},
       {"room for -1 graphs", [] { graphs_of l({-1, 50, 10, 250, 5}); }, "graphs is -1"},
       {"room for -1 edges", [] { graphs_of l({2, -1, 10, 250, 5}); }, "rows is -1"},
       {"room for 2^62 triangles", [] { graphs_of l({2, 50, 10, index_t{1} << 62, 5}); },
@@ -207,7 +207,7 @@ TEST_CASE("batches take what there is room for, or it is said") {
        "positions and width are 1152921504606846976 times 1048576"},
       {"edges of 2^60 positions", [] { edge_pairs_of l({2, room, room, 5}, {}, 1 << 20, 0, 1, {}, index_t{1} << 60); },
        "positions and width are 1152921504606846976 times 1048576"},
-      {"no end", [] { pairs_of l({2, 9, 9, 5, 5}, 4, 0, -1); }, "begin and of the end are 0 and -1"},
+      {"no end", [] { pairs_of l({2, 9, 9, 5, 5}, 4, 0, -1); }, "begin_token is 0 and end_token is -1"},
       {"a source that is too long",
        [] {
          pairs_of l({2, 9, 9, 5, 5}, 4, 0, 1);
@@ -225,7 +225,7 @@ TEST_CASE("batches take what there is room for, or it is said") {
          dependency_loader<reference::backend, double> l(room, 4, 4);
          l.add(std::vector<attached_token>{{1, 0, 0}, {2, 7, 0}});
        },
-       "no token of its sentence"},
+       "expected a token of its sentence"},
   });
   graphs_of const l(room);
   CHECK_FALSE(l.has_room(index_t{1} << 32));
@@ -240,14 +240,14 @@ TEST_CASE("batches take what there is room for, or it is said") {
 TEST_CASE("trees have the nodes that they have, or it is said") {
   static numbered_tree const none, leaf(1), three(1, {numbered_tree(2), numbered_tree(3)});
   expect_all({
-      {"the subtree at 7 of 3", [] { (void)three.subtree(7); }, "node 7 is asked for, and there are 3"},
+      {"the subtree at 7 of 3", [] { (void)three.subtree(7); }, "node 7, expected 0 to 2"},
       {"the subtree at -2", [] { (void)three.subtree(-2); }, "node -2"},
-      {"the first node of none", [] { (void)none.is_leaf(0); }, "node 0 is asked for, and there are 0"},
-      {"the label of none", [] { (void)none.label(); }, "there are 0"},
+      {"the first node of none", [] { (void)none.is_leaf(0); }, "node 0, expected 0 to -1"},
+      {"the label of none", [] { (void)none.label(); }, "tree: node 0"},
       {"node 3 of 3", [] { (void)three[3]; }, "node 3"},
       {"node -1", [] { (void)three[-1]; }, "node -1"},
-      {"node 2^63 - 1", [] { (void)three[most_index]; }, "there are 3"},
-      {"a first child of none", [] { (void)none.first_child(0); }, "there are 0"},
+      {"node 2^63 - 1", [] { (void)three[most_index]; }, "expected 0 to 2"},
+      {"a first child of none", [] { (void)none.first_child(0); }, "tree: node 0"},
       {"the next of no child", [] { (void)three.next_child(0, 9); }, "node 9"},
       {"a child of node 4", [] { (void)three.child(4, 0); }, "node 4"},
       {"two roots",
@@ -257,20 +257,20 @@ TEST_CASE("trees have the nodes that they have, or it is said") {
          b.close();
          b.open(2);
        },
-       "one root"},
+       "a second root"},
       {"a close too many",
        [] {
          numbered_tree::builder b;
          b.close();
        },
-       "no node is open"},
+       "no node open"},
       {"an open end",
        [] {
          numbered_tree::builder b;
          b.open(1);
          (void)b.finish();
        },
-       "still open"},
+       "1 nodes open"},
       {"children backwards",
        [] {
          numbered_tree::builder b;
@@ -279,11 +279,11 @@ TEST_CASE("trees have the nodes that they have, or it is said") {
          b.close();
          b.open(3, 0);
        },
-       "order of their numbers"},
+       "children are opened in order"},
       {"branching 1", [] { tree_positions<>(1, 3); }, "branching is 1"},
       {"depth 0", [] { tree_positions<>(2, 0); }, "depth is 0"},
       {"depth 60", [] { tree_positions<>(2, 60); }, "depth of 60"},
-      {"another static depth", [] { tree_positions<2, 4>(2, 3); }, "4 by the type, and 3 was given"},
+      {"another static depth", [] { tree_positions<2, 4>(2, 3); }, "depth is 3, expected 4"},
   });
   CHECK(three.subtree(no_node).empty());
   CHECK(leaf.is_leaf(0));
@@ -333,7 +333,8 @@ TEST_CASE("operations are given shapes that fit, or it is said") {
       {"cross_entropy's targets", [] { cross_entropy(ex, t(3, 4), n(2), v(1), t(3, 4)); }, "cross_entropy"},
       {"cross_entropy's loss", [] { cross_entropy(ex, t(3, 4), n(3), v(2), t(3, 4)); }, "cross_entropy"},
       {"smoothing of 1", [] { cross_entropy(ex, t(3, 4), n(3), v(1), t(3, 4), {1}); }, "smoothing"},
-      {"smoothing of one class", [] { cross_entropy(ex, t(3, 1), n(3), v(1), t(3, 1), {0.1}); }, "two classes"},
+      {"smoothing of one class", [] { cross_entropy(ex, t(3, 1), n(3), v(1), t(3, 1), {0.1}); },
+       "1 classes, expected 2 or more"},
       {"argmax_rows", [] { argmax_rows(ex, cm(3, 2), make_vec(numbers, 2)); }, "argmax_rows"},
       {"sum", [] { sum(ex, scratch(), cv(3), v(2)); }, "sum"},
       {"norm", [] { norm(ex, scratch(), cv(3), v(0)); }, "norm"},
@@ -384,10 +385,11 @@ TEST_CASE("triangles are given shapes that fit, or it is said") {
       {"a query of other rows", [] { attend([](auto&, auto& x, auto&, auto&) { x.query = cm(12, 4); }); }, "triangle"},
       {"a value of another width", [] { attend([](auto&, auto& x, auto&, auto&) { x.left_value = cm(13, 2); }); },
        "triangle"},
-      {"no right value", [] { attend([](auto&, auto& x, auto&, auto&) { x.right_value = cm(0, 0); }); }, "right value"},
+      {"no right value", [] { attend([](auto&, auto& x, auto&, auto&) { x.right_value = cm(0, 0); }); },
+       "right_value is (0, 0), expected (13, 4)"},
       {"a short mask",
        [] { attend([](auto& s, auto&, auto&, auto&) { s.mask.masked = vec<std::uint8_t const>(masked, 34); }); },
-       "one byte a triangle"},
+       "mask is (34), expected (35)"},
       {"one source of two", [] { attend([](auto& s, auto&, auto&, auto&) { s.sources = n(1); }); }, "triangle"},
       {"statistics of other heads", [] { attend([](auto&, auto&, auto& z, auto&) { z.maximum = m(13, 3); }); },
        "triangle"},

@@ -112,7 +112,7 @@ TEST_CASE("pruning, running without keeping anything and static shapes give the 
         CHECK(whole == logits_of<two_layers>(of_the_type, keep::inputs));
       } else {
         CHECK_THROWS_WITH((edge_transformer<double, width, 2, 8, form::released, 3>(sizes(layers, tied, true))),
-                          test::contains("layers is 3 by the type, and " + std::to_string(layers) + " was given"));
+                          test::contains("layers is " + std::to_string(layers) + ", expected 3, the size in the type"));
       }
     }
 }

@@ -389,8 +389,8 @@ TEST_CASE("sizes that make no model are refused in a sentence") {
     CHECK_THROWS_WITH(edge_transformer_seq2seq<double>(z), test::contains(why));
   };
   refused([](auto& z) { z.layers = 0; }, "edge_transformer_seq2seq: layers is 0, expected 1 to 255");
-  refused([](auto& z) { z.tokens = 1; }, "tokens are 1, expected more than one");
-  refused([](auto& z) { z.layer.heads = 4; }, "multiple of the heads");
+  refused([](auto& z) { z.tokens = 1; }, "tokens are 1, expected 2 or more");
+  refused([](auto& z) { z.layer.heads = 4; }, "heads that divide the width");
   refused([](auto& z) { z.layer.variant = triangle_form::flat; }, "not causal");
   refused([](auto& z) { z.fixed_token = tokens; }, "the fixed token is 8, and there are 8 tokens");
 }

@@ -56,10 +56,10 @@ TEST_CASE("Adam and clipping of what does not fit are refused with a sentence") 
   auto const n = [&](index_t size_of) { return make_vec(v.data(), size_of); };
   double const rate = 1;
   CHECK_THROWS_WITH(adam(ex, {}, make_vec(&rate, 1), nullptr, n(3), n(3), n(4), n(3)),
-                    contains("adam: parameters, gradient and moments differ in size"));
+                    contains("adam: 4 values of the first moments, expected 3"));
   CHECK_THROWS_WITH(adam(ex, {}, make_vec(&rate, 0), nullptr, n(3), n(3), n(3), n(3)),
-                    contains("the rate is one number"));
-  CHECK_THROWS_WITH(clip(ex, 1, n(0), n(3)), contains("the norm is one number"));
+                    contains("adam: rate is (0), expected (1)"));
+  CHECK_THROWS_WITH(clip(ex, 1, n(0), n(3)), contains("clip: norm is (0), expected (1)"));
 }
 
 }  // namespace ops_adam_tests

@@ -55,7 +55,7 @@ TEST_CASE("dropout of what does not fit, or of no rate, is refused with a senten
   reference::backend ex;
   std::vector<double> v(100);
   auto const m = [&](index_t r, index_t c) { return rows_of(v, {r, c}); };
-  CHECK_THROWS_WITH(dropout(ex, {}, m(2, 3), m(3, 2)), contains("dropout: x and y"));
+  CHECK_THROWS_WITH(dropout(ex, {}, m(2, 3), m(3, 2)), contains("dropout: y is (3, 2), expected (2, 3)"));
   for (double bad : {-0.1, 1.5})
     CHECK_THROWS_WITH(dropout(ex, {bad}, m(2, 3), m(2, 3)), contains("dropout: the rate is"));
 }

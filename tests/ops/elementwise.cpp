@@ -87,8 +87,9 @@ TEST_CASE("functions of views that do not fit are refused with a sentence") {
   reference::backend ex;
   std::vector<double> v(100);
   auto const m = [&](index_t r, index_t c) { return rows_of(v, {r, c}); };
-  CHECK_THROWS_WITH(transform(ex, plus(), m(2, 3), m(3, 2), m(2, 3)), contains("transform: a, b and y"));
-  CHECK_THROWS_WITH(transform(ex, relu(), m(2, 3), m(3, 2)), contains("transform: x and y have different shapes"));
+  CHECK_THROWS_WITH(transform(ex, plus(), m(2, 3), m(3, 2), m(2, 3)),
+                    contains("transform: b is (3, 2), expected (2, 3)"));
+  CHECK_THROWS_WITH(transform(ex, relu(), m(2, 3), m(3, 2)), contains("transform: y is (3, 2), expected (2, 3)"));
 }
 
 }  // namespace ops_elementwise_tests

@@ -168,7 +168,7 @@ TEST_CASE("fuse-attention over more layers than there are is refused with a sent
       fuse_attention(ex, p.options, 4, p.wide<double const>(p.u.data()), p.all<double const>(p.states.data()),
                      tensor<double, dyn, dyn>(p.weights.data(), 2, 4), p.wide(p.mixed.data()),
                      tensor<double, dyn, dyn>(p.kept.data(), 2, 1)),
-      test::contains("states of so many layers"));
+      test::contains("layers are 4, expected 1 to 3, the number of states"));
 }
 
 }  // namespace ops_fuse_attention_tests

@@ -80,9 +80,10 @@ TEST_CASE("rows and indices that do not fit are refused with a sentence") {
   auto const m = [&](index_t r, index_t c) { return rows_of(v, {r, c}); };
   std::vector<index_t> index(10);
   auto const i = [&](index_t size_of) { return make_vec<index_t const>(index.data(), size_of); };
-  CHECK_THROWS_WITH(gather_rows(ex, m(5, 2), i(4), m(3, 2)), contains("gather_rows: one row of y for each index"));
-  CHECK_THROWS_WITH(gather_rows(ex, m(5, 2), i(3), m(3, 3)), contains("different widths"));
-  CHECK_THROWS_WITH(scatter_add_rows(ex, m(3, 2), i(4), m(5, 2)), contains("one index for each row"));
+  CHECK_THROWS_WITH(gather_rows(ex, m(5, 2), i(4), m(3, 2)), contains("gather_rows: 3 rows of y, expected 4"));
+  CHECK_THROWS_WITH(gather_rows(ex, m(5, 2), i(3), m(3, 3)), contains("gather_rows: 3 columns of y, expected 2"));
+  CHECK_THROWS_WITH(scatter_add_rows(ex, m(3, 2), i(4), m(5, 2)),
+                    contains("scatter_add_rows: 3 rows of dy, expected 4"));
 }
 
 }  // namespace ops_gather_tests

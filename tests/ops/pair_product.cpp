@@ -80,10 +80,10 @@ TEST_CASE("products of ends refuse shapes that do not fit, with a sentence") {
   double const* const from = p.ends.data();
   CHECK_THROWS_WITH(
       pair_product(ex, p.graphs.batch(), p.end(from, 0), p.end(from, 1), make_vec(p.y.data(), p.rows - 1)),
-      test::contains("one value an edge"));
+      test::contains("values of y, expected " + std::to_string(p.rows)));
   p.nodes -= 1;
   CHECK_THROWS_WITH(pair_product(ex, p.graphs.batch(), p.end(from, 0), p.end(from, 1), make_vec(p.y.data(), p.rows)),
-                    test::contains("one row a node"));
+                    test::contains("rows of a, expected " + std::to_string(p.nodes + 1)));
 }
 
 }  // namespace ops_pair_product_tests

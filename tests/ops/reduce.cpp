@@ -83,9 +83,9 @@ TEST_CASE("sums of what does not fit are refused with a sentence") {
   auto const m = [&](index_t r, index_t c) { return rows_of(v, {r, c}); };
   auto const n = [&](index_t size_of) { return make_vec(v.data(), size_of); };
   arena scratch;
-  CHECK_THROWS_WITH(column_sums_add(ex, scratch, m(2, 3), n(2)), contains("one sum a column"));
-  CHECK_THROWS_WITH(sum(ex, scratch, n(3), n(0)), contains("the total is one number"));
-  CHECK_THROWS_WITH(norm(ex, scratch, n(3), n(2)), contains("the length is one number"));
+  CHECK_THROWS_WITH(column_sums_add(ex, scratch, m(2, 3), n(2)), contains("s is (2), expected (3)"));
+  CHECK_THROWS_WITH(sum(ex, scratch, n(3), n(0)), contains("total is (0), expected (1)"));
+  CHECK_THROWS_WITH(norm(ex, scratch, n(3), n(2)), contains("length is (2), expected (1)"));
 }
 
 }  // namespace ops_reduce_tests

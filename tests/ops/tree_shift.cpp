@@ -211,17 +211,17 @@ TEST_CASE("a soft step without room for its tree is refused with a sentence") {
   auto const root = make_matrix<double const>(p.root.data(), 1, 3, 3);
   CHECK_THROWS_WITH(
       tree_shift(ex, p.where, tree_support(), 1, w, root, tree_memory_view<double>(p.memory.data(), 2, 1, 7, 3)),
-      test::contains("no slot for the new tree"));
+      test::contains("writes slot 2, expected a slot below 2"));
   CHECK_THROWS_WITH(tree_shift(ex, p.where, tree_support(), 2, w, root, p.trees(p.memory.data())),
-                    test::contains("no weights for this step"));
+                    test::contains("step 2, expected one of the 2 steps"));
   CHECK_THROWS_WITH(tree_shift(ex, tree_positions<>(2, 4), tree_support(), 1, w, root, p.trees(p.memory.data())),
-                    test::contains("one filler a position"));
+                    test::contains("7 positions of memory, expected 15"));
   // Weights for more slots than the memory has.
   std::vector<double> many(static_cast<std::size_t>(4 * 4));
   tree_weights_view<double const> const of_four(many.data(), 1, 1, 4, 4);
   CHECK_THROWS_WITH(
       tree_shift_grad(ex, p.where, tree_support(), of_four, 3, tree_memory_view<double>(p.memory.data(), 2, 1, 7, 3)),
-      test::contains("no step reads this slot, or the memory has no slot of that number"));
+      test::contains("slot 3, expected one of the 4 slots that steps read and the 2 of the memory"));
 }
 
 }  // namespace ops_tree_shift_tests

@@ -105,14 +105,14 @@ TEST_CASE("sums are refused where they cannot be made") {
   reference::backend ex;
   std::vector<float> row(10), scratch(10);
   CHECK_THROWS_WITH(all_reduce(ex, processes, view(row), view(scratch)), test::contains("a power of two"));
-  CHECK_THROWS_WITH(broadcast(ex, processes, view(row)),
-                    test::contains("broadcast: the number of processes is a power"));
+  CHECK_THROWS_WITH(broadcast(ex, processes, view(row)), test::contains("broadcast: processes are "));
   test::switchboard board(2);
   one_of_threads me{board, 0};
   scratch.resize(9);
   CHECK_THROWS_WITH(all_reduce(ex, me, view(row), view(scratch)), test::contains("all_reduce_scratch()"));
   alone nobody;
-  CHECK_THROWS_WITH(nobody.exchange(ex, 1, vec<float const>(view(row)), view(row)), test::contains("nobody"));
+  CHECK_THROWS_WITH(nobody.exchange(ex, 1, vec<float const>(view(row)), view(row)),
+                    test::contains("exchange() of one process"));
   static_assert(communicator<alone, reference::backend, float>);
   static_assert(communicator<one_of_threads, reference::backend, float>);
   static_assert(!communicator<int, reference::backend, float>);

@@ -58,24 +58,24 @@ TEST_CASE("a layer, a graph or an edge that is not there is refused, and a layer
     auto const in = r.loader.upload().first;
     auto const ask = [&](attention_place const& at) { return r.learner.attention(in, at); };
     CHECK_NOTHROW(ask({.layer = 2, .graph = 8, .edge = {3, 3}}));  // the last layer has memory of its own
-    CHECK_THROWS_WITH(ask({.layer = 3}), contains("layer 3 is asked for, and the layers are 0 to 2"));
+    CHECK_THROWS_WITH(ask({.layer = 3}), contains("layer 3, expected 0 to 2"));
     CHECK_THROWS_WITH(ask({.layer = -1}), contains("layer -1"));
-    CHECK_THROWS_WITH(ask({.layer = 2, .graph = 9}), contains("graph 9 is asked for, of 9"));
+    CHECK_THROWS_WITH(ask({.layer = 2, .graph = 9}), contains("graph 9, expected 0 to 8"));
     CHECK_THROWS_WITH(ask({.layer = 2, .graph = 0, .edge = {0, 2}}),
-                      contains("edge (0, 2) is asked for, and graph 0 has 2 nodes"));
+                      contains("edge (0, 2) of graph 0, expected nodes 0 to 1"));
     CHECK_THROWS_WITH(ask({.layer = 2, .graph = 0, .edge = {-1, 0}}), contains("edge (-1, 0)"));
     if (kept == keep::everything)
       CHECK_NOTHROW(ask({.layer = 0, .graph = 0, .edge = {0, 1}}));
     else
-      CHECK_THROWS_WITH(ask({.layer = 0}), contains("layer 0 of 3 was given to another layer"));
+      CHECK_THROWS_WITH(ask({.layer = 0}), contains("layer 0 of 3 has no memory of its own"));
   }
 }
 
 TEST_CASE("what lies outside of the table is refused") {
   attention_table<float> const table(2, 3);
   CHECK_NOTHROW(table(1, 2));
-  CHECK_THROWS_WITH(table(2, 0), contains("(2, 0) is asked for, of 2 heads and 3 terms"));
-  CHECK_THROWS_WITH(table(0, 3), contains("of 2 heads and 3 terms"));
+  CHECK_THROWS_WITH(table(2, 0), contains("head 2 and term 0, expected 0 to 1 and 0 to 2"));
+  CHECK_THROWS_WITH(table(0, 3), contains("expected 0 to 1 and 0 to 2"));
 }
 
 }  // namespace train_attention_table_tests

@@ -156,8 +156,9 @@ TEST_CASE("while averages answer, parameters are neither trained, copied nor wri
   mean.update();
   auto const weights = copied(vec<float const>(parameters.flat_values())), averages = copied(mean.flat_values());
   auto const refused = [](auto&& work) {
-    CHECK_THROWS_WITH(work(), contains("averages are in the place of the parameters, so these are neither trained, "
-                                       "saved nor written; exchange() them first"));
+    CHECK_THROWS_WITH(work(),
+                      contains("averages are in the place of the parameters, expected the parameters: averages are "
+                               "neither trained, saved nor written; exchange() them first"));
   };
   learner.accumulate(in, targets, 1);
   mean.in_use([&] {
@@ -186,9 +187,9 @@ TEST_CASE("what cannot be meant is refused in a sentence, and a failure leaves t
   test::small_run<cpu::backend> r;
   auto& parameters = r.learner.parameters();
   for (double const decay : {0.0, 1.0, -1.0, std::nan("")})
-    CHECK_THROWS_WITH(parameter_averages(r.ex, parameters, decay), contains("the decay is above 0 and below 1"));
+    CHECK_THROWS_WITH(parameter_averages(r.ex, parameters, decay), contains("expected above 0 and below 1"));
   parameter_averages mean(r.ex, parameters, 0.9);
-  CHECK_THROWS_WITH(mean.exchange(), contains("no average before the first update()"));
+  CHECK_THROWS_WITH(mean.exchange(), contains("exchange() before the first update()"));
   mean.update();
   mean.exchange();
   CHECK_THROWS_WITH(mean.update(), contains("while the averages are in the place of the parameters"));

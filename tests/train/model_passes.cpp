@@ -107,8 +107,8 @@ TEST_CASE("a batch that is too large, and a depth that is not planned for, are r
     b.passes.set_depth(2);
     CHECK(b.scores(in, false) == two);
   }
-  CHECK_THROWS_WITH(b.passes.set_depth(3), contains("memory is planned for 1 to 2"));
-  CHECK_THROWS_WITH(b.passes.set_depth(0), contains("memory is planned for 1 to 2"));
+  CHECK_THROWS_WITH(b.passes.set_depth(3), contains("expected 1 to 2, which memory is planned for"));
+  CHECK_THROWS_WITH(b.passes.set_depth(0), contains("expected 1 to 2, which memory is planned for"));
 }
 
 }  // namespace train_model_passes_tests

@@ -124,7 +124,7 @@ TEST_CASE("layers over rows and over graphs run, and compute all rows") {
   auto some = in;
   std::vector<index_t> const rows_of_two{0, 7};
   some.wanted = make_vec(rows_of_two.data(), index_t{2});
-  CHECK_THROWS_WITH(edges(some), contains("leave `wanted` of its input empty"));
+  CHECK_THROWS_WITH(edges(some), contains("`wanted` rows, expected none"));
 
   runner nodes(ex, relation_layer<double>({.width = 6, .heads = 2, .hidden = 8}), shape.dims);
   initialize(nodes.parameters(), 1);
@@ -133,7 +133,7 @@ TEST_CASE("layers over rows and over graphs run, and compute all rows") {
                                        tensor<double const, dyn, dyn>(relations.data(), 13, 12), shape.batch()};
   CHECK(nodes(of_nodes).extent(0) == 5);
   of_nodes.wanted = {some.wanted, some.wanted};
-  CHECK_THROWS_WITH(nodes(of_nodes), contains("leave `wanted` of its input empty"));
+  CHECK_THROWS_WITH(nodes(of_nodes), contains("`wanted` rows, expected none"));
 }
 
 // An input that has no rows to count.

@@ -15,8 +15,8 @@ using test::contains;
 TEST_CASE("an update of one share is its parts, whose fractions sum to one") {
   update_parts at({});
   at.expect_none();
-  CHECK_THROWS_WITH(at.expect_all(1), contains("finish() ends an update that accumulate() has begun"));
-  for (double const bad : {-0.1, 1.5}) CHECK_THROWS_WITH(at.expect_part(bad), contains("at least 0 and at most 1"));
+  CHECK_THROWS_WITH(at.expect_all(1), contains("finish() of no update, expected accumulate() before it"));
+  for (double const bad : {-0.1, 1.5}) CHECK_THROWS_WITH(at.expect_part(bad), contains("expected 0 to 1"));
   CHECK((at.is_first() && at.number() == 0));
   at.expect_part(0.25);
   at.add(0.25);
@@ -39,9 +39,9 @@ TEST_CASE("shares are begun in their order, and every part of all processes has 
   std::set<std::uint32_t> numbers;
   for (int const rank : {0, 1}) {
     update_parts at(shares_of(4, rank, 2));
-    CHECK_THROWS_WITH(at.expect_part(0.1), contains("a part belongs to a share"));
+    CHECK_THROWS_WITH(at.expect_part(0.1), contains("a part outside of any share"));
     for (auto s = at.shares().first; s < at.shares().last; ++s) {
-      CHECK_THROWS_WITH(at.expect_share(s + 1), contains("in their order"));
+      CHECK_THROWS_WITH(at.expect_share(s + 1), contains("in order, once an update"));
       at.expect_share(s);
       at.begin(s);
       CHECK((at.in_share() && at.in_first_share() == (s == at.shares().first) && at.is_first()));
@@ -50,7 +50,7 @@ TEST_CASE("shares are begun in their order, and every part of all processes has 
         CHECK(numbers.insert(at.number()).second);
         at.add(1.0 / 12);
       }
-      if (s + 1 < at.shares().last) CHECK_THROWS_WITH(at.expect_all(2), contains("after all shares"));
+      if (s + 1 < at.shares().last) CHECK_THROWS_WITH(at.expect_all(2), contains("the last share of this process"));
       at.end_share();
       CHECK(at.is_first());
     }

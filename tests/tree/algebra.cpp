@@ -318,18 +318,18 @@ TEST_CASE("misuse says what was expected") {
   std::vector<double> numbers(28), other(35);
   auto const x = a.over(numbers.data());
   tensor<double, dyn, dyn> const wrong(other.data(), 7, 5);
-  CHECK_THROWS_WITH(car(a, x, wrong), contains("a tree is (positions, fillers)"));
-  CHECK_THROWS_WITH(child(a, 2, x, x), contains("there is no such child"));
-  CHECK_THROWS_WITH(plant(a, vec<double const>(other.data(), 5), x), contains("another width"));
+  CHECK_THROWS_WITH(car(a, x, wrong), contains("a tree is (7, 5), expected (7, 4)"));
+  CHECK_THROWS_WITH(child(a, 2, x, x), contains("child 2, expected 0 to 1"));
+  CHECK_THROWS_WITH(plant(a, vec<double const>(other.data(), 5), x), contains("5 numbers of a filler, expected 4"));
   std::array<tensor<double const, dyn, dyn>, 3> const three{x, x, x};
   tensor<double, dyn, dyn, dyn> const slots(numbers.data(), 1, 7, 4);
   vec<double> const weights(other.data(), 2), weight(other.data(), 1);
-  CHECK_THROWS_WITH(blend(a, weights, slots, x), contains("one weight a slot"));
-  CHECK_THROWS_WITH(blend_grad(a, weights, slots, x, weights, slots),
-                    contains("blend_grad: there is not one weight a slot"));
-  CHECK_THROWS_WITH(blend_grad(a, weight, slots, x, weights, slots), contains("gradients have as many slots"));
+  CHECK_THROWS_WITH(blend(a, weights, slots, x), contains("blend: 2 weights, expected 1"));
+  CHECK_THROWS_WITH(blend_grad(a, weights, slots, x, weights, slots), contains("blend_grad: 2 weights, expected 1"));
+  CHECK_THROWS_WITH(blend_grad(a, weight, slots, x, weights, slots),
+                    contains("blend_grad: 2 gradients of weights, expected 1"));
   CHECK_THROWS_WITH(cons(a, three, vec<double const>(other.data(), 4), x),
-                    contains("more children than the branching"));
+                    contains("cons: 3 children, expected at most 2, the branching"));
 }
 
 }  // namespace tree_algebra_tests

@@ -80,10 +80,10 @@ TEST_CASE("fillers leave row 0 empty; one-hot fillers are unit vectors") {
   random_fillers(1, one_more.view());
   CHECK_NOTHROW(expect_orthonormal(one_more.read(), "fillers", 1));
   CHECK_THROWS_WITH(random_fillers(1, too_many.view()),
-                    contains("7 labels can be orthonormal in as many dimensions, not in 6"));
+                    contains("7 orthonormal labels of width 6, expected a width of 7 or more"));
   CHECK_NOTHROW(one_hot_fillers(one_more.view()));
   CHECK_THROWS_WITH(one_hot_fillers(too_many.view()),
-                    contains("7 labels can be orthonormal in as many dimensions, not in 6; make them wider"));
+                    contains("7 orthonormal labels of width 6, expected a width of 7 or more; make them wider"));
 }
 
 }  // namespace tree_roles_tests

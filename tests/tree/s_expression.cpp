@@ -129,7 +129,7 @@ TEST_CASE("a label that would be read as another tree is not written, and whatev
     made.open(label);
     made.close();
     made.close();
-    CHECK_THROWS_WITH(to_text(made.finish()), test::contains("which would be read as another tree"));
+    CHECK_THROWS_WITH(to_text(made.finish()), test::contains("it would be read as another tree"));
   }
   for (std::string const text : {"( a\fb c )", "( S \v )"}) CHECK(to_text(parse_tree(text)) == text);
 }

@@ -70,13 +70,13 @@ TEST_CASE("a builder makes the tree that its calls nest, missing children where 
 
 TEST_CASE("a builder used wrongly says how") {
   symbol_tree::builder b;
-  CHECK_THROWS_WITH(b.close(), contains("no node is open"));
-  CHECK_THROWS_WITH(b.open("A", 1), contains("order of their numbers"));
+  CHECK_THROWS_WITH(b.close(), contains("no node open"));
+  CHECK_THROWS_WITH(b.open("A", 1), contains("tree: child 1, expected 0, the root"));
   b.open("A");
-  CHECK_THROWS_WITH(b.finish(), contains("still open"));
+  CHECK_THROWS_WITH(b.finish(), contains("nodes open, expected none"));
   b.open("B", 1);
   b.close();
-  CHECK_THROWS_WITH(b.open("C", 1), contains("order of their numbers"));
+  CHECK_THROWS_WITH(b.open("C", 1), contains("children are opened in order"));
   b.close();
   CHECK_THROWS_WITH(b.open("D"), contains("one root"));
 }

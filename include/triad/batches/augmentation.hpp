@@ -32,7 +32,7 @@ struct augmentation {
   /// The random numbers that change the sample at this place in this epoch; none: it stays as it is.
   std::optional<random_stream> of(std::size_t place, std::uint64_t epoch) const {
     TRIAD_EXPECTS(!is_nan(rate) && rate >= 0 && rate <= 1,
-                  "augmentation: the rate is a probability from 0 to 1, and it is " + std::to_string(rate));
+                  "augmentation: rate is " + std::to_string(rate) + ", expected 0 to 1");
     // Philox maps (epoch, place) one to one, so no two samples share a stream; one shares that of a shuffle by chance
     // alone.
     auto const words = philox({low(epoch), high(epoch), low(place), high(place)}, seed);

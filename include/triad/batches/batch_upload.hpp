@@ -26,7 +26,8 @@ class batch_upload {
     auto here = here_.place(), there = there_.place();
     auto const put = [&]<class V>(std::vector<V> const& values, index_t count) {
       TRIAD_EXPECTS(count >= 0 && count <= static_cast<index_t>(values.size()),
-                    "batch_upload: there are not so many values");
+                    "batch_upload: " + std::to_string(count) + " values, expected 0 to " +
+                        std::to_string(values.size()) + ", as many as were given");
       auto const copy = here.template make<vec<V>>(count);
       std::copy_n(values.data(), count, copy.data_handle());
       return vec<V const>(there.template make<vec<V>>(count));

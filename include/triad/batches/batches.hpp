@@ -57,7 +57,7 @@ auto upload_both(Loader& batch, bool padded = false) {
   };
   TRIAD_EXPECTS(
       !padded || requires { batch.upload_padded(); },
-      "batches: this loader has no upload_padded(), so it pads no batch; leave `pad` away");
+      "batches: `pad` with a loader that has no upload_padded(), expected no padding; leave `pad` out");
   auto const both = upload();
   static_assert(
       requires { both.first, both.second; },
@@ -97,12 +97,10 @@ class batch_range {
 
   batch_range(Loader& batch, Data const& data, AddOne how, batches_options const& o)
       : loader_(batch), data_(data), add_one_(std::move(how)), count_(std::size(data)), options_(o) {
-    TRIAD_EXPECTS(o.most > 0, "batches: at most " + std::to_string(o.most) +
-                                  " samples a batch were asked for; it is 1 "
-                                  "or more");
+    TRIAD_EXPECTS(o.most > 0, "batches: most is " + std::to_string(o.most) + " samples a batch, expected 1 or more");
     if (!o.shuffle) return;
     TRIAD_EXPECTS(count_ <= std::numeric_limits<std::uint32_t>::max(),
-                  "batches: no more than 2^32 - 1 samples are shuffled");
+                  "batches: " + std::to_string(count_) + " samples to shuffle, expected at most 2^32 - 1");
     order_.resize(count_);
     for (std::size_t i = 0; i < count_; ++i) order_[i] = static_cast<std::uint32_t>(i);
     random_stream(*o.shuffle, o.epoch).shuffle(order_);
@@ -121,8 +119,8 @@ class batch_range {
   /// The samples of the batch by now: how many, and the place in the data of each.
   index_t samples() const { return static_cast<index_t>(next_ - first_); }
   std::size_t sample(index_t k) const {
-    TRIAD_EXPECTS(k >= 0 && k < samples(), "batches: sample " + std::to_string(k) + " of a batch of " +
-                                               std::to_string(samples()) + " is asked for");
+    TRIAD_EXPECTS(k >= 0 && k < samples(), "batches: sample " + std::to_string(k) + " of a batch, expected 0 to " +
+                                               std::to_string(samples() - 1));
     return place(first_ + static_cast<std::size_t>(k));
   }
 

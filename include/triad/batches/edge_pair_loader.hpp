@@ -65,8 +65,8 @@ class edge_pair_loader {
         waves_(position_waves(std::max(capacity.whole.max_nodes, positions),
                               checked_size("edge_pair_loader", {"width", width})),
                width, where) {
-    TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "edge_pair_loader: the tokens of the begin and of the end are " +
-                                                          std::to_string(begin_token) + " and " +
+    TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "edge_pair_loader: begin_token is " +
+                                                          std::to_string(begin_token) + " and end_token is " +
                                                           std::to_string(end_token) + ", expected 0 or more");
     sources_.resize(size(room_.pairs));
     for (auto* v : {&source_token_, &source_position_, &source_self_}) v->resize(size(room_.source.nodes));

@@ -18,6 +18,14 @@
 
 namespace triad {
 
+namespace detail {
+inline void expect_query(char const* what, index_t source, index_t target, index_t nodes) {
+  TRIAD_EXPECTS(source >= 0 && source < nodes && target >= 0 && target < nodes,
+                std::string("graph_loader: ") + what + " about nodes " + std::to_string(source) + " and " +
+                    std::to_string(target) + ", expected nodes 0 to " + std::to_string(nodes - 1));
+}
+}  // namespace detail
+
 /// The label of the edge from one node to another; labels are counted from 1, since 0 means that there is no edge.
 struct labelled_edge {
   index_t source, label, target;
@@ -76,8 +84,7 @@ class graph_loader {
   /// -1). Returns where its labels are: label of edge (i, j) at i * n + j.
   index_t* add(index_t n, index_t source, index_t target, index_t answer) {
     graphs_.expect_room(n);
-    TRIAD_EXPECTS(source >= 0 && source < n && target >= 0 && target < n,
-                  "graph_loader: the question names a node that is not there");
+    detail::expect_query("a question", source, target, n);
     auto const first = last_ = graphs_.add(n);
     auto const g = size(first.graphs);
     query_edge_[g] = first.rows + source * n + target;
@@ -91,13 +98,12 @@ class graph_loader {
 
   /// One more question about the graph that was added last, behind that of every graph of the batch.
   void ask(further_question const& q) {
-    TRIAD_EXPECTS(graphs_.has_room_to_ask(), "graph_loader: there is no room for another question: it has " +
-                                                 std::to_string(dims().further) + " beyond one for each of " +
-                                                 std::to_string(dims().graphs) +
-                                                 " graphs; capacity.further says how many there may be");
+    TRIAD_EXPECTS(graphs_.has_room_to_ask(), "graph_loader: another question after " + std::to_string(dims().further) +
+                                                 " further ones of " + std::to_string(dims().graphs) +
+                                                 " graphs, expected room for it; make capacity.further larger");
     index_t const rows = dims().rows - last_.rows, n = dims().nodes - last_.nodes;
-    TRIAD_EXPECTS(rows == n * n && q.ask.source >= 0 && q.ask.source < n && q.ask.target >= 0 && q.ask.target < n,
-                  "graph_loader: the question names a node that is not there");
+    TRIAD_EXPECTS(rows == n * n, "graph_loader: a further question before any graph, expected add() first");
+    detail::expect_query("a further question", q.ask.source, q.ask.target, n);
     auto const at = size(graphs_.ask());
     further_edge_[at] = last_.rows + q.ask.source * n + q.ask.target;
     further_source_[at] = last_.nodes + q.ask.source;
@@ -112,19 +118,17 @@ class graph_loader {
     auto const text = [](index_t v) { return std::to_string(v); };
     auto const expect_label = [&](index_t i, index_t label, index_t j) {
       TRIAD_EXPECTS(label > 0, "graph_loader: the label of edge (" + text(i) + ", " + text(j) + ") is " + text(label) +
-                                   "; labels are 1 or more, since 0 means that there is no edge");
+                                   ", expected 1 or more: 0 means that there is no edge");
     };
     TRIAD_EXPECTS(g.node_labels.empty() || static_cast<index_t>(g.node_labels.size()) == g.nodes,
-                  "graph_loader: " + text(static_cast<index_t>(g.node_labels.size())) +
-                      " labels of nodes are given to " + text(g.nodes) + " nodes; give one each, or none");
-    for (auto const& q : g.further)
-      TRIAD_EXPECTS(q.ask.source >= 0 && q.ask.source < g.nodes && q.ask.target >= 0 && q.ask.target < g.nodes,
-                    "graph_loader: a further question names a node that is not there");
+                  "graph_loader: " + std::to_string(g.node_labels.size()) + " labels of nodes, expected " +
+                      text(g.nodes) + ", one for each, or none");
+    for (auto const& q : g.further) detail::expect_query("a further question", q.ask.source, q.ask.target, g.nodes);
     graphs_.expect_room(g.nodes, static_cast<index_t>(g.further.size()));
     for (auto const& e : g.edges) {
       TRIAD_EXPECTS(e.source >= 0 && e.source < g.nodes && e.target >= 0 && e.target < g.nodes,
-                    "graph_loader: edge (" + text(e.source) + ", " + text(e.target) + ") is none of a graph of " +
-                        text(g.nodes) + " nodes, which are counted from 0");
+                    "graph_loader: edge (" + text(e.source) + ", " + text(e.target) + "), expected nodes 0 to " +
+                        text(g.nodes - 1));
       expect_label(e.source, e.label, e.target);
       if (g.inverse) expect_label(e.target, g.inverse(e.label), e.source);
     }
@@ -213,10 +217,9 @@ class graph_loader {
       return static_cast<double>(std::count_if(begin, begin + count, [](index_t answer) { return answer >= 0; }));
     };
     double const graphs = known(target_.begin(), b), others = known(further_answer_.begin(), f);
-    TRIAD_EXPECTS(
-        graphs > 0 || others == 0 || further_weight_ == 0,
-        "graph_loader: no graph of this batch has an answer to its own question, so that its further questions "
-        "weigh nothing; give one of a graph's questions as its own");
+    TRIAD_EXPECTS(graphs > 0 || others == 0 || further_weight_ == 0,
+                  "graph_loader: no graph of this batch has an answer to its own question, expected one: further "
+                  "questions alone weigh nothing; give one of a graph's questions as its own");
     further_share_[0] = graphs > 0 ? further_weight_ * others / graphs : 0;
   }
 

@@ -39,9 +39,9 @@ class pair_loader {
         waves_(half_waves(std::max(capacity.longest_source, capacity.longest_target),
                           checked_size("pair_loader", {"width", width})),
                width, where) {
-    TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "pair_loader: the tokens of the begin and of the end are " +
-                                                          std::to_string(begin_token) + " and " +
-                                                          std::to_string(end_token) + ", expected 0 or more");
+    TRIAD_EXPECTS(begin_token >= 0 && end_token >= 0, "pair_loader: begin_token is " + std::to_string(begin_token) +
+                                                          " and end_token is " + std::to_string(end_token) +
+                                                          ", expected 0 or more");
   }
 
   void clear() { dims_ = {}; }

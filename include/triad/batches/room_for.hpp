@@ -82,9 +82,9 @@ template <class Data, class SizeOf = nodes_of_sample>
     data[0];
   }
 auto room_for(Data const& data, index_t most, SizeOf size_of = {}) {
-  TRIAD_EXPECTS(std::size(data) > 0 && most > 0, "room_for: room for " + std::to_string(most) + " of " +
+  TRIAD_EXPECTS(std::size(data) > 0 && most > 0, "room_for: " + std::to_string(most) + " of " +
                                                      std::to_string(std::size(data)) +
-                                                     " samples is asked for; both are 1 or more");
+                                                     " samples, expected 1 or more of 1 or more");
   std::vector<std::vector<index_t>> lists;
   auto room = detail::dims_of_size(size_of(data[0]));
   for (std::size_t i = 0; i < std::size(data); ++i) {

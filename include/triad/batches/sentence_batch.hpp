@@ -81,7 +81,7 @@ template <backend Ex, class T>
 void parse_loss(Ex& ex, arena& scratch, arc_cross_entropy_options const& arcs, graph_batch const& graphs,
                 parse_scores<T> const& scores, parse_answers const& answers, vec<T> loss, vec<T> parts,
                 parse_scores<T> const& d) {
-  TRIAD_EXPECTS(parts.extent(0) == 5, "parse_loss: there are five parts");
+  expect_shape("parse_loss", "parts", parts, {5});
   auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null while measuring
   arc_cross_entropy(ex, scratch, arcs, graphs, vec<T const>(scores.parent), answers.parent, part(0), d.parent);
   cross_entropy(ex, scores.labels.role, answers.role, part(1), d.labels.role);

@@ -44,7 +44,8 @@ class sentence_columns {
                                                    " of a sentence is " + std::to_string(token(bad)) +
                                                    ", expected 0 or more");
     TRIAD_EXPECTS(bad == n, std::string(loader_) + ": the parent of token " + std::to_string(bad) + " is " +
-                                std::to_string(parent(bad)) + ", which is no token of its sentence");
+                                std::to_string(parent(bad)) + ", expected a token of its sentence, 0 to " +
+                                std::to_string(n - 1) + ", or -1 for none");
   }
   graph_dims const& dims() const { return graphs_.dims(); }
 
@@ -55,8 +56,9 @@ class sentence_columns {
     bool stands = true;
     for (index_t i = 0; i < n; ++i) stands = stands && position(i) >= 0 && position(i) < positions_;
     if (!stands) graphs_.take_back(first);
-    TRIAD_EXPECTS(stands, std::string(loader_) + ": a token's position is none of the " + std::to_string(positions_) +
-                              " that there are; give it more positions");
+    TRIAD_EXPECTS(stands, std::string(loader_) + ": the position of a token is outside 0 to " +
+                              std::to_string(positions_ - 1) +
+                              ", expected one of those; give the loader more positions");
     lay(n, first, token, position);
     return first;
   }

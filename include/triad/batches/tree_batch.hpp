@@ -67,9 +67,8 @@ struct tree_batch {
     t.empty_tree = empty_tree;
     t.recency = recency;
     auto const rows = [&](tensor<T const, dyn, dyn, dyn> const& v, index_t columns) {
-      TRIAD_EXPECTS(
-          k < v.extent(0),
-          "tree_batch: there is noise for fewer steps than the machine takes: none for step " + std::to_string(k));
+      TRIAD_EXPECTS(k < v.extent(0), "tree_batch: noise of " + std::to_string(v.extent(0)) + " steps, expected " +
+                                         std::to_string(k + 1) + " or more, one for each step of the machine");
       return make_matrix(v.data_handle() + k * v.extent(1) * v.extent(2), v.extent(1), columns, v.extent(2));
     };
     if (operation_noise.size() != 0) t.operation_noise = rows(operation_noise, operation_noise.extent(2));

@@ -120,12 +120,16 @@ class tree_loader {
     auto const place = [&](auto const& tree, std::vector<index_t>& to) {
       std::fill_n(to.begin() + first, count, index_t{0});
       for (auto const& node : tree) {
-        TRIAD_EXPECTS(node.position >= 0 && node.position < count && node.filler > 0 && node.filler < z_.symbols,
-                      "tree_loader: a node lies deeper than the roles, or its symbol is none");
+        TRIAD_EXPECTS(node.position >= 0 && node.position < count,
+                      "tree_loader: a node at position " + std::to_string(node.position) + ", expected 0 to " +
+                          std::to_string(count - 1) + "; give the loader deeper trees");
+        TRIAD_EXPECTS(
+            node.filler > 0 && node.filler < z_.symbols,
+            "tree_loader: symbol " + std::to_string(node.filler) + ", expected 1 to " + std::to_string(z_.symbols - 1));
         auto& here = to[size(first + node.position)];
-        TRIAD_EXPECTS(here == 0, "tree_loader: position " + std::to_string(node.position) + " of a tree has symbol " +
-                                     std::to_string(here) + " and then symbol " + std::to_string(node.filler) +
-                                     "; a position has one node");
+        TRIAD_EXPECTS(here == 0, "tree_loader: position " + std::to_string(node.position) + " of a tree has symbols " +
+                                     std::to_string(here) + " and " + std::to_string(node.filler) +
+                                     ", expected one node at a position");
         here = node.filler;
       }
     };

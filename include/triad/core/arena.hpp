@@ -105,8 +105,8 @@ class arena {
       for (std::size_t r = 0; r < Given; ++r) {
         constexpr auto known = [](std::size_t axis) { return Extents::static_extent(axis); };
         TRIAD_EXPECTS(known(r) == unknown || static_cast<index_t>(known(r)) == given[r],
-                      "arena: a size is " + std::to_string(known(r)) + " by the type, and " + std::to_string(given[r]) +
-                          " was given");
+                      "arena: a size is " + std::to_string(given[r]) + ", expected " + std::to_string(known(r)) +
+                          ", the size in the type");
       }
   }
   template <class Extents>

@@ -14,7 +14,7 @@ class scratch_place {
   constexpr scratch_place(arena* place = nullptr) : place_(place) {}
 
   constexpr arena& operator*() const {
-    TRIAD_EXPECTS(place_ != nullptr, "call: there is no scratch memory; give call::scratch an arena");
+    TRIAD_EXPECTS(place_ != nullptr, "call: no scratch memory, expected an arena; set call::scratch");
     return *place_;
   }
   constexpr arena* operator->() const { return &**this; }
@@ -32,7 +32,9 @@ struct call {
 
   /// The call of child i, 0 <= i < 255, at most eight levels deep.
   constexpr call child(index_t i) const {
-    TRIAD_EXPECTS(i >= 0 && i < most_repeats && path >> 56 == 0, "call: at most 255 children a level and eight levels");
+    TRIAD_EXPECTS(i >= 0 && i < most_repeats,
+                  "call: child " + std::to_string(i) + ", expected 0 to " + std::to_string(most_repeats - 1));
+    TRIAD_EXPECTS(path >> 56 == 0, "call: a ninth level of children, expected at most eight levels");
     call c = *this;
     c.path = path << 8 | static_cast<std::uint64_t>(i + 1);
     return c;

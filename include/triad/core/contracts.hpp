@@ -22,7 +22,33 @@ struct contract_violation : std::logic_error {
   throw contract_violation(message + " (" + file + ":" + std::to_string(line) + ")");
 }
 
-/// What is said of a row whose class is none of `classes`.
+namespace detail {
+[[noreturn]] inline void extent_violated(char const* operation, char const* what, long long got, long long want,
+                                         char const* file, int line) {
+  violated(std::string(operation) + ": " + std::to_string(got) + " " + what + ", expected " + std::to_string(want),
+           file, line);
+}
+[[noreturn]] inline void heads_violated(char const* operation, long long width, long long heads, char const* file,
+                                        int line) {
+  violated(std::string(operation) + ": heads are " + std::to_string(heads) + " and width is " + std::to_string(width) +
+               ", expected 1 or more heads that divide the width",
+           file, line);
+}
+}  // namespace detail
+
+/// Throws "OPERATION: GOT WHAT, expected WANT" where the two differ, with the place of the call.
+constexpr void expect_extent(char const* operation, char const* what, long long got, long long want,
+                             char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if (got != want) detail::extent_violated(operation, what, got, want, file, line);
+}
+
+/// Throws where `heads` is not positive or does not divide a width of 1 or more.
+constexpr void expect_heads(char const* operation, long long width, long long heads,
+                            char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if (!(heads > 0 && width > 0 && width % heads == 0)) detail::heads_violated(operation, width, heads, file, line);
+}
+
+/// The message about a row whose target is not one of `classes`.
 inline std::string target_outside(char const* operation, long long row, long long target, long long classes) {
   return std::string(operation) + ": the target of row " + std::to_string(row) + " is " + std::to_string(target) +
          ", expected a class below " + std::to_string(classes);

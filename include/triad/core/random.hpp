@@ -104,7 +104,7 @@ class random_stream {
   /// Uniform in 0 .. count-1, without bias.  count is 1 or more.
   constexpr std::uint32_t below(std::uint32_t count) {
     TRIAD_EXPECTS(count > 0,
-                  "random_stream: there is no number below 0; are the data that it is to choose from empty?");
+                  "random_stream: a number below 0, expected a bound of 1 or more; are the data to choose from empty?");
     std::uint64_t product = std::uint64_t{bits()} * count;
     while (static_cast<std::uint32_t>(product) < (0u - count) % count) product = std::uint64_t{bits()} * count;
     return static_cast<std::uint32_t>(product >> 32);

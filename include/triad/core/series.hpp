@@ -22,7 +22,8 @@ struct series {
   static constexpr bool by_index = std::is_invocable_v<Plan const&, arena&, index_t>;
 
   auto at(index_t k) const {
-    TRIAD_EXPECTS(slots > 0 && k >= 0, "series: there is no piece");
+    TRIAD_EXPECTS(slots > 0 && k >= 0, "series: piece " + std::to_string(k) + " of " + std::to_string(slots) +
+                                           " slots, expected a piece from 0 on and 1 slot or more");
     auto* const begin = static_cast<std::byte*>(memory.base());
     auto place = begin != nullptr ? arena(begin + static_cast<std::size_t>(k % slots) * stride, stride) : arena();
     return make(place, k);

@@ -41,9 +41,8 @@ namespace detail {
                            std::to_string(size.most));
 }
 [[noreturn]] inline void refuse_other_size(char const* owner, named_size const& size, index_t known) {
-  throw contract_violation(std::string(owner) + ": " + size.name + " is " + std::to_string(known) +
-                           " by the type, and " + std::to_string(size.value) +
-                           " was given; leave it out, or give the same");
+  throw contract_violation(std::string(owner) + ": " + size.name + " is " + std::to_string(size.value) + ", expected " +
+                           std::to_string(known) + ", the size in the type; leave it out, or give the same");
 }
 }  // namespace detail
 
@@ -81,8 +80,8 @@ constexpr extents<D, H> width_and_heads(char const* owner, index_t width, index_
   if (H == dyn && heads == not_given) heads = 1;
   auto const both = extents_of<D, H>(owner, {"width", width}, {"heads", heads});
   if (both.extent(0) % both.extent(1) != 0)
-    throw contract_violation(std::string(owner) + ": width " + std::to_string(both.extent(0)) +
-                             " must be a multiple of the heads, which are " + std::to_string(both.extent(1)));
+    throw contract_violation(std::string(owner) + ": heads are " + std::to_string(both.extent(1)) + " and width is " +
+                             std::to_string(both.extent(0)) + ", expected heads that divide the width");
   return both;
 }
 
@@ -98,7 +97,7 @@ constexpr double dropout_rate(char const* owner, double rate) {
 constexpr index_t checked_product(char const* owner, char const* name, index_t a, index_t b) {
   if (a != 0 && b > std::numeric_limits<index_t>::max() / a)
     throw contract_violation(std::string(owner) + ": " + name + " are " + std::to_string(a) + " times " +
-                             std::to_string(b) + ", more than can be numbered");
+                             std::to_string(b) + ", expected a product below 2^63");
   return a * b;
 }
 

@@ -65,7 +65,8 @@ constexpr tensor<T, dyn, dyn> as_column(vec<T> v) {
 template <index_t Columns = dyn, class View>
 constexpr tensor<typename View::element_type, dyn, Columns> reshape(View v, index_t rows, index_t columns) {
   TRIAD_EXPECTS(rows >= 0 && columns >= 0 && rows * columns <= static_cast<index_t>(v.size()),
-                "reshape: more numbers are asked for than the view has");
+                "reshape: " + std::to_string(rows) + " x " + std::to_string(columns) + " values, expected 0 to " +
+                    std::to_string(v.size()) + ", the size of the view");
   return tensor<typename View::element_type, dyn, Columns>(v.data_handle(), rows, columns);
 }
 /// All numbers of a contiguous view as a matrix of one row.
@@ -128,7 +129,7 @@ constexpr bool lies_within(index_t first, index_t count, index_t all) {
 }
 inline std::string block_text(char const* what, index_t first, index_t count, index_t all) {
   return std::string(what) + ": " + std::to_string(count) + " from " + std::to_string(first) +
-         " on are asked for, and there are " + std::to_string(all);
+         " on, expected a block within " + std::to_string(all);
 }
 }  // namespace detail
 
@@ -156,6 +157,58 @@ constexpr bool same_shape(A const& a, B const& b) {
   for (std::size_t r = 0; r < A::rank(); ++r)
     if (a.extent(r) != b.extent(r)) return false;
   return true;
+}
+
+namespace detail {
+/// "(3, 4)"
+inline std::string extents_text(index_t const* extents, std::size_t rank) {
+  std::string text = "(";
+  for (std::size_t r = 0; r < rank; ++r) text += (r == 0 ? "" : ", ") + std::to_string(extents[r]);
+  return text + ")";
+}
+[[noreturn]] inline void shape_violated(char const* operation, char const* what, index_t const* got,
+                                        index_t const* want, std::size_t rank, char const* file, int line) {
+  violated(std::string(operation) + ": " + what + " is " + extents_text(got, rank) + ", expected " +
+               extents_text(want, rank),
+           file, line);
+}
+}  // namespace detail
+
+/// Throws "OPERATION: WHAT is (3, 4), expected (3, 5)" where a view has another shape, with the place of the call.
+template <class View>
+constexpr void expect_shape(char const* operation, char const* what, View const& view,
+                            index_t const (&want)[View::rank()], char const* file = __builtin_FILE(),
+                            int line = __builtin_LINE()) {
+  bool same = true;
+  for (std::size_t r = 0; r < View::rank(); ++r) same = same && view.extent(r) == want[r];
+  if (same) return;
+  index_t got[View::rank()]{};
+  for (std::size_t r = 0; r < View::rank(); ++r) got[r] = view.extent(r);
+  detail::shape_violated(operation, what, got, want, View::rank(), file, line);
+}
+
+/// The same where the shape is that of another view.
+template <class View, class Other>
+constexpr void expect_same_shape(char const* operation, char const* what, View const& view, Other const& other,
+                                 char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  static_assert(View::rank() == Other::rank());
+  if (same_shape(view, other)) return;
+  index_t got[View::rank()]{}, want[View::rank()]{};
+  for (std::size_t r = 0; r < View::rank(); ++r) {
+    got[r] = view.extent(r);
+    want[r] = other.extent(r);
+  }
+  detail::shape_violated(operation, what, got, want, View::rank(), file, line);
+}
+
+/// Throws where the columns of a matrix do not lie next to each other.
+template <class View>
+constexpr void expect_unit_stride(char const* operation, char const* what, View const& view,
+                                  char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if (view.stride(1) != 1)
+    violated(std::string(operation) + ": " + what + " has a column stride of " + std::to_string(view.stride(1)) +
+                 ", expected 1",
+             file, line);
 }
 
 /// True where the extents are known at compile time and differ: what a static_assert in an operation asks.

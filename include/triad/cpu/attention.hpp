@@ -30,7 +30,9 @@ std::size_t tile_bytes(attention_sequences const& s, index_t tiles) {
 /// Memory was measured with what a batch says of itself.
 inline void expect_measured(sequence_batch const& keys) {
   for (index_t b = 0; b < keys.count; ++b)
-    TRIAD_EXPECTS(keys.size(b) <= keys.longest, "attention: a sequence is longer than its batch's `longest` says");
+    TRIAD_EXPECTS(keys.size(b) <= keys.longest, "attention: sequence " + std::to_string(b) + " has " +
+                                                    std::to_string(keys.size(b)) + " keys, expected at most " +
+                                                    std::to_string(keys.longest) + ", the batch's `longest`");
 }
 
 /// f(head, bits of dropout, memory of the thread) for every head of every sequence.

@@ -155,7 +155,9 @@ void do_triangle_step(backend& ex, triangle_form form, index_t heads, triangle_p
     return reference::do_triangle_step(ex, form, heads, x, at, wanted, o, ws);
   for (index_t b = 0; b < at.sources.dims.graphs; ++b)
     TRIAD_EXPECTS(at.sources.size(b) <= at.sources.dims.max_nodes,
-                  "triangle_step: a graph is larger than its batch's `max_nodes` says");
+                  "triangle_step: graph " + std::to_string(b) + " has " + std::to_string(at.sources.size(b)) +
+                      " nodes, expected at most " + std::to_string(at.sources.dims.max_nodes) +
+                      ", the batch's `max_nodes`");
   index_t const width = o.extent(1) / heads;
   with_triangle_form(form, [&](auto own_key, auto right_value) {
     parallel_rows(ex, o.extent(0), stepping::edges, [&](index_t first, index_t count, int thread) {

@@ -16,6 +16,7 @@
 #include "triad/core/contracts.hpp"
 #include "triad/core/finite.hpp"
 #include "triad/core/mdspan.hpp"
+#include "triad/core/views.hpp"
 
 namespace triad {
 
@@ -103,14 +104,15 @@ class arborescence_search {
 template <class T>
 std::vector<index_t> maximum_arborescence(matrix<T const> score, roots how_many = roots::any) {
   auto const n = score.extent(0);
-  TRIAD_EXPECTS(score.extent(1) == n, "maximum_arborescence: the scores need one row and one column a node");
+  expect_shape("maximum_arborescence", "score", score, {n, n});
   auto const at = [](index_t i) { return static_cast<std::size_t>(i); };
   std::vector<std::vector<double>> weight(at(n + 1), std::vector<double>(at(n + 1), below_all<double>));
   double largest = 0;
   for (index_t i = 0; i < n; ++i)
     for (index_t j = 0; j < n; ++j) {
       auto const s = static_cast<double>(score(i, j));
-      TRIAD_EXPECTS(is_finite(s), "maximum_arborescence: a score is not finite");
+      TRIAD_EXPECTS(is_finite(s), "maximum_arborescence: the score of node " + std::to_string(i) + " and parent " +
+                                      std::to_string(j) + " is " + std::to_string(s) + ", expected a finite number");
       largest = std::max(largest, std::abs(s));
       weight[at(i == j ? 0 : j + 1)][at(i + 1)] = s;
     }

@@ -61,19 +61,28 @@ class beam_search {
   beam_search(index_t sentences, index_t vocabulary, beam_search_options options)
       : most_(sentences), v_(vocabulary), k_(options.beam), options_(std::move(options)) {
     auto const token = [&](index_t t) { return t >= 0 && t < vocabulary; };
-    TRIAD_EXPECTS(sentences >= 0 && k_ > 0, "beam_search: a beam holds one hypothesis at least");
+    TRIAD_EXPECTS(k_ > 0, "beam_search: beam is " + std::to_string(k_) + ", expected 1 or more");
+    TRIAD_EXPECTS(sentences >= 0, "beam_search: sentences are " + std::to_string(sentences) + ", expected 0 or more");
     TRIAD_EXPECTS(options_.n_best > 0 && options_.n_best <= k_,
-                  "beam_search: n_best is at least 1 and at most the beam");
+                  "beam_search: n_best is " + std::to_string(options_.n_best) + ", expected 1 to " +
+                      std::to_string(k_) + ", the beam");
     TRIAD_EXPECTS(options_.shortest >= 0 && options_.shortest <= options_.longest,
-                  "beam_search: shortest is at least 0 and at most longest");
+                  "beam_search: shortest is " + std::to_string(options_.shortest) + ", expected 0 to " +
+                      std::to_string(options_.longest) + ", the longest");
     TRIAD_EXPECTS(options_.longest <= largest_size, "beam_search: longest is " + std::to_string(options_.longest) +
                                                         " tokens, expected 0 to " + std::to_string(largest_size));
-    TRIAD_EXPECTS(is_finite(options_.length_penalty), "beam_search: the length penalty is no number");
-    TRIAD_EXPECTS(token(options_.end) && options_.begin >= 0,
-                  "beam_search: the end is no token of the vocabulary, or the begin is none");
-    TRIAD_EXPECTS(std::all_of(options_.forbidden.begin(), options_.forbidden.end(),
-                              [&](index_t t) { return token(t) && t != options_.end; }),
-                  "beam_search: a forbidden token is none of the vocabulary, or the end");
+    TRIAD_EXPECTS(
+        is_finite(options_.length_penalty),
+        "beam_search: length_penalty is " + std::to_string(options_.length_penalty) + ", expected a finite number");
+    TRIAD_EXPECTS(token(options_.end), "beam_search: end is " + std::to_string(options_.end) +
+                                           ", expected a token of the vocabulary, 0 to " + std::to_string(v_ - 1));
+    TRIAD_EXPECTS(options_.begin >= 0,
+                  "beam_search: begin is " + std::to_string(options_.begin) + ", expected 0 or more");
+    for (index_t const t : options_.forbidden)
+      TRIAD_EXPECTS(token(t) && t != options_.end, "beam_search: forbidden token " + std::to_string(t) +
+                                                       ", expected a token of the vocabulary, 0 to " +
+                                                       std::to_string(v_ - 1) + ", other than the end, " +
+                                                       std::to_string(options_.end));
     allowed_.assign(size(v_), 1);
     for (index_t const t : options_.forbidden) allowed_[size(t)] = 0;
     auto const room = [](char const* what, index_t a, index_t b) {
@@ -95,7 +104,9 @@ class beam_search {
 
   /// Begins with another batch, in the same memory.
   void restart(index_t sentences) {
-    TRIAD_EXPECTS(sentences >= 0 && sentences <= most_, "beam_search: there is no room for so many sentences");
+    TRIAD_EXPECTS(sentences >= 0 && sentences <= most_, "beam_search: " + std::to_string(sentences) +
+                                                            " sentences, expected 0 to " + std::to_string(most_) +
+                                                            ", the most that it was made for");
     sentences_ = sentences, step_ = 0, open_ = sentences;
     std::fill(ends_.begin(), ends_.end(), index_t{0});
     std::fill(longest_.begin(), longest_.end(), options_.longest);
@@ -107,8 +118,11 @@ class beam_search {
   }
   /// Before the first step: a bound for one sentence, where it is lower than that of all.
   void limit(index_t sentence, index_t longest) {
-    TRIAD_EXPECTS(sentence >= 0 && sentence < sentences_ && step_ == 0,
-                  "beam_search: limits are of sentences, and set before the first step");
+    TRIAD_EXPECTS(sentence >= 0 && sentence < sentences_, "beam_search: a limit of sentence " +
+                                                              std::to_string(sentence) + ", expected 0 to " +
+                                                              std::to_string(sentences_ - 1));
+    TRIAD_EXPECTS(step_ == 0, "beam_search: a limit after " + std::to_string(step_) +
+                                  " steps, expected before the first; restart() first");
     longest_[size(sentence)] = std::clamp(longest, options_.shortest, options_.longest);
   }
 
@@ -137,8 +151,8 @@ class beam_search {
   void advance(Logits logits) {
     using T = element_t<Logits>;
     auto const x = matrix<T const>(as_matrix(logits));
-    TRIAD_EXPECTS(!done(), "beam_search: all sentences are over");
-    TRIAD_EXPECTS(x.extent(0) == rows() && x.extent(1) == v_, "beam_search: logits are (rows, vocabulary)");
+    TRIAD_EXPECTS(!done(), "beam_search: a step after all sentences have ended, expected none; restart() for others");
+    expect_shape("beam_search", "logits", x, {rows(), v_});
     for (index_t r = 0; r < rows(); ++r)
       if (live_[size(r)] != 0) log_total_[size(r)] = log_total(x, r);
     for (index_t s = 0; s < sentences_; ++s) {
@@ -152,7 +166,8 @@ class beam_search {
 
   /// The finished hypotheses of a sentence, best first: up to n_best, fewer where there are no more.
   std::vector<hypothesis> best(index_t sentence) const {
-    TRIAD_EXPECTS(sentence >= 0 && sentence < sentences_, "beam_search: there is no such sentence");
+    TRIAD_EXPECTS(sentence >= 0 && sentence < sentences_, "beam_search: sentence " + std::to_string(sentence) +
+                                                              ", expected 0 to " + std::to_string(sentences_ - 1));
     auto const first = finished_.begin() + sentence * k_;
     std::vector<finish> found(first, first + ends_[size(sentence)]);
     std::stable_sort(found.begin(), found.end(), [](finish const& a, finish const& b) { return a.score > b.score; });

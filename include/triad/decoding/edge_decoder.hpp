@@ -13,6 +13,8 @@
 
 #include "triad/batches/batch_upload.hpp"
 #include "triad/core/backend.hpp"
+#include "triad/core/batch_sizes.hpp"
+#include "triad/core/views.hpp"
 #include "triad/decoding/edge_decoding.hpp"
 #include "triad/decoding/steps.hpp"
 
@@ -66,10 +68,14 @@ class edge_decoder {
   /// Reads the sources of a batch; `in` must stay until the last step.
   void begin(values const& w, edge_pair_batch<T> const& in) {
     TRIAD_EXPECTS(in.sizes.pairs <= room_.sources.pairs && fits(in.sizes.source, room_.sources.source),
-                  "edge_decoder: the batch is larger than the room");
-    TRIAD_EXPECTS(in.source_mask.empty(), "edge_decoder: sources lie side by side, without padding");
+                  "edge_decoder: a batch of " + detail::dims_text(in.sizes) + ", expected at most " +
+                      detail::dims_text(room_.sources) + ", the room");
+    TRIAD_EXPECTS(
+        in.source_mask.empty(),
+        "edge_decoder: a batch with padding, expected sources next to each other; upload() instead of upload_padded()");
     TRIAD_EXPECTS(pass_.relational() || in.source.waves.extent(0) >= room_.longest,
-                  "edge_decoder: the batch has waves for fewer positions than hypotheses may have");
+                  "edge_decoder: waves for " + std::to_string(in.source.waves.extent(0)) + " positions, expected " +
+                      std::to_string(room_.longest) + " or more, the longest hypothesis");
     in_ = in;
     sizes_ = in.sizes;
     memory_.memory().to_host(source_.data(), in.source.graphs.size.data_handle(), size(sizes_.pairs) * sizeof(index_t));
@@ -111,7 +117,9 @@ class edge_decoder {
 
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
   static edge_decoder_room const& checked(edge_decoder_room const& room) {
-    TRIAD_EXPECTS(room.beam > 0 && room.longest > 0, "edge_decoder: a hypothesis and a token of it at least need room");
+    TRIAD_EXPECTS(room.beam > 0 && room.longest > 0, "edge_decoder: room for " + std::to_string(room.beam) +
+                                                         " hypotheses of " + std::to_string(room.longest) +
+                                                         " tokens, expected 1 or more of each");
     return room;
   }
   static std::size_t bytes_kept(pass const& p, edge_decoder_room const& room) {
@@ -132,7 +140,7 @@ class edge_decoder {
     index_t const t = host_.tokens, count = slots();
     bool same = true;
     for (index_t h = 0; h < count; ++h) same = same && host_.parent[size(h)] / room_.beam == h / room_.beam;
-    TRIAD_EXPECTS(same, "edge_decoder: a hypothesis goes on from one of the same source");
+    TRIAD_EXPECTS(same, "edge_decoder: the parent of a hypothesis is of another source, expected one of its own");
     std::copy_n(owner_.begin(), count * t, before_.begin());
     auto place = left_.begin();
     index_t row = 0;

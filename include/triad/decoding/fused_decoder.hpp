@@ -15,6 +15,7 @@
 
 #include "triad/batches/batch_upload.hpp"
 #include "triad/core/backend.hpp"
+#include "triad/core/batch_sizes.hpp"
 #include "triad/core/scratch.hpp"
 #include "triad/core/views.hpp"
 #include "triad/decoding/steps.hpp"
@@ -60,9 +61,11 @@ class fused_decoder {
   void begin(values const& w, pair_batch<T> const& in) {
     TRIAD_EXPECTS(in.sizes.pairs <= room_.sources.pairs && in.sizes.source_rows <= room_.sources.source_rows &&
                       in.sizes.longest_source <= room_.sources.longest_source,
-                  "fused_decoder: the batch is larger than the room");
+                  "fused_decoder: a batch of " + detail::dims_text(in.sizes) + ", expected at most " +
+                      detail::dims_text(room_.sources) + ", the room");
     TRIAD_EXPECTS(in.waves.extent(0) >= room_.longest || !model_.positions,
-                  "fused_decoder: the batch has waves for fewer positions than hypotheses may have");
+                  "fused_decoder: waves for " + std::to_string(in.waves.extent(0)) + " positions, expected " +
+                      std::to_string(room_.longest) + " or more, the longest hypothesis");
     in_ = in;
     sizes_ = in.sizes;
     host_.begin(slots());

@@ -37,7 +37,8 @@ struct decoding_steps {
         token(static_cast<std::size_t>(most_slots)),
         parent(token),
         logits_(static_cast<std::size_t>(most_slots * v)) {
-    TRIAD_EXPECTS(beam > 0 && longest > 0, "decoder: a hypothesis and a token of it at least need room");
+    TRIAD_EXPECTS(beam > 0 && longest > 0, "decoder: room for " + std::to_string(beam) + " hypotheses of " +
+                                               std::to_string(longest) + " tokens, expected 1 or more of each");
   }
 
   void begin(index_t slots_of_batch) { slots = slots_of_batch, tokens = 0; }
@@ -46,10 +47,12 @@ struct decoding_steps {
   /// parents.
   bool take(std::span<index_t const> newest, std::span<index_t const> parents) {
     auto const count = static_cast<std::size_t>(slots);
-    TRIAD_EXPECTS(tokens >= 0, "decoder: sources come before steps: call begin() first");
-    TRIAD_EXPECTS(newest.size() == count && (tokens == 0 || parents.size() == count),
-                  "decoder: a token and a parent for every slot are needed");
-    TRIAD_EXPECTS(tokens < longest, "decoder: there is no room for another token");
+    TRIAD_EXPECTS(tokens >= 0, "decoder: a step before any source, expected begin() first");
+    expect_extent("decoder", "tokens", static_cast<index_t>(newest.size()), slots);
+    if (tokens > 0) expect_extent("decoder", "parents", static_cast<index_t>(parents.size()), slots);
+    TRIAD_EXPECTS(tokens < longest, "decoder: token " + std::to_string(tokens + 1) +
+                                        " of a hypothesis, expected at most " + std::to_string(longest) +
+                                        "; make the room's longest larger");
     bool moved = false, known = true;
     for (std::size_t h = 0; h < count; ++h) {
       token[h] = newest[h];
@@ -57,11 +60,9 @@ struct decoding_steps {
       known = known && token[h] >= 0 && token[h] < vocabulary && parent[h] >= 0 && parent[h] < slots;
       moved = moved || parent[h] != static_cast<index_t>(h);
     }
-    TRIAD_EXPECTS(known,
-                  "decoder: there is no such token, or no such slot: tokens, and begin of "
-                  "beam_search_options, are below " +
-                      std::to_string(vocabulary) + ", parents below " +
-                      std::to_string(slots));  // a device would not tell
+    TRIAD_EXPECTS(
+        known, "decoder: a token or a parent out of range, expected tokens, and begin of beam_search_options, below " +
+                   std::to_string(vocabulary) + ", parents below " + std::to_string(slots));  // a device would not tell
     return moved;
   }
 
@@ -69,18 +70,17 @@ struct decoding_steps {
   /// in `memory`.
   template <class Memory, class Step>
   void find(beam_search& search, Memory const& memory, Step&& step) {
-    TRIAD_EXPECTS(
-        search.rows() == slots,
-        "decoder: the search has another beam, or another number of sentences, than the room and the batch: " +
-            std::to_string(search.rows()) + " hypotheses, and the batch " + std::to_string(slots) +
-            "; restart(sentences) the search");
-    TRIAD_EXPECTS(search.step() == tokens, "decoder: the search has made " + std::to_string(search.step()) +
-                                               " steps, and this batch " + std::to_string(tokens) +
-                                               "; restart() the search for another batch");
+    TRIAD_EXPECTS(search.rows() == slots,
+                  "decoder: a search of " + std::to_string(search.rows()) + " hypotheses, expected " +
+                      std::to_string(slots) +
+                      ", the room's beam times the sentences of the batch; restart(sentences) the search");
+    TRIAD_EXPECTS(search.step() == tokens, "decoder: a search after " + std::to_string(search.step()) +
+                                               " steps, expected " + std::to_string(tokens) +
+                                               ", those of this batch; restart() the search for another batch");
     TRIAD_EXPECTS(tokens + search.most_steps() - search.step() <= longest,
-                  "decoder: this search may give a hypothesis " + std::to_string(search.most_steps()) +
-                      " tokens, the begin among them, and the room's longest is " + std::to_string(longest) +
-                      "; make the room's one more than that of beam_search_options, or limit() the search");
+                  "decoder: a search of up to " + std::to_string(search.most_steps()) +
+                      " tokens a hypothesis, the begin among them, expected at most " + std::to_string(longest) +
+                      ", the room's longest; make it one more than that of beam_search_options, or limit() the search");
     while (!search.done()) {
       auto const found = step(search.last_tokens(), search.parents());
       memory.to_host(logits_.data(), found.data_handle(), static_cast<std::size_t>(slots * vocabulary) * sizeof(T));

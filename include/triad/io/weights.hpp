@@ -44,11 +44,12 @@ class renames {
   renames(std::initializer_list<rule> rules) : renames(std::vector<rule>(rules)) {}
   explicit renames(std::vector<rule> rules) : rules_(std::move(rules)) {
     for (auto const& r : rules_) {
-      TRIAD_EXPECTS(std::count(r.theirs.begin(), r.theirs.end(), '*') == std::count(r.ours.begin(), r.ours.end(), '*'),
-                    "renames: " + r.theirs + " and " + r.ours + " have as many stars each");
-      TRIAD_EXPECTS(r.part >= 0 && r.part < r.parts, "renames: part " + std::to_string(r.part) + " of " +
-                                                         std::to_string(r.parts) + " of " + r.theirs +
-                                                         " is none; parts are counted from 0");
+      auto const stars = [](std::string const& name) { return std::count(name.begin(), name.end(), '*'); };
+      TRIAD_EXPECTS(stars(r.theirs) == stars(r.ours),
+                    "renames: " + r.theirs + " has " + std::to_string(stars(r.theirs)) + " stars and " + r.ours +
+                        " has " + std::to_string(stars(r.ours)) + ", expected as many on both sides");
+      TRIAD_EXPECTS(r.part >= 0 && r.part < r.parts, "renames: part " + std::to_string(r.part) + " of " + r.theirs +
+                                                         ", expected 0 to " + std::to_string(r.parts - 1));
     }
   }
 
@@ -155,10 +156,11 @@ inline bool is_bias(std::string_view path) { return path == "bias" || path.ends_
 
 /// The shape that a file's tensor has for a parameter of this shape.
 inline std::vector<index_t> whole_shape(std::vector<index_t> shape, weight_name const& theirs) {
-  TRIAD_EXPECTS(theirs.part >= 0 && theirs.part < theirs.parts,
-                theirs.name + ": there is no part " + std::to_string(theirs.part) + " of " +
-                    std::to_string(theirs.parts) + "; parts count from 0");
-  TRIAD_EXPECTS(theirs.parts == 1 || !shape.empty(), theirs.name + ": a single number has no parts");
+  TRIAD_EXPECTS(
+      theirs.part >= 0 && theirs.part < theirs.parts,
+      theirs.name + ": part " + std::to_string(theirs.part) + ", expected 0 to " + std::to_string(theirs.parts - 1));
+  TRIAD_EXPECTS(theirs.parts == 1 || !shape.empty(),
+                theirs.name + ": a single number in " + std::to_string(theirs.parts) + " parts, expected one part");
   if (!shape.empty()) shape[0] = checked_product(theirs.name.c_str(), "rows and parts", shape[0], theirs.parts);
   return shape;
 }
@@ -202,8 +204,9 @@ void load_weights(safetensors const& file, Fields values, NameOf name_of, load_w
                        detail::type_text(record.type) + ", expected " + std::string(element_type_name<T>()) + of +
                        "; " + (longer ? "say {.convert = true} to round it" : "write the file in F32"));
     auto& parts = taken.try_emplace(*stored, taken_parts{theirs.parts, {}}).first->second;
-    TRIAD_EXPECTS(parts.of == theirs.parts, "load_weights: " + theirs.name + " has " + std::to_string(parts.of) +
-                                                " parts and " + std::to_string(theirs.parts));
+    TRIAD_EXPECTS(parts.of == theirs.parts, "load_weights: " + theirs.name + " is cut into " +
+                                                std::to_string(theirs.parts) + " parts, expected " +
+                                                std::to_string(parts.of) + ", as by an earlier parameter");
     parts.numbers.insert(theirs.part);
   });
   std::string unused;
@@ -264,13 +267,14 @@ void save_weights(std::string const& path, Fields values, NameOf name_of, Memory
         tensors.try_emplace(theirs.name, tensor_parts{element_type_name<T>(), shape, theirs.parts, {}});
     TRIAD_EXPECTS((fresh || (at->second.shape == shape && at->second.parts == theirs.parts)) &&
                       at->second.bytes.emplace(theirs.part, std::move(bytes)).second,
-                  "save_weights: " + ours + " would be " + theirs.name + ", which another parameter is");
+                  "save_weights: " + ours + " becomes " + theirs.name +
+                      ", which another parameter has become, expected a name for each");
   });
   safetensors_writer file;
   for (auto const& [name, tensor] : tensors) {
     TRIAD_EXPECTS(static_cast<index_t>(tensor.bytes.size()) == tensor.parts,
-                  "save_weights: " + name + " has " + std::to_string(tensor.parts) + " parts, of which " +
-                      std::to_string(tensor.bytes.size()) + " are parameters");
+                  "save_weights: " + std::to_string(tensor.bytes.size()) + " parts of " + name +
+                      " are parameters, expected all " + std::to_string(tensor.parts));
     std::vector<std::byte> all;
     for (auto const& [part, bytes] : tensor.bytes) all.insert(all.end(), bytes.begin(), bytes.end());
     file.add_bytes(name, tensor.type, tensor.shape, all);

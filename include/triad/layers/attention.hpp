@@ -102,10 +102,12 @@ struct self_attention {
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after, attention_cache<T> const& cache) const {
     index_t const d = width(), count = cache.memory.extent(0), room = cache.memory.extent(1);
-    TRIAD_EXPECTS(in.x.extent(0) == count && cache.memory.extent(2) == 2 * d,
-                  "self_attention: the cache is (sequences, room, 2 d), x has a row for each sequence");
-    TRIAD_EXPECTS(cache.length > 0 && cache.length <= room && in.masked.extent(0) == 0,
-                  "self_attention: the cache has no room, or there is a mask");
+    expect_shape("self_attention", "cache.memory", cache.memory, {count, room, 2 * d});
+    expect_extent("self_attention", "rows of x", in.x.extent(0), count);
+    TRIAD_EXPECTS(cache.length > 0 && cache.length <= room,
+                  "self_attention: the cache has " + std::to_string(cache.length) + " tokens, expected 1 to " +
+                      std::to_string(room) + ", its room");
+    TRIAD_EXPECTS(in.masked.extent(0) == 0, "self_attention: a mask with a cache, expected none; leave `masked` empty");
     stacked().forward(ex, c, w.projections, in.x, {}, s.projected);
     auto* const memory = cache.memory.data_handle();
     auto const newest =

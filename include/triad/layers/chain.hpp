@@ -54,8 +54,7 @@ struct chain {
   B second;
 
   constexpr chain(A a, B b) : first(a), second(b) {
-    TRIAD_EXPECTS(columns_out(first) == columns_in(second),
-                  "chain: the first layer's output and the second's input differ in columns");
+    expect_extent("chain", "columns into the second layer", columns_in(second), columns_out(first));
   }
 
   constexpr index_t in() const { return columns_in(first); }

@@ -190,8 +190,7 @@ struct edge_transformer_layer {
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const out = y.extent(0), rows = at.rows(at.step);
-    TRIAD_EXPECTS(x.extent(0) == rows,
-                  "edge_transformer_layer: one state for each edge of the newest shells is needed");
+    expect_extent("edge_transformer_layer", "states of the newest edges", x.extent(0), rows);
     auto const u1 = project(ex, c, w, x, cache, at.first_row(at.step) - at.skipped);
     auto const o = scratch.make<tensor<T, dyn, D>>(out, width());
     triangle_step(ex, scratch, attention.variant, attention.heads(), attention.split(read_only(cache)), at, wanted,
@@ -219,9 +218,12 @@ struct edge_transformer_layer {
   template <backend Ex>
   tensor<T const, dyn, D> project(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x,
                                   tensor<T, dyn, dyn> cache, index_t first) const {
-    TRIAD_EXPECTS(!c.train, "edge_transformer_layer: what a decoder keeps is without dropout");
-    TRIAD_EXPECTS(cache.extent(1) == kept_of_edge() && cache.extent(0) >= first + x.extent(0),
-                  "edge_transformer_layer: the cache has no room for these edges");
+    TRIAD_EXPECTS(!c.train,
+                  "edge_transformer_layer: a cache in training, expected a call with train = false: it has no dropout");
+    expect_extent("edge_transformer_layer", "columns of the cache", cache.extent(1), kept_of_edge());
+    TRIAD_EXPECTS(cache.extent(0) >= first + x.extent(0), "edge_transformer_layer: the cache has " +
+                                                              std::to_string(cache.extent(0)) + " rows, expected " +
+                                                              std::to_string(first + x.extent(0)) + " or more");
     index_t const rows = x.extent(0);
     auto const u1 = c.scratch->template make<tensor<T, dyn, D>>(rows, width());
     auto const statistics = norm.plan_saved(*c.scratch, row_dims(rows));

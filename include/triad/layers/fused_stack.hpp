@@ -71,9 +71,12 @@ struct fused_stack {
     if (layer_options.reach != 0)
       (void)checked_size("fused_stack", {"reach of relative positions", layer_options.reach});
     if (source_width != 0) (void)checked_size("fused_stack", {"width of the source's states", source_width});
-    TRIAD_EXPECTS(fused >> count == 0, "fused_stack: 1 to 63 layers, and fuse-attention in these alone");
-    TRIAD_EXPECTS(!tied || fused == 0 || fused == all_fused(count),
-                  "fused_stack: tied layers have fuse-attention all or none");
+    TRIAD_EXPECTS(fused >> count == 0, "fused_stack: fuse-attention in layers beyond the last of " +
+                                           std::to_string(count) + ", expected bits of `fused` below 2^" +
+                                           std::to_string(count));
+    TRIAD_EXPECTS(
+        !tied || fused == 0 || fused == all_fused(count),
+        "fused_stack: fuse-attention in some of " + std::to_string(count) + " tied layers, expected all or none");
   }
 
   constexpr index_t width() const { return layer_options.width; }
@@ -219,7 +222,8 @@ struct fused_stack {
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s,
                 const_view<state> dy, state dx0, fields<T> gradient, tensor<T, dyn, dyn> d_source) const {
-    TRIAD_EXPECTS(s.kept != keep::nothing, "fused_stack: memory planned for inference has nothing for backward");
+    TRIAD_EXPECTS(s.kept != keep::nothing,
+                  "fused_stack: backward with memory planned for inference, expected keep::everything or keep::inputs");
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const rows = dy.extent(0);

@@ -24,7 +24,7 @@ struct node_pairs {
 /// y(2 r) = x(first(r)), y(2 r + 1) = x(second(r)); also the memory of a (b, 2 d) matrix of both ends side by side.
 template <backend Ex, class X, class Y>
 void gather_rows(Ex& ex, X x, node_pairs const& pairs, Y y) {
-  TRIAD_EXPECTS(y.extent(0) == 2 * pairs.count(), "gather_rows: two rows of y for each pair of nodes are needed");
+  expect_extent("gather_rows", "rows of y", y.extent(0), 2 * pairs.count());
   index_t const d = y.extent(1);
   auto const both = make_matrix(y.data_handle(), pairs.count(), 2 * d, 2 * d);
   gather_rows(ex, x, pairs.first, column_block(both, 0, d));

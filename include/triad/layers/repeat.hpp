@@ -115,9 +115,8 @@ struct repeat {
     /// x_k, k < N: (rows, d); also x_N where rows are gathered from it.  x_0 for callers who have none of their own.
     output state(index_t k) const {
       index_t const most = computed == detail::which_rows::gathered ? depth : depth - 1;
-      TRIAD_EXPECTS(k >= 0 && k <= most, "repeat: state " + std::to_string(k) +
-                                             " is asked for, and the memory has 0 to " + std::to_string(most) +
-                                             "; the last is what forward gives");
+      TRIAD_EXPECTS(k >= 0 && k <= most, "repeat: state " + std::to_string(k) + ", expected 0 to " +
+                                             std::to_string(most) + ", those in memory; forward's output is the last");
       return states.at(k);
     }
   };
@@ -177,7 +176,8 @@ struct repeat {
   void backward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, read_only_output dy, output dx,
                 fields<T> gradient, More const&... more) const {
     expect_layers();
-    TRIAD_EXPECTS(s.kept != keep::nothing, "repeat: memory planned for inference has nothing for backward");
+    TRIAD_EXPECTS(s.kept != keep::nothing,
+                  "repeat: backward with memory planned for inference, expected keep::everything or keep::inputs");
     auto const frame = c.scratch->open();
     output const steps[2] = {s.states.plan(*c.scratch), s.states.plan(*c.scratch)};
     auto from = dy;
@@ -194,7 +194,9 @@ struct repeat {
   }
 
  private:
-  void expect_layers() const { TRIAD_EXPECTS(count() > 0, "repeat: at least one layer is needed"); }
+  void expect_layers() const {
+    TRIAD_EXPECTS(count() > 0, "repeat: " + std::to_string(count()) + " layers, expected 1 or more");
+  }
   auto plan_layers(arena& place, layer_dims<Layer> const& dims, keep kept, index_t used) const {
     return plan_series(place, detail::saved_plan<Layer>{layer, dims, kept},
                        kept == keep::everything ? used : std::min<index_t>(used, 1));

@@ -29,8 +29,7 @@ struct residual {
   A layer;
 
   constexpr explicit residual(A a) : layer(a) {
-    TRIAD_EXPECTS(columns_in(layer) == columns_out(layer),
-                  "residual: the layer's output and its input differ in columns");
+    expect_extent("residual", "columns out of the layer", columns_out(layer), columns_in(layer));
   }
 
   constexpr index_t width() const { return columns_out(layer); }

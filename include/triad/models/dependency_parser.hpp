@@ -66,8 +66,7 @@ struct dependency_parser {
   /// Relations are computed where the batch has pairs, one for each token.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& scores) const {
-    TRIAD_EXPECTS(in.pairs.count() == 0 || in.pairs.count() == in.graphs.dims.nodes,
-                  "dependency_parser: a batch has one pair a token, or none");
+    if (in.pairs.count() != 0) expect_extent("dependency_parser", "pairs", in.pairs.count(), in.graphs.dims.nodes);
     trunk.forward(ex, c, w.trunk, in, s.trunk);
     heads.forward(ex, c.child(1), w.heads, in, s.trunk.y, s.heads, scores.arc);
     if (in.pairs.count() > 0) relate(ex, c, w, s, in.pairs, scores.relation);
@@ -84,7 +83,7 @@ struct dependency_parser {
   template <backend Ex>
   void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& targets, vec<T> loss,
             output const& d) const {
-    TRIAD_EXPECTS(in.pairs.count() == in.graphs.dims.nodes, "dependency_parser: to learn, one pair a token is needed");
+    expect_extent("dependency_parser", "pairs to learn from", in.pairs.count(), in.graphs.dims.nodes);
     dependency_loss(ex, scratch, in.graphs, scores, targets, loss, d);
   }
 

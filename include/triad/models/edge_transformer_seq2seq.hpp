@@ -92,9 +92,10 @@ struct edge_transformer_seq2seq {
         decoder(options),
         layout{options.encoding, relative_edges{options.reach}, options.readout},
         smoothing(options.smoothing) {
-    TRIAD_EXPECTS(options.tokens > 1, "edge_transformer_seq2seq: tokens are 1, expected more than one");
+    TRIAD_EXPECTS(options.tokens > 1,
+                  "edge_transformer_seq2seq: tokens are " + std::to_string(options.tokens) + ", expected 2 or more");
     TRIAD_EXPECTS(options.layer.variant != triangle_form::flat,
-                  "edge_transformer_seq2seq: the flat form of attention is not causal");
+                  "edge_transformer_seq2seq: the flat form of attention, expected another one: it is not causal");
     detail::expect_fixed_token("edge_transformer_seq2seq: the", options.fixed_token, options.tokens);
   }
 
@@ -160,10 +161,9 @@ struct edge_transformer_seq2seq {
   /// The source's half of forward: its final states are s.y.
   template <backend Ex>
   void encode(Ex& ex, call const& c, fields<T const> w, input const& in, encoder_saved const& s) const {
-    TRIAD_EXPECTS(
-        !in.layout || *in.layout == layout,
-        "edge_transformer_seq2seq: the loader was made with another layout than the model's; make it with the "
-        "model's `layout`");
+    TRIAD_EXPECTS(!in.layout || *in.layout == layout,
+                  "edge_transformer_seq2seq: a batch of another layout, expected the model's; make the loader with the "
+                  "model's `layout`");
     encoder.edges.forward(ex, c.child(0), w.encoder.edges, source_edges(in, w.tokens), s.edges, s.layers.state(0));
     encoder.layers.forward(ex, c.child(1), w.encoder.layers, source_input(in, s.layers.state(0)), s.layers, s.y);
   }

@@ -74,7 +74,8 @@ struct fused_transformer {
                             extents_of<D>("fused_transformer: the encoder", {"width", options.encoder.layer.width}),
                             options.dropout, options.fixed_token}) {
     TRIAD_EXPECTS(encoder.width() == decoder.width() || !options.positions,
-                  "fused_transformer: an encoder and a decoder that share waves need the same width");
+                  "fused_transformer: the encoder's width is " + std::to_string(encoder.width()) + ", expected " +
+                      std::to_string(decoder.width()) + ", the decoder's, as they share position waves");
     detail::expect_fixed_token("fused_transformer: the", options.fixed_token, options.source_tokens, "source tokens");
   }
   /// z.source_tokens is not read.
@@ -89,10 +90,9 @@ struct fused_transformer {
         positions(options.positions),
         smoothing(options.smoothing) {
     TRIAD_EXPECTS(source.tokens > 0 && options.target_tokens > 1,
-                  "fused_transformer: tokens are " + std::to_string(source.tokens) + " of sources and " +
-                      std::to_string(options.target_tokens) + " of targets, expected 1 or more and 2 or more");
-    TRIAD_EXPECTS(source.width() == encoder.width(),
-                  "fused_transformer: the source's tokens and the encoder need the same width");
+                  "fused_transformer: " + std::to_string(source.tokens) + " source tokens and " +
+                      std::to_string(options.target_tokens) + " target tokens, expected 1 or more and 2 or more");
+    expect_extent("fused_transformer", "columns of the source's tokens", source.width(), encoder.width());
     detail::expect_fixed_token("fused_transformer: the", options.fixed_token, options.target_tokens, "target tokens");
   }
 
@@ -151,7 +151,8 @@ struct fused_transformer {
   void encode(Ex& ex, call const& c, fields<T const> w, input const& in, encoder_saved const& s) const {
     if constexpr (requires { source.longest(); })
       TRIAD_EXPECTS(in.sizes.longest_source <= source.longest(),
-                    "fused_transformer: a source may have more tokens than the encoder has positions for");
+                    "fused_transformer: a source of " + std::to_string(in.sizes.longest_source) +
+                        " tokens, expected at most " + std::to_string(source.longest()) + ", the encoder's positions");
     source.forward(ex, c.child(0), w.source, source_tokens(in), s.source, s.x(0));
     encoder.forward(ex, c.child(1), w.encoder, source_input(in), s);
   }

@@ -172,7 +172,8 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
   graph_model(Embedding e, Layers l, Readout r) : parts(std::move(e), std::move(l), std::move(r)) {
     auto const expect_width = [](char const* from, index_t gives, char const* to, index_t takes) {
       TRIAD_EXPECTS(gives == takes, std::string("graph_model: ") + from + " has " + std::to_string(gives) +
-                                        " columns, and " + to + " takes " + std::to_string(takes));
+                                        " columns, expected " + std::to_string(takes) + ", those that " + to +
+                                        " takes");
     };
     expect_width("the embedding", columns_out(labels), "the first layer", columns_in(layers));
     if constexpr (requires { columns_in(readout); })
@@ -247,18 +248,15 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
   void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
                          index_t j, matrix<T> weights) const {
     auto const text = [](index_t v) { return std::to_string(v); };
-    TRIAD_EXPECTS(
-        k >= 0 && k < layers.count(),
-        "attention_weights: layer " + text(k) + " is asked for, and the layers are 0 to " + text(layers.count() - 1));
-    TRIAD_EXPECTS(s.layers.keeps(k),
-                  "attention_weights: the memory of layer " + text(k) + " of " + text(layers.count()) +
-                      " was given to another layer, since not everything was kept; plan with keep::everything");
+    TRIAD_EXPECTS(k >= 0 && k < layers.count(),
+                  "attention_weights: layer " + text(k) + ", expected 0 to " + text(layers.count() - 1));
+    TRIAD_EXPECTS(s.layers.keeps(k), "attention_weights: layer " + text(k) + " of " + text(layers.count()) +
+                                         " has no memory of its own, expected kept states; plan with keep::everything");
     TRIAD_EXPECTS(graph >= 0 && graph < in.graphs.dims.graphs,
-                  "attention_weights: graph " + text(graph) + " is asked for, of " + text(in.graphs.dims.graphs));
+                  "attention_weights: graph " + text(graph) + ", expected 0 to " + text(in.graphs.dims.graphs - 1));
     index_t const n = in.graphs.dims.max_nodes;
-    TRIAD_EXPECTS(i >= 0 && i < n && j >= 0 && j < n, "attention_weights: edge (" + text(i) + ", " + text(j) +
-                                                          ") is asked for, and no graph has more than " + text(n) +
-                                                          " nodes");
+    TRIAD_EXPECTS(i >= 0 && i < n && j >= 0 && j < n,
+                  "attention_weights: edge (" + text(i) + ", " + text(j) + "), expected nodes 0 to " + text(n - 1));
     auto const at = s.layers.at(k).attention;
     layers.layer.attention.weights(ex, c.child(0).child(k).child(0), stack_input(in, first_states(s)), at, graph, i, j,
                                    weights);

@@ -35,7 +35,7 @@ using roberta_transformer = fused_transformer<T, dyn, dyn, dyn, learned_tokens<T
 template <class T, class Config>
 roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transformer_options options) {
   TRIAD_EXPECTS(!options.encoder.tied && options.encoder.link == layer_link::previous,
-                "roberta_under_decoder: its layers are neither tied nor linked to earlier ones");
+                "roberta_under_decoder: encoder layers that are tied or linked to earlier ones, expected neither");
   auto& layer = options.encoder.layer;
   layer.width = config.width;
   layer.heads = config.heads;
@@ -51,7 +51,7 @@ roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transfo
                 positions = checked_size(name, {"positions", config.positions});
   TRIAD_EXPECTS(config.padding >= 0 && config.padding < positions - 1,
                 "roberta_under_decoder: padding is " + std::to_string(config.padding) + ", expected 0 to " +
-                    std::to_string(positions - 2) + ", since the positions of tokens begin behind it");
+                    std::to_string(positions - 2) + ": the positions of tokens begin after it");
   return roberta_transformer<T>(options, {tokens, positions, extents_of<dyn>(name, {"width", config.width}),
                                           options.dropout, config.epsilon, config.padding + 1});
 }

@@ -86,14 +86,16 @@ struct tree_machine {
                false},
         shrink{checked_product("tree_machine", "rows and fillers", operations.rows(), options.agent.fillers),
                extents_of<D>("tree_machine", {"width", options.agent.layer.width})} {
-    TRIAD_EXPECTS(options.symbols > 1, "tree_machine: symbols are 1, expected <empty> and another");
-    TRIAD_EXPECTS(
-        operations.arguments() == 2 * options.agent.branching && operations.position_count() == tree_positions,
-        "tree_machine: agent and interpreter know different trees");
+    TRIAD_EXPECTS(options.symbols > 1, "tree_machine: symbols are " + std::to_string(options.symbols) +
+                                           ", expected 2 or more, <empty> and another");
+    expect_extent("tree_machine", "arguments of the interpreter", operations.arguments(), 2 * options.agent.branching);
+    expect_extent("tree_machine", "positions of the interpreter", operations.position_count(), tree_positions);
     TRIAD_EXPECTS(!options.unit_fillers || options.symbols == options.agent.fillers,
-                  "tree_machine: unit fillers are as wide as there are symbols");
-    TRIAD_EXPECTS(options.unit_fillers || options.root == tree_root::scores,
-                  "tree_machine: a root that is a distribution of symbols needs unit fillers");
+                  "tree_machine: unit fillers of width " + std::to_string(options.agent.fillers) + ", expected " +
+                      std::to_string(options.symbols) + ", the symbols");
+    TRIAD_EXPECTS(
+        options.unit_fillers || options.root == tree_root::scores,
+        "tree_machine: a root that is a distribution of symbols, expected unit fillers with it; set unit_fillers");
   }
 
   constexpr agent_type const& agent() const { return agents.layer; }
@@ -183,13 +185,15 @@ struct tree_machine {
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output const& scores) const {
-    TRIAD_EXPECTS(in.empty_tree == empty_tree,
-                  "tree_machine: the batch and the machine differ in whether there is an empty tree");
+    TRIAD_EXPECTS(in.empty_tree == empty_tree, std::string("tree_machine: a batch ") +
+                                                   (in.empty_tree ? "with" : "without") +
+                                                   " an empty tree, expected one " + (empty_tree ? "with" : "without") +
+                                                   " it; make the loader with the machine's empty_tree");
     TRIAD_EXPECTS(in.size.extent(0) >= steps * in.sizes.batch,
-                  "tree_machine: a batch for machines of up to " +
+                  "tree_machine: a batch for up to " +
                       std::to_string(in.sizes.batch > 0 ? in.size.extent(0) / in.sizes.batch : 0) +
-                      " steps, and this one takes " + std::to_string(steps) +
-                      "; give tree_loader_options::steps the machine's");
+                      " steps, expected " + std::to_string(steps) +
+                      " or more; set tree_loader_options::steps to the machine's");
     auto& scratch = *c.scratch;
     auto const frame = scratch.open();
     index_t const batch = in.sizes.batch;

@@ -30,8 +30,8 @@ namespace triad {
 template <class Model, class Memory>
 std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typename Model::input const& in,
                                   typename Model::saved const& s) {
-  TRIAD_EXPECTS(model.branching() == 2, "traces_of: car, cdr and cons are of trees with two children, and these have " +
-                                            std::to_string(model.branching()));
+  TRIAD_EXPECTS(model.branching() == 2, "traces_of: trees of branching " + std::to_string(model.branching()) +
+                                            ", expected 2, as car, cdr and cons need");
   auto const batch = static_cast<std::size_t>(s.batch), steps = static_cast<std::size_t>(model.steps),
              symbols = static_cast<std::size_t>(model.symbols), width = static_cast<std::size_t>(model.fillers()),
              choices = static_cast<std::size_t>(s.arguments.extent(2));
@@ -76,8 +76,7 @@ std::vector<tree_trace> traces_of(Ex& ex, Model const& model,
                                   typename Model::saved const& s, double threshold = decode_threshold) {
   using T = typename Model::value_type;
   using memory = typename Ex::memory;
-  TRIAD_EXPECTS(positions.count() == model.positions,
-                "traces_of: these positions are not those of the machine's trees");
+  expect_extent("traces_of", "positions", positions.count(), model.positions);
   auto const where = memory_of(ex);
   auto found = traces_of(model, where, in, s);
   auto const rows = s.batch * positions.count();

@@ -28,9 +28,11 @@ struct adam_options {
 template <backend Ex, class P, class G, class M, class V>
 void adam(Ex& ex, adam_options const& options, vec<double const> rate, std::uint64_t const* step, P p, G g, M m, V v) {
   using T = element_t<P>;
-  TRIAD_EXPECTS(rate.extent(0) == 1, "adam: the rate is one number");
-  TRIAD_EXPECTS(p.size() == g.size() && p.size() == m.size() && p.size() == v.size(),
-                "adam: parameters, gradient and moments differ in size");
+  expect_shape("adam", "rate", rate, {1});
+  auto const size = static_cast<long long>(p.size());
+  expect_extent("adam", "values of the gradient", static_cast<long long>(g.size()), size);
+  expect_extent("adam", "values of the first moments", static_cast<long long>(m.size()), size);
+  expect_extent("adam", "values of the second moments", static_cast<long long>(v.size()), size);
   if constexpr (executes<Ex>)
     do_adam(ex, options, rate, step, as_vec(p), vec<T const>(as_vec(g)), as_vec(m), as_vec(v));
 }
@@ -39,7 +41,7 @@ void adam(Ex& ex, adam_options const& options, vec<double const> rate, std::uint
 template <backend Ex, class Norm, class G>
 void clip(Ex& ex, double max_norm, Norm norm, G g) {
   using T = element_t<G>;
-  TRIAD_EXPECTS(as_vec(norm).extent(0) == 1, "clip: the norm is one number");
+  expect_shape("clip", "norm", as_vec(norm), {1});
   if constexpr (executes<Ex>) do_clip(ex, T(max_norm), vec<T const>(as_vec(norm)), as_vec(g));
 }
 
@@ -47,9 +49,9 @@ void clip(Ex& ex, double max_norm, Norm norm, G g) {
 /// `gradient` in place.  Without a bound (max_norm 0) it only measures.
 template <backend Ex, class T>
 void clip_gradient(Ex& ex, arena& scratch, double max_norm, vec<T> gradient, vec<T> length) {
-  TRIAD_EXPECTS(!is_nan(max_norm) && max_norm >= 0,
-                "clip_gradient: the largest norm is not negative; 0 leaves the gradient as it is");
-  TRIAD_EXPECTS(length.extent(0) == 1, "clip_gradient: the norm is one number");
+  TRIAD_EXPECTS(!is_nan(max_norm) && max_norm >= 0, "clip_gradient: max_norm is " + std::to_string(max_norm) +
+                                                        ", expected 0 or more; 0 leaves the gradient as it is");
+  expect_shape("clip_gradient", "length", length, {1});
   norm(ex, scratch, gradient, length);
   if (max_norm > 0) clip(ex, max_norm, length, gradient);
 }

@@ -14,6 +14,7 @@
 #include "triad/core/backend.hpp"
 #include "triad/core/graphs.hpp"
 #include "triad/core/mdspan.hpp"
+#include "triad/core/views.hpp"
 
 namespace triad {
 
@@ -31,9 +32,8 @@ struct arc_cross_entropy_options {
 
 namespace detail {
 inline void expect_arcs(arc_cross_entropy_options const& options, graph_batch const& g, index_t scores) {
-  TRIAD_EXPECTS(scores == g.dims.rows, "arc_cross_entropy: one score an edge is needed");
-  TRIAD_EXPECTS(options.masked.extent(0) == 0 || options.masked.extent(0) == scores,
-                "arc_cross_entropy: the mask needs one byte an edge");
+  expect_extent("arc_cross_entropy", "scores of edges", scores, g.dims.rows);
+  if (options.masked.extent(0) != 0) expect_shape("arc_cross_entropy", "masked", options.masked, {scores});
 }
 }  // namespace detail
 
@@ -42,9 +42,9 @@ template <backend Ex, class T>
 void arc_cross_entropy(Ex& ex, arena& scratch, arc_cross_entropy_options const& options, graph_batch const& g,
                        vec<T const> score, vec<index_t const> parent, vec<T> loss, vec<T> dscore) {
   detail::expect_arcs(options, g, score.extent(0));
-  TRIAD_EXPECTS(dscore.extent(0) == score.extent(0) && loss.extent(0) == 1,
-                "arc_cross_entropy: one gradient an edge and one loss are needed");
-  TRIAD_EXPECTS(parent.extent(0) == g.dims.nodes, "arc_cross_entropy: one parent a node is needed");
+  expect_shape("arc_cross_entropy", "dscore", dscore, {score.extent(0)});
+  expect_shape("arc_cross_entropy", "loss", loss, {1});
+  expect_shape("arc_cross_entropy", "parent", parent, {g.dims.nodes});
   auto const frame = scratch.open();
   auto const losses = scratch.make<vec<T>>(g.dims.nodes);  // of each node
   if constexpr (executes<Ex>) do_arc_cross_entropy(ex, options, g, score, parent, loss, dscore, losses);
@@ -55,7 +55,7 @@ template <backend Ex, class T>
 void best_arcs(Ex& ex, arc_cross_entropy_options const& options, graph_batch const& g, vec<T const> score,
                vec<index_t> best) {
   detail::expect_arcs(options, g, score.extent(0));
-  TRIAD_EXPECTS(best.extent(0) == g.dims.nodes, "best_arcs: one result a node is needed");
+  expect_shape("best_arcs", "best", best, {g.dims.nodes});
   if constexpr (executes<Ex>) do_best_arcs(ex, options, g, score, best);
 }
 

@@ -110,30 +110,29 @@ namespace detail {
 template <class S>
 void expect_attention(attention_options const& options, attention_sequences const& s, attention_operands<S> const& x) {
   auto const d = x.query.extent(1);
-  TRIAD_EXPECTS(options.heads > 0 && d > 0 && d % options.heads == 0,
-                "attention: the width must be a multiple of the number of heads");
-  TRIAD_EXPECTS(s.queries.count == s.keys.count, "attention: as many sequences of keys as of queries are needed");
-  TRIAD_EXPECTS(x.query.extent(0) == s.queries.rows, "attention: the queries need the rows that their sequences say");
-  TRIAD_EXPECTS(x.key.extent(0) == s.keys.rows && x.key.extent(1) == d && same_shape(x.value, x.key),
-                "attention: keys and values need the rows that their sequences say, and the width of the queries");
-  TRIAD_EXPECTS(options.masked.extent(0) == 0 || options.masked.extent(0) == s.keys.rows,
-                "attention: the mask needs one byte a key");
+  expect_heads("attention", d, options.heads);
+  expect_extent("attention", "sequences of keys", s.keys.count, s.queries.count);
+  expect_shape("attention", "query", x.query, {s.queries.rows, d});
+  expect_shape("attention", "key", x.key, {s.keys.rows, d});
+  expect_shape("attention", "value", x.value, {s.keys.rows, d});
+  if (options.masked.extent(0) != 0) expect_shape("attention", "masked", options.masked, {s.keys.rows});
 }
 template <class S, class T>
 void expect_relative(attention_options const& options, attention_operands<T const> const& x,
                      relative_tables<S> const& tables, relative_memory<T> const& m) {
-  TRIAD_EXPECTS(options.heads > 0 && x.query.extent(1) % options.heads == 0,
-                "attention: the width must be a multiple of the number of heads");
+  expect_heads("attention", x.query.extent(1), options.heads);
   index_t const offsets = relative_offsets(options.reach), rows = x.query.extent(0),
                 k = x.query.extent(1) / options.heads;
-  auto const fits = [](auto v, index_t n, index_t width) {
-    return v.extent(0) == n && v.extent(1) == width && v.stride(1) == 1;
+  auto const expect_matrix = [](char const* what, auto v, index_t n, index_t width) {
+    expect_shape("attention", what, v, {n, width});
+    expect_unit_stride("attention", what, v);
   };
-  TRIAD_EXPECTS(options.reach > 0, "attention: tables of relative positions need a reach");
-  TRIAD_EXPECTS(fits(tables.key, offsets, k) && fits(tables.value, offsets, k),
-                "attention: tables of relative positions are (2 reach + 1, width of a head)");
-  TRIAD_EXPECTS(fits(m.bias, rows, options.heads * offsets) && fits(m.offset_weights, rows, options.heads * offsets),
-                "attention: bias and offset_weights of relative positions are (queries, heads (2 reach + 1))");
+  TRIAD_EXPECTS(options.reach > 0, "attention: reach is " + std::to_string(options.reach) +
+                                       ", expected 1 or more with tables of relative positions");
+  expect_matrix("key of relative_tables", tables.key, offsets, k);
+  expect_matrix("value of relative_tables", tables.value, offsets, k);
+  expect_matrix("bias", m.bias, rows, options.heads * offsets);
+  expect_matrix("offset_weights", m.offset_weights, rows, options.heads * offsets);
 }
 
 /// f(x of a head, y of the head) for x (rows, h m) and y (rows, h n); once for all heads, as rows of their own, where
@@ -152,9 +151,8 @@ template <class Ex, class T>
 void run_attention(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                    attention_operands<T const> const& x, relative_forward<T> const& relative, vec<T> lse, matrix<T> c) {
   expect_attention(options, s, x);
-  TRIAD_EXPECTS(same_shape(c, x.query), "attention: the output needs the shape of the queries");
-  TRIAD_EXPECTS(lse.extent(0) == options.heads * s.queries.rows,
-                "attention: one lse for each head and query is needed");
+  expect_same_shape("attention", "c", c, x.query);
+  expect_shape("attention", "lse", lse, {options.heads * s.queries.rows});
   with_workspace(ex, scratch, do_attention_workspace(planning(ex), options, s, x),
                  [&](auto ws) { do_attention(ex, options, s, x, relative, lse, c, ws); });
 }
@@ -164,10 +162,10 @@ void run_attention_grad(Ex& ex, arena& scratch, attention_options const& options
                         matrix<T const> c, matrix<T const> dc, attention_operands<T> const& dx) {
   expect_attention(options, s, x);
   expect_attention(options, s, dx);
-  TRIAD_EXPECTS(same_shape(c, x.query) && same_shape(dc, x.query) && same_shape(dx.query, x.query),
-                "attention_grad: c and its gradient need the shape of the queries");
-  TRIAD_EXPECTS(lse.extent(0) == options.heads * s.queries.rows,
-                "attention_grad: one lse for each head and query is needed");
+  expect_same_shape("attention_grad", "c", c, x.query);
+  expect_same_shape("attention_grad", "dc", dc, x.query);
+  expect_same_shape("attention_grad", "dx.query", dx.query, x.query);
+  expect_shape("attention_grad", "lse", lse, {options.heads * s.queries.rows});
   with_workspace(ex, scratch, do_attention_grad_workspace(planning(ex), options, s, x),
                  [&](auto ws) { do_attention_grad(ex, options, s, x, relative, lse, c, dc, dx, ws); });
 }
@@ -177,7 +175,8 @@ void run_attention_grad(Ex& ex, arena& scratch, attention_options const& options
 template <backend Ex, class T>
 void attention(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                attention_operands<T const> const& x, vec<T> lse, matrix<T> c) {
-  TRIAD_EXPECTS(options.reach == 0, "attention: a reach needs tables of relative positions");
+  TRIAD_EXPECTS(options.reach == 0, "attention: reach is " + std::to_string(options.reach) +
+                                        ", expected 0 without tables of relative positions; pass the tables");
   detail::run_attention(ex, scratch, options, s, x, relative_forward<T>{}, lse, c);
 }
 /// The same with relative positions; overwrites what backward needs of them too.  Every row of queries belongs to a
@@ -200,7 +199,8 @@ template <backend Ex, class T>
 void attention_grad(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                     attention_operands<T const> const& x, vec<T const> lse, matrix<T const> c, matrix<T const> dc,
                     attention_operands<T> const& dx) {
-  TRIAD_EXPECTS(options.reach == 0, "attention_grad: a reach needs tables of relative positions");
+  TRIAD_EXPECTS(options.reach == 0, "attention_grad: reach is " + std::to_string(options.reach) +
+                                        ", expected 0 without tables of relative positions; pass the tables");
   detail::run_attention_grad(ex, scratch, options, s, x, relative_backward<T>{}, lse, c, dc, dx);
 }
 /// The same with relative positions; adds to the gradients of their tables.  Every row of queries belongs to a

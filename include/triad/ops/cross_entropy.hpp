@@ -34,13 +34,15 @@ template <backend Ex, class Logits, class Loss, class DLogits>
 void cross_entropy(Ex& ex, Logits logits, vec<index_t const> target, Loss loss, DLogits dlogits,
                    label_smoothing const& smoothing = {}) {
   using T = element_t<DLogits>;
-  TRIAD_EXPECTS(same_shape(logits, dlogits), "cross_entropy: logits and dlogits have different shapes");
-  TRIAD_EXPECTS(logits.extent(0) == target.extent(0), "cross_entropy: one target a row is needed");
-  TRIAD_EXPECTS(as_vec(loss).extent(0) == 1, "cross_entropy: the loss is one number");
-  TRIAD_EXPECTS(!is_nan(smoothing.epsilon) && smoothing.epsilon >= 0 && smoothing.epsilon < 1,
-                "cross_entropy: label smoothing is at least 0 and below 1");
-  TRIAD_EXPECTS(smoothing.epsilon == 0 || logits.extent(1) > 1,
-                "cross_entropy: label smoothing needs two classes at least");
+  expect_same_shape("cross_entropy", "dlogits", dlogits, logits);
+  expect_shape("cross_entropy", "target", target, {logits.extent(0)});
+  expect_shape("cross_entropy", "loss", as_vec(loss), {1});
+  TRIAD_EXPECTS(
+      !is_nan(smoothing.epsilon) && smoothing.epsilon >= 0 && smoothing.epsilon < 1,
+      "cross_entropy: label smoothing is " + std::to_string(smoothing.epsilon) + ", expected at least 0 and below 1");
+  TRIAD_EXPECTS(smoothing.epsilon == 0 || logits.extent(1) > 1, "cross_entropy: label smoothing with " +
+                                                                    std::to_string(logits.extent(1)) +
+                                                                    " classes, expected 2 or more; set it to 0");
   if constexpr (executes<Ex>)
     do_cross_entropy(ex, matrix<T const>(as_matrix(logits)), target, as_vec(loss), as_matrix(dlogits), smoothing);
 }
@@ -49,7 +51,7 @@ void cross_entropy(Ex& ex, Logits logits, vec<index_t const> target, Loss loss, 
 template <backend Ex, class X>
 void argmax_rows(Ex& ex, X x, vec<index_t> best) {
   using T = element_t<X>;
-  TRIAD_EXPECTS(x.extent(0) == best.extent(0), "argmax_rows: one result a row is needed");
+  expect_shape("argmax_rows", "best", best, {x.extent(0)});
   if constexpr (executes<Ex>) do_argmax_rows(ex, matrix<T const>(as_matrix(x)), best);
 }
 

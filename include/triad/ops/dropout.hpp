@@ -17,7 +17,7 @@ namespace triad {
 template <backend Ex, class X, class Y>
 void dropout(Ex& ex, dropout_mask mask, X x, Y y) {
   using T = element_t<Y>;
-  TRIAD_EXPECTS(same_shape(x, y), "dropout: x and y have different shapes");
+  expect_same_shape("dropout", "y", y, x);
   TRIAD_EXPECTS(!is_nan(mask.rate) && mask.rate >= 0 && mask.rate <= 1,
                 "dropout: the rate is " + std::to_string(mask.rate) + ", expected 0 to 1");
   if constexpr (executes<Ex>) do_dropout(ex, mask, matrix<T const>(as_matrix(x)), as_matrix(y));

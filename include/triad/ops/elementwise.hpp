@@ -18,7 +18,7 @@ namespace triad {
 template <backend Ex, class F, class X, class Y>
 void transform(Ex& ex, F f, X x, Y y) {
   using T = element_t<Y>;
-  TRIAD_EXPECTS(same_shape(x, y), "transform: x and y have different shapes");
+  expect_same_shape("transform", "y", y, x);
   if constexpr (executes<Ex>) do_transform(ex, f, vec<T const>(as_vec(x)), as_vec(y));
 }
 
@@ -26,7 +26,8 @@ void transform(Ex& ex, F f, X x, Y y) {
 template <backend Ex, class F, class A, class B, class Y>
 void transform(Ex& ex, F f, A a, B b, Y y) {
   using T = element_t<Y>;
-  TRIAD_EXPECTS(same_shape(a, y) && same_shape(b, y), "transform: a, b and y have different shapes");
+  expect_same_shape("transform", "b", b, a);
+  expect_same_shape("transform", "y", y, a);
   if constexpr (executes<Ex>) do_transform(ex, f, vec<T const>(as_vec(a)), vec<T const>(as_vec(b)), as_vec(y));
 }
 

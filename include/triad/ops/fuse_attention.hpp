@@ -36,14 +36,15 @@ template <class U, class X, class P, class M, class K>
 void expect_fuse(fuse_attention_options const& options, index_t layers, U const& u, X const& states, P const& weights,
                  M const& mixed, K const& kept) {
   index_t const rows = states.extent(1), d = states.extent(2);
-  TRIAD_EXPECTS(options.heads > 0 && layers > 0 && layers <= states.extent(0),
-                "fuse_attention: heads and layers must be positive, and there must be states of so many layers");
-  TRIAD_EXPECTS(u.extent(0) == rows && u.extent(1) == options.heads * d && same_shape(u, mixed),
-                "fuse_attention: u and the mixed states are (rows, heads d)");
-  TRIAD_EXPECTS(weights.extent(0) == rows && weights.extent(1) == options.heads * layers,
-                "fuse_attention: weights are (rows, heads layers)");
-  TRIAD_EXPECTS(kept.extent(0) == rows && kept.extent(1) == options.heads,
-                "fuse_attention: the sums of weights are (rows, heads)");
+  TRIAD_EXPECTS(options.heads > 0,
+                "fuse_attention: heads are " + std::to_string(options.heads) + ", expected 1 or more");
+  TRIAD_EXPECTS(layers > 0 && layers <= states.extent(0), "fuse_attention: layers are " + std::to_string(layers) +
+                                                              ", expected 1 to " + std::to_string(states.extent(0)) +
+                                                              ", the number of states");
+  expect_shape("fuse_attention", "u", u, {rows, options.heads * d});
+  expect_shape("fuse_attention", "mixed", mixed, {rows, options.heads * d});
+  expect_shape("fuse_attention", "weights", weights, {rows, options.heads * layers});
+  expect_shape("fuse_attention", "kept", kept, {rows, options.heads});
 }
 }  // namespace detail
 
@@ -64,9 +65,11 @@ void fuse_attention_grad(Ex& ex, fuse_attention_options const& options, index_t 
                          tensor<T const, dyn, dyn> d_mixed, tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du,
                          layer_states<T> d_states) {
   detail::expect_fuse(options, layers, u, states, weights, d_mixed, d_kept);
-  TRIAD_EXPECTS(same_shape(du, u) && d_states.extent(0) >= layers && d_states.extent(1) == states.extent(1) &&
-                    d_states.extent(2) == states.extent(2),
-                "fuse_attention_grad: gradients have the shapes of what they belong to");
+  expect_same_shape("fuse_attention_grad", "du", du, u);
+  TRIAD_EXPECTS(d_states.extent(0) >= layers, "fuse_attention_grad: gradients of " +
+                                                  std::to_string(d_states.extent(0)) + " states, expected " +
+                                                  std::to_string(layers) + " or more");
+  expect_shape("fuse_attention_grad", "d_states", d_states, {d_states.extent(0), states.extent(1), states.extent(2)});
   if constexpr (executes<Ex>)
     do_fuse_attention_grad(ex, options, layers, u, states, weights, d_mixed, d_kept, du, d_states);
 }

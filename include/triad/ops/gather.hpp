@@ -38,10 +38,8 @@ void gather_rows(Ex& ex, Table table, vec<index_t const> index, Y y) {
                 "gather_rows: y and table have different element types: make both float or both double");
   matrix<T const> const from = as_matrix(table);
   matrix<T> const to = as_matrix(y);
-  TRIAD_EXPECTS(to.extent(0) == index.extent(0), "gather_rows: one row of y for each index is needed");
-  TRIAD_EXPECTS(to.extent(1) == from.extent(1), "gather_rows: table and y have different widths, " +
-                                                    std::to_string(from.extent(1)) + " and " +
-                                                    std::to_string(to.extent(1)));
+  expect_extent("gather_rows", "rows of y", to.extent(0), index.extent(0));
+  expect_extent("gather_rows", "columns of y", to.extent(1), from.extent(1));
   if constexpr (executes<Ex>) do_gather_rows(ex, from, index, to);
 }
 
@@ -57,8 +55,8 @@ struct scattered {
   scattered(Dy dy, vec<index_t const> index, DTable dtable) : from(as_matrix(dy)), to(as_matrix(dtable)) {
     static_assert(std::is_same_v<T, element_t<Dy>>,
                   "scatter_add_rows: dy and dtable have different element types: make both float or both double");
-    TRIAD_EXPECTS(from.extent(0) == index.extent(0), "scatter_add_rows: one index for each row of dy is needed");
-    TRIAD_EXPECTS(to.extent(1) == from.extent(1), "scatter_add_rows: dy and dtable have different widths");
+    expect_extent("scatter_add_rows", "rows of dy", from.extent(0), index.extent(0));
+    expect_extent("scatter_add_rows", "columns of dtable", to.extent(1), from.extent(1));
   }
 };
 

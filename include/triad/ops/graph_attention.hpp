@@ -52,17 +52,13 @@ template <class S>
 void expect_graph_attention(graph_attention_options const& options, graph_attention_operands<S> const& x,
                             graph_batch const& g, vec<index_t const> label) {
   auto const d = x.value.extent(1);
-  TRIAD_EXPECTS(options.heads > 0 && d % options.heads == 0,
-                "graph_attention: the width must be a multiple of the number of heads");
-  TRIAD_EXPECTS(x.value.extent(0) == g.dims.nodes, "graph_attention: one row of values for each node is needed");
-  TRIAD_EXPECTS(x.query_score.extent(0) == g.dims.nodes && x.query_score.extent(1) == options.heads &&
-                    same_shape(x.key_score, x.query_score),
-                "graph_attention: the nodes' scores need one row a node and one column a head");
-  TRIAD_EXPECTS(x.edge_score.extent(0) == g.dims.rows && x.edge_score.extent(1) == options.heads,
-                "graph_attention: the edges' scores need one row an edge and one column a head");
-  TRIAD_EXPECTS(x.edge_value.extent(0) == g.dims.rows && x.edge_value.extent(1) == d,
-                "graph_attention: the edges' values need one row an edge and the width of the nodes'");
-  TRIAD_EXPECTS(label.extent(0) == g.dims.rows, "graph_attention: one label for each edge is needed");
+  expect_heads("graph_attention", d, options.heads);
+  expect_shape("graph_attention", "value", x.value, {g.dims.nodes, d});
+  expect_shape("graph_attention", "query_score", x.query_score, {g.dims.nodes, options.heads});
+  expect_shape("graph_attention", "key_score", x.key_score, {g.dims.nodes, options.heads});
+  expect_shape("graph_attention", "edge_score", x.edge_score, {g.dims.rows, options.heads});
+  expect_shape("graph_attention", "edge_value", x.edge_value, {g.dims.rows, d});
+  expect_shape("graph_attention", "label", label, {g.dims.rows});
 }
 }  // namespace detail
 
@@ -72,9 +68,8 @@ template <backend Ex, class T>
 void graph_attention(Ex& ex, graph_attention_options const& options, graph_attention_operands<T const> const& x,
                      graph_batch const& g, vec<index_t const> label, vec<T> weights, matrix<T> c) {
   detail::expect_graph_attention(options, x, g, label);
-  TRIAD_EXPECTS(same_shape(c, x.value), "graph_attention: the output needs the shape of the values");
-  TRIAD_EXPECTS(weights.extent(0) == options.heads * g.dims.rows,
-                "graph_attention: one weight for each head and edge is needed");
+  expect_same_shape("graph_attention", "c", c, x.value);
+  expect_shape("graph_attention", "weights", weights, {options.heads * g.dims.rows});
   if constexpr (executes<Ex>) do_graph_attention(ex, options, x, g, label, weights, c);
 }
 
@@ -86,10 +81,10 @@ void graph_attention_grad(Ex& ex, graph_attention_options const& options, graph_
                           edge_gradients edges = edge_gradients::overwritten) {
   detail::expect_graph_attention(options, x, g, label);
   detail::expect_graph_attention(options, dx, g, label);
-  TRIAD_EXPECTS(same_shape(c, x.value) && same_shape(dc, x.value) && same_shape(dx.value, x.value),
-                "graph_attention_grad: c and its gradient need the shape of the values");
-  TRIAD_EXPECTS(weights.extent(0) == options.heads * g.dims.rows,
-                "graph_attention_grad: one weight for each head and edge is needed");
+  expect_same_shape("graph_attention_grad", "c", c, x.value);
+  expect_same_shape("graph_attention_grad", "dc", dc, x.value);
+  expect_same_shape("graph_attention_grad", "dx.value", dx.value, x.value);
+  expect_shape("graph_attention_grad", "weights", weights, {options.heads * g.dims.rows});
   if constexpr (executes<Ex>) do_graph_attention_grad(ex, options, x, g, label, weights, c, dc, dx, edges);
 }
 

@@ -15,9 +15,9 @@ namespace triad {
 namespace detail {
 template <class S, class B, class Y>
 void expect_head_bias(S const& s, B const& b, Y const& y) {
-  TRIAD_EXPECTS(s.extent(0) == y.extent(0) && s.extent(1) > 0 && y.extent(1) % s.extent(1) == 0,
-                "head_bias: measures are (rows, heads), and heads share the width");
-  TRIAD_EXPECTS(b.extent(0) == y.extent(1), "head_bias: the bias has the width of the rows");
+  expect_extent("head_bias", "rows of s", s.extent(0), y.extent(0));
+  expect_heads("head_bias", y.extent(1), s.extent(1));
+  expect_shape("head_bias", "b", b, {y.extent(1)});
 }
 }  // namespace detail
 
@@ -33,8 +33,8 @@ template <backend Ex, class T>
 void head_bias_grad(Ex& ex, arena& scratch, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T const, dyn, dyn> dy,
                     tensor<T, dyn, dyn> ds, vec<T> db) {
   detail::expect_head_bias(s, b, dy);
-  TRIAD_EXPECTS(same_shape(ds, s) && same_shape(db, b),
-                "head_bias_grad: gradients have the shapes of what they belong to");
+  expect_same_shape("head_bias_grad", "ds", ds, s);
+  expect_same_shape("head_bias_grad", "db", db, b);
   auto const frame = scratch.open();
   auto const measured = scratch.make<tensor<T, dyn, dyn>>(dy.extent(0), dy.extent(1));  // s dy
   if constexpr (executes<Ex>) do_head_bias_grad(ex, s, b, dy, ds, measured);

@@ -17,11 +17,11 @@ template <backend Ex, class X, class Gain, class Bias, class Y, class Mean, clas
 void layer_norm(Ex& ex, X x, Gain gain, Bias bias, double epsilon, Y y, Mean mean, Rstd rstd) {
   using T = element_t<Y>;
   matrix<T const> const in = as_matrix(x);
-  TRIAD_EXPECTS(same_shape(x, y), "layer_norm: x and y have different shapes");
-  TRIAD_EXPECTS(static_cast<index_t>(gain.size()) == in.extent(1) && static_cast<index_t>(bias.size()) == in.extent(1),
-                "layer_norm: gain and bias need one value a column");
-  TRIAD_EXPECTS(static_cast<index_t>(mean.size()) == in.extent(0) && static_cast<index_t>(rstd.size()) == in.extent(0),
-                "layer_norm: mean and rstd need one value a row");
+  expect_same_shape("layer_norm", "y", y, x);
+  expect_shape("layer_norm", "gain", as_vec(gain), {in.extent(1)});
+  expect_shape("layer_norm", "bias", as_vec(bias), {in.extent(1)});
+  expect_shape("layer_norm", "mean", as_vec(mean), {in.extent(0)});
+  expect_shape("layer_norm", "rstd", as_vec(rstd), {in.extent(0)});
   if constexpr (executes<Ex>)
     do_layer_norm(ex, in, vec<T const>(as_vec(gain)), vec<T const>(as_vec(bias)), T(epsilon), as_matrix(y),
                   as_vec(mean), as_vec(rstd));
@@ -33,13 +33,15 @@ void layer_norm_grad(Ex& ex, arena& scratch, X x, Gain gain, Mean mean, Rstd rst
                      matrix<element_t<Dx> const> add, Dx dx, DGain dgain, DBias dbias) {
   using T = element_t<Dx>;
   matrix<T const> const in = as_matrix(x);
-  TRIAD_EXPECTS(same_shape(x, dy) && same_shape(x, dx), "layer_norm_grad: x, dy and dx have different shapes");
-  TRIAD_EXPECTS(add.extent(0) == 0 || same_shape(add, in), "layer_norm_grad: add has another shape than dx");
+  expect_same_shape("layer_norm_grad", "dy", dy, x);
+  expect_same_shape("layer_norm_grad", "dx", dx, x);
+  if (add.extent(0) != 0) expect_same_shape("layer_norm_grad", "add", add, in);
   auto const count = [](auto const& v) { return static_cast<index_t>(v.size()); };
-  TRIAD_EXPECTS(count(gain) == in.extent(1) && count(dgain) == in.extent(1) && count(dbias) == in.extent(1),
-                "layer_norm_grad: gain and the gradients of gain and bias need one value a column");
-  TRIAD_EXPECTS(count(mean) == in.extent(0) && count(rstd) == in.extent(0),
-                "layer_norm_grad: mean and rstd need one value a row");
+  expect_shape("layer_norm_grad", "gain", as_vec(gain), {in.extent(1)});
+  expect_shape("layer_norm_grad", "dgain", as_vec(dgain), {in.extent(1)});
+  expect_shape("layer_norm_grad", "dbias", as_vec(dbias), {in.extent(1)});
+  expect_shape("layer_norm_grad", "mean", as_vec(mean), {in.extent(0)});
+  expect_shape("layer_norm_grad", "rstd", as_vec(rstd), {in.extent(0)});
   with_workspace(ex, scratch, do_layer_norm_grad_workspace(planning(ex), in), [&](auto ws) {
     do_layer_norm_grad(ex, in, vec<T const>(as_vec(gain)), vec<T const>(as_vec(mean)), vec<T const>(as_vec(rstd)),
                        matrix<T const>(as_matrix(dy)), add, as_matrix(dx), as_vec(dgain), as_vec(dbias), ws);

@@ -6,15 +6,17 @@
 
 #include "triad/core/backend.hpp"
 #include "triad/core/mdspan.hpp"
+#include "triad/core/views.hpp"
 
 namespace triad {
 
 /// step, loss (1), norm (1) and table (rows, 2) live where the parameters live.  Overwrites one row.
 template <backend Ex, class T>
 void log_step(Ex& ex, std::uint64_t const* step, vec<T const> loss, vec<T const> norm, matrix<T> table) {
-  TRIAD_EXPECTS(loss.extent(0) == 1 && norm.extent(0) == 1, "log_step: loss and norm are one number each");
-  TRIAD_EXPECTS(table.extent(0) > 0 && table.extent(1) == 2,
-                "log_step: the table needs two columns and a row at least");
+  expect_shape("log_step", "loss", loss, {1});
+  expect_shape("log_step", "norm", norm, {1});
+  TRIAD_EXPECTS(table.extent(0) > 0, "log_step: table has 0 rows, expected 1 or more");
+  expect_extent("log_step", "columns of table", table.extent(1), 2);
   if constexpr (executes<Ex>) do_log_step(ex, step, loss, norm, table);
 }
 

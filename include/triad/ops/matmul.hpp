@@ -56,14 +56,11 @@ namespace detail {
 /// What a product asks of its views; apart from matmul_checked, so that it is compiled once for all static shapes.
 template <class T>
 void expect_product(matrix<T const> x, matrix<T const> w, matrix<T> y, epilogue<T> const& e) {
-  TRIAD_EXPECTS(x.extent(1) == w.extent(0), "matmul: the columns of a differ from the rows of b");
-  TRIAD_EXPECTS(x.extent(0) == y.extent(0) && w.extent(1) == y.extent(1),
-                "matmul: c has another shape than the product");
-  TRIAD_EXPECTS(e.bias.extent(0) == 0 || e.bias.extent(0) == y.extent(1),
-                "matmul: the bias needs one value a column of c");
-  TRIAD_EXPECTS(e.residual.data_handle() == nullptr || same_shape(e.residual, y),
-                "matmul: the residual has another shape than c");
-  TRIAD_EXPECTS(e.gate.data_handle() == nullptr || same_shape(e.gate, y), "matmul: the gate has another shape than c");
+  expect_extent("matmul", "rows of b", w.extent(0), x.extent(1));
+  expect_shape("matmul", "c", y, {x.extent(0), w.extent(1)});
+  if (e.bias.extent(0) != 0) expect_shape("matmul", "bias", e.bias, {y.extent(1)});
+  if (e.residual.data_handle() != nullptr) expect_same_shape("matmul", "residual", e.residual, y);
+  if (e.gate.data_handle() != nullptr) expect_same_shape("matmul", "gate", e.gate, y);
   TRIAD_EXPECTS(!is_nan(e.dropout.rate) && e.dropout.rate >= 0 && e.dropout.rate <= 1,
                 "matmul: the rate of dropout is " + std::to_string(e.dropout.rate) + ", expected 0 to 1");
 }
@@ -98,10 +95,10 @@ void matmul_add(Ex& ex, A a, B b, C c) {
 /// c(i) = a(i) b(i) for every i of a batch.
 template <backend Ex, class T>
 void batched_matmul(Ex& ex, matrices<T const> a, matrices<T const> b, matrices<T> c) {
-  TRIAD_EXPECTS(a.extent(0) == c.extent(0) && b.extent(0) == c.extent(0), "batched_matmul: batch sizes differ");
-  TRIAD_EXPECTS(a.extent(2) == b.extent(1), "batched_matmul: the columns of a differ from the rows of b");
-  TRIAD_EXPECTS(a.extent(1) == c.extent(1) && b.extent(2) == c.extent(2),
-                "batched_matmul: c has another shape than the products");
+  expect_extent("batched_matmul", "matrices of a", a.extent(0), c.extent(0));
+  expect_extent("batched_matmul", "matrices of b", b.extent(0), c.extent(0));
+  expect_extent("batched_matmul", "rows of b", b.extent(1), a.extent(2));
+  expect_shape("batched_matmul", "c", c, {c.extent(0), a.extent(1), b.extent(2)});
   if constexpr (executes<Ex>) do_batched_matmul(ex, a, b, c);
 }
 

@@ -14,9 +14,9 @@ namespace triad {
 namespace detail {
 template <class A, class B>
 void expect_pair_product(graph_batch const& g, A const& a, B const& b, index_t rows) {
-  TRIAD_EXPECTS(a.extent(0) == g.dims.nodes && same_shape(a, b),
-                "pair_product: a and b need one row a node and one width");
-  TRIAD_EXPECTS(rows == g.dims.rows, "pair_product: y needs one value an edge");
+  expect_extent("pair_product", "rows of a", a.extent(0), g.dims.nodes);
+  expect_same_shape("pair_product", "b", b, a);
+  expect_extent("pair_product", "values of y", rows, g.dims.rows);
 }
 }  // namespace detail
 
@@ -32,7 +32,8 @@ template <backend Ex, class T>
 void pair_product_grad(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T const> dy,
                        matrix<T> da, matrix<T> db) {
   detail::expect_pair_product(g, a, b, dy.extent(0));
-  TRIAD_EXPECTS(same_shape(da, a) && same_shape(db, b), "pair_product_grad: the gradients need the shapes of a and b");
+  expect_same_shape("pair_product_grad", "da", da, a);
+  expect_same_shape("pair_product_grad", "db", db, b);
   if constexpr (executes<Ex>) do_pair_product_grad(ex, g, a, b, dy, da, db);
 }
 

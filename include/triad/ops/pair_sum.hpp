@@ -17,9 +17,9 @@ namespace triad {
 namespace detail {
 template <class A, class B, class Y>
 void expect_pairs(graph_batch const& g, A const& a, B const& b, Y const& y) {
-  TRIAD_EXPECTS(a.extent(0) == g.dims.nodes && same_shape(a, b), "pair_sum: a and b need one row a node and one width");
-  TRIAD_EXPECTS(y.extent(0) == g.dims.rows && y.extent(1) == a.extent(1),
-                "pair_sum: y needs one row an edge and the width of a");
+  expect_extent("pair_sum", "rows of a", a.extent(0), g.dims.nodes);
+  expect_same_shape("pair_sum", "b", b, a);
+  expect_shape("pair_sum", "y", y, {g.dims.rows, a.extent(1)});
 }
 }  // namespace detail
 
@@ -28,7 +28,7 @@ template <backend Ex, class T>
 void pair_sum(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, dropout_mask dropout,
               matrix<T const> residual, matrix<T> y) {
   detail::expect_pairs(g, a, b, y);
-  TRIAD_EXPECTS(residual.extent(0) == 0 || same_shape(residual, y), "pair_sum: the residual has another shape than y");
+  if (residual.extent(0) != 0) expect_same_shape("pair_sum", "residual", residual, y);
   if constexpr (executes<Ex>) do_pair_sum(ex, g, a, b, dropout, residual, y);
 }
 

@@ -14,7 +14,7 @@ namespace triad {
 template <backend Ex, class X, class Y>
 void sum(Ex& ex, arena& scratch, X x, Y total) {
   using T = element_t<Y>;
-  TRIAD_EXPECTS(as_vec(total).extent(0) == 1, "sum: the total is one number");
+  expect_shape("sum", "total", as_vec(total), {1});
   vec<T const> const v = as_vec(x);
   with_workspace(ex, scratch, do_sum_workspace(planning(ex), v), [&](auto ws) { do_sum(ex, v, as_vec(total), ws); });
 }
@@ -23,7 +23,7 @@ void sum(Ex& ex, arena& scratch, X x, Y total) {
 template <backend Ex, class X, class Y>
 void norm(Ex& ex, arena& scratch, X x, Y length) {
   using T = element_t<Y>;
-  TRIAD_EXPECTS(as_vec(length).extent(0) == 1, "norm: the length is one number");
+  expect_shape("norm", "length", as_vec(length), {1});
   vec<T const> const v = as_vec(x);
   with_workspace(ex, scratch, do_sum_workspace(planning(ex), v), [&](auto ws) { do_norm(ex, v, as_vec(length), ws); });
 }
@@ -33,7 +33,7 @@ template <backend Ex, class X, class S>
 void column_sums_add(Ex& ex, arena& scratch, X x, S s) {
   using T = element_t<S>;
   matrix<T const> const m = as_matrix(x);
-  TRIAD_EXPECTS(m.extent(1) == static_cast<index_t>(s.size()), "column_sums_add: one sum a column is needed");
+  expect_shape("column_sums_add", "s", as_vec(s), {m.extent(1)});
   with_workspace(ex, scratch, do_column_sums_workspace(planning(ex), m),
                  [&](auto ws) { do_column_sums_add(ex, m, as_vec(s), ws); });
 }

@@ -59,15 +59,13 @@ namespace detail {
 template <class S>
 void expect_relations(relation_attention_options const& options, relation_operands<S> const& x, graph_batch const& g) {
   auto const d = x.query.extent(1);
-  TRIAD_EXPECTS(options.heads > 0 && d % options.heads == 0,
-                "relation_attention: the width must be a multiple of the number of heads");
-  TRIAD_EXPECTS(x.query.extent(0) == g.dims.nodes && same_shape(x.key, x.query) && same_shape(x.value, x.query),
-                "relation_attention: query, key and value need one row a node and one width");
-  TRIAD_EXPECTS(
-      x.edge_key.extent(0) == g.dims.rows && x.edge_key.extent(1) == d && same_shape(x.edge_value, x.edge_key),
-      "relation_attention: edge keys and values need one row an edge and the width of the query");
-  TRIAD_EXPECTS(options.mask.empty() || options.mask.masked.extent(0) == g.dims.rows,
-                "relation_attention: the mask needs one byte an edge");
+  expect_heads("relation_attention", d, options.heads);
+  expect_shape("relation_attention", "query", x.query, {g.dims.nodes, d});
+  expect_shape("relation_attention", "key", x.key, {g.dims.nodes, d});
+  expect_shape("relation_attention", "value", x.value, {g.dims.nodes, d});
+  expect_shape("relation_attention", "edge_key", x.edge_key, {g.dims.rows, d});
+  expect_shape("relation_attention", "edge_value", x.edge_value, {g.dims.rows, d});
+  if (!options.mask.empty()) expect_shape("relation_attention", "mask", options.mask.masked, {g.dims.rows});
 }
 }  // namespace detail
 
@@ -77,9 +75,8 @@ template <backend Ex, class T>
 void relation_attention(Ex& ex, relation_attention_options const& options, relation_operands<T const> const& x,
                         graph_batch const& g, vec<T> weights, matrix<T> c) {
   detail::expect_relations(options, x, g);
-  TRIAD_EXPECTS(same_shape(c, x.query), "relation_attention: the output needs the shape of the query");
-  TRIAD_EXPECTS(weights.extent(0) == options.heads * g.dims.rows,
-                "relation_attention: one weight for each head and edge is needed");
+  expect_same_shape("relation_attention", "c", c, x.query);
+  expect_shape("relation_attention", "weights", weights, {options.heads * g.dims.rows});
   if constexpr (executes<Ex>) do_relation_attention(ex, options, x, g, weights, c);
 }
 
@@ -90,11 +87,10 @@ void relation_attention_grad(Ex& ex, relation_attention_options const& options, 
                              relation_operands<T> const& dx, edge_gradients edges = edge_gradients::overwritten) {
   detail::expect_relations(options, x, g);
   detail::expect_relations(options, dx, g);
-  TRIAD_EXPECTS(same_shape(dx.query, x.query), "relation_attention_grad: the gradients need the shape of the query");
-  TRIAD_EXPECTS(same_shape(c, x.query) && same_shape(dc, x.query),
-                "relation_attention_grad: c and its gradient need the shape of the query");
-  TRIAD_EXPECTS(weights.extent(0) == options.heads * g.dims.rows,
-                "relation_attention_grad: one weight for each head and edge is needed");
+  expect_same_shape("relation_attention_grad", "dx.query", dx.query, x.query);
+  expect_same_shape("relation_attention_grad", "c", c, x.query);
+  expect_same_shape("relation_attention_grad", "dc", dc, x.query);
+  expect_shape("relation_attention_grad", "weights", weights, {options.heads * g.dims.rows});
   if constexpr (executes<Ex>) do_relation_attention_grad(ex, options, x, g, weights, c, dc, dx, edges);
 }
 

@@ -16,7 +16,7 @@ namespace triad {
 template <backend Ex, class X, class Y>
 void softmax(Ex& ex, X x, Y y) {
   using T = element_t<Y>;
-  TRIAD_EXPECTS(same_shape(x, y), "softmax: x and y have different shapes");
+  expect_same_shape("softmax", "y", y, x);
   if constexpr (executes<Ex>) do_softmax(ex, matrix<T const>(as_matrix(x)), as_matrix(y));
 }
 
@@ -24,7 +24,8 @@ void softmax(Ex& ex, X x, Y y) {
 template <backend Ex, class Y, class Dy, class Dx>
 void softmax_grad(Ex& ex, Y y, Dy dy, Dx dx) {
   using T = element_t<Dx>;
-  TRIAD_EXPECTS(same_shape(y, dy) && same_shape(y, dx), "softmax_grad: y, dy and dx have different shapes");
+  expect_same_shape("softmax_grad", "dy", dy, y);
+  expect_same_shape("softmax_grad", "dx", dx, y);
   if constexpr (executes<Ex>)
     do_softmax_grad(ex, matrix<T const>(as_matrix(y)), matrix<T const>(as_matrix(dy)), as_matrix(dx));
 }

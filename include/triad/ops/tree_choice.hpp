@@ -79,25 +79,37 @@ struct tree_choices {
 };
 
 namespace detail {
+inline void expect_temperature(char const* name, double value) {
+  TRIAD_EXPECTS(!is_nan(value) && value > 0,
+                std::string("tree_choice: ") + name + " is " + std::to_string(value) + ", expected more than 0");
+}
+template <class T, class W>
+void expect_step(char const* operation, tree_choice_options<T> const& options, index_t step, W const& weights) {
+  TRIAD_EXPECTS(step >= 0 && step < weights.extent(0), std::string(operation) + ": step is " + std::to_string(step) +
+                                                           ", expected 0 to " + std::to_string(weights.extent(0) - 1));
+  TRIAD_EXPECTS(options.choices_at(step) <= weights.extent(2),
+                std::string(operation) + ": step " + std::to_string(step) + " chooses from " +
+                    std::to_string(options.choices_at(step)) + " trees, expected at most " +
+                    std::to_string(weights.extent(2)) + ", the slots of the weights");
+}
 template <class T, class S>
 void expect_choice(tree_choice_options<T> const& options, index_t step, tree_logits<S> const& x, index_t batch,
                    index_t arguments) {
-  TRIAD_EXPECTS(x.operation.extent(0) == batch && x.operation.extent(1) == arguments / 2 + 1,
-                "tree_choice: operations are (batch, b + 1)");
-  TRIAD_EXPECTS(
-      x.arguments.extent(0) == batch && x.arguments.extent(1) == options.choices_at(step) * arguments &&
-          x.arguments.stride(1) == 1,
-      "tree_choice: arguments are (batch, (step + 1) 2 b), side by side; (batch, (step + 2) 2 b) with an empty tree");
-  TRIAD_EXPECTS(x.root.extent(0) == batch, "tree_choice: the root's filler is (batch, f)");
-  TRIAD_EXPECTS(!is_nan(options.operation_temperature) && options.operation_temperature > 0 &&
-                    !is_nan(options.argument_temperature) && options.argument_temperature > 0,
-                "tree_choice: the temperature must be positive");
-  TRIAD_EXPECTS(!is_nan(options.evenness) && options.evenness >= 0, "tree_choice: evenness is negative");
-  TRIAD_EXPECTS(!is_nan(options.recency) && options.recency >= 0, "tree_choice: recency is negative");
-  TRIAD_EXPECTS(options.operation_noise.extent(0) == 0 || same_shape(options.operation_noise, x.operation),
-                "tree_choice: noise has the shape of the logits");
-  TRIAD_EXPECTS(options.argument_noise.extent(0) == 0 || same_shape(options.argument_noise, x.arguments),
-                "tree_choice: noise has the shape of the logits");
+  expect_shape("tree_choice", "operation", x.operation, {batch, arguments / 2 + 1});
+  // (batch, (step + 1) 2 b); (batch, (step + 2) 2 b) with an empty tree
+  expect_shape("tree_choice", "arguments", x.arguments, {batch, options.choices_at(step) * arguments});
+  expect_unit_stride("tree_choice", "arguments", x.arguments);
+  expect_extent("tree_choice", "rows of root", x.root.extent(0), batch);
+  expect_temperature("operation_temperature", options.operation_temperature);
+  expect_temperature("argument_temperature", options.argument_temperature);
+  TRIAD_EXPECTS(!is_nan(options.evenness) && options.evenness >= 0,
+                "tree_choice: evenness is " + std::to_string(options.evenness) + ", expected 0 or more");
+  TRIAD_EXPECTS(!is_nan(options.recency) && options.recency >= 0,
+                "tree_choice: recency is " + std::to_string(options.recency) + ", expected 0 or more");
+  if (options.operation_noise.extent(0) != 0)
+    expect_same_shape("tree_choice", "operation_noise", options.operation_noise, x.operation);
+  if (options.argument_noise.extent(0) != 0)
+    expect_same_shape("tree_choice", "argument_noise", options.argument_noise, x.arguments);
 }
 }  // namespace detail
 
@@ -106,11 +118,10 @@ template <backend Ex, class T>
 void tree_choice(Ex& ex, tree_choice_options<T> const& options, index_t step, tree_logits<T const> const& x,
                  tree_choices<T> const& chosen, tree_weights_view<T> weights, matrix<T> weighted_root) {
   detail::expect_choice(options, step, x, weights.extent(1), weights.extent(3));
-  TRIAD_EXPECTS(same_shape(chosen.operation, x.operation) && same_shape(chosen.arguments, weights),
-                "tree_choice: choices have another shape");
-  TRIAD_EXPECTS(step >= 0 && step < weights.extent(0) && options.choices_at(step) <= weights.extent(2),
-                "tree_choice: there is no room for this step");
-  TRIAD_EXPECTS(same_shape(weighted_root, x.root), "tree_choice: the weighted root is (batch, f)");
+  expect_same_shape("tree_choice", "chosen.operation", chosen.operation, x.operation);
+  expect_same_shape("tree_choice", "chosen.arguments", chosen.arguments, weights);
+  detail::expect_step("tree_choice", options, step, weights);
+  expect_same_shape("tree_choice", "weighted_root", weighted_root, x.root);
   if constexpr (executes<Ex>) do_tree_choice(ex, options, step, x, chosen, weights, weighted_root);
 }
 
@@ -120,12 +131,11 @@ void tree_choice_grad(Ex& ex, tree_choice_options<T> const& options, index_t ste
                       tree_choices<T const> const& chosen, tree_weights_view<T const> d_weights,
                       matrix<T const> d_weighted_root, tree_logits<T> const& dx) {
   detail::expect_choice(options, step, dx, d_weights.extent(1), d_weights.extent(3));
-  TRIAD_EXPECTS(same_shape(chosen.operation, dx.operation) && same_shape(chosen.arguments, d_weights),
-                "tree_choice_grad: choices have another shape");
-  TRIAD_EXPECTS(step >= 0 && step < d_weights.extent(0) && options.choices_at(step) <= d_weights.extent(2),
-                "tree_choice_grad: there is no such step");
-  TRIAD_EXPECTS(same_shape(d_weighted_root, dx.root) && same_shape(root, dx.root),
-                "tree_choice_grad: the root's filler is (batch, f)");
+  expect_same_shape("tree_choice_grad", "chosen.operation", chosen.operation, dx.operation);
+  expect_same_shape("tree_choice_grad", "chosen.arguments", chosen.arguments, d_weights);
+  detail::expect_step("tree_choice_grad", options, step, d_weights);
+  expect_same_shape("tree_choice_grad", "d_weighted_root", d_weighted_root, dx.root);
+  expect_same_shape("tree_choice_grad", "root", root, dx.root);
   if constexpr (executes<Ex>) do_tree_choice_grad(ex, options, step, root, chosen, d_weights, d_weighted_root, dx);
 }
 

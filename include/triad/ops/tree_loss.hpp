@@ -44,11 +44,12 @@ struct tree_loss_options {
 template <backend Ex, class T>
 void tree_loss(Ex& ex, arena& scratch, matrix<T const> x, vec<index_t const> target, vec<T> loss, matrix<T> dx,
                tree_loss_options const& o = {}) {
-  TRIAD_EXPECTS(same_shape(x, dx), "tree_loss: scores and their gradient have different shapes");
-  TRIAD_EXPECTS(x.extent(0) == target.extent(0), "tree_loss: one right symbol a row is needed");
-  TRIAD_EXPECTS(!is_nan(o.empty_weight) && o.empty_weight >= 0, "tree_loss: the weight of empty positions is negative");
+  expect_same_shape("tree_loss", "dx", dx, x);
+  expect_shape("tree_loss", "target", target, {x.extent(0)});
+  TRIAD_EXPECTS(!is_nan(o.empty_weight) && o.empty_weight >= 0,
+                "tree_loss: empty_weight is " + std::to_string(o.empty_weight) + ", expected 0 or more");
   TRIAD_EXPECTS(!is_nan(o.floor) && o.floor > 0 && o.floor <= 1,
-                "tree_loss: the floor is above 0 and at most 1, where the loss is 0");
+                "tree_loss: floor is " + std::to_string(o.floor) + ", expected above 0 and at most 1");
   auto const frame = scratch.open();
   auto const of_rows = scratch.make<vec<T>>(x.extent(0));
   if constexpr (executes<Ex>) do_tree_loss(ex, x, target, of_rows, dx, o);
@@ -58,7 +59,7 @@ void tree_loss(Ex& ex, arena& scratch, matrix<T const> x, vec<index_t const> tar
 /// Overwrites symbols (rows).
 template <backend Ex, class T>
 void decode_rows(Ex& ex, matrix<T const> x, double threshold, vec<index_t> symbols) {
-  TRIAD_EXPECTS(x.extent(0) == symbols.extent(0), "decode_rows: one symbol a row is needed");
+  expect_shape("decode_rows", "symbols", symbols, {x.extent(0)});
   if constexpr (executes<Ex>) do_decode_rows(ex, x, threshold, symbols);
 }
 

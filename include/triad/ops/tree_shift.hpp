@@ -62,15 +62,18 @@ namespace detail {
 template <class Memory, class Weights>
 void expect_tree_weights(tree_positions<> const& where, tree_support const& support, Memory const& memory,
                          Weights const& w, index_t step) {
-  TRIAD_EXPECTS(memory.extent(2) == where.count(), "tree_shift: a tree has one filler a position");
-  TRIAD_EXPECTS(w.extent(1) == memory.extent(1) && w.extent(3) == 2 * where.branching(),
-                "tree_shift: weights are (steps, batch, slots, 2 b)");
+  expect_extent("tree_shift", "positions of memory", memory.extent(2), where.count());
+  expect_shape("tree_shift", "weights", w, {w.extent(0), memory.extent(1), w.extent(2), 2 * where.branching()});
   TRIAD_EXPECTS(step >= 0 && step < w.extent(0) && step < w.extent(2),
-                "tree_shift: there are no weights for this step");
-  TRIAD_EXPECTS(step + 1 < memory.extent(0), "tree_shift: there is no slot for the new tree");
-  TRIAD_EXPECTS(
-      support.empty() || (support.since.extent(0) == where.count() && support.first.extent(0) == where.count()),
-      "tree_shift: support has one entry a position");
+                "tree_shift: step " + std::to_string(step) + ", expected one of the " + std::to_string(w.extent(0)) +
+                    " steps and " + std::to_string(w.extent(2)) + " slots that weights are for");
+  TRIAD_EXPECTS(step + 1 < memory.extent(0), "tree_shift: step " + std::to_string(step) + " writes slot " +
+                                                 std::to_string(step + 1) + ", expected a slot below " +
+                                                 std::to_string(memory.extent(0)));
+  if (!support.empty()) {
+    expect_shape("tree_shift", "support.since", support.since, {where.count()});
+    expect_shape("tree_shift", "support.first", support.first, {where.count()});
+  }
 }
 }  // namespace detail
 
@@ -79,8 +82,7 @@ template <backend Ex, class T>
 void tree_shift(Ex& ex, tree_positions<> const& where, tree_support const& support, index_t step,
                 tree_weights_view<T const> w, matrix<T const> root, tree_memory_view<T> memory) {
   detail::expect_tree_weights(where, support, memory, w, step);
-  TRIAD_EXPECTS(root.extent(0) == memory.extent(1) && root.extent(1) == memory.extent(3),
-                "tree_shift: the root's filler is (batch, f)");
+  expect_shape("tree_shift", "root", root, {memory.extent(1), memory.extent(3)});
   if constexpr (executes<Ex>) do_tree_shift(ex, where, support, step, w, root, memory);
 }
 
@@ -90,9 +92,8 @@ void tree_shift_dots(Ex& ex, tree_positions<> const& where, tree_support const& 
                      tree_memory_view<T const> memory, tree_memory_view<T const> d_memory, tree_weights_view<T> dw,
                      matrix<T> d_root) {
   detail::expect_tree_weights(where, support, memory, dw, step);
-  TRIAD_EXPECTS(same_shape(memory, d_memory), "tree_shift_dots: the gradient of the memory has its shape");
-  TRIAD_EXPECTS(d_root.extent(0) == memory.extent(1) && d_root.extent(1) == memory.extent(3),
-                "tree_shift_dots: the root's filler is (batch, f)");
+  expect_same_shape("tree_shift_dots", "d_memory", d_memory, memory);
+  expect_shape("tree_shift_dots", "d_root", d_root, {memory.extent(1), memory.extent(3)});
   if constexpr (executes<Ex>) do_tree_shift_dots(ex, where, support, step, memory, d_memory, dw, d_root);
 }
 
@@ -100,10 +101,12 @@ void tree_shift_dots(Ex& ex, tree_positions<> const& where, tree_support const& 
 template <backend Ex, class T>
 void tree_shift_grad(Ex& ex, tree_positions<> const& where, tree_support const& support, tree_weights_view<T const> w,
                      index_t slot, tree_memory_view<T> d_memory) {
-  TRIAD_EXPECTS(w.extent(0) > 0, "tree_shift_grad: one step at least is needed");
+  TRIAD_EXPECTS(w.extent(0) > 0, "tree_shift_grad: weights of 0 steps, expected 1 or more");
   detail::expect_tree_weights(where, support, d_memory, w, w.extent(0) - 1);
   TRIAD_EXPECTS(slot >= 0 && slot < w.extent(2) && slot < d_memory.extent(0),
-                "tree_shift_grad: no step reads this slot, or the memory has no slot of that number");
+                "tree_shift_grad: slot " + std::to_string(slot) + ", expected one of the " +
+                    std::to_string(w.extent(2)) + " slots that steps read and the " +
+                    std::to_string(d_memory.extent(0)) + " of the memory");
   if constexpr (executes<Ex>) do_tree_shift_grad(ex, where, support, w, slot, d_memory);
 }
 

@@ -102,23 +102,21 @@ namespace detail {
 template <class S>
 void expect_triangle(triangle_options const& options, triangle_projections<S> const& x, graph_batch const& g) {
   auto const rows = g.dims.rows, d = x.query.extent(1);
-  TRIAD_EXPECTS(options.heads > 0 && d > 0 && d % options.heads == 0,
-                "triangle: the width must be a multiple of the number of heads");
-  TRIAD_EXPECTS(x.query.extent(0) == rows && same_shape(x.key, x.query) && same_shape(x.left_value, x.query),
-                "triangle: query, key and left value need one row an edge and one width");
-  TRIAD_EXPECTS(!uses_right_value(options.form) || same_shape(x.right_value, x.query),
-                "triangle: this form needs a right value");
+  expect_heads("triangle", d, options.heads);
+  expect_shape("triangle", "query", x.query, {rows, d});
+  expect_shape("triangle", "key", x.key, {rows, d});
+  expect_shape("triangle", "left_value", x.left_value, {rows, d});
+  if (uses_right_value(options.form)) expect_same_shape("triangle", "right_value", x.right_value, x.query);
   TRIAD_EXPECTS(
-      !options.causal() || (options.form != triangle_form::flat && options.sources.extent(0) == g.dims.graphs),
-      "triangle: causal attention needs the number of sources of every graph, and has no flat form");
-  TRIAD_EXPECTS(options.mask.empty() || options.mask.masked.extent(0) == g.dims.triangles,
-                "triangle: the mask needs one byte a triangle");
+      !options.causal() || options.form != triangle_form::flat,
+      "triangle: the flat form with `sources`, expected another form: it is not causal; leave `sources` empty");
+  if (options.causal()) expect_shape("triangle", "sources", options.sources, {g.dims.graphs});
+  if (!options.mask.empty()) expect_shape("triangle", "mask", options.mask.masked, {g.dims.triangles});
 }
 template <class S>
 void expect_statistics(triangle_options const& options, graph_batch const& g, triangle_statistics<S> const& s) {
-  TRIAD_EXPECTS(s.maximum.extent(0) == g.dims.rows && s.maximum.extent(1) == options.heads &&
-                    same_shape(s.inverse_sum, s.maximum),
-                "triangle: the statistics need one row an edge and one column a head");
+  expect_shape("triangle", "maximum", s.maximum, {g.dims.rows, options.heads});
+  expect_shape("triangle", "inverse_sum", s.inverse_sum, {g.dims.rows, options.heads});
 }
 }  // namespace detail
 
@@ -129,7 +127,7 @@ void triangle(Ex& ex, arena& scratch, triangle_options const& options, triangle_
               graph_batch const& g, triangle_statistics<T> const& statistics, matrix<T> o) {
   detail::expect_triangle(options, x, g);
   detail::expect_statistics(options, g, statistics);
-  TRIAD_EXPECTS(same_shape(o, x.query), "triangle: the output needs the shape of the query");
+  expect_same_shape("triangle", "o", o, x.query);
   with_workspace(ex, scratch, do_triangle_workspace(planning(ex), options, x, g.dims),
                  [&](auto ws) { do_triangle(ex, options, x, g, statistics, o, ws); });
 }
@@ -143,9 +141,9 @@ void triangle_grad(Ex& ex, arena& scratch, triangle_options const& options, tria
   detail::expect_triangle(options, x, g);
   detail::expect_triangle(options, dx, g);
   detail::expect_statistics(options, g, statistics);
-  TRIAD_EXPECTS(same_shape(dx.query, x.query), "triangle_grad: the gradients need the shape of the query");
-  TRIAD_EXPECTS(same_shape(o, x.query) && same_shape(d_o, x.query),
-                "triangle_grad: o and its gradient need the shape of the query");
+  expect_same_shape("triangle_grad", "dx.query", dx.query, x.query);
+  expect_same_shape("triangle_grad", "o", o, x.query);
+  expect_same_shape("triangle_grad", "d_o", d_o, x.query);
   with_workspace(ex, scratch, do_triangle_grad_workspace(planning(ex), options, x, g.dims),
                  [&](auto ws) { do_triangle_grad(ex, options, x, g, statistics, o, d_o, dx, ws); });
 }
@@ -157,8 +155,9 @@ template <backend Ex, class T>
 void triangle_weights(Ex& ex, triangle_options const& options, triangle_projections<T const> const& x,
                       graph_batch const& g, index_t graph, index_t i, index_t j, matrix<T> weights) {
   detail::expect_triangle(options, x, g);
-  TRIAD_EXPECTS(graph >= 0 && graph < g.dims.graphs, "triangle_weights: no such graph");
-  TRIAD_EXPECTS(weights.extent(0) == options.heads, "triangle_weights: one row a head is needed");
+  TRIAD_EXPECTS(graph >= 0 && graph < g.dims.graphs, "triangle_weights: graph " + std::to_string(graph) +
+                                                         ", expected 0 to " + std::to_string(g.dims.graphs - 1));
+  expect_extent("triangle_weights", "rows of weights", weights.extent(0), options.heads);
   if constexpr (executes<Ex>) do_triangle_weights(ex, options, x, g, graph, i, j, weights);
 }
 

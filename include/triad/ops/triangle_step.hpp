@@ -119,20 +119,22 @@ template <backend Ex, class T>
 void triangle_step(Ex& ex, arena& scratch, triangle_form form, index_t heads,
                    triangle_projections<T const> const& cache, edge_shells const& at, shell_edges wanted, matrix<T> o) {
   index_t const d = cache.query.extent(1);
-  TRIAD_EXPECTS(form != triangle_form::flat, "triangle_step: the flat form is not causal");
-  TRIAD_EXPECTS(heads > 0 && d > 0 && d % heads == 0,
-                "triangle_step: the width must be a multiple of the number of heads");
-  TRIAD_EXPECTS(at.beam > 0 && at.step >= 0 && at.owner.extent(0) == at.slots() && at.owner.extent(1) == at.step + 1,
-                "triangle_step: the owners need a row for each slot and a column for each step");
+  TRIAD_EXPECTS(form != triangle_form::flat, "triangle_step: the flat form, expected another one: it is not causal");
+  expect_heads("triangle_step", d, heads);
+  TRIAD_EXPECTS(at.beam > 0, "triangle_step: beam is " + std::to_string(at.beam) + ", expected 1 or more");
+  TRIAD_EXPECTS(at.step >= 0, "triangle_step: step is " + std::to_string(at.step) + ", expected 0 or more");
+  expect_shape("triangle_step", "owner", at.owner, {at.slots(), at.step + 1});
   TRIAD_EXPECTS(at.skipped >= 0 && at.skipped <= at.unread(wanted),
-                "triangle_step: the cache lacks rows that the wanted edges read; skip fewer rows, or want fewer edges");
+                "triangle_step: skipped is " + std::to_string(at.skipped) + ", expected 0 to " +
+                    std::to_string(at.unread(wanted)) +
+                    ", the rows that no wanted edge reads; skip fewer rows, or want fewer edges");
   TRIAD_EXPECTS(cache.query.extent(0) >= at.first_row(at.step + 1) - at.skipped,
-                "triangle_step: the cache has fewer rows than edges");
-  TRIAD_EXPECTS(same_shape(cache.key, cache.query) && same_shape(cache.left_value, cache.query) &&
-                    (!uses_right_value(form) || same_shape(cache.right_value, cache.query)),
-                "triangle_step: query, key and values need one row an edge and one width");
-  TRIAD_EXPECTS(o.extent(0) == at.count(wanted) && o.extent(1) == d,
-                "triangle_step: the output needs one row for each edge that is wanted");
+                "triangle_step: the cache has " + std::to_string(cache.query.extent(0)) + " rows, expected " +
+                    std::to_string(at.first_row(at.step + 1) - at.skipped) + " or more, one for each edge");
+  expect_same_shape("triangle_step", "key", cache.key, cache.query);
+  expect_same_shape("triangle_step", "left_value", cache.left_value, cache.query);
+  if (uses_right_value(form)) expect_same_shape("triangle_step", "right_value", cache.right_value, cache.query);
+  expect_shape("triangle_step", "o", o, {at.count(wanted), d});
   with_workspace(ex, scratch, do_triangle_step_workspace(planning(ex), heads, at, o),
                  [&](auto ws) { do_triangle_step(ex, form, heads, cache, at, wanted, o, ws); });
 }

@@ -28,12 +28,24 @@ struct wide_factor {
   workspace laid_out{};
 };
 
+namespace detail {
+template <class T, class X>
+void expect_wide(char const* operation, char const* what, X const& x, wide_factor<T> const& factor, index_t used) {
+  TRIAD_EXPECTS(used > 0 && used <= factor.used, std::string(operation) + ": used is " + std::to_string(used) +
+                                                     ", expected 1 to " + std::to_string(factor.used) +
+                                                     ", the columns that the factor was laid out for");
+  expect_shape(operation, what, x, {x.extent(0), factor.w.extent(1)});
+  expect_unit_stride(operation, what, x);
+}
+}  // namespace detail
+
 /// w (n, k) for any number of products with x whose columns from `used` on are zero.  In the scratch memory, of w as it
 /// is now.
 template <backend Ex, class T>
 wide_factor<T> lay_out_wide(Ex& ex, arena& scratch, matrix<T const> w, index_t used) {
-  TRIAD_EXPECTS(used > 0 && used <= w.extent(1) && w.stride(1) == 1,
-                "lay_out_wide: a factor has contiguous rows, and some of its columns are used");
+  TRIAD_EXPECTS(used > 0 && used <= w.extent(1), "lay_out_wide: used is " + std::to_string(used) + ", expected 1 to " +
+                                                     std::to_string(w.extent(1)) + ", the columns of w");
+  expect_unit_stride("lay_out_wide", "w", w);
   wide_factor<T> const factor{w, used, scratch.make_workspace(do_wide_factor_workspace(planning(ex), w, used))};
   if constexpr (executes<Ex>) do_wide_factor(ex, factor);
   return factor;
@@ -44,10 +56,9 @@ wide_factor<T> lay_out_wide(Ex& ex, arena& scratch, matrix<T const> w, index_t u
 template <backend Ex, class T>
 void wide_matmul(Ex& ex, arena& scratch, matrix<T const> x, wide_factor<T> const& factor, index_t used,
                  vec<T const> bias, tensor<T, dyn, dyn> y) {
-  TRIAD_EXPECTS(used > 0 && used <= factor.used && x.extent(1) == factor.w.extent(1) && x.stride(1) == 1,
-                "wide_matmul: rows have another width");
-  TRIAD_EXPECTS(x.extent(0) == y.extent(0) && factor.w.extent(0) == y.extent(1) && bias.extent(0) == y.extent(1),
-                "wide_matmul: y is (rows of x, rows of w)");
+  detail::expect_wide("wide_matmul", "x", x, factor, used);
+  expect_shape("wide_matmul", "y", y, {x.extent(0), factor.w.extent(0)});
+  expect_shape("wide_matmul", "bias", bias, {factor.w.extent(0)});
   with_workspace(ex, scratch, do_wide_matmul_workspace(planning(ex), factor, used, y),
                  [&](auto ws) { do_wide_matmul(ex, x, factor, used, bias, y, ws); });
 }
@@ -55,10 +66,9 @@ void wide_matmul(Ex& ex, arena& scratch, matrix<T const> x, wide_factor<T> const
 /// Adds to the first `used` columns of dx (m, k), at most those of the factor.
 template <backend Ex, class T>
 void wide_matmul_back(Ex& ex, matrix<T const> dy, wide_factor<T> const& factor, index_t used, matrix<T> dx) {
-  TRIAD_EXPECTS(used > 0 && used <= factor.used && dx.extent(1) == factor.w.extent(1) && dx.stride(1) == 1,
-                "wide_matmul_back: rows have another width");
-  TRIAD_EXPECTS(dx.extent(0) == dy.extent(0) && dy.extent(1) == factor.w.extent(0) && dy.stride(1) == 1,
-                "wide_matmul_back: dy is (rows of dx, rows of w)");
+  detail::expect_wide("wide_matmul_back", "dx", dx, factor, used);
+  expect_shape("wide_matmul_back", "dy", dy, {dx.extent(0), factor.w.extent(0)});
+  expect_unit_stride("wide_matmul_back", "dy", dy);
   if constexpr (executes<Ex>) do_wide_matmul_back(ex, dy, factor, used, dx);
 }
 

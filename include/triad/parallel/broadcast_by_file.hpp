@@ -86,7 +86,8 @@ void wait_for_files(std::chrono::milliseconds patience, Done const& done, Late c
 /// A communication_error where a file cannot be written, or somebody does not come within `patience`.
 inline std::string broadcast_by_file(std::string const& path, int rank, int size, std::string const& bytes,
                                      std::chrono::milliseconds patience) {
-  TRIAD_EXPECTS(rank >= 0 && rank < size, "broadcast_by_file: ranks are 0 .. size - 1");
+  TRIAD_EXPECTS(rank >= 0 && rank < size,
+                "broadcast_by_file: rank is " + std::to_string(rank) + ", expected 0 to " + std::to_string(size - 1));
   auto const waited = [&] { return std::to_string(patience.count() / 1000) + " s"; };
   auto const of = [&](int r) { return path + "." + std::to_string(r); };
   std::error_code none;

@@ -79,7 +79,7 @@ struct alone {
   static constexpr int size() { return 1; }
   template <class Ex, class T>
   static void exchange(Ex&, int, vec<T const>, vec<T>) {
-    TRIAD_EXPECTS(false, "alone: there is nobody to exchange anything with");
+    TRIAD_EXPECTS(false, "alone: exchange() of one process, expected more processes");
   }
   static void barrier() {}
 };
@@ -95,6 +95,9 @@ vec<T> part_of(vec<T> all, index_t first, index_t last) {
 inline constexpr index_t short_row = 4096;
 
 constexpr bool is_power_of_two(index_t n) { return n > 0 && (n & (n - 1)) == 0; }
+inline void expect_power_of_two(char const* what, index_t n) {
+  TRIAD_EXPECTS(is_power_of_two(n), std::string(what) + " are " + std::to_string(n) + ", expected a power of two");
+}
 }  // namespace detail
 
 /// How many values all_reduce needs beside those that it sums, in the backend's memory.
@@ -110,9 +113,10 @@ template <backend Ex, class C, class T>
 void all_reduce(Ex& ex, C& processes, vec<T> values, vec<T> scratch) {
   auto const n = values.extent(0);
   int const size = processes.size(), rank = processes.rank();
-  TRIAD_EXPECTS(detail::is_power_of_two(size), "all_reduce: the number of processes is a power of two");
+  detail::expect_power_of_two("all_reduce: processes", size);
   TRIAD_EXPECTS(scratch.extent(0) >= all_reduce_scratch(n, size),
-                "all_reduce: scratch has at least all_reduce_scratch() values");
+                "all_reduce: scratch has " + std::to_string(scratch.extent(0)) + " values, expected " +
+                    std::to_string(all_reduce_scratch(n, size)) + " or more, all_reduce_scratch()");
   auto const add = [&](vec<T> to, vec<T> theirs) {
     if constexpr (executes<Ex>) transform(ex, plus{}, to, theirs, to);
   };
@@ -156,7 +160,7 @@ template <backend Ex, class C, class T>
   requires communicator<C, Ex, T>
 void broadcast(Ex& ex, C& processes, vec<T> values) {
   int const rank = processes.rank();
-  TRIAD_EXPECTS(detail::is_power_of_two(processes.size()), "broadcast: the number of processes is a power of two");
+  detail::expect_power_of_two("broadcast: processes", processes.size());
   auto const none = detail::part_of(values, 0, 0);
   for (int d = 1; d < processes.size(); d *= 2) {  // those below d have them
     if (rank < d)

@@ -105,8 +105,9 @@ class nccl {
   /// Of another stream of a device.
   nccl(int device, cudaStream_t stream, nccl_id const& id, int rank, int size)
       : device_(device), stream_(stream), rank_(rank), size_(size), exceptions_(std::uncaught_exceptions()) {
-    TRIAD_EXPECTS(detail::is_power_of_two(size), "nccl: the number of processes is a power of two");
-    TRIAD_EXPECTS(rank >= 0 && rank < size, "nccl: ranks are 0 .. size - 1");
+    detail::expect_power_of_two("nccl: processes", size);
+    TRIAD_EXPECTS(rank >= 0 && rank < size,
+                  "nccl: rank is " + std::to_string(rank) + ", expected 0 to " + std::to_string(size - 1));
     use();
     void* signals = nullptr;
     cuda::check(cudaMalloc(&signals, 2), "allocating what a barrier sends");
@@ -141,14 +142,17 @@ class nccl {
   /// As communicator says, of rows on the GPU.  ex: the backend whose stream it was made with.
   template <class T>
   void exchange(cuda::backend& ex, int partner, vec<T const> mine, vec<T> theirs) {
-    TRIAD_EXPECTS(ex.stream() == stream_, "nccl: rows are of the backend that it was made with");
+    TRIAD_EXPECTS(ex.stream() == stream_,
+                  "nccl: rows of a backend with another stream, expected the backend that it was made with");
     exchange(partner, mine.data_handle(), static_cast<std::size_t>(mine.extent(0)), theirs.data_handle(),
              static_cast<std::size_t>(theirs.extent(0)));
   }
   /// The same of `sent` and `wanted` values on the GPU.
   template <class T>
   void exchange(int partner, T const* mine, std::size_t sent, T* theirs, std::size_t wanted) {
-    TRIAD_EXPECTS(partner >= 0 && partner < size_ && partner != rank_, "nccl: the partner is another process");
+    TRIAD_EXPECTS(partner >= 0 && partner < size_ && partner != rank_,
+                  "nccl: partner " + std::to_string(partner) + " of process " + std::to_string(rank_) +
+                      ", expected another of 0 to " + std::to_string(size_ - 1));
     static_assert(std::is_trivially_copyable_v<T>, "nccl: what is sent is copied bit by bit");
     if (sent == 0 && wanted == 0) return;  // as the partner knows
     constexpr auto type = detail::nccl_type<T>;

@@ -30,13 +30,14 @@ struct share_range {
 /// Of process `rank` of `processes`.  A contract_violation where either is no power of two, or there are more processes
 /// than shares.
 inline share_range shares_of(index_t shares, int rank, int processes) {
-  TRIAD_EXPECTS(detail::is_power_of_two(shares), "shares: their number is a power of two");
-  TRIAD_EXPECTS(detail::is_power_of_two(processes), "shares: the number of processes is a power of two");
+  detail::expect_power_of_two("shares: shares", shares);
+  detail::expect_power_of_two("shares: processes", processes);
   TRIAD_EXPECTS(
       processes <= shares,
-      "shares: more processes than shares would have nothing to do; give as many shares as there are processes "
-      "(trainer options: shares), or start fewer");
-  TRIAD_EXPECTS(rank >= 0 && rank < processes, "shares: ranks are 0 .. processes - 1");
+      "shares: " + std::to_string(processes) + " processes, expected at most " + std::to_string(shares) +
+          ", one for each share; give as many shares as there are processes (trainer options: shares), or start fewer");
+  TRIAD_EXPECTS(rank >= 0 && rank < processes,
+                "shares: rank is " + std::to_string(rank) + ", expected 0 to " + std::to_string(processes - 1));
   auto const each = shares / processes;
   return {shares, rank * each, (rank + 1) * each};
 }
@@ -68,7 +69,8 @@ class share_sums {
   /// What `row` holds is the next share's.  After the last share `row` is the sum of all; after another its values are
   /// not needed any more.
   void add(Ex& ex, vec<T> row) {
-    TRIAD_EXPECTS(next_ < shares_, "share_sums: every share has been added; begin() another update");
+    TRIAD_EXPECTS(next_ < shares_, "share_sums: a share after all " + std::to_string(shares_) +
+                                       " were added, expected none; begin() another update");
     index_t level = 0;
     for (; (next_ >> level & 1) != 0; ++level) transform(ex, plus{}, this->level(level), row, row);
     if (++next_ < shares_) transform(ex, unchanged{}, row, this->level(level));

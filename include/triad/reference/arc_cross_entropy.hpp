@@ -38,7 +38,9 @@ void do_arc_cross_entropy(backend&, arc_cross_entropy_options const& options, gr
   for (index_t i = 0; i < parent.extent(0); ++i) count += parent(i) >= 0 ? 1 : 0;
   T total = 0;
   detail::each_child(options, g, score, [&](index_t i, index_t n, auto const& s, auto const& edge) {
-    TRIAD_EXPECTS(parent(i) < n, "arc_cross_entropy: a parent is no node of its graph");
+    TRIAD_EXPECTS(parent(i) < n, "arc_cross_entropy: the parent of node " + std::to_string(i) + " is " +
+                                     std::to_string(parent(i)) + ", expected a node of its graph, below " +
+                                     std::to_string(n));
     T maximum = s(0), sum = 0;
     for (index_t j = 1; j < n; ++j) maximum = s(j) > maximum ? s(j) : maximum;
     for (index_t j = 0; j < n; ++j) sum += std::exp(s(j) - maximum);

@@ -161,8 +161,12 @@ void do_triangle_weights(backend&, triangle_options const& options, triangle_pro
                          graph_batch const& g, index_t graph, index_t i, index_t j, matrix<T> weights) {
   for (index_t c = 0; c < options.heads; ++c) {
     triangle_head<T> const at(options, x, g, graph, c);
-    TRIAD_EXPECTS(weights.extent(1) >= at.terms(), "triangle_weights: one column a term is needed");
-    TRIAD_EXPECTS(i >= 0 && i < at.n && j >= 0 && j < at.n, "triangle_weights: no such edge");
+    TRIAD_EXPECTS(weights.extent(1) >= at.terms(), "triangle_weights: " + std::to_string(weights.extent(1)) +
+                                                       " columns of weights, expected " + std::to_string(at.terms()) +
+                                                       " or more, one for each term");
+    TRIAD_EXPECTS(i >= 0 && i < at.n && j >= 0 && j < at.n, "triangle_weights: edge (" + std::to_string(i) + ", " +
+                                                                std::to_string(j) + "), expected nodes 0 to " +
+                                                                std::to_string(at.n - 1));
     T maximum = at.score(i, 0, j), sum = 0;
     for (index_t l = 1; l < at.open(i, j); ++l) {
       T const s = at.score(i, l, j);

@@ -42,8 +42,8 @@ class attention_table {
   /// How much head h looks at term l.
   T operator()(index_t h, index_t l) const {
     TRIAD_EXPECTS(h >= 0 && h < heads_ && l >= 0 && l < terms_,
-                  "attention_table: (" + std::to_string(h) + ", " + std::to_string(l) + ") is asked for, of " +
-                      std::to_string(heads_) + " heads and " + std::to_string(terms_) + " terms");
+                  "attention_table: head " + std::to_string(h) + " and term " + std::to_string(l) + ", expected 0 to " +
+                      std::to_string(heads_ - 1) + " and 0 to " + std::to_string(terms_ - 1));
     return numbers_[static_cast<std::size_t>(h * terms_ + l)];
   }
   /// The mean over the heads.
@@ -79,14 +79,13 @@ attention_table<T> attention_at(Ex& ex, Model const& model, call const& c, Input
   auto const text = [](index_t v) { return std::to_string(v); };
   graph_batch const& graphs = in.graphs;
   TRIAD_EXPECTS(at.graph >= 0 && at.graph < graphs.dims.graphs,
-                "attention: graph " + text(at.graph) + " is asked for, of " + text(graphs.dims.graphs));
+                "attention: graph " + text(at.graph) + ", expected 0 to " + text(graphs.dims.graphs - 1));
   auto const where = memory_of(ex);
   index_t n = 0;
   where.to_host(&n, graphs.size.data_handle() + at.graph, sizeof n);
   auto const [i, j] = at.edge;
-  TRIAD_EXPECTS(i >= 0 && i < n && j >= 0 && j < n, "attention: edge (" + text(i) + ", " + text(j) +
-                                                        ") is asked for, and graph " + text(at.graph) + " has " +
-                                                        text(n) + " nodes");
+  TRIAD_EXPECTS(i >= 0 && i < n && j >= 0 && j < n, "attention: edge (" + text(i) + ", " + text(j) + ") of graph " +
+                                                        text(at.graph) + ", expected nodes 0 to " + text(n - 1));
   attention_table<T> table(model.attention_heads(), model.attention_terms(n));
   auto const bytes = static_cast<std::size_t>(table.heads() * table.terms()) * sizeof(T);
   buffer<typename Ex::memory> const there(bytes, where);

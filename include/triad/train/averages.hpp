@@ -55,7 +55,7 @@ class parameter_averages {
         held_(bytes_of(parameters.flat_values().extent(0)), parameters.where()),
         between_(bytes_of(std::min(parameters.flat_values().extent(0), most_exchanged)), parameters.where()) {
     TRIAD_EXPECTS(!is_nan(decay) && decay > 0 && decay < 1,
-                  "parameter_averages: the decay is above 0 and below 1, and it is " + std::to_string(decay));
+                  "parameter_averages: decay is " + std::to_string(decay) + ", expected above 0 and below 1");
   }
   parameter_averages(parameter_averages const&) = delete;
   parameter_averages& operator=(parameter_averages const&) = delete;
@@ -80,9 +80,11 @@ class parameter_averages {
   /// The averages become the parameters, and the other way round, bit for bit: twice is as before.  A
   /// contract_violation where there are no averages yet, or where others are in the parameters' place.
   void exchange() {
-    TRIAD_EXPECTS(count_ > 0, "parameter_averages: there is no average before the first update()");
-    TRIAD_EXPECTS(exchanged_ || !parameters_.replaced(),
-                  "parameter_averages: other averages are in the place of the parameters; exchange() those first");
+    TRIAD_EXPECTS(count_ > 0,
+                  "parameter_averages: exchange() before the first update(), expected an average; update() first");
+    TRIAD_EXPECTS(
+        exchanged_ || !parameters_.replaced(),
+        "parameter_averages: other averages are in the place of the parameters, expected none; exchange() those first");
     auto const a = flat(held_), w = parameters_.flat_values();
     for (index_t first = 0; first < a.extent(0); first += most_exchanged) {
       index_t const count = std::min(most_exchanged, a.extent(0) - first);
@@ -150,7 +152,8 @@ class parameter_averages {
   }
   void expect_not_exchanged(char const* what) const {
     TRIAD_EXPECTS(!exchanged_, std::string("parameter_averages: ") + what +
-                                   "() while the averages are in the place of the parameters; exchange() them first");
+                                   "() while the averages are in the place of the parameters, expected the parameters "
+                                   "there; exchange() them first");
   }
 
   Ex& ex_;

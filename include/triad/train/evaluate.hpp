@@ -75,7 +75,7 @@ evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne ad
     if constexpr (requires { in.graphs.dims.further; })
       TRIAD_EXPECTS(in.graphs.dims.further == 0,
                     "evaluate: a batch has " + std::to_string(in.graphs.dims.further) +
-                        " further questions, which are no samples; add the samples without them");
+                        " further questions, expected none: they are no samples; add the samples without them");
     auto const result = learner.evaluate_batch(in, batch_targets);
     index_t const rows = result.scores.extent(0);
     auto const& best = classes.or_none(result.scores);
@@ -86,8 +86,8 @@ evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne ad
     all.add(make_vec<index_t const>(best.data(), rows), make_vec<index_t const>(targets.data(), rows));
     if (all.total > before) loss += static_cast<double>(result.loss) * static_cast<double>(all.total - before);
     if (!options.group) continue;
-    TRIAD_EXPECTS(rows == pass.samples(), "evaluate: groups need one row a sample, and a batch of " +
-                                              std::to_string(pass.samples()) + " samples has " + std::to_string(rows));
+    TRIAD_EXPECTS(rows == pass.samples(), "evaluate: " + std::to_string(rows) + " rows with groups, expected " +
+                                              std::to_string(pass.samples()) + ", one for each sample of the batch");
     for (index_t k = 0; k < rows; ++k)
       found.by[options.group(data[pass.sample(k)])].add(make_vec<index_t const>(best.data() + k, 1),
                                                         make_vec<index_t const>(targets.data() + k, 1));

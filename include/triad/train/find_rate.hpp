@@ -39,9 +39,10 @@ struct rate_search {
 /// update.  A training_failure where the loss falls at no rate, or where a weight is no finite number to begin with.
 template <class Learner, class Train>
 rate_search find_rate(Learner& learner, Train&& train, find_rate_options const& o = {}) {
-  TRIAD_EXPECTS(
-      o.lowest > 0 && o.highest > o.lowest && is_finite(o.highest) && o.updates >= 10,
-      "find_rate: the lowest rate is above 0 and below the highest, which is finite, and there are 10 updates or more");
+  TRIAD_EXPECTS(o.lowest > 0 && o.highest > o.lowest && is_finite(o.highest),
+                "find_rate: lowest is " + std::to_string(o.lowest) + " and highest is " + std::to_string(o.highest) +
+                    ", expected 0 < lowest < highest, both finite");
+  TRIAD_EXPECTS(o.updates >= 10, "find_rate: updates are " + std::to_string(o.updates) + ", expected 10 or more");
   constexpr double old = 0.9, hopeless = 4;
   expect_finite_weights(learner, "find_rate: before its first update");
   auto const before = learner.snapshot();

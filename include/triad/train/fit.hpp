@@ -116,9 +116,8 @@ struct fit_callbacks : run_callbacks {
 /// criterion never gave a number.
 template <class Learner, class Train>
 fit_result fit(Learner& learner, Train&& train, fit_options const& options) {
-  TRIAD_EXPECTS(options.patience > 0,
-                "fit: patience is the number of epochs without a better one after which to stop; "
-                "it is 1 or more");
+  TRIAD_EXPECTS(options.patience > 0, "fit: patience is " + std::to_string(options.patience) +
+                                          ", expected 1 or more epochs without a better one, after which to stop");
   fit_result result;
   detail::fit_callbacks<Learner> on(learner, options, result);
   run_learner in_run(learner);

@@ -162,8 +162,8 @@ class layer_under_check {
     constexpr auto known = output::static_extent(Rank);
     if constexpr (known != ::cuda::std::dynamic_extent)
       TRIAD_EXPECTS(given == static_cast<index_t>(known),
-                    "gradient_check: the output's extent " + std::to_string(Rank) + " is " + std::to_string(given) +
-                        " in the shape that was given, and " + std::to_string(known) + " by the layer's type");
+                    "gradient_check: extent " + std::to_string(Rank) + " of the output is " + std::to_string(given) +
+                        ", expected " + std::to_string(known) + ", as in the layer's type");
   }
   call make_call() const {
     call c;

@@ -11,6 +11,7 @@
 
 #include "triad/core/contracts.hpp"
 #include "triad/core/mdspan.hpp"
+#include "triad/core/views.hpp"
 
 namespace triad {
 
@@ -20,7 +21,7 @@ struct accuracy {
 
   /// Rows with a negative target do not count.  Both lie on the host.
   void add(vec<index_t const> predicted, vec<index_t const> target) {
-    TRIAD_EXPECTS(predicted.extent(0) == target.extent(0), "accuracy: one prediction a target is needed");
+    expect_shape("accuracy", "predicted", predicted, {target.extent(0)});
     for (index_t r = 0; r < target.extent(0); ++r) {
       if (target(r) < 0) continue;
       ++total;

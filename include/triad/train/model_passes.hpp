@@ -125,12 +125,13 @@ class model_passes {
     requires detail::has_depth<Model>
   {
     TRIAD_EXPECTS(model_.layers.tied || layers == model_.layers.count(),
-                  std::string(caller_.name) +
-                      ": only a tied model has another depth; each layer of this one has parameters of its own");
+                  std::string(caller_.name) + ": a depth of " + std::to_string(layers) + ", expected " +
+                      std::to_string(model_.layers.count()) +
+                      ": the layers are not tied, so each has parameters of its own");
     TRIAD_EXPECTS(layers >= 1 && layers <= model_.layers.count(),
-                  std::string(caller_.name) + ": a depth of " + std::to_string(layers) +
-                      " is asked for, and memory is planned for 1 to " + std::to_string(model_.layers.count()) +
-                      "; make the model as deep as it will be");
+                  std::string(caller_.name) + ": a depth of " + std::to_string(layers) + ", expected 1 to " +
+                      std::to_string(model_.layers.count()) +
+                      ", which memory is planned for; make the model with as many layers as it will have");
     applied_.layers.depth = decltype(applied_.layers.depth)(layers);
   }
 

@@ -77,10 +77,9 @@ class adam_optimizer {
                                                                         std::to_string(o.weight_decay) +
                                                                         ", expected a finite number of 0 or more");
     auto const decays = [](double beta) { return is_finite(beta) && beta >= 0 && beta < 1; };
-    TRIAD_EXPECTS(
-        decays(o.beta1) && decays(o.beta2),
-        "adam_optimizer: beta1 and beta2 are what a moment keeps in an update, at least 0 and below 1; they are " +
-            std::to_string(o.beta1) + " and " + std::to_string(o.beta2));
+    TRIAD_EXPECTS(decays(o.beta1) && decays(o.beta2), "adam_optimizer: beta1 is " + std::to_string(o.beta1) +
+                                                          " and beta2 is " + std::to_string(o.beta2) +
+                                                          ", expected at least 0 and below 1");
     struct place {
       T const* first;
       index_t count;

@@ -136,9 +136,8 @@ class parameter_set {
   void expect_initialized(char const* owner) {
     initialized_ = initialized();
     TRIAD_EXPECTS(initialized_, std::string(owner) +
-                                    ": every parameter is zero, because nobody gave them values; load a "
-                                    "checkpoint or weights into parameters(), or call "
-                                    "initialize(parameters(), seed)");
+                                    ": every parameter is zero, expected values; load a checkpoint or weights into "
+                                    "parameters(), or call initialize(parameters(), seed)");
   }
   /// Whether others stand in their place for now (train/averages.hpp): then they are neither trained, saved nor
   /// written.
@@ -146,9 +145,10 @@ class parameter_set {
   void set_replaced(bool now) { replaced_ = now; }
   /// A contract_violation where they are, in the name of what would train, save or write them.
   void expect_weights(char const* owner) const {
-    TRIAD_EXPECTS(!replaced_, std::string(owner) +
-                                  ": averages are in the place of the parameters, so these are neither trained, saved "
-                                  "nor written; exchange() them first, or do it outside of in_use()");
+    TRIAD_EXPECTS(!replaced_,
+                  std::string(owner) +
+                      ": averages are in the place of the parameters, expected the parameters: averages are neither "
+                      "trained, saved nor written; exchange() them first, or do it outside of in_use()");
   }
   fields<value_type> gradients() { return plan<value_type>(expected(gradients_, holding::gradients)); }
   /// Adam's running means of the gradient and of its square.
@@ -180,8 +180,9 @@ class parameter_set {
     return make_vec(static_cast<value_type*>(b.data()), static_cast<index_t>(b.bytes() / sizeof(value_type)));
   }
   buffer<memory> const& expected(buffer<memory> const& b, holding needed) const {
-    TRIAD_EXPECTS(what_ >= needed,
-                  "parameter_set: it was made to hold less than is asked for; say holding::moments to train");
+    TRIAD_EXPECTS(
+        what_ >= needed,
+        "parameter_set: it holds less than this needs, expected more memory; make it with holding::moments to train");
     return b;
   }
 

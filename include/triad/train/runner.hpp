@@ -110,10 +110,10 @@ class runner {
   /// The same of an input that does not say its sizes.
   output operator()(input const& in, dims const& sizes) {
     if constexpr (requires { in.wanted; } && !requires(arena& a) { layer_.plan_output(a, sizes); })
-      TRIAD_EXPECTS(
-          detail::count_of(in.wanted) == 0,
-          "runner: all rows of a layer's result are computed; leave `wanted` of its input empty and take those "
-          "rows from the result, or give the layer to a model that plans for them");
+      TRIAD_EXPECTS(detail::count_of(in.wanted) == 0,
+                    "runner: " + std::to_string(detail::count_of(in.wanted)) +
+                        " `wanted` rows, expected none: a layer computes all of its rows; take those rows from the "
+                        "result, or give the layer to a model that plans for them");
     auto place = memory_.place();
     auto const at = detail::within_capacity("runner", "that it was made with", sizes, largest_,
                                             [&] { return plan_all(place, sizes); });

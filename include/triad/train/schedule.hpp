@@ -37,7 +37,8 @@ struct linear_warmup {
   double peak = 1e-3, warmup = 0, total = 0;
 
   double rate(std::uint64_t update) const {
-    TRIAD_EXPECTS(total > 0, "linear_warmup: say `total`, the update at which the rate is 0 again");
+    TRIAD_EXPECTS(total > 0, "linear_warmup: total is " + std::to_string(total) +
+                                 ", expected more than 0, the update at which the rate is 0 again");
     auto const k = static_cast<double>(update);
     if (k < warmup) return peak * k / std::fmax(1, warmup);
     return peak * std::fmax(0, (total - k) / std::fmax(1, total - warmup));
@@ -49,7 +50,7 @@ struct inverse_sqrt {
   double peak = 5e-4, initial = 0, warmup = 4000;
 
   double rate(std::uint64_t update) const {
-    TRIAD_EXPECTS(warmup > 0, "inverse_sqrt: a warm-up of at least one update is needed");
+    TRIAD_EXPECTS(warmup > 0, "inverse_sqrt: warmup is " + std::to_string(warmup) + ", expected 1 update or more");
     auto const k = static_cast<double>(update);
     if (k < warmup) return initial + k * (peak - initial) / warmup;
     return peak * std::sqrt(warmup) / std::sqrt(k);
@@ -67,7 +68,8 @@ struct dtm_main_loop {
   }
   /// Epochs that have ended before this update, with a last update after the warm-up.
   std::uint64_t steps(std::uint64_t update) const {
-    TRIAD_EXPECTS(iterations > 0, "schedule: an epoch needs at least one update");
+    TRIAD_EXPECTS(iterations > 0,
+                  "schedule: an epoch of " + std::to_string(iterations) + " updates, expected 1 or more");
     auto const ended = update / iterations, warming = warmup / iterations;
     return ended > warming ? ended - warming : 0;
   }

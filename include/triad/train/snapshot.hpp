@@ -80,17 +80,17 @@ void put_snapshot(trainer_snapshot<T> const& then, parameter_set<Model, Ex>& par
       std::mismatch(ours.begin(), ours.end(), then.tensors.begin(), then.tensors.end()).first - ours.begin();
   auto const k = static_cast<std::size_t>(differs);
   TRIAD_EXPECTS(ours == then.tensors, "restore: the snapshot has " + detail::tensor_text(then.tensors, k) +
-                                          " where the model has " + detail::tensor_text(ours, k) +
-                                          "; it is of another model");
+                                          ", expected " + detail::tensor_text(ours, k) +
+                                          ", as the model has; it is of another model");
   auto const all = parameters.flat_values().extent(0);
   TRIAD_EXPECTS(static_cast<index_t>(then.values.size()) == all,
-                "restore: the snapshot has " + std::to_string(then.values.size()) + " values, and the model has " +
-                    std::to_string(all) + "; it is of another model");
+                "restore: the snapshot has " + std::to_string(then.values.size()) + " values, expected " +
+                    std::to_string(all) + ", as the model has; it is of another model");
   bool const learns = parameters.holds_moments();
   TRIAD_EXPECTS(
       !learns || (then.first_moments.size() == then.values.size() && then.second_moments.size() == then.values.size()),
-      "restore: the snapshot has no moments, since it is of a trainer that only answers; take it of one that "
-      "learns");
+      "restore: the snapshot has " + std::to_string(then.first_moments.size()) + " moments, expected " +
+          std::to_string(then.values.size()) + "; take it of a trainer that learns");
   if (then.initialized) (void)parameters.mutable_values();  // then they have values, also where these are zero
   auto const copy = [&](std::vector<T> const& from, vec<T> to) {
     parameters.where().from_host(to.data_handle(), from.data(), from.size() * sizeof(T));

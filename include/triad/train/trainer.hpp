@@ -101,7 +101,9 @@ class trainer {
   /// waited for, but by the first update; records() asks it.  Parameters without first values are a contract_violation.
   void update(typename Model::input const& in, answers const& targets, double rate) {
     parts_.expect_none();
-    TRIAD_EXPECTS(options_.shares == 1, "trainer: a batch in shares comes by begin_share(), accumulate() and finish()");
+    TRIAD_EXPECTS(options_.shares == 1,
+                  "trainer: update() with " + std::to_string(options_.shares) +
+                      " shares, expected 1; call begin_share(), accumulate() and finish() instead");
     expect_trainable();
     expect_step(rate);
     clock_.set(step_, rate);
@@ -342,8 +344,7 @@ class trainer {
   /// Looked at once, outside of what is replayed.
   void expect_to_learn() const {
     TRIAD_EXPECTS(learns(),
-                  "trainer: this one only answers, since options.memory is keep::nothing; make it with "
-                  "keep::everything, or keep::inputs, to train");
+                  "trainer: training with options.memory keep::nothing, expected keep::everything or keep::inputs");
   }
   void expect_step(double rate) const {
     TRIAD_EXPECTS(rate >= 0 && is_finite(rate),

@@ -34,23 +34,29 @@ class update_parts {
   }
 
   void expect_none() const {
-    TRIAD_EXPECTS(parts_ == 0 && !in_share(), "trainer: an update in parts has begun: finish() it first");
+    TRIAD_EXPECTS(parts_ == 0 && !in_share(),
+                  "trainer: an update in parts is not finished, expected none; finish() it first");
   }
   void expect_share(index_t share) const {
     TRIAD_EXPECTS(share == (in_share() ? share_ + 1 : shares_.first) && share < shares_.last,
-                  "trainer: the shares of a process are begun in their order, each once an update");
+                  "trainer: begin_share(" + std::to_string(share) + "), expected " +
+                      std::to_string(in_share() ? share_ + 1 : shares_.first) + ": a process begins its shares " +
+                      std::to_string(shares_.first) + " to " + std::to_string(shares_.last - 1) +
+                      " in order, once an update");
   }
   void expect_part(double fraction) const {
     TRIAD_EXPECTS(!is_nan(fraction) && fraction >= 0 && fraction <= 1,
-                  "trainer: the fraction of a part is at least 0 and at most 1");
-    TRIAD_EXPECTS(shares_.all == 1 || in_share(), "trainer: a part belongs to a share: begin_share() first");
+                  "trainer: the fraction of a part is " + std::to_string(fraction) + ", expected 0 to 1");
+    TRIAD_EXPECTS(shares_.all == 1 || in_share(), "trainer: a part outside of any share, expected one of " +
+                                                      std::to_string(shares_.all) + " shares; begin_share() first");
   }
   /// That nothing is missing.  Fractions sum to 1, or to 0 where nothing was asked; of several processes each knows its
   /// own alone.
   void expect_all(int processes) const {
-    TRIAD_EXPECTS(parts_ > 0 || in_share(), "trainer: finish() ends an update that accumulate() has begun");
+    TRIAD_EXPECTS(parts_ > 0 || in_share(), "trainer: finish() of no update, expected accumulate() before it");
     TRIAD_EXPECTS(shares_.all == 1 || share_ + 1 == shares_.last,
-                  "trainer: finish() comes after all shares of this process");
+                  "trainer: finish() after share " + std::to_string(share_) + ", expected after " +
+                      std::to_string(shares_.last - 1) + ", the last share of this process");
     bool const are_all = processes == 1 && fractions_ > 0;
     TRIAD_EXPECTS(fractions_ < 1 + 1e-6 && (!are_all || fractions_ > 1 - 1e-6),
                   "trainer: the fractions of an update's parts sum to " + std::to_string(fractions_) +

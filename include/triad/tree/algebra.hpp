@@ -134,7 +134,9 @@ void plant_grad(A const& a, Y const& dy, S&& ds) {
 /// y = the tree with root filler s over children[0], children[1], ..., at most as many as the branching.
 template <tree_algebra A, class Children, class S, class Y>
 void cons(A const& a, Children const& children, S const& s, Y&& y) {
-  TRIAD_EXPECTS(static_cast<index_t>(children.size()) <= a.branching(), "cons: more children than the branching");
+  TRIAD_EXPECTS(static_cast<index_t>(children.size()) <= a.branching(),
+                "cons: " + std::to_string(children.size()) + " children, expected at most " +
+                    std::to_string(a.branching()) + ", the branching");
   plant(a, s, y);
   for (std::size_t c = 0; c < children.size(); ++c) graft_onto(a, static_cast<index_t>(c), children[c], y);
 }
@@ -163,8 +165,7 @@ void cons_grad(A const& a, Y const& dy, L&& dleft, R&& dright, S&& ds) {
 
 namespace detail {
 inline void expect_weights(char const* owner, index_t weights, index_t slots) {
-  TRIAD_EXPECTS(weights == slots, std::string(owner) + ": there is not one weight a slot, but " +
-                                      std::to_string(weights) + " for " + std::to_string(slots));
+  expect_extent(owner, "weights", weights, slots);
 }
 }  // namespace detail
 
@@ -186,8 +187,8 @@ void blend_grad(A const& a, W const& w, M const& memory, Y const& dy, DW&& dw, D
   detail::each_tree<A>(
       [&](auto const& from, auto const& weights, auto const& slots, auto&& dweights, auto&& dslots) {
         detail::expect_weights("blend_grad", weights.extent(0), detail::items(slots));
-        TRIAD_EXPECTS(dweights.extent(0) == weights.extent(0) && detail::items(dslots) == detail::items(slots),
-                      "blend_grad: gradients have as many slots as what they belong to");
+        expect_extent("blend_grad", "gradients of weights", dweights.extent(0), weights.extent(0));
+        expect_extent("blend_grad", "gradients of slots", detail::items(dslots), detail::items(slots));
         for (index_t l = 0; l < weights.extent(0); ++l) {
           dweights(l) += a.inner_product(detail::item(slots, l), from);
           a.add(weights(l), from, detail::item(dslots, l));

@@ -86,7 +86,8 @@ vec<T> filler_of(vec<T> s) {
 }
 template <class T, class E, class L, class C>
 vec<T> filler_of(::cuda::std::mdspan<T, E, L, C> const& s) {
-  TRIAD_EXPECTS(s.extent(0) < 2 || s.stride(0) == 1, "tree algebra: the numbers of a filler lie side by side");
+  TRIAD_EXPECTS(s.extent(0) < 2 || s.stride(0) == 1,
+                "tree algebra: a filler with a stride of " + std::to_string(s.stride(0)) + ", expected 1");
   return vec<T>(s.data_handle(), s.extent(0));
 }
 
@@ -96,7 +97,7 @@ void each_tree(F&& f, First&& first, Rest&&... rest) {
   if constexpr (is_tree_of<A, std::remove_reference_t<First>>) {
     f(first, rest...);
   } else {
-    TRIAD_EXPECTS(((items(rest) == items(first)) && ...), "tree algebra: batches of different sizes");
+    (expect_extent("tree algebra", "items of a batch", items(rest), items(first)), ...);
     for (index_t i = 0; i < items(first); ++i) {
       auto&& one = item(first, i);
       [&](auto&&... others) { f(one, others...); }(item(rest, i)...);

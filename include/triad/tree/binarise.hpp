@@ -41,7 +41,9 @@ inline symbol_tree binarise(symbol_tree const& tree) {
     std::string names;
     index_t children = 0;
     for (auto c = first; c != no_node; c = tree.next_child(owner, c), ++children) {
-      TRIAD_EXPECTS(further || tree[c].child_number == children, "binarise: a node has a right child and no left one");
+      TRIAD_EXPECTS(further || tree[c].child_number == children,
+                    "binarise: a node has child " + std::to_string(tree[c].child_number) + " without child " +
+                        std::to_string(children) + ", expected children without gaps");
       if (further) names += (names.empty() ? "" : "-") + tree.label(c);
     }
     if (further) label += "|<" + names + ">";

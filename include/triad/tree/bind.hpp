@@ -24,6 +24,7 @@
 #include "triad/core/errors.hpp"
 #include "triad/core/finite.hpp"
 #include "triad/core/mdspan.hpp"
+#include "triad/core/views.hpp"
 #include "triad/tree/algebra.hpp"
 #include "triad/tree/placement.hpp"
 #include "triad/tree/rows.hpp"
@@ -38,15 +39,14 @@ namespace detail {
 /// f(row of X, role) for every position.  X (N, f), contiguous rows.
 template <class A, class X, class F>
 void each_position(A const& a, X const& fillings, F&& f) {
-  TRIAD_EXPECTS(fillings.extent(0) == tree_positions<>(a.branching(), a.depth()).count(),
-                "bind: there is not one filler a position");
+  expect_extent("bind", "fillers", fillings.extent(0), tree_positions<>(a.branching(), a.depth()).count());
   for (index_t r = 0; r < fillings.extent(0); ++r) f(filler_of(item(fillings, r)), a.paths().at_position(r));
 }
 
 template <class T>
 void expect_filler_table(tensor<T const, dyn, dyn> fillers, index_t width) {
-  TRIAD_EXPECTS(fillers.extent(0) > 0 && fillers.extent(1) == width,
-                "tree algebra: the table of fillers is (labels, width of a filler)");
+  TRIAD_EXPECTS(fillers.extent(0) > 0, "tree algebra: a table of 0 fillers, expected 1 or more");
+  expect_extent("tree algebra", "columns of the table of fillers", fillers.extent(1), width);
 }
 
 template <class T>
@@ -59,8 +59,8 @@ template <class T>
 void expect_filler(tensor<T const, dyn, dyn> fillers, index_t label) {
   TRIAD_EXPECTS(label == 0 || has_filler(fillers, label),
                 "encode: the filler of label " + std::to_string(label) +
-                    " is zero, as that of the empty node; "
-                    "call random_fillers or one_hot_fillers on the table first");
+                    " is zero, as that of the empty node, expected another; call random_fillers or one_hot_fillers on "
+                    "the table first");
 }
 
 }  // namespace detail
@@ -132,8 +132,7 @@ void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, 
 template <tree_algebra A, class Y>
 void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, vec<index_t const> labels, Y&& y) {
   detail::expect_filler_table(fillers, a.fillers());
-  TRIAD_EXPECTS(labels.extent(0) == tree_positions<>(a.branching(), a.depth()).count(),
-                "encode: there is not one label a position");
+  expect_extent("encode", "labels", labels.extent(0), tree_positions<>(a.branching(), a.depth()).count());
   a.clear(y);
   for (index_t r = 0; r < labels.extent(0); ++r) {
     auto const role = a.paths().at_position(r);
@@ -150,8 +149,8 @@ void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, 
 template <class T, class Fillers, class Rows>
 void scores(Fillers const& fillers, Rows const& x, tensor<T, dyn, dyn> s) {
   tensor<T const, dyn, dyn> const table = fillers, rows = x;
-  TRIAD_EXPECTS(rows.extent(1) == table.extent(1) && s.extent(0) == rows.extent(0) && s.extent(1) == table.extent(0),
-                "scores: extents differ");
+  expect_extent("scores", "columns of x", rows.extent(1), table.extent(1));
+  expect_shape("scores", "s", s, {rows.extent(0), table.extent(0)});
   for (index_t r = 0; r < rows.extent(0); ++r)
     for (index_t v = 0; v < table.extent(0); ++v) s(r, v) = detail::dot(&rows(r, 0), &table(v, 0), rows.extent(1));
 }
@@ -159,8 +158,8 @@ void scores(Fillers const& fillers, Rows const& x, tensor<T, dyn, dyn> s) {
 template <class T, class Fillers, class Scores>
 void scores_grad(Fillers const& fillers, Scores const& d_scores, tensor<T, dyn, dyn> dx) {
   tensor<T const, dyn, dyn> const table = fillers, ds = d_scores;
-  TRIAD_EXPECTS(dx.extent(1) == table.extent(1) && ds.extent(0) == dx.extent(0) && ds.extent(1) == table.extent(0),
-                "scores_grad: extents differ");
+  expect_extent("scores_grad", "columns of dx", dx.extent(1), table.extent(1));
+  expect_shape("scores_grad", "d_scores", ds, {dx.extent(0), table.extent(0)});
   for (index_t r = 0; r < dx.extent(0); ++r)
     for (index_t v = 0; v < table.extent(0); ++v) detail::add_row(ds(r, v), &table(v, 0), &dx(r, 0), dx.extent(1));
 }
@@ -174,14 +173,15 @@ index_t nearest_label(View const& s, double threshold = decode_threshold) {
     square += static_cast<double>(s(v)) * static_cast<double>(s(v));
     if (s(v) > s(best)) best = v;
   }
-  TRIAD_EXPECTS(!is_nan(square), "decode: a score is not a number, so the tree or the fillers are not finite");
+  TRIAD_EXPECTS(!is_nan(square),
+                "decode: a score is not a number, expected finite ones; the tree or the fillers are not finite");
   return std::sqrt(square) > threshold ? best : 0;
 }
 
 /// The label of every row of scores S (rows, V).
 template <class T>
 void nearest_labels(tensor<T const, dyn, dyn> s, vec<index_t> labels, double threshold = decode_threshold) {
-  TRIAD_EXPECTS(labels.extent(0) == s.extent(0), "nearest_labels: there is not one label a row");
+  expect_extent("nearest_labels", "labels", labels.extent(0), s.extent(0));
   for (index_t r = 0; r < s.extent(0); ++r) labels(r) = nearest_label(detail::item(s, r), threshold);
 }
 
@@ -194,8 +194,8 @@ numbered_tree decode(A const& a, tensor<typename A::value_type const, dyn, dyn> 
   bool any = fillers.extent(0) < 2;
   for (index_t v = 1; v < fillers.extent(0) && !any; ++v) any = detail::has_filler(fillers, v);
   TRIAD_EXPECTS(any, "decode: all " + std::to_string(fillers.extent(0) - 1) +
-                         " fillers are zero, so every tree would be none; call random_fillers "
-                         "or one_hot_fillers on the table first");
+                         " fillers are zero, expected others: every tree would be empty; call random_fillers or "
+                         "one_hot_fillers on the table first");
   std::vector<T> filler(static_cast<std::size_t>(a.fillers())), row(static_cast<std::size_t>(fillers.extent(0)));
   vec<T> const s(filler.data(), a.fillers());
   tensor<T, dyn, dyn> const here(row.data(), 1, fillers.extent(0));

@@ -12,6 +12,7 @@
 #include "triad/core/arena.hpp"
 #include "triad/core/contracts.hpp"
 #include "triad/core/mdspan.hpp"
+#include "triad/core/views.hpp"
 #include "triad/tree/paths.hpp"
 #include "triad/tree/positions.hpp"
 #include "triad/tree/rows.hpp"
@@ -34,9 +35,8 @@ class dense_algebra {
         fillers_(fillers),
         roles_(maps.roles),
         shifts_(maps.shifts) {
-    TRIAD_EXPECTS(roles_.extent(0) == positions.count() && shifts_.extent(0) == positions.branching() &&
-                      shifts_.extent(1) == width() && shifts_.extent(2) == width(),
-                  "dense_algebra: the maps belong to other positions");
+    expect_shape("dense_algebra", "roles", roles_, {positions.count(), width()});
+    expect_shape("dense_algebra", "shifts", shifts_, {positions.branching(), width(), width()});
   }
 
   tree_positions<> const& positions() const { return positions_; }
@@ -82,21 +82,20 @@ class dense_algebra {
  private:
   template <class View>
   auto* data(View x) const {
-    TRIAD_EXPECTS(x.extent(0) == fillers_ && x.extent(1) == width(), "dense_algebra: a tree is (fillers, role width)");
+    expect_shape("dense_algebra", "a tree", x, {fillers_, width()});
     return x.data_handle();
   }
   template <class View>
   auto* vector(View s) const {
-    TRIAD_EXPECTS(s.extent(0) == fillers_, "dense_algebra: a filler has another width");
+    expect_extent("dense_algebra", "numbers of a filler", s.extent(0), fillers_);
     return s.data_handle();
   }
   T const* row(role_code role) const {
-    TRIAD_EXPECTS(role != no_role && paths_.level(role) < depth(), "dense_algebra: a role lies below the last level");
+    detail::expect_role("dense_algebra", paths_, role, depth());
     return roles_.data_handle() + paths_.position(role) * width();
   }
   T const* matrix_of(index_t c) const {
-    TRIAD_EXPECTS(c >= 0 && c < branching(), "dense_algebra: there is no such child as " + std::to_string(c) + ", of " +
-                                                 std::to_string(branching()));
+    detail::expect_child("dense_algebra", c, branching());
     return shifts_.data_handle() + c * width() * width();
   }
 

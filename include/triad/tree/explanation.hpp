@@ -48,8 +48,7 @@ struct tree_explanation {
 template <index_t B, index_t D>
 tree_explanation explain_trace(numbered_tree const& source, tree_trace const& trace, vocabulary const& labels,
                                tree_positions<B, D> const& positions, std::vector<index_t> const& answer) {
-  TRIAD_EXPECTS(static_cast<index_t>(answer.size()) == positions.count(),
-                "explain_trace: the answer has not one symbol a position");
+  expect_extent("explain_trace", "symbols of the answer", static_cast<index_t>(answer.size()), positions.count());
   auto const p = likeliest(trace);
   auto const memory = execute(p, source, positions.depth());
   auto const wanted = needed(p);

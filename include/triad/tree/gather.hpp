@@ -18,6 +18,7 @@
 #include "triad/core/contracts.hpp"
 #include "triad/core/mdspan.hpp"
 #include "triad/core/sizes.hpp"
+#include "triad/core/views.hpp"
 #include "triad/tree/paths.hpp"
 #include "triad/tree/positions.hpp"
 #include "triad/tree/rows.hpp"
@@ -76,23 +77,21 @@ class gather_algebra {
  private:
   template <class View>
   auto* data(View x) const {
-    TRIAD_EXPECTS(x.extent(0) == positions_.count() && x.extent(1) == fillers_,
-                  "gather_algebra: a tree is (positions, fillers)");
+    expect_shape("gather_algebra", "a tree", x, {positions_.count(), fillers_});
     return x.data_handle();
   }
   template <class View>
   auto* filler(View s) const {
-    TRIAD_EXPECTS(s.extent(0) == fillers_, "gather_algebra: a filler has another width");
+    expect_extent("gather_algebra", "numbers of a filler", s.extent(0), fillers_);
     return s.data_handle();
   }
   index_t row(role_code role) const {
-    TRIAD_EXPECTS(role != no_role && paths_.level(role) < depth(), "gather_algebra: a role lies below the last level");
+    detail::expect_role("gather_algebra", paths_, role, depth());
     return paths_.position(role) * fillers_;
   }
   template <class F>
   void each_block(index_t c, F&& f) const {
-    TRIAD_EXPECTS(c >= 0 && c < branching(), "gather_algebra: there is no such child as " + std::to_string(c) +
-                                                 ", of " + std::to_string(branching()));
+    detail::expect_child("gather_algebra", c, branching());
     for (index_t level = 0; level + 1 < depth(); ++level) f(positions_.child_block(c, level));
   }
 

@@ -32,7 +32,8 @@ class role_paths {
  public:
   constexpr explicit role_paths(index_t branching = 2)
       : branching_(branching), bits_(static_cast<int>(std::bit_width(static_cast<role_code>(branching - 1)))) {
-    TRIAD_EXPECTS(branching >= 2 && branching <= (index_t{1} << 31), "role_paths: the branching is 2 or more");
+    TRIAD_EXPECTS(branching >= 2 && branching <= (index_t{1} << 31),
+                  "role_paths: branching is " + std::to_string(branching) + ", expected 2 to 2^31");
   }
 
   constexpr index_t branching() const { return branching_; }
@@ -82,6 +83,22 @@ class role_paths {
   index_t branching_;
   int bits_;
 };
+
+namespace detail {
+/// Throws where `role` is not of a tree with so many levels.
+inline void expect_role(char const* owner, role_paths const& paths, role_code role, index_t depth) {
+  TRIAD_EXPECTS(
+      role != no_role && paths.level(role) < depth,
+      std::string(owner) + ": " +
+          (role == no_role ? std::string("no role") : "a role at level " + std::to_string(paths.level(role))) +
+          ", expected level 0 to " + std::to_string(depth - 1));
+}
+/// Throws where no node has a child of this number.
+inline void expect_child(char const* owner, index_t child, index_t branching) {
+  TRIAD_EXPECTS(child >= 0 && child < branching, std::string(owner) + ": child " + std::to_string(child) +
+                                                     ", expected 0 to " + std::to_string(branching - 1));
+}
+}  // namespace detail
 
 /// root, or root.0.1: child 1 of child 0 of the root.
 inline std::string path_text(role_paths const& paths, role_code role) {

@@ -45,7 +45,7 @@ void each_role(numbered_tree const& tree, role_paths const& paths, F&& f) {
 /// The array of a tree.  Any label but 0 is taken; a node that does not fit is a data_error.
 template <index_t B, index_t D>
 void place_labels(tree_positions<B, D> const& positions, numbered_tree const& tree, vec<index_t> labels) {
-  TRIAD_EXPECTS(labels.extent(0) == positions.count(), "place_labels: the array has not one element a position");
+  expect_extent("place_labels", "labels", labels.extent(0), positions.count());
   expect_fits(tree, positions.branching(), positions.depth(), index_t{1} << 62);
   for (index_t r = 0; r < labels.extent(0); ++r) labels(r) = 0;
   role_paths const paths(positions.branching());
@@ -66,7 +66,7 @@ void gather_labels(tree_positions<B, D> const& positions, vec<index_t const> lab
 /// The tree of an array: an empty position hides what is below it.
 template <index_t B, index_t D>
 numbered_tree tree_of_labels(tree_positions<B, D> const& positions, vec<index_t const> labels) {
-  TRIAD_EXPECTS(labels.extent(0) == positions.count(), "tree_of_labels: the array has not one element a position");
+  expect_extent("tree_of_labels", "labels", labels.extent(0), positions.count());
   numbered_tree::builder made;
   detail::gather_labels(positions, labels, 0, 0, made);
   return made.finish();

@@ -37,13 +37,13 @@ class tree_positions {
   constexpr tree_positions(index_t branching, index_t depth)
       : shape_(extents_of<Branching, Depth>("tree_positions", {"branching", branching}, {"depth", depth})) {
     branching = shape_.extent(0), depth = shape_.extent(1);
-    TRIAD_EXPECTS(branching >= 2, "tree_positions: branching is 1, expected 2 or more");
+    TRIAD_EXPECTS(branching >= 2, "tree_positions: branching is " + std::to_string(branching) + ", expected 2 or more");
     index_t room = index_t{1} << 56;  // positions, so that times a filler's bytes still fits
     for (index_t k = 0; k < depth && room > 0; ++k) room /= branching;
-    TRIAD_EXPECTS(
-        room > 0,
-        "tree_positions: a branching of " + std::to_string(branching) + " and a depth of " + std::to_string(depth) +
-            " make too many positions to number; take fewer levels, or encode and decode trees in the sparse form");
+    TRIAD_EXPECTS(room > 0, "tree_positions: a branching of " + std::to_string(branching) + " and a depth of " +
+                                std::to_string(depth) +
+                                ", expected positions that can be numbered; take fewer levels, or encode and decode "
+                                "trees in the sparse form");
   }
 
   TRIAD_HOST_DEVICE constexpr index_t branching() const { return shape_.extent(0); }

@@ -78,8 +78,8 @@ inline numbered_tree execute(tree_instruction const& step, std::vector<numbered_
     auto const number = step.tree(a);
     if (number == no_tree) return empty;
     TRIAD_EXPECTS(number >= 0 && number < static_cast<index_t>(memory.size()),
-                  "tree_program: a step names tree " + std::to_string(number) + ", and there are " +
-                      std::to_string(memory.size()));
+                  "tree_program: a step names tree " + std::to_string(number) + ", expected 0 to " +
+                      std::to_string(memory.size() - 1));
     return memory[static_cast<std::size_t>(number)];
   };
   if (step.what != tree_operation::cons)
@@ -105,7 +105,7 @@ inline std::vector<bool> needed(tree_program const& p) {
       if (tree == no_tree) continue;
       TRIAD_EXPECTS(tree >= 0 && tree <= static_cast<index_t>(k),
                     "tree_program: step " + std::to_string(k + 1) + " names tree " + std::to_string(tree) +
-                        ", and before it there are trees 0 to " + std::to_string(k));
+                        ", expected 0 to " + std::to_string(k) + ", the trees before it");
       wanted[static_cast<std::size_t>(tree)] = true;
     }
   }

@@ -78,8 +78,8 @@ inline double certainty(traced_step const& step, tree_argument a, index_t chosen
 
 /// The smallest weight of all choices of needed steps; memory: execute(p, input, depth).
 inline double certainty(tree_trace const& trace, tree_program const& p, std::vector<numbered_tree> const& memory) {
-  TRIAD_EXPECTS(trace.size() == p.size() && memory.size() == p.size() + 1,
-                "certainty: a trace, its program and its trees belong together");
+  expect_extent("certainty", "steps of the trace", static_cast<index_t>(trace.size()), static_cast<index_t>(p.size()));
+  expect_extent("certainty", "trees", static_cast<index_t>(memory.size()), static_cast<index_t>(p.size() + 1));
   auto const wanted = needed(p);
   double least = 1;
   for (std::size_t k = 0; k < p.size(); ++k) {

@@ -92,9 +92,9 @@ void random_orthonormal(philox_key seed, matrix<T> rows) {
 
 namespace detail {
 inline void expect_wide_enough(index_t labels, index_t width) {
-  TRIAD_EXPECTS(labels <= width, "fillers: " + std::to_string(labels) +
-                                     " labels can be orthonormal in as many dimensions, not in " +
-                                     std::to_string(width) + "; make them wider");
+  TRIAD_EXPECTS(labels <= width, "fillers: " + std::to_string(labels) + " orthonormal labels of width " +
+                                     std::to_string(width) + ", expected a width of " + std::to_string(labels) +
+                                     " or more; make them wider");
 }
 }  // namespace detail
 

@@ -169,8 +169,8 @@ inline std::string to_text(symbol_tree const& tree) {
     auto const& label = tree.label(at);
     TRIAD_EXPECTS(!label.empty() && label.find_first_of(detail::no_label_has) == std::string::npos,
                   "to_text: the label '" + label +
-                      "' is empty, or has white space or a parenthesis, which would be read "
-                      "as another tree");
+                      "', expected one that is not empty and has neither white space nor a parenthesis: it would be "
+                      "read as another tree");
     put(label);
   }
   close_before(tree.size());

@@ -58,9 +58,8 @@ template <class T, index_t B, index_t D>
 void make_shifts(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn> roles,
                  tensor<T, dyn, dyn, dyn> shifts) {
   index_t const width = roles.extent(1), b = positions.branching();
-  TRIAD_EXPECTS(roles.extent(0) == positions.count(), "make_shifts: there is not one role a position");
-  TRIAD_EXPECTS(shifts.extent(0) == b && shifts.extent(1) == width && shifts.extent(2) == width,
-                "make_shifts: shifts are (branching, width, width)");
+  expect_extent("make_shifts", "roles", roles.extent(0), positions.count());
+  expect_shape("make_shifts", "shifts", shifts, {b, width, width});
   index_t const parents = positions.level_begin(positions.depth() - 1);
   T const* const all = roles.data_handle();
   for (index_t c = 0; c < b; ++c)
@@ -74,7 +73,7 @@ template <class T, index_t B, index_t D>
 void make_shifts_both_ways(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn> roles,
                            tensor<T, dyn, dyn, dyn> maps) {
   index_t const b = positions.branching(), width = maps.extent(1);
-  TRIAD_EXPECTS(maps.extent(0) == 2 * b, "make_shifts_both_ways: maps are (2 branching, width, width)");
+  expect_extent("make_shifts_both_ways", "maps", maps.extent(0), 2 * b);
   make_shifts(positions, roles, tensor<T, dyn, dyn, dyn>(maps.data_handle(), b, width, maps.extent(2)));
   for (index_t c = 0; c < b; ++c)
     for (index_t i = 0; i < width; ++i)
@@ -98,7 +97,8 @@ struct role_maps {
 template <class T, index_t B, index_t D>
 void make_canonical(tree_positions<B, D> const& positions, role_maps<T> const& maps) {
   TRIAD_EXPECTS(maps.roles.extent(1) >= positions.count(),
-                "make_canonical: roles are at least as wide as there are positions");
+                "make_canonical: roles of width " + std::to_string(maps.roles.extent(1)) + ", expected " +
+                    std::to_string(positions.count()) + " or more, one for each position");
   unit_rows(as_matrix(maps.roles));
   detail::fill_row(maps.shifts.data_handle(), static_cast<index_t>(maps.shifts.size()), T(0));
   for (index_t c = 0; c < positions.branching(); ++c)
@@ -112,7 +112,8 @@ void make_canonical(tree_positions<B, D> const& positions, role_maps<T> const& m
 template <class T, index_t B, index_t D>
 void make_random(tree_positions<B, D> const& positions, philox_key seed, role_maps<T> const& maps) {
   TRIAD_EXPECTS(maps.roles.extent(1) >= positions.count(),
-                "make_random: roles are at least as wide as there are positions");
+                "make_random: roles of width " + std::to_string(maps.roles.extent(1)) + ", expected " +
+                    std::to_string(positions.count()) + " or more, one for each position");
   random_orthonormal(seed, as_matrix(maps.roles));
   make_shifts<T>(positions, maps.roles, maps.shifts);
 }

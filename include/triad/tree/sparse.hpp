@@ -59,7 +59,8 @@ class sparse_algebra {
         depth_(depth == 0 ? paths_.max_depth() : depth),
         fillers_(checked_size("sparse_algebra", {"fillers", fillers})) {
     TRIAD_EXPECTS(depth_ >= 1 && depth_ <= paths_.max_depth(),
-                  "sparse_algebra: paths of this depth do not fit in 64 bits");
+                  "sparse_algebra: depth is " + std::to_string(depth_) + ", expected 1 to " +
+                      std::to_string(paths_.max_depth()) + ", the deepest path that fits in 64 bits");
   }
 
   constexpr role_paths const& paths() const { return paths_; }
@@ -116,7 +117,7 @@ class sparse_algebra {
   /// Keeps the `most` coordinates of largest absolute weight, the earlier one of two that are equal, and says what
   /// went.
   pruned prune(tree y, index_t most) const {
-    TRIAD_EXPECTS(most >= 0, "sparse_algebra: a number of coordinates to keep is not negative");
+    TRIAD_EXPECTS(most >= 0, "sparse_algebra: " + std::to_string(most) + " coordinates to keep, expected 0 or more");
     auto& all = y.coordinates;
     pruned gone;
     if (static_cast<index_t>(all.size()) <= most) return gone;
@@ -160,13 +161,10 @@ class sparse_algebra {
     y.coordinates = std::move(sum);
   }
 
-  void expect_child(index_t c) const {
-    TRIAD_EXPECTS(c >= 0 && c < branching(), "sparse_algebra: there is no such child as " + std::to_string(c) +
-                                                 ", of " + std::to_string(branching()));
-  }
+  void expect_child(index_t c) const { detail::expect_child("sparse_algebra", c, branching()); }
   void expect_role(role_code role, index_t width) const {
-    TRIAD_EXPECTS(role != no_role && paths_.level(role) < depth_, "sparse_algebra: a role lies below the last level");
-    TRIAD_EXPECTS(width == fillers_, "sparse_algebra: a filler has another width");
+    detail::expect_role("sparse_algebra", paths_, role, depth_);
+    expect_extent("sparse_algebra", "numbers of a filler", width, fillers_);
   }
 
   role_paths paths_;

@@ -32,8 +32,9 @@ class symbol_algebra {
   symbol_algebra(A algebra, vocabulary words)
       : algebra_(std::move(algebra)), words_(std::move(words)), table_(numbers()) {
     TRIAD_EXPECTS(algebra_.fillers() + 1 >= words_.size(),
-                  "symbol_algebra: a filler is " + std::to_string(algebra_.fillers()) + " wide, and there are " +
-                      std::to_string(words_.size() - 1) + " labels; make the algebra's fillers as wide as that");
+                  "symbol_algebra: fillers of width " + std::to_string(algebra_.fillers()) + ", expected " +
+                      std::to_string(words_.size() - 1) +
+                      " or more, one for each label; make the algebra's fillers wider");
     one_hot_fillers(as_matrix(table()));
     symbols_ = number_of_symbols();
   }
@@ -61,9 +62,9 @@ class symbol_algebra {
   }
   /// The tree of labels that x is nearest to.  A contract_violation where it is of other labels or fillers.
   symbol_tree decode(tree const& x, double threshold = decode_threshold) const {
-    TRIAD_EXPECTS(
-        x.symbols() == symbols_ || x.symbols() == 0,
-        "symbol_algebra: the tree to decode is of a symbol algebra of other labels or fillers; decode it there");
+    TRIAD_EXPECTS(x.symbols() == symbols_ || x.symbols() == 0,
+                  "symbol_algebra: a tree of another symbol algebra, expected one of the same labels and fillers; "
+                  "decode it there");
     return words_.label(triad::decode(fillers(), x, threshold));
   }
   /// The empty tree: zero.

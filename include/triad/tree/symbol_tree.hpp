@@ -58,7 +58,7 @@ class basic_tree {
   /// Throws contract_violation where there is no such node, as everything below does that takes a node's number.
   node const& operator[](index_t at) const {
     TRIAD_EXPECTS(at >= 0 && at < size(),
-                  "tree: node " + std::to_string(at) + " is asked for, and there are " + std::to_string(size()));
+                  "tree: node " + std::to_string(at) + ", expected 0 to " + std::to_string(size() - 1));
     return nodes_[static_cast<std::size_t>(at)];
   }
   Label const& label(index_t at = 0) const { return (*this)[at].label; }
@@ -138,15 +138,19 @@ class basic_tree<Label>::builder {
   /// The same with a number of your choice, above those in use.
   void open(Label label, index_t child_number) {
     auto& nodes = made_.nodes_;
-    TRIAD_EXPECTS(nodes.empty() || !open_.empty(), "tree: a tree has one root");
-    TRIAD_EXPECTS(open_.empty() ? child_number == 0 : child_number >= open_.back().next_child,
-                  "tree: children are opened in the order of their numbers, from 0");
+    TRIAD_EXPECTS(nodes.empty() || !open_.empty(),
+                  "tree: a second root, expected one root; open() before the last close()");
+    TRIAD_EXPECTS(
+        open_.empty() ? child_number == 0 : child_number >= open_.back().next_child,
+        "tree: child " + std::to_string(child_number) + ", expected " +
+            (open_.empty() ? std::string("0, the root")
+                           : std::to_string(open_.back().next_child) + " or more: children are opened in order"));
     if (!open_.empty()) open_.back().next_child = child_number + 1;
     open_.push_back({made_.size(), 0});
     nodes.push_back({std::move(label), child_number, 1});
   }
   void close() {
-    TRIAD_EXPECTS(!open_.empty(), "tree: no node is open");
+    TRIAD_EXPECTS(!open_.empty(), "tree: close() with no node open, expected open() before it");
     auto& n = made_.nodes_[static_cast<std::size_t>(open_.back().node)];
     n.size = made_.size() - open_.back().node;
     open_.pop_back();
@@ -159,7 +163,8 @@ class basic_tree<Label>::builder {
   Label const& label() const { return made_.label(open_.back().node); }
   /// The tree, once every node is closed; empty where none was opened.
   basic_tree finish() {
-    TRIAD_EXPECTS(open_.empty(), "tree: a node is still open");
+    TRIAD_EXPECTS(open_.empty(),
+                  "tree: finish() with " + std::to_string(open_.size()) + " nodes open, expected none; close() them");
     return std::exchange(made_, basic_tree());
   }
 

@@ -103,14 +103,14 @@ class tensor_tree {
   /// here.
   static void expect_same(tensor_tree const& x, tensor_tree const& y) {
     TRIAD_EXPECTS(x.symbols_ == y.symbols_ || x.symbols_ == 0 || y.symbols_ == 0,
-                  "tensor_tree: these trees are of two symbol algebras of other labels or fillers; make both with one, "
+                  "tensor_tree: trees of two symbol algebras, expected equal labels and fillers; make both with one, "
                   "or two with the same labels and seed");
     if (x.algebra_ == y.algebra_) return;
     auto const sizes = [](A const& a) { return std::array{a.branching(), a.depth(), a.fillers()}; };
     bool same = sizes(x.algebra()) == sizes(y.algebra());
     if constexpr (owns_views) same = same && x.algebra().elements() == y.algebra().elements();
-    TRIAD_EXPECTS(
-        same, "tensor_tree: these trees are of two algebras of other branching, depth or width; make both with one");
+    TRIAD_EXPECTS(same,
+                  "tensor_tree: trees of two algebras, expected equal branching, depth and width; make both with one");
   }
 
  private:
@@ -127,7 +127,7 @@ template <class A, class Weights, class Trees>
 tensor_tree<A> blended(Weights const& w, Trees const& trees) {
   TRIAD_EXPECTS(w.size() == trees.size() && w.size() > 0, "blend: " + std::to_string(w.size()) + " weights of " +
                                                               std::to_string(trees.size()) +
-                                                              " trees; give one each, and one tree at least");
+                                                              " trees, expected one for each of 1 tree or more");
   tensor_tree<A> y(trees.begin()->algebra(), trees.begin()->symbols());
   auto weight = w.begin();
   for (auto const& x : trees) {

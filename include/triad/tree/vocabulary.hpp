@@ -34,7 +34,8 @@ class vocabulary {
   index_t size() const { return static_cast<index_t>(labels_.size()); }
   std::vector<std::string> const& labels() const { return labels_; }
   std::string const& label(index_t number) const {
-    TRIAD_EXPECTS(number >= 0 && number < size(), "vocabulary: there is no such number");
+    TRIAD_EXPECTS(number >= 0 && number < size(),
+                  "vocabulary: number " + std::to_string(number) + ", expected 0 to " + std::to_string(size() - 1));
     return labels_[static_cast<std::size_t>(number)];
   }
   bool has(std::string const& label) const { return numbers_.contains(label); }

@@ -213,10 +213,14 @@ inline void expect_measured(graph_batch const& g) {
   index_t triangles = 0;
   for (index_t b = 0; b < g.dims.graphs; ++b) {
     auto const n = g.size(b);
-    TRIAD_EXPECTS(n <= g.dims.max_nodes, "triangle: a graph is larger than its batch's `max_nodes` says");
+    TRIAD_EXPECTS(n <= g.dims.max_nodes, "triangle: graph " + std::to_string(b) + " has " + std::to_string(n) +
+                                             " nodes, expected at most " + std::to_string(g.dims.max_nodes) +
+                                             ", the batch's `max_nodes`");
     triangles += n * n * n;
   }
-  TRIAD_EXPECTS(triangles <= g.dims.triangles, "triangle: the graphs have more triangles than their batch says");
+  TRIAD_EXPECTS(triangles <= g.dims.triangles, "triangle: " + std::to_string(triangles) +
+                                                   " triangles, expected at most " + std::to_string(g.dims.triangles) +
+                                                   ", those of the batch's dims");
 }
 
 /// Statistics by heads instead of by edges, and delta = sum over the head of do o.

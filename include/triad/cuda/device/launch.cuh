@@ -29,7 +29,8 @@ void launch(backend const& ex, Kernel const& kernel, index_t blocks, A const&...
                 "triad: a block has whole warps and at most 1024 threads");
   static_assert(detail::shared_bytes<Kernel>() <= most_shared_bytes,
                 "triad: this kernel's `shared` is larger than the 163 KiB a block may have on sm_80");
-  TRIAD_EXPECTS(blocks >= 0 && blocks <= 0x7fffffff, "cuda::launch: a grid has at most 2^31 - 1 blocks");
+  TRIAD_EXPECTS(blocks >= 0 && blocks <= 0x7fffffff,
+                "cuda::launch: " + std::to_string(blocks) + " blocks, expected 0 to 2^31 - 1");
   if (blocks == 0) return;
   check(cudaSetDevice(ex.device()), "choosing a device");
   named_range const range(Kernel::name);

@@ -18,7 +18,8 @@ class device_memory {
       : device_(device), stream_(stream), staging_(&through) {}
 
   void* allocate(std::size_t bytes) const {
-    TRIAD_EXPECTS(device_ >= 0, "device_memory: no device; pass memory_of(backend) where the buffer is made");
+    TRIAD_EXPECTS(device_ >= 0,
+                  "device_memory: no device, expected one; pass memory_of(backend) where the buffer is made");
     void* p = nullptr;
     use();
     check(cudaMalloc(&p, bytes), "allocating device memory");

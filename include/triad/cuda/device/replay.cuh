@@ -35,9 +35,7 @@ class recordings {
 
   template <class Work>
   void run(cudaStream_t stream, std::uint64_t key, Work&& work) {
-    TRIAD_EXPECTS(
-        !running_,
-        "cuda: work that is recorded and replayed cannot replay other work; leave the inner triad::replay out");
+    TRIAD_EXPECTS(!running_, "cuda: a replay inside recorded work, expected none; leave the inner triad::replay out");
     in_scope const guard(running_);
     auto const found = std::find_if(known_.begin(), known_.end(), [&](recording const& r) { return r.key == key; });
     if (found == known_.end()) {

@@ -38,7 +38,7 @@ class staging {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     check(cudaStreamIsCapturing(stream_, &status), "asking whether work is being recorded");
     TRIAD_EXPECTS(status == cudaStreamCaptureStatusNone,
-                  "cuda: a copy from the host cannot be part of recorded work; make it before triad::replay");
+                  "cuda: a copy from the host inside recorded work, expected none; make it before triad::replay");
     for (std::size_t done = 0; done < bytes;) {
       if (used_ == half) turn();
       std::size_t const some = std::min(bytes - done, half - used_);

@@ -25,8 +25,8 @@ template <class T, class Vector>
 tensor<T, dyn, dyn> thrust_matrix(Vector& v, index_t rows, index_t columns) {
   auto const size = static_cast<index_t>(v.size());
   TRIAD_EXPECTS(rows >= 0 && columns >= 0 && (columns == 0 ? size == 0 : size / columns == rows && size % columns == 0),
-                "view_of: a vector of " + std::to_string(size) + " values is no matrix of " + std::to_string(rows) +
-                    " x " + std::to_string(columns));
+                "view_of: a vector of " + std::to_string(size) + " values, expected " + std::to_string(rows) + " x " +
+                    std::to_string(columns));
   return tensor<T, dyn, dyn>(thrust::raw_pointer_cast(v.data()), rows, columns);
 }
 }  // namespace detail

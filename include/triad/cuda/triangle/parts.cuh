@@ -170,7 +170,8 @@ columns<T> make_columns(matrix<T> m, index_t width) {
            address % static_cast<std::uintptr_t>(unit) == 0;
   };
   TRIAD_EXPECTS(m.stride(0) <= 0x7fffffff && m.stride(1) <= 0x7fffffff,
-                "triangle: on a device strides are below 2^31 elements");
+                "triangle: strides of " + std::to_string(m.stride(0)) + " and " + std::to_string(m.stride(1)) +
+                    " elements, expected below 2^31 on a device");
   return {m.data_handle(), static_cast<int>(m.stride(0)), static_cast<int>(m.stride(1)), fits(4) ? 4 : fits(2) ? 2 : 1};
 }
 

@@ -112,7 +112,7 @@ class bpe {
     for (auto& merge : merges) {
       TRIAD_EXPECTS(detail::is_part(merge.first) && detail::is_part(merge.second),
                     "bpe: a merge of '" + merge.first + "' and '" + merge.second +
-                        "'; parts are not empty and have neither spaces nor line ends");
+                        "', expected parts that are not empty and have neither spaces nor line ends");
       merges_.add(std::move(merge));
     }
   }
@@ -207,7 +207,7 @@ inline bpe learn_bpe(std::span<std::pair<std::string, long long> const> counted,
   for (std::size_t w = 0; w < counted.size(); ++w) {
     TRIAD_EXPECTS(counted[w].first.find_first_of(detail::no_part_has) == std::string::npos,
                   "learn_bpe: the word '" + counted[w].first +
-                      "' has a space or a line end; cut lines with words_between_spaces()");
+                      "', expected no space or line end in it; cut lines with words_between_spaces()");
     parts.push_back(detail::characters_of_word(counted[w].first));
     count(w, counted[w].second);
   }

@@ -62,7 +62,9 @@ class split_search {
         rest_(std::move(order)) {
     auto const all = atoms.of.size();
     TRIAD_EXPECTS(compounds.of.size() == all && words.size() == all && rest_.size() == all,
-                  "split_search: atoms, compounds, words and order are of as many examples");
+                  "split_search: compounds of " + std::to_string(compounds.of.size()) + ", words of " +
+                      std::to_string(words.size()) + " and an order of " + std::to_string(rest_.size()) +
+                      " examples, expected " + std::to_string(all) + " of each, as atoms have");
     if (options.train < 1 || options.held_out < 2)
       throw data_error("a split has a training example and two others at least");
     if (static_cast<std::size_t>(options.train) + static_cast<std::size_t>(options.held_out) > all)

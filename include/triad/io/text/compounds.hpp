@@ -50,9 +50,8 @@ inline item_table atoms_of(std::vector<derivation> const& trees, int rules) {
     std::sort(sorted.begin(), sorted.end());
     auto& items = table.of.emplace_back();
     for (int const rule : sorted) {
-      TRIAD_EXPECTS(rule >= 0 && rule < rules, "atoms_of: rule " + std::to_string(rule) +
-                                                   " of an example, and there are " + std::to_string(rules) +
-                                                   " rules, from 0 on");
+      TRIAD_EXPECTS(rule >= 0 && rule < rules, "atoms_of: an example has rule " + std::to_string(rule) +
+                                                   ", expected 0 to " + std::to_string(rules - 1));
       if (items.empty() || items.back().what != rule) items.push_back({rule, 0});
       ++items.back().amount;
     }

@@ -254,12 +254,11 @@ inline std::vector<index_t> parents_of(conllu_sentence const& s) {
 /// them, or of one that is no word.
 inline void set_parents(conllu_sentence& s, std::span<index_t const> parents) {
   auto const n = static_cast<index_t>(s.words.size());
-  TRIAD_EXPECTS(static_cast<index_t>(parents.size()) == n,
-                "set_parents: " + std::to_string(parents.size()) + " parents for " + std::to_string(n) + " words");
+  expect_extent("set_parents", "parents", static_cast<index_t>(parents.size()), n);
   auto const bad = std::find_if(parents.begin(), parents.end(), [&](index_t p) { return p >= n; });
   TRIAD_EXPECTS(bad == parents.end(), "set_parents: the parent of word " + std::to_string(bad - parents.begin()) +
-                                          " is " + std::to_string(*bad) + ", and the words are 0 to " +
-                                          std::to_string(n - 1));
+                                          " is " + std::to_string(*bad) + ", expected a word, 0 to " +
+                                          std::to_string(n - 1) + ", or -1 for none");
   for (std::size_t i = 0; i < parents.size(); ++i)
     s.words[i].head = parents[i] == static_cast<index_t>(i) ? 0
                       : parents[i] < 0                      ? -1

@@ -20,7 +20,9 @@ struct derivation {
   /// The node that this application becomes, as child number `which` of node `below`, which is -1 for the first alone.
   int add(int number, int below, int which) {
     TRIAD_EXPECTS(below < size() && (below < 0) == rule.empty(),
-                  "derivation: a node stands below one before it, and only the first below none");
+                  "derivation: node " + std::to_string(size()) + " is a child of " + std::to_string(below) +
+                      ", expected " +
+                      (rule.empty() ? std::string("-1, the parent of the first node") : "a node before it, from 0 on"));
     rule.push_back(number), parent.push_back(below), slot.push_back(which);
     return size() - 1;
   }

@@ -40,7 +40,8 @@ struct neural_tree_agent {
         norm{extents_of<D>("neural_tree_agent", {"width", o.layer.width}), o.layer.epsilon},
         branching(checked_size("neural_tree_agent", {"branching", o.branching})),
         fillers(checked_size("neural_tree_agent", {"fillers", o.fillers})) {
-    TRIAD_EXPECTS(o.branching >= 2, "neural_tree_agent: branching is 1, expected 2 or more");
+    TRIAD_EXPECTS(o.branching >= 2,
+                  "neural_tree_agent: branching is " + std::to_string(o.branching) + ", expected 2 or more");
   }
 
   constexpr index_t width() const { return layers.width(); }

@@ -152,10 +152,8 @@ struct matrix_interpreter {
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, tree_pass<T> const& p, index_t step,
                matrix<T const> root) const {
-    TRIAD_EXPECTS(roles.extent(0) == positions && roles.extent(1) == width,
-                  "matrix_interpreter: roles are (positions, width)");
-    TRIAD_EXPECTS(learned || (maps.extent(0) == arguments() && maps.extent(1) == width && maps.extent(2) == width),
-                  "matrix_interpreter: there is one (width, width) matrix an argument, unless they are learned");
+    expect_shape("matrix_interpreter", "roles", roles, {positions, width});
+    if (!learned) expect_shape("matrix_interpreter", "maps", maps, {arguments(), width, width});
     auto const frame = c.scratch->open();
     index_t const batch = p.memory.extent(1), f = p.memory.extent(3);
     auto const blended = blend(ex, *c.scratch, p, step);
