@@ -193,10 +193,10 @@ TEST_CASE("parameters are called embedding, layers and readout, and a trainer ho
   CHECK(roots.front() == "embedding.table");
   CHECK(roots[1].starts_with("layers.0."));
   CHECK(roots.back() == "readout.map.bias");
-  index_t const targets[] = {1, 2, 3};
-  auto const before = learner.loss_of(q.input(), make_vec(targets, 3));
-  for (int i = 0; i < 60; ++i) learner.update(q.input(), make_vec(targets, 3), 0.01);
-  CHECK(learner.loss_of(q.input(), make_vec(targets, 3)) < before / 4);
+  index_t const answers[] = {1, 2, 3};
+  auto const before = learner.loss_of(q.input(), make_vec(answers, 3));
+  for (int i = 0; i < 60; ++i) learner.update(q.input(), make_vec(answers, 3), 0.01);
+  CHECK(learner.loss_of(q.input(), make_vec(answers, 3)) < before / 4);
   CHECK(learner.attention(q.input(), {.layer = 1, .graph = 2, .edge = {0, 3}}).terms() == 4);
 }
 
