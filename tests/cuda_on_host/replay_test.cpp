@@ -77,13 +77,13 @@ struct training {
     }
   }
   void update() {
-    auto const [in, targets] = loader.upload();
-    train.update(in, targets, 0.01 / static_cast<double>(drawn));
+    auto const [in, answers] = loader.upload();
+    train.update(in, answers, 0.01 / static_cast<double>(drawn));
   }
   /// The same, filled up to a shape that other batches have.
   void update_padded() {
-    auto const [in, targets] = loader.upload_padded();
-    train.update(in, targets, 0.01 / static_cast<double>(drawn));
+    auto const [in, answers] = loader.upload_padded();
+    train.update(in, answers, 0.01 / static_cast<double>(drawn));
   }
   /// An update of the whole batch in parts of these shapes.
   void update_in_parts(std::vector<nodes> const& parts) {
@@ -91,8 +91,8 @@ struct training {
     for (auto const& part : parts) all += part.size();
     for (auto const& part : parts) {
       load(part);
-      auto const [in, targets] = loader.upload();
-      train.accumulate(in, targets, static_cast<double>(part.size()) / static_cast<double>(all));
+      auto const [in, answers] = loader.upload();
+      train.accumulate(in, answers, static_cast<double>(part.size()) / static_cast<double>(all));
     }
     train.finish(0.01 / static_cast<double>(drawn));
   }
@@ -236,11 +236,11 @@ TEST_CASE("a row of padding that counts changes the loss") {
   training plain(false), padded(false);
   for (auto* t : {&plain, &padded}) t->load({3, 2, 4});
   plain.update();
-  auto const [in, targets] = padded.loader.upload_padded();
-  REQUIRE(targets.extent(0) > 3);
+  auto const [in, answers] = padded.loader.upload_padded();
+  REQUIRE(answers.extent(0) > 3);
   index_t const asked = 1;
-  padded.ex.where().from_host(const_cast<index_t*>(&targets(3)), &asked, sizeof asked);
-  padded.train.update(in, targets, 0.01);
+  padded.ex.where().from_host(const_cast<index_t*>(&answers(3)), &asked, sizeof asked);
+  padded.train.update(in, answers, 0.01);
   CHECK(std::abs(padded.train.loss() - plain.train.loss()) > 1e-3f);
   CHECK(std::abs(padded.train.norm() - plain.train.norm()) > 1e-3f);
 }
@@ -300,9 +300,9 @@ TEST_CASE("of a shuffled epoch of graphs like CLUTRR's at least 95 % of the upda
   auto const load = [&](nodes const& batch, replay_key& key) {
     loader.clear();
     for (auto const n : batch) loader.add(n, 0, n - 1, 1);
-    auto const [in, targets] = loader.upload_padded();
+    auto const [in, answers] = loader.upload_padded();
     add_to_key(key, in);
-    add_to_key(key, targets);
+    add_to_key(key, answers);
     return in.graphs.dims;
   };
   expect_most_replayed(replayed_epochs(ex, data, load));
@@ -316,9 +316,9 @@ TEST_CASE("of a shuffled epoch of sentences like COGS' at least 95 % of the upda
   auto const load = [&](nodes const& batch, replay_key& key) {
     loader.clear();
     for (auto const n : batch) loader.add(std::vector<labelled_token>(static_cast<std::size_t>(n)));
-    auto const [in, targets] = loader.upload_padded();
+    auto const [in, answers] = loader.upload_padded();
     add_to_key(key, in);
-    add_to_key(key, targets);
+    add_to_key(key, answers);
     return in.graphs.dims;
   };
   expect_most_replayed(replayed_epochs(ex, data, load));

@@ -63,7 +63,7 @@ struct bench {
   keep kept = keep::everything;
   std::vector<T> logits, dx0;
   graph_loader<reference::backend> loader{{8, 8 * 49, 8 * 7, 8 * 343, 7}};
-  vec<index_t const> targets{nullptr, 0};  // answers of what load() gave
+  vec<index_t const> answers{nullptr, 0};  // answers of what load() gave
   std::vector<std::uint8_t> masked;
   std::uint64_t step = 6;
 
@@ -84,7 +84,7 @@ struct bench {
         }
     }
     auto const uploaded = loader.upload();
-    targets = uploaded.second;
+    answers = uploaded.second;
     typename Model::input in(uploaded.first);
     if (padded_to > 0) in.edge_mask = make_vec<std::uint8_t const>(masked.data(), static_cast<index_t>(masked.size()));
     if constexpr (takes_states)
@@ -121,7 +121,7 @@ struct bench {
     c.step = &step;
     test::with_scratch(ex, c, [&](auto& backend, call const& use) {
       model.forward(backend, use, params.values(), in, saved, y);
-      cross_entropy(backend, y, targets, make_vec(&loss, 1), dy);
+      cross_entropy(backend, y, answers, make_vec(&loss, 1), dy);
       if (!params.holds_gradients()) return;
       if constexpr (takes_states)
         model.backward(backend, use, params.values(), in, saved, dy, params.gradients(), into);
@@ -264,9 +264,9 @@ void expect_learned_by_heart(Options const& z, int updates) {
   options.capacity = in.graphs.dims;
   trainer<Model, cpu::backend> training(ex, b.model, options);
   initialize(training.parameters(), 1);
-  training.update(in, b.targets, 3e-3);
+  training.update(in, b.answers, 3e-3);
   auto const first = training.loss();
-  for (int i = 0; i < updates; ++i) training.update(in, b.targets, 3e-3);
+  for (int i = 0; i < updates; ++i) training.update(in, b.answers, 3e-3);
   CAPTURE(first);
   CHECK(training.loss() < 0.05f);
 }

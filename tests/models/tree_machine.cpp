@@ -195,8 +195,8 @@ TEST_CASE("a batch that was made for a machine of fewer steps is refused, and on
   auto const few = two.all();
   CHECK_THROWS_WITH(use.run(ex, few.first, few.second),
                     test::contains("a batch for up to 2 steps, expected 3 or more"));
-  auto const targets = three.all();
-  auto const expected = use.run(ex, targets.first, targets.second);
+  auto const whole = three.all();
+  auto const expected = use.run(ex, whole.first, whole.second);
   auto const many = four.all();
   CHECK(use.run(ex, many.first, many.second) == expected);
 }

@@ -144,8 +144,8 @@ outcome run(Processes& me, index_t shares, int threads, long* allocated = nullpt
         if (first == last) continue;
         loader.clear();
         for (auto i = first; i < last; ++i) add_graph(loader, number, i);
-        auto const [in, targets] = loader.upload();
-        learner.accumulate(in, targets, static_cast<double>(last - first) / static_cast<double>(count));
+        auto const [in, answers] = loader.upload();
+        learner.accumulate(in, answers, static_cast<double>(last - first) / static_cast<double>(count));
       }
     }
     learner.finish(0.01);
@@ -215,8 +215,8 @@ TEST_CASE("a batch in shares has the gradient of the whole batch, up to rounding
       return loader.upload();
     };
     if (shares == 1) {
-      auto const [in, targets] = fill(0, 11);
-      learner.update(in, targets, 0);
+      auto const [in, answers] = fill(0, 11);
+      learner.update(in, answers, 0);
     } else {
       learner.update_in_shares(11, fill, 0);
     }
@@ -246,15 +246,15 @@ TEST_CASE("shares are begun in order, once an update, each once") {
   initialize(learner.parameters(), 3);
   graph_loader<cpu::backend> loader(settings(2).capacity);
   add_graph(loader, 0, 0);
-  auto const [in, targets] = loader.upload();
-  CHECK_THROWS_WITH(learner.update(in, targets, 0.1), contains("begin_share()"));
-  CHECK_THROWS_WITH(learner.accumulate(in, targets, 1), contains("a part outside of any share"));
+  auto const [in, answers] = loader.upload();
+  CHECK_THROWS_WITH(learner.update(in, answers, 0.1), contains("begin_share()"));
+  CHECK_THROWS_WITH(learner.accumulate(in, answers, 1), contains("a part outside of any share"));
   CHECK_THROWS_WITH(learner.begin_share(1), contains("in order, once an update"));
   learner.begin_share(0);
   CHECK_THROWS_WITH(learner.finish(0.1), contains("the last share of this process"));
   CHECK_THROWS_WITH(learner.begin_share(0), contains("in order, once an update"));
   learner.begin_share(1);
-  learner.accumulate(in, targets, 1);
+  learner.accumulate(in, answers, 1);
   CHECK_THROWS_WITH(learner.begin_share(2), contains("in order, once an update"));
   learner.finish(0.1);
   CHECK(learner.step() == 1);

@@ -99,8 +99,8 @@ struct run {
     load(number, batches[number % 4]);
   }
   T update(double rate = 0.01) {
-    auto const [in, targets] = loader.upload();
-    train.update(in, targets, rate);
+    auto const [in, answers] = loader.upload();
+    train.update(in, answers, rate);
     return train.loss();
   }
   /// Batch `number` in parts, each of these nodes.
@@ -116,13 +116,13 @@ struct run {
   }
   /// The loaded graphs.
   void accumulate(double fraction) {
-    auto const [in, targets] = loader.upload();
-    train.accumulate(in, targets, fraction);
+    auto const [in, answers] = loader.upload();
+    train.accumulate(in, answers, fraction);
   }
   /// Of the loaded batch; no step.
   void gradient() {
-    auto const [in, targets] = loader.upload();
-    train.compute_gradient(in, targets);
+    auto const [in, answers] = loader.upload();
+    train.compute_gradient(in, answers);
   }
   std::vector<T> flat(vec<T> v) const { return {v.data_handle(), v.data_handle() + v.extent(0)}; }
 
@@ -159,9 +159,9 @@ TEST_CASE("a tied model at another depth has the bits of the model that was made
       CHECK(r.train.loss() == made.train.loss());
       auto const found = r.flat(r.train.parameters().flat_gradients());
       CHECK(found == made.flat(made.train.parameters().flat_gradients()));
-      auto const [in, targets] = r.loader.upload();
+      auto const [in, answers] = r.loader.upload();
       auto const [in_made, right_made] = made.loader.upload();
-      CHECK(r.train.loss_of(in, targets) == made.train.loss_of(in_made, right_made));
+      CHECK(r.train.loss_of(in, answers) == made.train.loss_of(in_made, right_made));
       if (layers == 4 && of_four.empty()) of_four = found;
       CHECK((found == of_four) == (layers == 4));
     }
@@ -366,26 +366,26 @@ TEST_CASE(
   cpu::backend ex(1);
   graph_loader<cpu::backend> loader(options.capacity);
   loader.add(3, 0, 1, 2)[1] = 4;
-  auto const [in, targets] = loader.upload();
+  auto const [in, answers] = loader.upload();
   auto const learner = [&] {
     return std::make_unique<trainer<model<float>, cpu::backend>>(ex, model<float>(sizes(0)), options);
   };
   auto const refused = test::contains("every parameter is zero");
-  CHECK_THROWS_WITH(learner()->update(in, targets, 0.01), refused);
-  CHECK_THROWS_WITH(learner()->accumulate(in, targets, 1), refused);
+  CHECK_THROWS_WITH(learner()->update(in, answers, 0.01), refused);
+  CHECK_THROWS_WITH(learner()->accumulate(in, answers, 1), refused);
   CHECK_THROWS_WITH(learner()->infer(in), refused);
-  CHECK_THROWS_WITH(learner()->evaluate_batch(in, targets), refused);
-  CHECK_THROWS_WITH(learner()->loss_of(in, targets), refused);
-  CHECK_NOTHROW(learner()->compute_gradient(in, targets));
+  CHECK_THROWS_WITH(learner()->evaluate_batch(in, answers), refused);
+  CHECK_THROWS_WITH(learner()->loss_of(in, answers), refused);
+  CHECK_NOTHROW(learner()->compute_gradient(in, answers));
   auto by_names = learner();
   initialize(by_names->parameters(), 3);
-  CHECK_NOTHROW(by_names->update(in, targets, 0.01));
+  CHECK_NOTHROW(by_names->update(in, answers, 0.01));
   auto by_rows = learner();
   by_rows->parameters().flat_values()(2000) = 1;
-  CHECK_NOTHROW(by_rows->update(in, targets, 0.01));
+  CHECK_NOTHROW(by_rows->update(in, answers, 0.01));
   auto zeros = learner();
   initialize(zeros->parameters(), 3, [](std::string const&) { return initializer::constant(0); });
-  CHECK_NOTHROW(zeros->update(in, targets, 0.01));
+  CHECK_NOTHROW(zeros->update(in, answers, 0.01));
 }
 
 TEST_CASE("a batch that does not fit is refused with its sizes and those of the capacity") {
@@ -393,13 +393,13 @@ TEST_CASE("a batch that does not fit is refused with its sizes and those of the 
   graph_dims const room{8, 2200, 130, 2200 * 34, 34};
   graph_loader<cpu::backend> loader(room);
   loader.add(5, 0, 1, 2);
-  auto const [in, targets] = loader.upload();
+  auto const [in, answers] = loader.upload();
   auto forgotten = run<cpu::backend>::options(keep::everything);
   forgotten.capacity = {};
   trainer<model<float>, cpu::backend> learner(ex, model<float>(sizes(0)), forgotten);
   initialize(learner.parameters(), 3);
   CHECK_THROWS_WITH(
-      learner.update(in, targets, 0.01),
+      learner.update(in, answers, 0.01),
       test::contains(
           "trainer: a batch of 1 graphs, 25 edges, 5 nodes, 125 triangles, 5 nodes in the largest does not fit") &&
           test::contains("capacity in the trainer's options is 0 graphs, 0 edges"));
@@ -418,9 +418,9 @@ TEST_CASE("a label that the model does not know is told with its edge, its graph
 TEST_CASE("a learning rate that is no number, or goes uphill, is refused") {
   run<cpu::backend> r(1, sizes(0), keep::everything);
   r.load(0, {5, 3});
-  auto const [in, targets] = r.loader.upload();
+  auto const [in, answers] = r.loader.upload();
   for (double const rate : {-0.1, std::nan(""), std::numeric_limits<double>::infinity()})
-    CHECK_THROWS_WITH(r.train.update(in, targets, rate), test::contains("trainer: the learning rate is "));
+    CHECK_THROWS_WITH(r.train.update(in, answers, rate), test::contains("trainer: the learning rate is "));
   CHECK(r.train.step() == 0);
 }
 
@@ -546,8 +546,8 @@ TEST_CASE("a trainer's plan is what it holds, and a batch larger than the capaci
   CHECK_FALSE(r.loader.has_room(35));
   graph_loader<cpu::backend> wide({8, 5000, 200, 5000 * 60, 60});
   wide.add(60, 0, 1, 0);
-  auto const [in, targets] = wide.upload();
-  CHECK_THROWS_WITH(r.train.compute_gradient(in, targets), test::contains("more was asked for than was measured"));
+  auto const [in, answers] = wide.upload();
+  CHECK_THROWS_WITH(r.train.compute_gradient(in, answers), test::contains("more was asked for than was measured"));
 }
 
 TEST_CASE("answers that were uploaded stay so while the next batch is filled") {
@@ -572,8 +572,8 @@ TEST_CASE("a trainer for inference holds values alone") {
   for (index_t g = 0; g < a.extent(0); ++g)
     for (index_t t = 0; t < targets; ++t) CHECK(a(g, t) == b(g, t));
   CHECK_THROWS_AS(r.gradient(), contract_violation);
-  auto const [in, targets] = r.loader.upload();
-  CHECK_THROWS_WITH(r.train.update(in, targets, 1e-3), test::contains("options.memory keep::nothing"));
+  auto const [in, answers] = r.loader.upload();
+  CHECK_THROWS_WITH(r.train.update(in, answers, 1e-3), test::contains("options.memory keep::nothing"));
   CHECK_THROWS_WITH(r.train.forget_moments(), test::contains("options.memory keep::nothing"));
 }
 
