@@ -240,7 +240,7 @@ TEST_CASE("a step refuses what does not fit, with a sentence") {
                                               shell_edges::diagonal, make_matrix(o.data(), results, p.d, p.d));
   };
   CHECK_THROWS_WITH(run(5, 4), contains("the cache has 5 rows, expected"));
-  CHECK_THROWS_WITH(run(at.first_row(1), 3), contains("o is (3, 4), expected (4, 4)"));
+  CHECK_THROWS_WITH(run(at.first_row(1), 3), contains("o is (3, 6), expected (4, 6)"));
   at.step = 1;
   CHECK_THROWS_WITH(run(at.first_row(1), 4), contains("owner is (4, 1), expected (4, 2)"));
 }
