@@ -224,7 +224,7 @@ def main(arguments):
         return 2
     values, processes = map(int, arguments)
     if processes < 1 or processes & (processes - 1):
-        print(f"cluster_costs: {processes} processes; their number is a power of two", file=sys.stderr)
+        print(f"cluster_costs: {processes} processes, expected a power of two", file=sys.stderr)
         return 2
     for rank in range(processes):
         sent = update_exchanges(values, processes, rank)

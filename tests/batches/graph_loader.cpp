@@ -133,7 +133,7 @@ TEST_CASE("an edge of no node, a label of no edge and two labels of one edge are
   list const few{1}, zero{1, 0, 1};
   refused({.nodes = 3, .edges = outside}, "edge (0, 3), expected nodes 0 to 2");
   refused({.nodes = 3, .edges = none}, "label of edge (0, 1) is 0");
-  refused({.nodes = 3, .edges = two}, "edge (0, 1) is given the labels 1 and 2");
+  refused({.nodes = 3, .edges = two}, "edge (0, 1) has labels 1 and 2");
   refused({.nodes = 3, .edges = own, .node_labels = zero}, "label of edge (1, 1) is 0");
   refused({.nodes = 3, .edges = own, .node_labels = few}, "1 labels of nodes, expected 3");
   refused({.nodes = 3, .edges = twice, .inverse = [](index_t) { return index_t{0}; }}, "label of edge (1, 0) is 0");
@@ -146,7 +146,7 @@ TEST_CASE("an edge of no node, a label of no edge and two labels of one edge are
   room.further = 1;
   graph_loader<reference::backend> asked(room);
   asked.add({.nodes = 3, .edges = own, .answer = 0});
-  CHECK_THROWS_WITH(asked.add({.nodes = 3, .edges = two}), contains("is given the labels 1 and 2"));
+  CHECK_THROWS_WITH(asked.add({.nodes = 3, .edges = two}), contains("has labels 1 and 2"));
   CHECK_NOTHROW(asked.ask({{0, 1}, 2}));
   CHECK_FALSE(asked.has_room(index_t{1} << 32));
   CHECK_FALSE(asked.has_room(3, std::numeric_limits<index_t>::max()));

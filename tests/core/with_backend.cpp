@@ -43,7 +43,7 @@ TEST_CASE("a text names the backend's type, and the number is what its construct
 
 TEST_CASE("a text that names no backend is told with those that there are") {
   for (char const* text : {"cuda:0", "", "CPU", "cpu2", ":1", "cp"})
-    CHECK_THROWS_WITH(told(text), contains("is none that this program was compiled with") &&
+    CHECK_THROWS_WITH(told(text), contains("is not in this program, which has") &&
                                       contains("cpu, cpu:THREADS, reference, device, device:NUMBER"));
   for (char const* text : {"cpu:", "cpu:two", "cpu:-1", "cpu:1 ", "cpu:99999999999", "cpu:2:3"})
     CHECK_THROWS_WITH(told(text), contains("expected a number of 0 or more behind the colon"));

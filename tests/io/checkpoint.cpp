@@ -228,7 +228,7 @@ TEST_CASE("a checkpoint of another configuration or vocabulary is refused with t
   CHECK_THROWS_WITH(file.setting<index_t>("name"), contains("another type"));
 }
 
-TEST_CASE("a setting that is no integer of the type asked for is refused, and text that is no UTF-8 is not written") {
+TEST_CASE("a setting that is no integer of the type asked for is refused, and text that is not UTF-8 is not written") {
   scratch_folder const folder;
   auto const path = folder / "model.safetensors";
   auto state = example_state();

@@ -16,7 +16,7 @@ TEST_CASE("a value is one line of text, its keys in order") {
   CHECK(json_text("caf\xc3\xa9\n", "x") == "\"caf\xc3\xa9\\n\"");
 }
 
-TEST_CASE("text that is no UTF-8 is refused by what it is, also as a key or deep inside") {
+TEST_CASE("text that is not UTF-8 is refused by what it is, also as a key or deep inside") {
   nlohmann::json deep;
   deep["a"][1]["b"] = "\xe9";
   nlohmann::json key;

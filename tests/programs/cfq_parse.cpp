@@ -76,10 +76,11 @@ TEST_CASE("words and relations of the training set have numbers, the rest is unk
         "; 1 unknown word, such as 'go'; 2 unknown relations, such as 'dep'");
   CHECK(unknown_in({question()}, v).empty());
   CHECK_THROWS_WITH(expect_known(conllu_of({"Did", "bee"}), v),
-                    contains("\"bee\" is none of the 3 words that the model knows"));
+                    contains("\"bee\" is not one of the 3 words that the model knows"));
   for (auto const* mark : {"<s>", "<pad>", "</s>", "<unk>"}) {
     CAPTURE(mark);
-    CHECK_THROWS_WITH(expect_known(conllu_of({"Did", mark}), v), contains(std::string(mark) + "\" is none of the 3"));
+    CHECK_THROWS_WITH(expect_known(conllu_of({"Did", mark}), v),
+                      contains(std::string(mark) + "\" is not one of the 3"));
     CHECK(numbered(sentence({{mark, 0, "root"}}), v)[0].token == dictionary::unknown);
     CHECK_THAT(unknown_in({sentence({{mark, 0, "root"}})}, v), contains("; 1 unknown word"));
   }

@@ -109,9 +109,9 @@ TEST_CASE("all questions may be used, and held-out words are given to training")
   CHECK(known.size() == 32);
   CHECK(d.dev.size() + d.test.size() == 20);
 
-  CHECK_THROWS_WITH(make_split(c, {.train = 55, .held_out = 6}, 3), contains("there are 60"));
-  CHECK_THROWS_WITH(make_split(c, {.train = 10, .held_out = 50}, 3), contains("there must be more"));
-  CHECK_THROWS_WITH(make_split(c, {.train = 10, .held_out = 0}, 3), contains("two others"));
+  CHECK_THROWS_WITH(make_split(c, {.train = 55, .held_out = 6}, 3), contains("at most 60"));
+  CHECK_THROWS_WITH(make_split(c, {.train = 10, .held_out = 50}, 3), contains("give more of them"));
+  CHECK_THROWS_WITH(make_split(c, {.train = 10, .held_out = 0}, 3), contains("10 training and 0 other examples"));
 }
 
 }  // namespace programs_cfq_split_tests

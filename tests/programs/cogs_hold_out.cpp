@@ -135,7 +135,7 @@ TEST_CASE("a sentence with several of the constructions, or a word that training
 TEST_CASE("a name that is no construction, and one that no sentence has, are refused") {
   CHECK(some_constructions("longest,infinitive").empty());
   CHECK_THAT(some_constructions("longest,deep"),
-             contains("\"deep\" is none of the constructions name-before-theme, inner-modifier, deepest-clauses"));
+             contains("\"deep\" is not one of the constructions name-before-theme, inner-modifier, deepest-clauses"));
   CHECK_THAT(some_constructions("longest,"), contains("\"\" is none"));
   CHECK(some_constructions("longest,longest") == "longest is named twice");
   sentence_generator random(1);

@@ -32,7 +32,7 @@ TEST_CASE("all other characters stay, line ends and tabs only where a text may h
   CHECK(printable("").empty());
 }
 
-TEST_CASE("a byte that is no UTF-8 is shown as '?', since other terminals command by it") {
+TEST_CASE("a byte that is not UTF-8 is shown as '?', since other terminals command by it") {
   CHECK(printable("a\x9b"
                   "31m") == "a?31m");
   CHECK(printable("\xe2\x80") == "??");

@@ -165,7 +165,7 @@ void expect_known(conllu_sentence const& s, vocabulary const& v) {
   for (auto const& word : s.words)
     if (!known(word.form, v))
       throw triad::data_error(
-          fmt::format("\"{}\" is none of the {} words that the model knows; with --unknown it is "
+          fmt::format("\"{}\" is not one of the {} words that the model knows; with --unknown it is "
                       "parsed as <unk>",
                       triad::programs::shortened(word.form), v.words().size() - dictionary::specials));
 }

@@ -187,13 +187,13 @@ labelled_graph numbered(written_graph const& g, vocabulary const& words) {
     int const label = words.edge_label(word);
     if (label == 0)
       throw triad::data_error(fmt::format(
-          "\"{}\" of nodes {} and {} is on no pair of the training file, and the model cannot know it; it knows {}",
+          "\"{}\" of nodes {} and {} is on no pair of the training file, so the model does not know it; it knows {}",
           triad::programs::shortened(word), pair.from, pair.to, words.edge_labels.all()));
     result.edges.push_back({pair.from, pair.to, label});
   }
   if (result.target < 0 && !g.target.empty())
     throw triad::data_error(
-        fmt::format("the target \"{}\" is none of the training file, and the model cannot answer it; it knows {}",
+        fmt::format("the target \"{}\" is not in the training file, so the model cannot answer it; it knows {}",
                     triad::programs::shortened(g.target), words.targets.all()));
   return result;
 }

@@ -60,7 +60,7 @@ inline void expect_readable(options const& o, vocabulary& words, std::string con
   if (words.source.size() > o.published->tokens)
     throw triad::data_error("the published vocabulary has " + std::to_string(words.source.size()) +
                             " tokens, and the encoder vectors of " + std::to_string(o.published->tokens) +
-                            " only: they are not of one model");
+                            " only: expected files of one model");
   auto const most = most_of_published(*o.published);
   std::vector<triad::programs::sized_example> longer;
   triad::programs::add_larger(

@@ -157,7 +157,7 @@ int predict(options const& o) {
     if (numbers.empty()) return print({});  // as many lines as there are sentences
     if (auto const missing = model.words.source.unknown(source); !o.unknown && !missing.empty())
       throw triad::data_error(
-          fmt::format("\"{}\" is none of the {} words that the model knows; --unknown translates "
+          fmt::format("\"{}\" is not one of the {} words that the model knows; --unknown translates "
                       "it as <unk>",
                       triad::programs::shortened(missing.front()), model.words.source.ordinary()));
     if (static_cast<index_t>(numbers.size()) > most)

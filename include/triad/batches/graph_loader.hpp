@@ -142,8 +142,8 @@ class graph_loader {
       if (at != 0 && at != label) {
         graphs_.take_back(before);
         last_ = last;
-        throw contract_violation("graph_loader: edge (" + text(i) + ", " + text(j) + ") is given the labels " +
-                                 text(at) + " and " + text(label) + "; each ordered pair of nodes has one");
+        throw contract_violation("graph_loader: edge (" + text(i) + ", " + text(j) + ") has labels " + text(at) +
+                                 " and " + text(label) + ", expected one label for each ordered pair of nodes");
       }
       at = label;
     };

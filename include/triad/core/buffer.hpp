@@ -24,7 +24,7 @@ namespace triad {
 class memory_refused : public std::bad_alloc {
  public:
   explicit memory_refused(std::size_t bytes) : bytes_(bytes) {
-    std::snprintf(text_, sizeof text_, "%zu bytes of memory were asked for, which this machine has not", bytes);
+    std::snprintf(text_, sizeof text_, "cannot allocate %zu bytes", bytes);
   }
   char const* what() const noexcept override { return text_; }
   std::size_t bytes() const noexcept { return bytes_; }

@@ -99,8 +99,7 @@ decltype(auto) with_one_of(std::string_view text, backend_text const& parsed, st
   if constexpr (sizeof...(Rest) > 0)
     return with_one_of<F, Rest...>(text, parsed, all, std::forward<F>(f));
   else
-    throw data_error("the backend \"" + std::string(text) + "\" is none that this program was compiled with: it has " +
-                     all);
+    throw data_error("the backend \"" + std::string(text) + "\" is not in this program, which has " + all);
 }
 }  // namespace detail
 

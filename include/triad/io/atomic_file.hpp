@@ -47,9 +47,9 @@ class atomic_file {
 
   /// The content reaches the disk before the name does.
   void commit() {
-    if (::fsync(file_) != 0) fail("cannot be brought to the disk");
+    if (::fsync(file_) != 0) fail("cannot be flushed to the disk");
     if (::close(std::exchange(file_, -1)) != 0) fail("cannot be closed");
-    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be given its name");
+    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot be renamed");
     committed_ = true;
     auto folder = std::filesystem::path(path_).parent_path();
     if (folder.empty()) folder = ".";
@@ -63,7 +63,7 @@ class atomic_file {
  private:
   [[noreturn]] void fail(char const* what) const {
     throw data_error(path_ + ": " + what + ": " + std::strerror(errno) +
-                     "; see that its folder exists, may be written, and has room");
+                     "; check that its folder exists, is writable and has space");
   }
 
   std::string path_, temporary_;

@@ -23,7 +23,7 @@ inline std::string place_of_no_number(nlohmann::json const& value, std::string c
 }
 }  // namespace detail
 
-/// what: the value, for the message.  Throws data_error where a text in it is no UTF-8, or a number a NaN or infinite,
+/// what: the value, for the message.  Throws data_error where a text in it is not UTF-8, or a number a NaN or infinite,
 /// which JSON has not: it would come back as null.
 inline std::string json_text(nlohmann::json const& value, std::string const& what) {
   if (auto const at = detail::place_of_no_number(value); !at.empty())

@@ -49,7 +49,7 @@ class safetensors {
       throw data_error(path + ": expected a safetensors file, found none; give the path of one");
     auto const size = std::filesystem::file_size(path, error);
     std::ifstream in(path, std::ios::binary);
-    if (error || !in) throw data_error(path + ": cannot be read; may you read it?");
+    if (error || !in) throw data_error(path + ": cannot be read; check its permissions");
     parse(size, [&](void* to, std::uint64_t bytes) {
       in.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes));
       if (!in) fail(8, std::to_string(size) + " bytes", "fewer: it changed while it was read");
@@ -256,7 +256,7 @@ class safetensors_writer {
   /// A string of __metadata__.
   void text(std::string const& name, std::string value) {
     if (!metadata_.emplace(name, std::move(value)).second)
-      throw contract_violation("safetensors_writer: two strings are called " + name);
+      throw contract_violation("safetensors_writer: the string " + name + " is given twice, expected once");
   }
 
   /// Copies a row-major tensor.
@@ -279,7 +279,7 @@ class safetensors_writer {
                                std::to_string(needed / 8) + (needed % 8 != 0 ? " and a part of one" : ""));
     if (name == "__metadata__" ||
         !tensors_.emplace(name, entry{std::move(record), {bytes.begin(), bytes.end()}}).second)
-      throw contract_violation("safetensors_writer: " + name + " is taken");
+      throw contract_violation("safetensors_writer: the tensor " + name + " is given twice, expected once");
   }
 
   /// The file's content.

@@ -219,10 +219,11 @@ void load_weights(safetensors const& file, Fields values, NameOf name_of, load_w
                 (found == taken.end() ? "" : " in all its parts");
   }
   if (count > 0)
-    throw data_error(file.file() + ": no parameter takes " + std::to_string(count) + " of its tensors: " + unused +
-                     (count > 4 ? ", ..." : "") +
-                     "; a model of tied layers has layers.0 alone (say tied = false), and what really is of no use "
-                     "stands in leave_out");
+    throw data_error(
+        file.file() + ": no parameter takes " + std::to_string(count) + " of its tensors: " + unused +
+        (count > 4 ? ", ..." : "") +
+        "; a model of tied layers has layers.0 alone (say tied = false), and tensors without a use go into "
+        "leave_out");
   walk(values, [&](std::string const& path, auto view) {
     using T = typename decltype(view)::element_type;
     auto const theirs = detail::named(name_of(path));

@@ -53,7 +53,7 @@ TEST_CASE("letters, numbers and white space are Unicode's") {
   CHECK(pieces("a\u00a0b\u3000 c") == list{"a", "\u00a0", "b", "\u3000", " c"});  // no-break and ideographic space
   CHECK(pieces("a\x1c\x1d b") == list{"a", "\x1c\x1d", " b"});  // separators of ASCII are no space here
   CHECK(pieces("\U0001d400\U00020000\U0001f600") == list{"\U0001d400\U00020000", "\U0001f600"});
-  CHECK(pieces("a\xff\xc3(") == list{"a", "\xff\xc3("});  // no UTF-8
+  CHECK(pieces("a\xff\xc3(") == list{"a", "\xff\xc3("});  // not UTF-8
 }
 
 TEST_CASE("parts are joined by rank and numbered by the vocabulary") {

@@ -77,7 +77,7 @@ TEST_CASE("a text is read as a file is, and its first line tells what it is") {
   CHECK(to_conllu(all[0]) + to_conllu(all[1]) == rows + rows);
   std::istringstream wrong(rows + "dogs bark\n"), broken("1\t\xff\n");
   CHECK_THROWS_WITH(read_conllu(wrong, "standard input"), contains("standard input:5: 1 columns where CoNLL-U has 10"));
-  CHECK_THROWS_WITH(read_conllu(broken, "standard input"), contains("standard input:1: no UTF-8"));
+  CHECK_THROWS_WITH(read_conllu(broken, "standard input"), contains("standard input:1: not UTF-8"));
   for (auto const* line : {"# text = a", "#", "1\tdogs\t_", "1-2\tdon't", "0.1\t_"}) {
     CAPTURE(line);
     CHECK(begins_conllu(line));

@@ -58,7 +58,7 @@ TEST_CASE("lines of a file have neither their ends nor a byte order mark, which 
   CHECK_FALSE(last.next(line));
 }
 
-TEST_CASE("a text that is no UTF-8 is told with file, line, column and the byte") {
+TEST_CASE("a text that is not UTF-8 is told with file, line, column and the byte") {
   folder_of_files const folder;
   auto const read = [](std::string const& path) {
     gz_lines lines(path);
@@ -67,8 +67,8 @@ TEST_CASE("a text that is no UTF-8 is told with file, line, column and the byte"
   };
   CHECK_NOTHROW(read(folder.plain("\xef\xbb\xbfna\xc3\xafve\r\n\xf0\x9f\xa6\x8a\n")));
   CHECK_THROWS_WITH(read(folder.plain("one\ncaf\xe9 au lait\n")),
-                    contains("plain:2:4: the byte 0xE9 is no UTF-8; convert the file to UTF-8"));
-  CHECK_THROWS_WITH(read(folder.gzipped("\xc3")), contains("gzipped:1:1: the byte 0xC3 is no UTF-8"));
+                    contains("plain:2:4: the byte 0xE9 is not UTF-8; convert the file to UTF-8"));
+  CHECK_THROWS_WITH(read(folder.gzipped("\xc3")), contains("gzipped:1:1: the byte 0xC3 is not UTF-8"));
   CHECK(lines_of(folder.plain("caf\xe9")) == list{"caf\xe9"});  // next() takes any bytes
 }
 

@@ -31,7 +31,7 @@ expect("# sent_id = 7\n1-2\tDid M1\t_\t_\t_\t_\t_\t_\t_\t_\n1\tDid\tdo\tAUX\t_\t
 
 # Words that the model does not know, and others' relations.
 run(1 predict ${FOLDER}/transformer --sentence "Did M9 marry M1 ?")
-expect("\"M9\" is none of the 8 words that the model knows; with --unknown")
+expect("\"M9\" is not one of the 8 words that the model knows; with --unknown")
 run(0 predict ${FOLDER}/transformer --sentence "Did M9 marry M1 ?" --unknown)
 expect("2\tM9\t")
 file(MAKE_DIRECTORY ${FOLDER}/other)

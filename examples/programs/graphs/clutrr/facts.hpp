@@ -54,8 +54,7 @@ inline story parse_facts(std::string const& facts, std::string const& asked, voc
   auto const known = s.people.size();
   s.graph.query = {person(question[0]), person(question[1])};
   if (s.people.size() != known)
-    throw triad::data_error("\"" + triad::programs::shortened(asked) +
-                            "\" asks about somebody the facts do not mention");
+    throw triad::data_error("\"" + triad::programs::shortened(asked) + "\" asks about a person that no fact mentions");
   s.graph.nodes = static_cast<int>(known);
   s.graph.target = -1;
   s.graph.k = static_cast<int>(s.graph.edges.size());

@@ -62,7 +62,7 @@ inline triad::programs::number_check const some_constructions{
       std::set<std::string> found;
       for (auto const& kind : kinds_in(list)) {
         if (std::find(constructions.begin(), constructions.end(), kind) == constructions.end())
-          return "\"" + kind + "\" is none of the constructions " + all_constructions();
+          return "\"" + kind + "\" is not one of the constructions " + all_constructions();
         if (!found.insert(kind).second) return kind + " is named twice";
       }
       return std::string();

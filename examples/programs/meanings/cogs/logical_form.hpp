@@ -68,7 +68,7 @@ class form_reader {
   /// A word alone: the number of its arguments tells what it is.
   void read_primitive(std::string_view form) {
     if (result_.size() != 1)
-      throw triad::data_error("a primitive is one word, this are " + std::to_string(result_.size()));
+      throw triad::data_error("a primitive of " + std::to_string(result_.size()) + " words, expected one");
     auto const words = words_of(form);
     auto const lambdas = std::count(words.begin(), words.end(), "LAMBDA");
     result_.category[0] = lambdas == 0 ? "PNOUN" : lambdas == 1 ? "CNOUN" : "VERB";
@@ -172,7 +172,7 @@ class form_reader {
       auto const verb = xcomp.head.substr(0, xcomp.head.size() - 6);
       int const b = token_of(xcomp.arguments[1], xcomp);
       auto const agent = first_of(of_verb[{verb + ".agent", xcomp.arguments[0].token}]);
-      if (agent == clauses.size()) throw triad::data_error("\"" + xcomp.text + "\": nobody is the agent of " + verb);
+      if (agent == clauses.size()) throw triad::data_error("\"" + xcomp.text + "\": no agent of " + verb);
       auto const& controlled = result_.tokens[at(b)];
       auto const& [who, who_by_name] = clauses[agent].arguments[1];
       auto const again = first_of(of_agent[{controlled + ".agent", b, who, who_by_name}]);

@@ -30,7 +30,7 @@ inline std::vector<triad::labelled_token> numbered(tagged_sentence const& s, voc
     auto const at = static_cast<std::size_t>(i);
     int const token = words.tokens.find(s.tokens[at]);
     if (token < 0)
-      throw triad::data_error("\"" + triad::programs::shortened(s.tokens[at]) + "\" is none of the " +
+      throw triad::data_error("\"" + triad::programs::shortened(s.tokens[at]) + "\" is not one of the " +
                               std::to_string(words.tokens.names().size()) + " words that the model knows");
     result.push_back({token, s.parent[at] < 0 ? i : s.parent[at], words.role.find(s.role[at]),
                       words.category.find(s.category[at]), words.noun_type.find(s.noun_type[at]),

@@ -122,7 +122,7 @@ std::string config_value(std::string const& file, std::string const& name) {
 std::string toml_text(std::string const& text) {
   // toml++ would leave such bytes out.
   if (auto const at = text::first_broken_byte(text); at != std::string::npos)
-    throw data_error(fmt::format("\"{}\" is no UTF-8 at byte {}; convert it, or give another name", text, at + 1));
+    throw data_error(fmt::format("\"{}\" is not UTF-8 at byte {}; convert it, or give another name", text, at + 1));
   std::ostringstream out;
   out << toml::toml_formatter(toml::value<std::string>(text), toml::format_flags::none);
   return out.str();

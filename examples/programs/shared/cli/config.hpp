@@ -23,7 +23,7 @@ std::vector<config_item> read_config(std::string const& file);
 /// One of its values; nothing where there is no such option, or no such file.
 std::string config_value(std::string const& file, std::string const& name);
 
-/// A text in quotes, with what TOML escapes.  Throws data_error where it is no UTF-8.
+/// A text in quotes, with what TOML escapes.  Throws data_error where it is not UTF-8.
 std::string toml_text(std::string const& text);
 
 /// The program whose run a config.toml of these is of, told by `program`, or by an option that no other program has;

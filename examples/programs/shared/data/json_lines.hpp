@@ -34,7 +34,7 @@ template <class T>
 T member(nlohmann::json const& object, char const* name, char const* expected);
 nlohmann::json const& member(nlohmann::json const& object, char const* name, char const* expected);
 
-/// A text as JSON has it, for lines that are written; what is no UTF-8 is replaced.
+/// A text as JSON has it, for lines that are written; what is not UTF-8 is replaced.
 std::string json_text_of(nlohmann::ordered_json const& value);
 
 [[noreturn]] void refuse_member(char const* name, char const* expected, nlohmann::json const& found);

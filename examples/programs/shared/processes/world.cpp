@@ -28,7 +28,7 @@ class one_process final : public process_group {
   int rank() const override { return 0; }
   int size() const override { return 1; }
   void exchange_bytes(int, void const*, std::size_t, void*, std::size_t) override {
-    throw communication_error("one process has nobody to exchange anything with");
+    throw communication_error("exchange() of one process, expected more processes");
   }
   void barrier() override {}
   [[noreturn]] void abort(int status) override { std::_Exit(status); }
@@ -103,8 +103,7 @@ void start_world(int* argc, char*** argv) {
     throw data_error(fmt::format("{} processes were started, and MPI knows {}: the mpirun is of another MPI than {}",
                                  processes_started(), w.size(), beside_program(library_of_mpi).string()));
   if (w.size() & (w.size() - 1))
-    throw data_error(
-        fmt::format("{} processes were started, and their number is a power of two: 1, 2, 4, 8, ...", w.size()));
+    throw data_error(fmt::format("{} processes were started, expected a power of two: 1, 2, 4, 8, ...", w.size()));
   if (!w.is_first() && std::freopen("/dev/null", "w", stdout) == nullptr)
     throw data_error("/dev/null cannot be opened");
   expect_same("the program", digest_of("/proc/self/exe"));

@@ -57,7 +57,7 @@ inline std::string shown(std::string_view text, std::string_view allowed) {
 }  // namespace detail
 
 /// A text of a user or of a file, for people: each character that would command a terminal (but line ends and tabs),
-/// and each byte that is no UTF-8, becomes '?'.  Not for files and JSON, which keep every byte.
+/// and each byte that is not UTF-8, becomes '?'.  Not for files and JSON, which keep every byte.
 inline std::string printable(std::string_view text) { return detail::shown(text, "\n\t"); }
 
 /// The same of a name within a line, or a cell of a table: of line ends and tabs too.

@@ -123,7 +123,7 @@ class bpe {
     std::string line;
     if (!lines.next(line) || joined(words(line)) != "#version: 0.2")
       throw data_error(path +
-                       ":1: the line '#version: 0.2' is expected; files without it mark the ends of words otherwise: "
+                       ":1: expected the line '#version: 0.2': files without it mark the ends of words otherwise; "
                        "learn the merges again");
     std::vector<bpe_merge> merges;
     while (lines.next(line)) {

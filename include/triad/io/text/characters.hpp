@@ -12,7 +12,7 @@ namespace triad::text {
 
 /// One character of a text: its code point, and where its bytes are.
 struct character {
-  char32_t code;      // 0xfffd where the bytes are no UTF-8; they then count as one character each
+  char32_t code;      // 0xfffd where the bytes are not UTF-8; they then count as one character each
   std::size_t bytes;  // 1 to 4
 };
 

@@ -66,10 +66,11 @@ class split_search {
                       std::to_string(words.size()) + " and an order of " + std::to_string(rest_.size()) +
                       " examples, expected " + std::to_string(all) + " of each, as atoms have");
     if (options.train < 1 || options.held_out < 2)
-      throw data_error("a split has a training example and two others at least");
+      throw data_error("a split of " + std::to_string(options.train) + " training and " +
+                       std::to_string(options.held_out) + " other examples, expected 1 or more and 2 or more");
     if (static_cast<std::size_t>(options.train) + static_cast<std::size_t>(options.held_out) > all)
       throw data_error("a split of " + std::to_string(options.train) + " and " + std::to_string(options.held_out) +
-                       " examples is asked for, but there are " + std::to_string(all));
+                       " examples, expected at most " + std::to_string(all));
   }
 
   compound_split run() {
@@ -162,7 +163,7 @@ class split_search {
         swap_sides(other, test_[i]);
         done = true;
       }
-      if (!done) throw data_error("so few training examples cannot have all words: there must be more");
+      if (!done) throw data_error("these training examples cannot contain all words; give more of them");
     }
   }
   void swap_sides(int& of_train, int& of_test) {

@@ -191,9 +191,8 @@ inline void weigh(std::vector<part_codes> const& examples, occurrence const* fir
 inline item_table compounds_of(std::vector<derivation> const& trees, int largest = 4,
                                std::size_t at_once = std::size_t{1} << 24U) {
   if (largest < 2 || largest > detail::most_rules)
-    throw data_error("compounds have 2 to 6 rules at most, not " + std::to_string(largest));
-  if (at_once == 0)
-    throw data_error("compounds_of: at_once is 0, so no occurrence could be held; give a number above 0");
+    throw data_error("compounds of at most " + std::to_string(largest) + " rules, expected 2 to 6");
+  if (at_once == 0) throw data_error("compounds_of: at_once is 0, expected 1 or more");
   std::vector<detail::part_codes> examples;
   examples.reserve(trees.size());
   for (auto const& tree : trees) examples.emplace_back(tree, largest);

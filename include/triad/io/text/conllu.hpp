@@ -133,7 +133,7 @@ class conllu_reader {
     }
     if (!std::getline(*text_, line)) return false;
     trim_line(line, ++number_ == 1);
-    if (first_broken_byte(line) != std::string_view::npos) fail(number_, "no UTF-8; convert it");
+    if (first_broken_byte(line) != std::string_view::npos) fail(number_, "not UTF-8; convert it");
     return true;
   }
 

@@ -56,14 +56,14 @@ class gz_lines {
     return true;
   }
 
-  /// The same of a text.  Throws data_error, with file, line and column, where the line is no UTF-8.
+  /// The same of a text.  Throws data_error, with file, line and column, where the line is not UTF-8.
   bool next_text(std::string& line) {
     if (!next(line)) return false;
     if (auto const at = first_broken_byte(line); at != std::string_view::npos) {
       constexpr std::string_view digits = "0123456789ABCDEF";
       auto const byte = static_cast<unsigned char>(line[at]);
       throw data_error(path_ + ":" + std::to_string(number_) + ":" + std::to_string(at + 1) + ": the byte 0x" +
-                       digits[byte >> 4U] + digits[byte & 15U] + " is no UTF-8; convert the file to UTF-8");
+                       digits[byte >> 4U] + digits[byte & 15U] + " is not UTF-8; convert the file to UTF-8");
     }
     return true;
   }

@@ -48,7 +48,7 @@ TEST_CASE("characters beyond ASCII are in texts and comments, and elsewhere are 
 
 TEST_CASE("what config.toml cannot keep is refused when it is written, not lost") {
   CHECK(toml_text("d\xc3\xa9\t\"") == R"("d\u00E9\t\"")");
-  CHECK_THROWS_WITH(toml_text("d\xe9"), contains("is no UTF-8 at byte 2; convert it, or give another name"));
+  CHECK_THROWS_WITH(toml_text("d\xe9"), contains("is not UTF-8 at byte 2; convert it, or give another name"));
 }
 
 }  // namespace programs_config_tests

@@ -38,7 +38,7 @@ TEST_CASE("a line that is no object is told with file, line and column") {
   CHECK_THROWS_WITH(
       read("{\"n\": 1} {}"),
       contains(path + ":1:10: expected JSON, found none: unexpected '{'; expected end of input; a line is one object"));
-  CHECK_THROWS_WITH(read("{\"n\": 1}\n{\"\xff\": 1}"), contains(path + ":2:3: the byte 0xFF is no UTF-8"));
+  CHECK_THROWS_WITH(read("{\"n\": 1}\n{\"\xff\": 1}"), contains(path + ":2:3: the byte 0xFF is not UTF-8"));
   CHECK_THROWS_WITH(read("{\"" + std::string(1000, 'a')),
                     contains("expected JSON, found none: invalid string: missing closing quote; a line is one object"));
   CHECK_THROWS_WITH(read("[]"), contains(path + ":1: expected an object in braces, found []"));
