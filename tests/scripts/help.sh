@@ -1,11 +1,20 @@
 #!/usr/bin/env bash
-# --help of every program and verb fits a screen and names the program's page; --help-all has every option:
+# --help of every program and verb fits a screen and names the program's page; --help-all has every option, each with a
+# text, and with its default unless it is a flag or is required:
 #   help.sh ROOT FOLDER BUILD
 set -euo pipefail
 root=$1 build=$3
 failed() { echo "help: $1" >&2 && exit 1; }
 options() { grep -oE '^  --[a-z0-9-]+' | sort; }
-most=50 verbs=0
+# An option of --help-all a line: its name, what it takes, and what is said of it.
+entries() {
+  awk '/^Options:/ { on = 1; next }
+    /^[^ ]/ { on = 0 }
+    on && /^  -/ { if (entry != "") print entry; entry = $0; next }
+    on && /[^ ]/ { sub(/^ +/, " "); entry = entry $0 }
+    END { print entry }'
+}
+most=50 verbs=0 with_default=0
 source "$root/scripts/programs.sh"
 programs=$(names_of_programs)
 for program in $programs; do
@@ -20,6 +29,16 @@ for program in $programs; do
     short=$("$call" "$verb" --help) all=$("$call" "$verb" --help-all)
     (($(wc -l <<< "$short") <= most)) || failed "$program $verb --help is $(wc -l <<< "$short") lines: $short"
     [[ $short == *"$page"* ]] || failed "$program $verb names no page"
+    while read -r name type text; do
+      case $name in -h,* | '') continue ;; esac
+      if [[ ! $type =~ ^(TEXT|INT|UINT|FLOAT|ENUM)(:|$) ]]; then  # a flag
+        [[ -n $type$text ]] || failed "$program $verb: --help-all says nothing of $name"
+        continue
+      fi
+      [[ $text =~ ^(\.\.\. )?REQUIRED ]] && text="${text#*REQUIRED} [required]"
+      [[ $text =~ ^(.*[^ ].*)\ \[[^][]+\]$ ]] || failed "$program $verb: no text, or no default: $name $type $text"
+      with_default=$((with_default + 1))
+    done < <(entries <<< "$all")
     # What is left out is said, by number, and is in the other.
     left_out=$(comm -13 <(options <<< "$short") <(options <<< "$all") | wc -l)
     [[ -z $(comm -23 <(options <<< "$short") <(options <<< "$all")) ]] || failed "$program $verb: --help has more than --help-all"
@@ -31,6 +50,14 @@ for program in $programs; do
   text=$("$call" train --warmup -1 2>&1) || status=$?
   [[ $status == 2 && $text == *--warmup:* ]] || failed "$program train --warmup -1: status $status: $text"
 done
+((with_default > 300)) || failed "only $with_default options with a default were found"
+# A preset's own values are said next to the others, and are the defaults where it is asked for.
+text=$("$build/bin/parse" train --help-all | entries)
+[[ $text == *"Hidden size [128; "*"smoke: 16]"* ]] || failed "parse train --help-all does not say what presets have: $text"
+text=$("$build/bin/parse" train --preset smoke --help | entries)
+[[ $text == *"Hidden size [16]"* ]] || failed "parse train --preset smoke --help does not have its defaults: $text"
+text=$("$build/bin/parse" evaluate --help-all | entries)
+[[ $text == *"--data TEXT"*"[the run's]"* ]] || failed "parse evaluate does not say that data are the run's: $text"
 ((verbs >= 22)) || failed "only $verbs verbs found"
 for program in clutrr parse pairs cfq; do
   grep -qx "$program" <<< "$programs" || failed "$program is not found among the programs: $programs"

@@ -22,7 +22,7 @@ struct making {
     f("out", &out, "Folder of all.tsv, all.conllu and rules.jsonl").only({"generate"}).required().file_or_folder();
     f("count", &count, "Questions").only({"generate"}).positive();
     f("depth", &depth, "How often phrases stand inside of others, at most").only({"generate"}).between(0, 6);
-    f("seed", &seed, "").only({"generate", "split"});
+    f("seed", &seed, "Of the questions, and of how they are taken apart").only({"generate", "split"});
     f("data", &data,
       "File of questions with the rules that derive them, such as rules.jsonl; docs/data.md has the format")
         .only({"split"})

@@ -47,7 +47,7 @@ void options::each(triad::programs::option_list& f) {
       .shapes()
       .within(1, [] { return triad::programs::most_offset; });
   f("tokens", &tokens, "Words of a batch, at most").positive();
-  f("updates", &updates, "").positive();
+  f("updates", &updates, "Batches to train on").positive();
   f.seldom("evaluate-every", &evaluate_every, "Updates between two checkpoints").positive();
   f.seldom("dev-size", &dev_size, "Sentences that a checkpoint is measured on; 0: all of dev").not_negative().free();
   f.seldom("weight-decay", &decay, "Weight decay of AdamW").not_negative();

@@ -56,10 +56,11 @@ void options::each(triad::programs::option_list& f) {
   of(!edges, f.seldom("accumulate", &accumulate, "Of lrf: sums of earlier layers instead of attention over them"));
   of(!edges, f.seldom("relative", &relative,
                       "Relative positions, clipped at 16 tokens, in self-attention, instead of sines and cosines"));
-  f.seldom("encoder-layers", &encoder_layers, "").between(1, 63).shapes(edges ? "layers" : "").within(1, [edges] {
-    return edges ? triad::programs::most_layers : static_cast<int>(triad::most_layers);
-  });
-  of(!edges, f.seldom("decoder-layers", &decoder_layers, "").between(1, 63).within(1, [] {
+  f.seldom("encoder-layers", &encoder_layers, "Layers that read the source")
+      .between(1, 63)
+      .shapes(edges ? "layers" : "")
+      .within(1, [edges] { return edges ? triad::programs::most_layers : static_cast<int>(triad::most_layers); });
+  of(!edges, f.seldom("decoder-layers", &decoder_layers, "Layers that write the target").between(1, 63).within(1, [] {
     return static_cast<int>(triad::most_layers);
   }));
   f("hidden", &hidden, "Width of the feed-forward block").positive().shapes().within(1, [] {
@@ -91,8 +92,10 @@ void options::each(triad::programs::option_list& f) {
       .one_of({"inverse-sqrt", "linear"});
   // How long a run is decides the rates of a linear schedule, and when dropout ends.
   bool const any_length = schedule != "linear" && dropout_until == 1;
-  f("updates", &updates, "").positive().free(any_length);
-  f("epochs", &epochs, "Passes over the training set, instead of --updates").not_negative().free(any_length);
+  f("updates", &updates, "Batches to train on, where --epochs is 0").positive().free(any_length);
+  f("epochs", &epochs, "Passes over the training set, instead of --updates; 0: as --updates say")
+      .not_negative()
+      .free(any_length);
   f("tokens", &tokens, "Of a batch, on either side, ends included").positive();
   f("pairs", &pairs, "Of a batch at most; 0: as many as --tokens allow").not_negative();
   // A run may go on where there is less.  Parts of a batch round otherwise than the whole and draw dropout anew, as

@@ -53,7 +53,7 @@ struct options : graphs::options {
     f("lengths", &lengths, "k of the training chains").only({"generate"}).between(2, 40);
     f("count", &count, "Training chains for each k").only({"generate"}).positive();
     f("test-size", &test_size, "Test chains for each k = 2..10").only({"generate"}).positive();
-    f("seed", &seed, "").only({"generate"});
+    f("seed", &seed, "Of the chains").only({"generate"});
     f("rules-of", &rules_of,
       "Instead, test chains alone, which follow from what rows of two facts of this training file or folder tell")
         .only({"generate"})

@@ -104,7 +104,7 @@ void options::each(triad::programs::option_list& f) {
   f("out", &out, "Folder of the new data set").only({"generate"}).required().file_or_folder();
   f("count", &count, "Training sentences").only({"generate"}).positive();
   f("test-size", &test_size, "Sentences of each test kind").only({"generate"}).positive();
-  f("seed", &seed, "").only({"generate"});
+  f("seed", &seed, "Of the sentences").only({"generate"});
 }
 
 }  // namespace cogs

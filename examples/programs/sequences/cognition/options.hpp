@@ -54,7 +54,7 @@ struct options : sequences::options {
     f("out", &out, "Folder of the new data set").only({"generate"}).required().file_or_folder();
     f("sentences", &sentences, "Training commands").only({"generate"}).positive();
     f("test-size", &test_size, "Commands of each other part and kind").only({"generate"}).positive();
-    f("data-seed", &data_seed, "").only({"generate"});
+    f("data-seed", &data_seed, "Of the commands").only({"generate"});
   }
 };
 

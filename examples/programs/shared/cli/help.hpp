@@ -1,13 +1,20 @@
-// --help that fits a screen: short lines, options that are seldom given left to --help-all, and the program's page.
+// --help that fits a screen: short lines, each option's default, options that are seldom given left to --help-all, and
+// the program's page.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "options.hpp"
@@ -56,12 +63,61 @@ class help_format : public CLI::Formatter {
 
 inline std::ptrdiff_t lines_of(std::string const& text) { return std::count(text.begin(), text.end(), '\n'); }
 
+/// Its value as a command line has it, or "none".
+inline std::string default_of(option const& one) {
+  if (auto const* const text = std::get_if<std::string*>(&one.value)) return (*text)->empty() ? "none" : **text;
+  if (auto const* const texts = std::get_if<std::vector<std::string>*>(&one.value))
+    return (*texts)->empty() ? "none" : fmt::format("{}", fmt::join(**texts, ","));
+  if (auto const* const numbers = std::get_if<std::vector<int>*>(&one.value))
+    return (*numbers)->empty() ? "none" : fmt::format("{}", fmt::join(**numbers, ","));
+  if (auto const* const form = std::get_if<triangle_form*>(&one.value)) return attention_name(**form);
+  auto shown = one;
+  shown.default_text.reset();
+  return shown.toml();
+}
+
+/// What stands behind --name, or --name=, among arguments; the text that is there already where there is none.
+inline std::string given_value(std::vector<std::string> const& arguments, std::string const& name, std::string value) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--" + name && i + 1 < arguments.size()) value = arguments[i + 1];
+    if (arguments[i].starts_with("--" + name + "=")) value = arguments[i].substr(name.size() + 3);
+  }
+  return value;
+}
+
 }  // namespace detail
 
-/// Of an app whose verbs have all their options, which are these.  arguments: of the command line, where --help-all may
-/// be one.  page: of the program.
-inline void fit_help(CLI::App& app, option_list const& options, std::vector<std::string> const& arguments,
-                     std::string const& page) {
+/// For each option its default: "128", and where presets are asked for ", quick 64".  restart(): o has the defaults that
+/// its preset and model stand for.  Those that the command line names are taken: train --preset quick --help.
+inline std::vector<std::string> default_texts(run_options& o, std::function<void()> const& restart,
+                                              option_list const& options, std::vector<std::string> const& arguments,
+                                              bool with_presets) {
+  o.model = detail::given_value(arguments, "model", o.model);
+  auto const asked = detail::given_value(arguments, "preset", {});
+  auto const of = [&](std::string const& preset) {
+    o.preset = preset;
+    restart();
+    o.preset.clear();
+    std::vector<std::string> texts;
+    for (auto const& one : options.all()) texts.push_back(detail::default_of(one));
+    return texts;
+  };
+  auto const usual = of(asked);
+  auto texts = usual;
+  auto const* const presets = options.find("preset");
+  if (with_presets && asked.empty() && presets != nullptr)
+    for (auto const& preset : presets->choices) {
+      auto const its = of(preset);
+      for (std::size_t i = 0; i < texts.size(); ++i)
+        if (its[i] != usual[i]) texts[i] += "; " + preset + ": " + its[i];
+    }
+  return texts;
+}
+
+/// Of an app whose verbs have all their options, which are these, with these defaults or none.  arguments: of the
+/// command line, where --help-all may be one.  page: of the program.
+inline void fit_help(CLI::App& app, option_list const& options, std::vector<std::string> const& defaults,
+                     std::vector<std::string> const& arguments, std::string const& page) {
   auto const given = [&](char const* flag) {
     return std::find(arguments.begin(), arguments.end(), flag) != arguments.end();
   };
@@ -73,6 +129,22 @@ inline void fit_help(CLI::App& app, option_list const& options, std::vector<std:
       if (one.*chosen && one.verbs.contains(verb.get_name())) verb.get_option("--" + one.name)->group(""), ++hidden;
     return hidden;
   };
+  // What evaluate, predict and explain take from the run that they are asked about.
+  auto const of_the_run = [&](option const& one, std::string const& verb) {
+    static std::set<std::string> const of_the_machine{"backend", "precision", "threads"};
+    return verb != "train" && one.verbs.contains("train") && options.find("run", verb) != nullptr &&
+           !of_the_machine.contains(one.name);
+  };
+  auto const say_defaults = [&](CLI::App& verb) {
+    for (std::size_t i = 0; i < defaults.size(); ++i) {
+      auto const& one = options.all()[i];
+      bool const has_none = std::holds_alternative<bool*>(one.value) || one.is_required || one.is_positional;
+      if (has_none || !one.verbs.contains(verb.get_name())) continue;
+      auto* const added = verb.get_option("--" + one.name);
+      auto const text = of_the_run(one, verb.get_name()) ? "the run's" : defaults[i];
+      added->description(added->get_description() + " [" + text + "]");
+    }
+  };
   auto const format = std::make_shared<detail::help_format>();
   app.formatter(format);
   app.set_help_flag("-h,--help,--help-all", "This text");
@@ -83,7 +155,7 @@ inline void fit_help(CLI::App& app, option_list const& options, std::vector<std:
     verb->set_help_flag("-h,--help,--help-all", "This text; --help-all: every option");
     auto const footer = "More: " + page;
     verb->footer(footer);
-    if (is_short || is_long) hide(*verb, &option::is_hidden);
+    if (is_short || is_long) say_defaults(*verb), hide(*verb, &option::is_hidden);
     if (!is_short || detail::lines_of(verb->help()) <= help_lines) continue;
     verb->footer(std::to_string(hide(*verb, &option::is_seldom)) + " options that are seldom given: --help-all.  " +
                  footer);

@@ -296,7 +296,12 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
     for (auto const& v : say.verbs) all += (all.empty() ? "" : ", ") + v.name;
     return fail_world(say.name + ": \"" + printable(called) + "\" is no verb; these are: " + all, misused);
   }
-  fit_help(app, options, given, say.page);
+  auto const asks = [&](std::initializer_list<char const*> flags) {
+    return std::find_first_of(given.begin(), given.end(), flags.begin(), flags.end()) != given.end();
+  };
+  std::vector<std::string> defaults;
+  if (asks({"-h", "--help", "--help-all"})) defaults = default_texts(o, restart, options, given, asks({"--help-all"}));
+  fit_help(app, options, defaults, given, say.page);
   try {
     parse(app, *app.get_subcommand("train"), options, o, restart, given);
     refuse_opposites(options, given);
