@@ -1,13 +1,13 @@
 // Corpora whose questions are annotated with the rules that derive them: read from lines of JSON, and written.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   {"question": "Did M0 direct M1", "query": "SELECT ...", "rules": ["question:did", ["np:entity"], ["vp:verb",
-//     ["verb:direct"], ["np:entity"]]],
+//   {"question": "Did M0 direct M1", "query": "SELECT ...",
+//    "rules": ["question:did", ["np:entity"], ["vp:verb", ["verb:direct"], ["np:entity"]]],
 //    "heads": [3, 3, 0, 3], "labels": ["aux", "nsubj", "root", "obj"]}                                one object a line
 //   rules: an application is a list of its rule's name and the applications below it, from left to right; one without
-//     any may be its name alone.
+//   any may be its name alone.
 //   heads and labels, of each token of the question, may be left out; heads count from 1, and 0 is the root.  Other
-//     fields are not read.
+//   fields are not read.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // CFQ as it is published: dataset.json, and a file that says which of its questions are for training, dev and test.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   dataset.json   [{"questionPatternModEntities": "Did M0 's ...", "sparqlPatternModEntities": "SELECT count(*) WHERE
-//                  {\n...}", ...}, ...]
+//   dataset.json   [{"questionPatternModEntities": "Did M0 's ...",
+//                    "sparqlPatternModEntities": "SELECT count(*) WHERE {\n...}", ...}, ...]
 //   split          {"trainIdxs": [...], "devIdxs": [...], "testIdxs": [...]}     places in that list, from 0
 // Either may be gzipped.  dataset.json is read as a stream; of its objects, only those of the split are kept.  The
 // texts become what the authors' preprocessing makes of them: every punctuation mark of a question is a token; in

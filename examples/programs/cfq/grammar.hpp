@@ -1,9 +1,8 @@
 // Questions of a grammar of our own, each with its query, its dependencies and the rules that derive it.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   question -> did NP VP | was NP passive | was entity NP | who VP | what VP | which N VP | who did NP V | which N did
-//     NP V
-//             | who was passive | what was passive | which N was passive | who was NP
+//   question -> did NP VP | was NP passive | was entity NP | who VP | what VP | which N VP | who did NP V
+//             | which N did NP V | who was passive | what was passive | which N was passive | who was NP
 //   VP       -> V NP | V and V NP | VP and VP | VP , VP , and VP               passive the same with V-ed by NP
 //   NP       -> entity | a N | NP 's R | NP and NP | NP , NP , and NP          R: a role, perhaps with adjectives
 //   N        -> noun | adjective N | role of NP | role and role of NP | N clause

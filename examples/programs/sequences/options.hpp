@@ -18,8 +18,8 @@ struct options : triad::programs::width_options {
   std::vector<std::string> presets{"paper", "small", "smoke"};
 
   // text
-  std::string source_dictionary,
-      target_dictionary;               // files of lines `token count`; empty: the words of the training set
+  /// Files of lines `token count`; empty: the words of the training set.
+  std::string source_dictionary, target_dictionary;
   std::string source_bpe, target_bpe;  // files of merges; empty: words stay whole
   std::string tokenise = "none";       // source, target, both: plain text, which is cut into words and marks
   int least_count = 1;                 // of a word of the training set, for the dictionary to have it

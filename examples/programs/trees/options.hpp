@@ -38,8 +38,8 @@ struct options : triad::programs::stack_options {
                                    // first; it goes to 0
   int even_updates = 0;            // updates until both are there
   double choice_deviation = 0;     // of the first values of what scores operations and arguments; 0: as all linear maps
-  std::string interpreter =
-      "rows";                   // or matrices: over random orthonormal roles; learned: by matrices that are parameters
+  /// Or matrices: over random orthonormal roles; learned: by matrices that are parameters.
+  std::string interpreter = "rows";
   std::uint64_t role_seed = 1;  // of those roles
 
   // training: after the warm-up, the cosine of the released program's loop

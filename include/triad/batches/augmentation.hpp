@@ -4,7 +4,7 @@
 //   auto const swap = [&](sample const& s, random_stream random) { return swapped(s, data[random.below(count)]); };
 //   augmented const seen(data, swap, {.seed = 1, .rate = 0.3});
 //   for (auto const& [in, targets] : batches(loader, seen, add_one, {.shuffle = 1, .epoch = epoch, .most = 100}))
-//     learner.update(in, right, rate);
+//     trainer.update(in, targets, rate);
 //
 // A random number generator that is drawn from in the order of training would have to be saved with every checkpoint,
 // and processes that share a batch would each need their part of it.  Here every sample of every epoch has a stream of

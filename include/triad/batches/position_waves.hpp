@@ -30,8 +30,8 @@ inline std::vector<float> position_waves(index_t positions, index_t d) {
 /// (positions, d) row by row: sines of position k in the first half of row k, cosines in the second, as fairseq has
 /// them.
 ///
-///   p(k, i) = sin((k + 2) w_i),  p(k, h + i) = cos((k + 2) w_i),  w_i = 10000^(-i / (h - 1)),  i < h = floor(d / 2);
-///     a last zero where d is odd
+///   p(k, i) = sin((k + 2) w_i),  p(k, h + i) = cos((k + 2) w_i),  w_i = 10000^(-i / (h - 1)),  i < h = floor(d / 2)
+///   p(k, d - 1) = 0 where d is odd
 inline std::vector<double> half_waves(index_t positions, index_t d) {
   index_t const h = d / 2;
   std::vector<double> waves(

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   1  c = a b, or c += a b        cuBLAS; row-major c = a b is column-major c' = b' a', a transpose is a flag
-//   2  and an epilogue             in float, what cublasLt can do with the product: bias, and a residual that follows
-//   at
-//                                  once; what is left, in one kernel over c
+//   2  and an epilogue             in float, what cublasLt can do with the product: bias, and a residual that
+//                                  follows at once; what is left, in one kernel over c
 //   3  strides, sizes or aliasing
 //      that cuBLAS does not take   plain_product: tiles in shared memory, the epilogue with them; slow, right for all
 //

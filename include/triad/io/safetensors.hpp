@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   8 bytes  length of the header, little endian
-//   header   {"__metadata__": {name: string ...}, name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}
-//            ...}
+//   header   {"__metadata__": {name: string ...},
+//             name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]} ...}
 //   data     tensors in row-major order; offsets count from here, without gaps and overlaps
 //
 // A file is somebody else's claim: whatever is wrong with it ends in a data_error with the byte where it shows.  A type

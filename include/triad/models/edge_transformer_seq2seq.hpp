@@ -1,10 +1,8 @@
 // The Edge Transformer as encoder and decoder: from a sequence of tokens to another one.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   source: x_0 = pair_edges(source);  x_{k+1} = layer(x_k);  y = x_L                                  (rows of the
-//     sources, d)
-//   whole:  z_0 = y between nodes of the source, else pair_edges(whole);  z_{k+1} = layer(z_k)         (rows of the
-//     whole, d)
+//   source: x_0 = pair_edges(source);  x_{k+1} = layer(x_k);  y = x_L                      (rows of the sources, d)
+//   whole:  z_0 = y between nodes of the source, else pair_edges(whole);  z_{k+1} = layer(z_k)
 //           causal: a target's node l is the middle of (i, j) only where l <= max(i, j)
 //   logits(t) = w z_L(t, t), or w z_L(begin, t)                                                        (targets, v)
 //

@@ -5,10 +5,9 @@
 //   source: x_0 = tokens, x_L by the encoder's layers               (source rows, d)      LRF equations 1 to 4, 7
 //   target: y_0 = tokens, y_M by the decoder's, over x_L            (target rows, d)      LRF equations 1 to 3, 5, 6, 8
 //   fuse-attention in the layers that the sizes name                                      LRF equations 9 and 10
-//   relative positions in self-attention where a stack's layer.reach > 0 (Shaw et al. 2018), then mostly without waves:
-//     positions = false
-//   logits(i) = w_out y_M(i)                                        (target rows, v)      w_out: the decoder's table,
-//     or its own
+//   relative positions in self-attention where a stack's layer.reach > 0  Shaw et al. 2018; mostly positions = false
+//   logits(i) = w_out y_M(i)                                        (target rows, v)      w_out: own, or the decoder's
+//                                                                                         table
 //
 // The encoder may be wider than the decoder, whose attention over x_L projects it to its own width; and what makes x_0
 // may be another layer: so a pre-trained encoder stands under a small decoder (models/roberta.hpp).

@@ -48,8 +48,8 @@ enum class tree_root { scores, distribution };
 struct tree_machine_options {
   index_t steps = 1;
   index_t symbols = 0;  // v, <empty> among them
-  bool unit_fillers =
-      false;  // the fillers are the unit vectors (but for <empty>, which is zero): scores are the trees themselves
+  /// The fillers are the unit vectors (except <empty>, which is zero), so that scores are the trees themselves.
+  bool unit_fillers = false;
   tree_agent_options agent{};
   tree_root root = tree_root::scores;  // a distribution: of unit fillers
   bool empty_tree = false;             // an argument may be it at every step

@@ -4,8 +4,8 @@
 //   s(i, j) = score(edge (i, j))  (arcs::from_child)  or  score(edge (j, i))  (arcs::from_parent);  fill where masked
 //   p(i, j) = softmax over the nodes j of i's graph;   a root's parent is the root itself
 //   loss = mean over nodes with parent(i) >= 0 of -log p(i, parent(i))            score (rows), parent (nodes)
-//   dscore = (p(i, j) - [j = parent(i)]) / count at the edge that s(i, j) was read from;  0 where masked, or parent(i)
-//     < 0
+//   dscore = (p(i, j) - [j = parent(i)]) / count at the edge that s(i, j) was read from
+//          = 0 where the edge is masked, or parent(i) < 0
 //
 // A score that is NaN or +infinity makes the loss NaN, and the gradient of its node, but where it is masked or its node
 // has no parent.  best_arcs cannot say so: NaN is larger than nothing, so it wins only in first place.
@@ -18,10 +18,9 @@
 
 namespace triad {
 
-enum class arcs {
-  from_child,
-  from_parent
-};  // the released program's reading of the Edge Transformer's parser, and the paper's
+/// Which edge has the score of parent j of node i: (i, j), as the released program of the Edge Transformer's parser
+/// reads it, or (j, i), as its paper does.
+enum class arcs { from_child, from_parent };
 
 /// How scores of edges are read as scores of parents.
 struct arc_cross_entropy_options {

@@ -2,8 +2,8 @@
 // classes.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   p = softmax(logits(r, :));  q(c) = 1 - epsilon where c = target(r), else epsilon / (v - 1)              logits
-//     (rows, v)
+//   p = softmax(logits(r, :))                                                        logits (rows, v)
+//   q(c) = 1 - epsilon where c = target(r), else epsilon / (v - 1)
 //   loss(0) = mean over rows with target >= 0 of the sum over c of -q(c) log p(c)
 //   dlogits(r, c) = (p(c) - q(c)) / count;  0 in rows with a negative target
 //

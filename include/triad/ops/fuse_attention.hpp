@@ -10,8 +10,8 @@
 // This operation is what lies between: from u and the states to m and s, a token at a time.
 //
 //   p_j = softmax over j of u . x_j;  p~ = dropout(p)
-//   dp~_j = dm . x_j + ds;  dp = dropout'(dp~);  dz_j = p_j (dp_j - sum_i p_i dp_i);  du = sum_j dz_j x_j;  dx_j +=
-//     sum_heads dz_j u + p~_j dm
+//   dp~_j = dm . x_j + ds;  dp = dropout'(dp~);  dz_j = p_j (dp_j - sum_i p_i dp_i)
+//   du = sum_j dz_j x_j;  dx_j += sum_heads dz_j u + p~_j dm
 //
 // NaN in an operand, and a score of +infinity, are in all of a token and head that depends on it.
 #pragma once

@@ -12,10 +12,9 @@
 //   dq(i, l) = sum_j ds k(l, j) / sqrt(k)          dk(l, j) = sum_i ds q(i, l) / sqrt(k)
 //   dv1(i, l) = sum_j p~ do(i, j) * v2(l, j)       dv2(l, j) = sum_i p~ do(i, j) * v1(i, l)
 //
-// Causal (t.sources): of a graph whose first s nodes are sources, a later node l is the middle of (i, j) only where l
-// <= max(i, j):
-//         every sum over l above ends before max(s, i + 1, j + 1), so that an edge does not depend on nodes after both
-//           of its ends.
+// Causal (options.sources): of a graph whose first s nodes are sources, a later node l is the middle of (i, j) only
+// where l <= max(i, j).  Every sum over l above ends before max(s, i + 1, j + 1), so that an edge does not depend on
+// nodes after both of its ends.
 //
 // Forms:  value_ablation      o = sum_l p~ v1(i, l)                                       (section 4.5 of the paper)
 //         attention_ablation  s = q(i, l) . k(i, j) / sqrt(k)
@@ -69,9 +68,8 @@ struct triangle_options {
   triangle_form form = triangle_form::full;
   index_t heads = 1;
   triangle_mask mask{};
-  vec<index_t const> sources{
-      nullptr,
-      0};  // (b) causal, with so many sources in each graph; or (0): every node is a middle; not for the flat form
+  /// (b) Causal, with this number of sources in each graph; or (0): every node is a middle.  Not for the flat form.
+  vec<index_t const> sources{nullptr, 0};
   dropout_mask dropout{};  // element h first + ((c n + l) n + i) n + j of p(i, l, j), head c, first =
                            // graphs.triangle_begin[g]; flat: twice as many, z < 2n for l
 
@@ -88,8 +86,8 @@ TRIAD_HOST_DEVICE constexpr index_t causal_end(index_t sources, index_t n, index
 /// Queries, keys and values of every edge.  S = T const: inputs; S = T: their gradients.
 template <class S>
 struct triangle_projections {
-  matrix<S> query, key, left_value,
-      right_value;  // (rows, d) each, heads side by side; right_value (0, 0) where the form has none
+  matrix<S> query, key, left_value;  // (rows, d) each, heads side by side
+  matrix<S> right_value;             // (rows, d); (0, 0) where the form has none
 };
 
 /// What backward needs of the softmax: m = max_l s and 1 / sum_l exp(s - m).

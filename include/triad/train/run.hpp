@@ -75,9 +75,9 @@ struct run_options {
   std::uint64_t epoch_updates = 0;   // of a source with parts(); the last epoch of an attempt may be shorter
   std::uint64_t updates = no_limit;  // of an attempt
   std::uint64_t attempts = 1;        // another begins where fits() says no
-  bool checks_fit_each_epoch =
-      false;                      // fits() is asked before every epoch, and ends the run: not between attempts alone
-  bool checks_fit_first = false;  // before the first update of all, too
+  /// fits() is asked before every epoch and ends the run, not only between attempts.
+  bool checks_fit_each_epoch = false;
+  bool checks_fit_first = false;                   // before the first update of all, too
   std::optional<std::uint64_t> dropout_updates{};  // of an attempt: those behind them have no dropout
   learning_rate schedule = constant_rate{};        // of updates of an attempt
   epoch_record interrupted{};                      // the epoch in which an earlier process was interrupted

@@ -1,8 +1,8 @@
 // Reads sentences with their graphs: tagged, one JSON object a line, or as COGS publishes them, with logical forms.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   .jsonl  {"tokens": [...], "parent": [...], "role": [...], "category": [...], "noun_type": [...], "verb_name":
-//           [...], "distribution": "..."}
+//   .jsonl  {"tokens": [...], "parent": [...], "role": [...], "category": [...], "noun_type": [...],
+//            "verb_name": [...], "distribution": "..."}
 //   .tsv    sentence, logical form and distribution, separated by tabs
 // Either may be gzipped.
 #pragma once

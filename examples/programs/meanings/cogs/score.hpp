@@ -42,8 +42,8 @@ inline std::vector<triad::labelled_token> numbered(tagged_sentence const& s, voc
 /// Sentences, and how many of them are right: parents by themselves or as a tree without cycles, as a graph or as a
 /// logical form.
 struct tally {
-  std::int64_t sentences = 0, graphs = 0, trees = 0, forms = 0, tree_forms = 0,
-               differ = 0;  // differ: the tree has other parents
+  std::int64_t sentences = 0, graphs = 0, trees = 0, forms = 0, tree_forms = 0;
+  std::int64_t differ = 0;  // the tree has other parents
 
   tally& operator+=(tally const& t) {
     sentences += t.sentences, graphs += t.graphs, trees += t.trees, forms += t.forms, tree_forms += t.tree_forms,

@@ -64,8 +64,7 @@ inline std::string printable(std::string_view text) { return detail::shown(text,
 inline std::string printable_name(std::string_view text) { return detail::shown(text, ""); }
 
 /// What a message repeats of a text: its first bytes, in whole characters of UTF-8 and as printable_name() has them,
-/// and
-/// "..." where there are more.
+/// and "..." where there are more.
 inline std::string shortened(std::string_view text, std::size_t most = 60) {
   auto end = std::min(most, text.size());
   if (end < text.size())

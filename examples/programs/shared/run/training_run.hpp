@@ -15,8 +15,8 @@ struct run_plan {
   std::string out{}, config{};  // the run's folder, or none; the text of its config.toml
   std::uint64_t seed = 1;
   bool resume = false;
-  std::int64_t updates = 0, epoch_updates = 1,
-               batch = 1;            // the last epoch may be shorter; batch: examples of an update
+  std::int64_t updates = 0, epoch_updates = 1;  // the last epoch may be shorter
+  std::int64_t batch = 1;                       // examples of an update
   int attempts = 1;                  // `updates` are of one; where it does not fit its examples, another begins
   double average = 0;                // the decay of moving averages of the weights; 0: none are kept
   double dropout_until = 1;          // the part of an attempt's updates that have dropout; those behind it have none

@@ -64,8 +64,8 @@ class payoff {
     if (end - from_ >= window) settle(end, true);
   }
 
-  static constexpr nanoseconds window =
-      800'000;  // one entry; to read a processor time twice takes two thousandths of it
+  /// One entry; to read a processor time twice takes two thousandths of it.
+  static constexpr nanoseconds window = 800'000;
   static constexpr nanoseconds longest_gap = 200'000;  // between the calls of one window
   static constexpr double credit = 8e6;  // savings that count at most: a rare delay does not send helpers away
   static constexpr nanoseconds shortest = 10'000'000, longest = 320'000'000;  // alone

@@ -4,9 +4,9 @@
 //   p_n  = 100 sum over lines of matched n-grams / sum over lines of n-grams of the hypothesis, n = 1..4
 //          an n-gram is matched at most as often as the reference that has it most often has it
 //          a p_n without a match is 100 / (2^k n-grams), the k-th such of the four: the smoothing that sacreBLEU calls
-//            exp, and its default
+//          exp, and its default
 //   B    = 1 where the hypotheses are at least as long as the references, else exp(1 - references / hypotheses), in
-//        tokens
+//          tokens
 //          of several references of a line the one nearest in length counts; of two as near, the shorter
 //   BLEU = B (p_1 p_2 p_3 p_4)^(1/4), from 0 to 100; 0 where no word is matched, and where no hypothesis has four words
 #pragma once

@@ -15,8 +15,8 @@
 // are of tokens and products of the pairs that are asked for, which in training are the right ones: of all pairs they
 // would be sum n^2 R logits.
 //
-//   t_i = W' u_i + w:  arc = pair_product(t, v);  z_p = (A p_i + e) * (B q_j + f), dfactors = dz * the other, added up
-//     over pairs
+//   t_i = W' u_i + w:  arc = pair_product(t, v);  z_p = (A p_i + e) * (B q_j + f), dfactors = dz * the other,
+//   summed over pairs
 #pragma once
 
 #include <array>
