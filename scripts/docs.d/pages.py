@@ -33,6 +33,11 @@ MENU = {
     "Notes": {"": ["docs/notes/"], "Derivations": ["docs/derivations/"], "Findings": ["findings/"]},
     "Project": {"": ["CONTRIBUTING.md", "CHANGELOG.md", "tests/"]},
 }
+# What mkdocs is told of pages whose paths begin so.
+SETTINGS = {
+    "README.md": "hide: [navigation]\n",  # one page needs no menu
+    **dict.fromkeys(["docs/notes/", "docs/runs/", "findings/", "CHANGELOG.md"], "search: {boost: 0.5}\n"),
+}
 NOT_PAGES = ("build/", "runs/")
 HEADER_ROOT = "include/triad/"
 PICTURE = re.compile(r"\.(svg|png|jpg|gif)$")
@@ -162,7 +167,8 @@ class Pages:
             return part
 
         text = as_python_markdown(outside_code(self.read(page), change))
-        return "---\nhide: [navigation]\n---\n" + text if page == "README.md" else text  # one page is no menu
+        settings = "".join(line for beginning, line in SETTINGS.items() if page.startswith(beginning))
+        return f"---\n{settings}---\n{text}" if settings else text
 
     # ---- order
 

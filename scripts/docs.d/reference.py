@@ -25,7 +25,7 @@ FOLDERS = {
     "io": "files",
     "io/text": "texts: encodings, BLEU, CoNLL-U, splits by compounds (`triad::text`)",
     "tree": "trees as tensors",
-    "batches": "what layers and models are given, and the loaders that fill it",
+    "batches": "inputs and targets of models, and the loaders that fill them",
     "decoding": "searches, caches, trees from scores",
     "parallel": "processes that train one model together, by MPI (`triad::mpi`) or NCCL (`triad::nccl`)",
     "reference": "the specification: plain loops, any scalar type",
@@ -215,9 +215,9 @@ class Reference:
         page = "api/index.md"
         rows = [f"| [{folder}]({self.link(page, self.folder_page(folder))}) | {what} | {len(self.in_folder(folder))} |"
                 for folder, what in FOLDERS.items() if folder]
-        return ("# API reference\n\nOne page for each header, made of its comments: what it is, the equations of value and "
-                "gradient with their shapes, and its public declarations without their bodies. Shapes, units and ranges "
-                "stand beside each member. The functions of a page are in namespace `triad` where no other is named.\n\n"
+        return ("# API reference\n\nEach header has a page, made from its comments: what the header is for, the equations of value "
+                "and gradient, and the public declarations. The comment next to a member has its shape, unit and range. "
+                "Names are in namespace `triad`, unless a page says otherwise.\n\n"
                 "| folder | what it has | headers |\n| --- | --- | ---: |\n" + "\n".join(rows) + "\n\n"
                 "Headers of the folder itself:\n\n" + self.table(page, self.in_folder("")))
 
