@@ -1,18 +1,9 @@
-# Every header of include/triad says in its first line what it is.
-#   cmake -D ROOT=. -P cmake/header_table.cmake                fails where one does not, or where a folder is unknown
-#   cmake -D ROOT=. -D OUT=FILE -P cmake/header_table.cmake    also writes the list of all headers as a page
-# SOURCES is what the page's links begin with; without it they lead from FILE to include/triad.
+# Every header of include/triad says in its first line what it is:  cmake -D ROOT=. -P cmake/header_table.cmake
+# fails where one does not, or where a folder is not in the list below, from which the site (scripts/docs) has its folders.
 cmake_minimum_required(VERSION 3.25)
 cmake_path(ABSOLUTE_PATH ROOT NORMALIZE)
-if(DEFINED OUT)
-  cmake_path(ABSOLUTE_PATH OUT NORMALIZE)
-  if(NOT DEFINED SOURCES)
-    cmake_path(GET OUT PARENT_PATH SOURCES)
-    file(RELATIVE_PATH SOURCES "${SOURCES}" "${ROOT}/include/triad")
-  endif()
-endif()
 
-# folders in the order of the house, each with what it is
+# folders from the floor up (tests/floors.cmake), each with what it is
 set(folders
   ".|everything"
   "core|the vocabulary: views, arenas, names of fields, errors, random numbers"
@@ -25,7 +16,7 @@ set(folders
   "cuda/device|what GPU kernels are made of: blocks, launches, cuBLAS, staging"
   "cuda/triangle|the parts of the GPU's triangle"
   "tree|trees as tensors"
-  "batches|what layers and models are given and asked, and the loaders that fill it"
+  "batches|inputs and targets of models, and the loaders that fill them"
   "layers|shape, parameters, forward and backward"
   "layers/inputs|first states of edges and tokens"
   "layers/heads|answers out of states"
@@ -37,36 +28,18 @@ set(folders
   "io|files"
   "io/text|texts: encodings, BLEU, CoNLL-U, splits by compounds (`triad::text`)")
 
-set(page "# Every header\n\nWritten by `cmake/header_table.cmake` from the first sentence of each header.\n")
 set(known "")
 set(faults "")
 foreach(entry IN LISTS folders)
-  string(REGEX MATCH "^([^|]*)\\|(.*)$" entry "${entry}")
-  set(folder "${CMAKE_MATCH_1}")
-  set(what "${CMAKE_MATCH_2}")
-  string(APPEND page "\n## `triad/${folder}/`: ${what}\n\n| header | what it is |\n| --- | --- |\n")
+  string(REGEX MATCH "^[^|]*" folder "${entry}")
   file(GLOB headers RELATIVE "${ROOT}/include/triad" "${ROOT}/include/triad/${folder}/*.hpp" "${ROOT}/include/triad/${folder}/*.cuh"
     "${ROOT}/include/triad/${folder}/*.inc")
   foreach(header IN LISTS headers)
     list(APPEND known ${header})
-    file(STRINGS "${ROOT}/include/triad/${header}" lines LIMIT_COUNT 12 ENCODING UTF-8)
-    set(sentence "")
-    list(GET lines 0 first)
+    file(STRINGS "${ROOT}/include/triad/${header}" first LIMIT_COUNT 1 ENCODING UTF-8)
     if(NOT first MATCHES "^// [^ ]" OR first MATCHES "SPDX")
       string(APPEND faults "\n  include/triad/${header}:1: expected `// ` and what the header is, found ${first}")
     endif()
-    foreach(line IN LISTS lines)
-      if(line MATCHES "SPDX" OR NOT line MATCHES "^// ")
-        break()
-      endif()
-      string(REGEX REPLACE "^// " " " line "${line}")
-      string(APPEND sentence "${line}")
-    endforeach()
-    string(STRIP "${sentence}" sentence)
-    string(REGEX REPLACE "  +" " " sentence "${sentence}")
-    string(REPLACE "|" "\\|" sentence "${sentence}")
-    cmake_path(GET header FILENAME name)
-    string(APPEND page "| [${name}](${SOURCES}/${header}) | ${sentence} |\n")
   endforeach()
 endforeach()
 
@@ -84,8 +57,3 @@ if(count LESS 200)
   message(FATAL_ERROR "Only ${count} headers are found under ${ROOT}/include/triad: this looks in the wrong place.")
 endif()
 message("${count} headers, each with a first line that says what it is")
-if(DEFINED OUT)
-  string(REPLACE "triad/./" "triad/" page "${page}")
-  file(WRITE "${OUT}" "${page}")
-  message("${OUT} is written")
-endif()

@@ -19,7 +19,7 @@ import urllib.parse
 os.environ["NO_MKDOCS_2_WARNING"] = "1"
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from pages import PICTURE, Pages
-from reference import FOLDERS, SOURCES, SUFFIXES, Reference
+from reference import SOURCES, SUFFIXES, Reference
 
 HERE = pathlib.Path(__file__).resolve().parent
 LARGEST_SOURCE = 400_000  # bytes; of larger files the beginning is shown
@@ -168,7 +168,7 @@ def api_navigation(reference):
     def of(folder):
         entries = [Reference.folder_page(folder)]
         entries += [{posixpath.basename(x): Reference.page_of(x)} for x in reference.in_folder(folder)]
-        for inner in FOLDERS:
+        for inner in reference.folders:
             if inner and posixpath.dirname(inner) == folder:
                 entries.append({posixpath.basename(inner): of(inner)})
         return entries
@@ -263,7 +263,7 @@ def link_names(text, page, reference):
         known = reference.names.get(bare) if not own and ("_" in bare or inner.endswith("()")) else None
         if header:
             return f'<a href="{to(reference.page_of(header))}">{code}</a>'
-        if folder in FOLDERS:
+        if folder in reference.folders:
             return f'<a href="{to(reference.folder_page(folder))}">{code}</a>'
         return f'<a href="{to(*known[:2])}">{code}</a>' if known else code
 

@@ -5,7 +5,8 @@
     for d in header.declarations:    in the order of the file
         d.scope, d.name, d.kind      "triad", "softmax", "function"
         d.comment, d.text            the lines above it; its source, with ';' in place of bodies, without private parts
-        d.checks, d.throws           conditions of TRIAD_EXPECTS, and types that are thrown, in the bodies left out
+        d.checks, d.throws           what TRIAD_EXPECTS and expect_...() are called with, and types that are thrown, in
+                                     the bodies that are left out
 
 Left out: namespaces called detail and what has no name.  This is no compiler: it takes the source apart into words,
 matches brackets, and knows which bracket begins a body.  A file whose brackets do not match is a ValueError.
@@ -58,7 +59,7 @@ class Declaration:
     trailing: bool = False  # a comment on its own line
     section: str = ""  # a heading above it: // ---- heading ----
     notes: list = dataclasses.field(default_factory=list)  # comments above it that belong to no declaration
-    checks: list = dataclasses.field(default_factory=list)  # (member or "", condition)
+    checks: list = dataclasses.field(default_factory=list)  # (member or "", TRIAD_EXPECTS or expect_..., its arguments)
     throws: list = dataclasses.field(default_factory=list)
     members: list = dataclasses.field(default_factory=list)  # public functions and types of a type, as Declarations
 
@@ -69,13 +70,14 @@ class Header:
     about: list
     declarations: list
     left_out: int  # declarations in namespaces called detail
+    checkers: dict  # functions called expect_...: their parameters and checks
 
 
 class Reader:
     def __init__(self, source, path):
         self.source, self.path = source, path
         self.words, self.comments, self.macros = [], [], []
-        self.found, self.left_out = [], 0
+        self.found, self.left_out, self.checkers = [], 0, {}
         at_line_start = True
         for m in WORD.finditer(source):
             kind, text = m.lastgroup, m[0]
@@ -238,7 +240,7 @@ class Reader:
                 while self.text(j) not in ("(", ";"):
                     j += 1
                 name = "operator" + self.source[self.words[i].end:self.words[j].begin].rstrip()
-                parameters, kind = True, "function"
+                parameters, kind, parameters_at = True, "function", j
                 i = self.closing[j] + 1 if self.text(j) == "(" else j
                 continue
             if text == "<" and kind != "concept":
@@ -248,7 +250,7 @@ class Reader:
                 continue
             if text == "(":
                 if kind == "variable" and not parameters and self.text(i - 1) not in NOT_A_NAME:
-                    parameters, kind = True, "function"
+                    parameters, kind, parameters_at = True, "function", i
                     name = self.name_before(i)
                 i = self.closing[i] + 1
                 if kind == "function" and i < end and name.isupper() and self.text(i) not in ("{", ";", ":", "const", "->", "requires", "noexcept", "="):
@@ -291,18 +293,22 @@ class Reader:
         finish = self.words[last].end
         if kind in ("assertion", "friend") or (kind == "type" and body is None):
             return i  # asserted, or only announced
+        made = Declaration(kind, name or specialised, scope, "", [], self.line(begin))
+        if kind == "function" and body is not None:
+            self.add_checks(made, body, self.closing[body])
+            if name.startswith("expect_"):
+                names = [re.findall(r"\w+", x.split("=")[0]) for x in self.arguments(parameters_at)]
+                self.checkers[name] = [x[-1] for x in names if x], made.checks
         if "detail" in scope.split("::"):
             self.left_out += 1
             self.taken = finish
             return i
         if kind == "function" and re.search(r"->", self.source[begin:finish]) and body is None and name[:1].isupper() is False and \
                 re.match(r"(template\s*<.*>\s*)?(explicit\s+)?" + re.escape(name) + r"\s*\(", self.source[begin:finish], re.DOTALL):
-            kind = "guide"
-        made = Declaration(kind, name or specialised, scope, "", [], self.line(begin))
+            made.kind = kind = "guide"
         self.attach_comments(made, begin, finish)
         if kind == "function":
             made.text = self.source[begin:cut] + ";" if cut is not None else self.source[begin:finish]
-            self.add_checks(made, begin, finish, "")
         elif kind == "type":
             made.text = self.type_text(made, begin, body, finish)
         else:
@@ -409,7 +415,7 @@ class Reader:
                 elif member.kind == "type":
                     cuts += [(a, b, x) for a, b, x in member.cuts]
                 members.append(member)
-                made.checks += [(member.name + ("." + c[0] if c[0] else ""), c[1]) for c in member.checks]
+                made.checks += [(member.name + ("." + of if of else ""), check, given) for of, check, given in member.checks]
                 made.throws += [t for t in member.throws if t not in made.throws]
         if hidden is not None:
             end_line = self.source.rfind("\n", 0, self.words[last].begin)
@@ -426,25 +432,38 @@ class Reader:
 
     # ---- what bodies check
 
-    def add_checks(self, made, begin, finish, member):
-        for m in re.finditer(r"\bTRIAD_EXPECTS\(|\bthrow ([\w:]+)\(", self.source[begin:finish]):
-            at = begin + m.start()
-            if any(c.begin <= at < c.end for c in self.comments):
-                continue
-            if m[1]:
-                if m[1] not in made.throws:
-                    made.throws.append(m[1])
-                continue
-            opening = next(j for j, w in enumerate(self.words) if w.begin == begin + m.end() - 1)
-            j = opening + 1
-            while self.text(j) != "," and j < self.closing[opening]:
-                if self.text(j) in CLOSES:
-                    j = self.closing[j]
-                elif self.text(j) == "<" and self.words[j].begin == self.words[j - 1].end:  # spaces are around a comparison
-                    j = self.angles(j) - 1
-                j += 1
-            condition = " ".join(self.source[self.words[opening].end:self.words[j].begin].split())
-            made.checks.append((member, condition))
+    def add_checks(self, made, body, last):
+        """Calls of TRIAD_EXPECTS and of functions called expect_..., and what is thrown, in words [body, last]."""
+        i = body
+        while i < last:
+            text = self.text(i)
+            if text == "throw" and self.text(i + 1) not in (";", "("):
+                j = i + 1
+                while re.match(r"\w|::", self.text(j)):
+                    j += 1
+                thrown = "".join(w.text for w in self.words[i + 1:j])
+                if thrown not in made.throws:
+                    made.throws.append(thrown)
+            elif (text == "TRIAD_EXPECTS" or text.startswith("expect_")) and self.text(i + 1) == "(":
+                made.checks.append(("", text, self.arguments(i + 1)))
+                i = self.closing[i + 1]
+            i += 1
+
+    def arguments(self, opening):
+        """The texts between the commas of what the bracket at `opening` holds."""
+        if self.closing[opening] == opening + 1:
+            return []
+        found, begin, j = [], self.words[opening].end, opening + 1
+        while j <= self.closing[opening]:
+            if self.text(j) == "," or j == self.closing[opening]:
+                found.append(" ".join(self.source[begin:self.words[j].begin].split()))
+                begin = self.words[j].end
+            elif self.text(j) in CLOSES:
+                j = self.closing[j]
+            elif self.text(j) == "<" and self.words[j].begin == self.words[j - 1].end:  # spaces are around a comparison
+                j = self.angles(j) - 1
+            j += 1
+        return found
 
 
 def about(source):
@@ -478,4 +497,4 @@ def read(source, path):
         if m and comment and source[comment.begin:].startswith("///") and m[1] not in [d.name for d in found]:
             found.append(Declaration("macro", m[1], "", f"#define {m[1]}{m[2] or ''}", comment.lines, line))
     found.sort(key=lambda d: d.line)
-    return Header(path, about(source), found, reader.left_out)
+    return Header(path, about(source), found, reader.left_out, reader.checkers)

@@ -11,32 +11,8 @@ import re
 
 import headers
 
-# The folders of include/triad in the order of the floors, each with what it is.
-FOLDERS = {
-    "": "everything",
-    "core": "views, arenas, names of fields, errors, random numbers",
-    "ops": "one differentiable operation a file: formula, shapes, checks",
-    "layers": "shape, parameters, forward and backward",
-    "layers/inputs": "first states of edges and tokens",
-    "layers/heads": "answers out of states",
-    "layers/tree": "the parts of the tree machine",
-    "models": "networks",
-    "train": "training",
-    "io": "files",
-    "io/text": "texts: encodings, BLEU, CoNLL-U, splits by compounds (`triad::text`)",
-    "tree": "trees as tensors",
-    "batches": "inputs and targets of models, and the loaders that fill them",
-    "decoding": "searches, caches, trees from scores",
-    "parallel": "processes that train one model together, by MPI (`triad::mpi`) or NCCL (`triad::nccl`)",
-    "reference": "the specification: plain loops, any scalar type",
-    "cpu": "what is faster on the host",
-    "cpu/kernels": "what the host's kernels are made of: threads, vectors, random bits",
-    "cpu/triangle": "the parts of the host's triangle",
-    "cuda": "every operation on a GPU",
-    "cuda/device": "what GPU kernels are made of: blocks, launches, cuBLAS, staging",
-    "cuda/triangle": "the parts of the GPU's triangle",
-}
-BACKENDS = ("reference", "cpu", "cuda")
+LIST_OF_FOLDERS = "cmake/header_table.cmake"
+BACKENDS = ("reference", "cpu", "cuda")  # folders that stand after the others
 SUFFIXES = (".hpp", ".cuh", ".inc")
 SOURCES = "source"  # the folder of the site that has sources
 LONGEST_VALUE = 12  # lines of a variable's text
@@ -73,15 +49,22 @@ class Reference:
             if path.suffix in SUFFIXES:
                 name = path.relative_to(self.include).as_posix()
                 self.headers[name] = headers.read(path.read_text(encoding="utf-8"), name)
-        unknown = sorted({posixpath.dirname(x) for x in self.headers} - set(FOLDERS))
+        listed = re.findall(r'^  "([\w./]+)\|([^"]+)"\)?$', (root / LIST_OF_FOLDERS).read_text(encoding="utf-8"), re.MULTILINE)
+        self.folders = {folder.strip("."): what for folder, what in
+                        sorted(listed, key=lambda x: x[0].split("/")[0] in BACKENDS)}
+        unknown = sorted({posixpath.dirname(x) for x in self.headers} - set(self.folders))
         if unknown:
-            raise ValueError(f"reference.py: FOLDERS does not say what include/triad/{unknown[0]} is")
+            raise ValueError(f"{LIST_OF_FOLDERS} does not say what include/triad/{unknown[0]} is")
         of_page = {}
         for path in self.headers:
             other = of_page.setdefault(self.page_of(path), path)
             if other != path:
                 raise ValueError(f"reference.py: {path} and {other} would have one page")
         self.names = self.clear_names()
+        self.checkers = {}
+        for header in self.headers.values():
+            for name, checker in header.checkers.items():
+                self.checkers.setdefault(name, []).append(checker)
 
     @staticmethod
     def page_of(path):
@@ -199,7 +182,7 @@ class Reference:
 
     def pages(self):
         made = {"api/index.md": self.top_page()}
-        for folder in FOLDERS:
+        for folder in self.folders:
             if folder:
                 made[self.folder_page(folder)] = self.folder_text(folder)
         for path in self.headers:
@@ -214,21 +197,22 @@ class Reference:
     def top_page(self):
         page = "api/index.md"
         rows = [f"| [{folder}]({self.link(page, self.folder_page(folder))}) | {what} | {len(self.in_folder(folder))} |"
-                for folder, what in FOLDERS.items() if folder]
+                for folder, what in self.folders.items() if folder]
         return ("# API reference\n\nEach header has a page, made from its comments: what the header is for, the equations of value "
                 "and gradient, and the public declarations. The comment next to a member has its shape, unit and range. "
+                "Checks are read from the body of a function: those of an optional operand are made where it is given. "
                 "Names are in namespace `triad`, unless a page says otherwise.\n\n"
                 "| folder | what it has | headers |\n| --- | --- | ---: |\n" + "\n".join(rows) + "\n\n"
                 "Headers of the folder itself:\n\n" + self.table(page, self.in_folder("")))
 
     def folder_text(self, folder):
         page = self.folder_page(folder)
-        what = FOLDERS[folder]
+        what = self.folders[folder]
         text = f"# {folder}\n\n{what[0].upper() + what[1:]}.\n\n" + self.table(page, self.in_folder(folder))
-        inner = [x for x in FOLDERS if posixpath.dirname(x) == folder and x != folder and x]
+        inner = [x for x in self.folders if posixpath.dirname(x) == folder and x != folder and x]
         if inner:
             text += "\nFolders:\n\n" + "".join(
-                f"- [{x}]({self.link(page, self.folder_page(x))}): {FOLDERS[x]}\n" for x in inner)
+                f"- [{x}]({self.link(page, self.folder_page(x))}): {self.folders[x]}\n" for x in inner)
         return text
 
     def related(self, path, page):
@@ -273,7 +257,7 @@ class Reference:
             for d in group:
                 for note in d.notes:
                     text += self.prose(note, page) + "\n"
-                text += self.declaration_text(d, page, source)
+                text += self.declaration_text(d, header, page, source)
         if not header.declarations:
             included = re.findall(r'#include "triad/([^"]+)"', (self.include / path).read_text(encoding="utf-8"))
             included = [x for x in included if x in self.headers]
@@ -281,21 +265,23 @@ class Reference:
                 text += "\n## Includes\n\n" + self.table(page, included)
         return text
 
-    def declaration_text(self, d, page, source):
+    def declaration_text(self, d, header, page, source):
         lines = d.text.split("\n")
         if d.kind in ("variable", "alias") and len(lines) > LONGEST_VALUE:
             lines = lines[:LONGEST_VALUE] + ["..."]
         text = self.prose(d.comment, page) + "\n" if d.comment else ""
         text += fenced("\n".join(lines), "cpp") + "\n"
         checks = []
-        for member, condition in d.checks:
+        for member, check, given in d.checks:
             of = f"`{member}`: " if member else ""
-            if (of, condition) not in checks:
-                checks.append((of, condition))
+            for x in self.expected(check, given, header, page):
+                private = member and re.search(r"\w_\b|\bexpect_\w+\(\)", x)  # says nothing to a caller
+                if not private and of + x not in checks:
+                    checks.append(of + x)
         notes = []
         if checks:
-            text += "Expects, else a [`contract_violation`](" + self.link(page, *self.names["contract_violation"][:2]) + "):\n\n"
-            text += "".join(f"- {of}{self.code(c)}\n" for of, c in checks) + "\n"
+            text += "Checks, else a [`contract_violation`](" + self.link(page, *self.names["contract_violation"][:2]) + "):\n\n"
+            text += "".join(f"- {x}\n" for x in checks) + "\n"
         throws = [t for t in d.throws if t not in ("contract_violation", "std::bad_alloc")]
         if throws:
             notes.append("throws " + ", ".join(self.words(f"`{t.split('::')[-1] if 'triad' in t else t}`", page) for t in throws))
@@ -305,6 +291,36 @@ class Reference:
     @staticmethod
     def code(text):
         return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+    def expected(self, check, given, header, page, depth=0):
+        """What a call of TRIAD_EXPECTS or of a function expect_... asks for, as items of a list."""
+        def named(text):  # "rows of x" or x
+            return escaped(text.strip('"')) if " " in text else self.code(text.strip('"'))
+
+        if check == "TRIAD_EXPECTS":
+            return [self.code(given[0])]
+        if check == "expect_shape" and len(given) >= 4 and given[3].startswith("{"):
+            return [f"{named(given[1])} has the shape {self.code(f'({given[3][1:-1]})')}"]
+        if check == "expect_same_shape" and len(given) >= 4:
+            return [f"{named(given[1])} has the shape of {self.code(given[3])}"]
+        if check == "expect_extent" and len(given) >= 4:
+            return [f"{named(given[1])}: {self.code(given[3])}"]
+        if check == "expect_heads" and len(given) >= 3:
+            return [f"{self.code(given[2])} divides {self.code(given[1])}"]
+        checkers = self.checkers.get(check, [])
+        names, checks = header.checkers.get(check, checkers[0] if len(checkers) == 1 else ([], []))
+        if not checks or len(given) > len(names) or depth > 2:
+            return [self.words(f"`{check}({', '.join(x for x in given if not x.startswith(chr(34)))})`", page)]
+        instead = dict(zip(names, given))
+
+        def put(text):
+            return re.sub(r"(?<![\w.\"])([A-Za-z_]\w*)(?![\w\"])", lambda m: instead.get(m[1], m[1]), text)
+
+        found = []
+        for _, inner, arguments in checks:
+            found += self.expected(inner, [put(x) if not x.startswith('"') else x for x in arguments], header,
+                                   page, depth + 1)
+        return found
 
     # ---- what has no comment
 

@@ -13,7 +13,7 @@ sys.path.insert(0, str(root / "scripts/docs.d"))
 import build
 import headers
 from pages import Pages
-from reference import FOLDERS, Reference
+from reference import Reference
 
 faults = []
 
@@ -90,7 +90,7 @@ expect([(d.kind, d.scope, d.name) for d in read.declarations] == [
 expect(read.about == [" What it is.", "", "   y = x w'        x (rows, in)"], f"about: {read.about}")
 add, counter = by_name["add"][0], by_name["counter"][0]
 expect(add.text == "template <class T>\n  requires requires(T t) { t + t; }\nT add(T a, T b = {});", f"add: {add.text}")
-expect(add.checks == [("", "a < b && f<int, 2>(a)")] and add.throws == ["data_error"], f"add: {add.checks} {add.throws}")
+expect(add.checks == [("", "TRIAD_EXPECTS", ["a < b && f<int, 2>(a)", '"add: a is not below b"'])] and add.throws == ["data_error"], f"add: {add.checks} {add.throws}")
 expect(add.comment == [" Adds."] and by_name["below"][0].comment == [" Below detail."], "comments stay with what they describe")
 expect(counter.text == """class counter : base<int> {
  public:
@@ -127,6 +127,9 @@ linear = made["api/layers/linear.md"]
 for part in ("using input = tensor<T const, dyn, In>;  // (rows, in)", "tensor<S, Out, In> weight;  // (out, in)",
              "dx = dy w,  dw += dy' x,  db += column sums of dy", "  fields<S> plan_params(arena& place) const;"):
     has(linear, part, "layers/linear")
+triangle = made["api/ops/triangle.md"].split("## triangle { #triangle }")[1].split("\n## ")[0]
+for part in ("- `query` has the shape `(rows, d)`", "- `options.heads` divides", "- `o` has the shape of `x.query`"):
+    has(triangle, part, "what triangle() checks, and what it calls")
 run = made["api/train/run.md"]
 for part in ("(fit.md#fit)", "## run\\_learner { #run_learner }", "run_learner(Trainer&) -> run_learner<Trainer>;",
              "throws [`training_failure`](../core/errors.md#training_failure)"):
@@ -141,7 +144,7 @@ has(made["api/triad.md"], "(train/fit.md)", "api/triad.md")
 in_folder = {p.relative_to(root / "include/triad").as_posix() for p in (root / "include/triad").rglob("*.*")}
 expect(in_folder == set(reference.headers), f"headers without a page: {in_folder - set(reference.headers)}")
 expect(all(reference.page_of(x) in made for x in in_folder), "headers without a page")
-expect(all(f"api/{x}/index.md".replace("//", "/") in made for x in FOLDERS), "folders without a page")
+expect(all(f"api/{x}/index.md".replace("//", "/") in made for x in reference.folders), "folders without a page")
 for place, text in made.items():
     expect(re.search(r"^# \S", text, re.MULTILINE), f"{place} has no title")
 begins = re.compile(r"(?:struct|class|enum class|concept|using) (?:\[\[.*?\]\] |alignas\(.*?\) )?(\w+)\b(?! *(?:;|::))|"
