@@ -52,6 +52,23 @@ struct traced_pass {
   }
 };
 
+/// A node of the tree has the label of the largest score at its position, and no score is below the bound.
+void check_symbols(traced_step const& step, tree_positions<> const& where) {
+  std::vector<written_symbol> best(static_cast<std::size_t>(where.count()), {0, 0, 0});
+  index_t last = 0;
+  for (auto const& s : step.symbols) {
+    CHECK(s.score >= least_written);
+    CHECK(s.position >= last);
+    last = s.position;
+    auto& at = best[static_cast<std::size_t>(s.position)];
+    if (s.score > at.score) at = s;
+  }
+  each_role(step.tree, role_paths(2), [&](index_t label, role_code role) {
+    auto const& at = best[static_cast<std::size_t>(role_paths(2).position(role))];
+    if (at.score > 0) CHECK(at.label == label);
+  });
+}
+
 TEMPLATE_TEST_CASE("a trace has distributions, and its last tree is the machine's answer", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   some_trees<float> unit(2, depth, batch, steps, symbols), general(2, depth, batch, steps, symbols, 4);
@@ -60,6 +77,7 @@ TEMPLATE_TEST_CASE("a trace has distributions, and its last tree is the machine'
     traced_pass const found(ex, model, trees);
     REQUIRE(found.traces.size() == static_cast<std::size_t>(batch));
     auto const count = static_cast<std::size_t>(trees.where.count());
+    std::size_t written = 0;
     for (std::size_t b = 0; b < found.traces.size(); ++b) {
       auto const& trace = found.traces[b];
       REQUIRE(trace.size() == static_cast<std::size_t>(steps));
@@ -74,10 +92,13 @@ TEMPLATE_TEST_CASE("a trace has distributions, and its last tree is the machine'
         }
         CHECK(trace[k].root > 0);
         CHECK(trace[k].root < symbols);
+        check_symbols(trace[k], trees.where);
+        written += trace[k].symbols.size();
       }
       CHECK(trace.back().tree ==
             tree_of_labels(trees.where, make_vec(found.answers.data() + b * count, trees.where.count())));
     }
+    CHECK(written > 0);
   };
   check(tree_machine<float>(tree_interpreter<float>(unit.where), unit.where.count(), unit.sizes(layer, 2)), unit);
   check(tree_machine<float>(tree_interpreter<float>(general.where), general.where.count(), general.sizes(layer, 2)),
@@ -159,7 +180,11 @@ std::vector<std::string> check_written(Ex& ex, test::words& w, std::vector<numbe
     CHECK(found[b][0].empty.has_value() == empty_tree);
     auto const trees = execute(read, sources[b], depth);
     CHECK(certainty(found[b], read, trees) == 1);
-    for (std::size_t k = 0; k < p.size(); ++k) CHECK(found[b][k].tree == trees[k + 1]);
+    for (std::size_t k = 0; k < p.size(); ++k) {
+      CHECK(found[b][k].tree == trees[k + 1]);
+      CHECK(found[b][k].symbols.size() == static_cast<std::size_t>(trees[k + 1].size()));  // no blend
+      for (auto const& written : found[b][k].symbols) CHECK(written.score == 1);
+    }
     last.push_back(w.text(found[b].back().tree));
   }
   return last;

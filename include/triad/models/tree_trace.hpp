@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "triad/core/backend.hpp"
@@ -67,8 +68,8 @@ std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typen
   return found;
 }
 
-/// The same with the tree that each step wrote: the symbol at each position by decode_rows and `threshold`.  w: the
-/// parameters.  Takes memory for the scores of a batch's trees while it runs.
+/// The same with the tree that each step wrote: the symbol at each position by decode_rows and `threshold`, and beside it
+/// the scores of all symbols there.  w: the parameters.  Takes memory for the scores of a batch's trees while it runs.
 template <backend Ex, class Model>
 std::vector<tree_trace> traces_of(Ex& ex, Model const& model,
                                   typename Model::template fields<typename Model::value_type const> const& w,
@@ -83,14 +84,19 @@ std::vector<tree_trace> traces_of(Ex& ex, Model const& model,
   buffer<memory> there(static_cast<std::size_t>(rows) * sizeof(index_t), where);
   vec<index_t> const symbols(static_cast<index_t*>(there.data()), rows);
   tree_pass<T> const pass{in.support, s.memory, s.weights};
+  std::vector<T> written;  // (rows, symbols)
   for (index_t k = 0; k < model.steps; ++k) {
     auto const decode = [&](auto& backend, call const& c) {
       auto const frame = c.scratch->open();
       auto const fillers = model.interpreter.unbind(backend, w.interpreter, *c.scratch, pass, k + 1);
-      if (model.unit_fillers) return decode_rows(backend, fillers, threshold, symbols);
+      auto const read = [&](matrix<T const> scores) {
+        decode_rows(backend, scores, threshold, symbols);
+        if constexpr (executes<std::remove_cvref_t<decltype(backend)>>) written = host_copy(where, scores);
+      };
+      if (model.unit_fillers) return read(fillers);
       auto const scores = c.scratch->template make<tensor<T, dyn, dyn>>(rows, model.symbols);
       matmul(backend, fillers, transposed(in.fillers), scores);
-      decode_rows(backend, as_matrix(read_only(scores)), threshold, symbols);
+      read(as_matrix(read_only(scores)));
     };
     buffer<memory> scratch(planned_scratch(ex, {}, decode), where);
     auto place = scratch.place();
@@ -98,10 +104,16 @@ std::vector<tree_trace> traces_of(Ex& ex, Model const& model,
     c.scratch = &place;
     decode(ex, c);
     auto const labels = host_copy(where, symbols);
-    for (std::size_t b = 0; b < found.size(); ++b)
-      found[b][static_cast<std::size_t>(k)].tree = tree_of_labels(
-          positions,
-          vec<index_t const>(labels.data() + b * static_cast<std::size_t>(positions.count()), positions.count()));
+    auto const score = written.begin();
+    for (std::size_t b = 0; b < found.size(); ++b) {
+      auto& step = found[b][static_cast<std::size_t>(k)];
+      auto const first = static_cast<index_t>(b) * positions.count();
+      step.tree = tree_of_labels(positions, vec<index_t const>(labels.data() + first, positions.count()));
+      for (index_t p = 0; p < positions.count(); ++p)
+        for (index_t v = 1; v < model.symbols; ++v)
+          if (auto const x = static_cast<double>(score[(first + p) * model.symbols + v]); x >= least_written)
+            step.symbols.push_back({p, v, x});
+    }
   }
   return found;
 }

@@ -17,6 +17,15 @@
 
 namespace triad {
 
+/// Scores below that are left out of a trace.
+inline constexpr double least_written = 0.02;
+
+/// How much of a label a step wrote at one position.
+struct written_symbol {
+  index_t position, label;
+  double score;
+};
+
 /// Step k chooses among trees 0 .. k, of which 0 is the input, and writes tree k + 1.  Weights are from 0 to 1.
 struct traced_step {
   std::array<double, 3> operations{};              // weights of car, cdr, cons
@@ -24,6 +33,7 @@ struct traced_step {
   index_t root = 0;                                // the label that the root of cons has most of
   double root_score = 0;                           // how much of it
   numbered_tree tree{};                            // written, where that was asked for
+  std::vector<written_symbol> symbols{};           // with it: every score from least_written up, in order of positions
   std::optional<std::array<double, 4>> empty{};    // each argument's weight of the empty tree, where there is one
 
   tree_operation most_likely() const {
