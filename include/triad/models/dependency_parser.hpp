@@ -20,6 +20,11 @@
 
 namespace triad {
 
+namespace detail {
+template <class Trunk>
+concept trunk_with_attention = requires(Trunk const& trunk) { trunk.attention_heads(); };
+}  // namespace detail
+
 template <class T, class Trunk, class Heads>
 struct dependency_parser {
   using value_type = T;
@@ -95,6 +100,25 @@ struct dependency_parser {
     heads.backward(ex, c.child(1), w.heads, in, s.trunk.y, s.heads, in.pairs, vec<T const>(d.arc), d.relation, dy,
                    gradient.heads);
     trunk.backward(ex, c, w.trunk, in, s.trunk, dy, gradient.trunk);
+  }
+
+  /// Rows and columns of attention_weights() for a sentence of n tokens.
+  index_t attention_heads() const
+    requires detail::trunk_with_attention<Trunk>
+  {
+    return trunk.attention_heads();
+  }
+  index_t attention_terms(index_t n) const
+    requires detail::trunk_with_attention<Trunk>
+  {
+    return trunk.attention_terms(n);
+  }
+  /// Where edge (i, j) of one sentence looked in layer k, after a forward pass with keep::everything.
+  template <backend Ex>
+    requires detail::trunk_with_attention<Trunk>
+  void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
+                         index_t j, matrix<T> weights) const {
+    trunk.attention_weights(ex, c, in, s.trunk, k, graph, i, j, weights);
   }
 };
 

@@ -103,6 +103,16 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
     scatter_add_rows(ex, c.scratch, diagonal, in.self, dy);
     trunk.backward(ex, c, w.trunk, in, s.trunk, dy, gradient.trunk);
   }
+
+  /// Rows and columns of attention_weights() for a sentence of n tokens; of edge trunks.
+  index_t attention_heads() const { return trunk.attention_heads(); }
+  index_t attention_terms(index_t n) const { return trunk.attention_terms(n); }
+  /// Where edge (i, j) of one sentence looked in layer k, after a forward pass with keep::everything.
+  template <backend Ex>
+  void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
+                         index_t j, matrix<T> weights) const {
+    trunk.attention_weights(ex, c, in, s.trunk, k, graph, i, j, weights);
+  }
 };
 
 }  // namespace triad

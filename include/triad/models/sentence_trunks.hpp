@@ -10,6 +10,8 @@
 // parameters are listed among the model's.
 #pragma once
 
+#include <string>
+
 #include "triad/batches/sentence_batch.hpp"
 #include "triad/core/sequences.hpp"
 #include "triad/layers/edge_transformer_layer.hpp"
@@ -97,6 +99,21 @@ struct edge_trunk {
     auto const dx = c.scratch->template make<states>(in.graphs.dims.rows, width());
     layers.backward(ex, c.child(0), w.layers, first_input(in, s), s.layers, dy, dx, gradient.layers);
     encoder.backward(ex, c.child(2), w.encoder, in, s.encoder, dx, gradient.encoder);
+  }
+
+  /// Rows and columns of attention_weights() for a sentence of n tokens.
+  index_t attention_heads() const { return layers.layer.attention.heads(); }
+  index_t attention_terms(index_t n) const { return layers.layer.attention.variant == triangle_form::flat ? 2 * n : n; }
+  /// weights (h, n) of layer k, from 0, for edge (i, j) of one sentence, after a forward pass with keep::everything;
+  /// flat: (h, 2n).
+  template <backend Ex>
+  void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
+                         index_t j, matrix<T> weights) const {
+    TRIAD_EXPECTS(k >= 0 && k < layers.count() && s.layers.keeps(k),
+                  "attention_weights: layer " + std::to_string(k) + ", expected a layer from 0 to " +
+                      std::to_string(layers.count() - 1) + " whose memory was kept; plan with keep::everything");
+    layers.layer.attention.weights(ex, c.child(0).child(k).child(0), first_input(in, s), s.layers.at(k).attention,
+                                   graph, i, j, weights);
   }
 
  private:
