@@ -98,7 +98,11 @@ class learner_on : public Interface {
     auto const& path = file.tensors().file();
     file.expect(nlohmann::json::parse(record.configuration), nlohmann::json::parse(record.vocabulary));
     if (record.resumes) expect_same_settings(path, extra(file, "settings"), record.settings);
-    file.load(trainer_.parameters());
+    auto& parameters = trainer_.parameters();
+    if (record.resumes || file.has_moments())
+      file.load(parameters);
+    else  // of a model that answers, whose file may be without moments
+      file.load(parameters.mutable_values(), parameters.where());
     if (!record.resumes && file.has_averages()) file.load_averages(trainer_.parameters());  // which answer
     if (averages_ && file.has_averages()) file.load_averages(*averages_);
     if (auto const bad = not_finite(); !bad.empty())
