@@ -128,6 +128,9 @@ void run_options::each(option_list& f) {
       .written(false)
       .file_or_folder();
   f("resume", &resume, "Go on from the folder's checkpoint").written(false);
+  f("html", &html, "File for a page to look at in a browser: point at what it shows, and step through it")
+      .only({"explain"})
+      .file_or_folder();
 }
 
 void expect_arithmetic(run_options const& o) {

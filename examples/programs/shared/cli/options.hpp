@@ -178,6 +178,7 @@ struct run_options {
   double dropout_until = 1;            // the part of the updates that have dropout
   std::string out;
   bool resume = false;
+  std::string html;    // explain: a page
   bool force = false;  // replaces files that are there
 
   bool data_of_run = false;                 // data are those that the run was trained on

@@ -103,7 +103,7 @@ void expect_free(run_options const& o, std::vector<output_file> const& files, st
 }
 
 void expect_free_in_folder(run_options const& o, std::vector<std::string> const& names) {
-  std::vector<output_file> files;
+  std::vector<output_file> files{{"--html", o.html}};
   if (!o.out.empty())
     for (auto const& name : names) files.push_back({"--out", o.out + "/" + name});
   expect_free(o, files);

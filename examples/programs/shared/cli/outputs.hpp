@@ -25,7 +25,7 @@ struct input_file {
 /// compared by what they lead to: links are no way round.
 void expect_free(run_options const& o, std::vector<output_file> const& files, std::vector<input_file> const& more = {});
 
-/// The same of files of these names in the folder --out, where there is one.
+/// The same of files of these names in the folder --out, where there is one, and of the page --html.
 void expect_free_in_folder(run_options const& o, std::vector<std::string> const& names);
 
 /// Of train: throws data_error where --out has a config.toml or metrics.csv that no run wrote, or is the folder of

@@ -1,0 +1,50 @@
+// What a model did, as a page: one file of HTML that asks nothing of a network, with figures to point at and step through.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   {"title": "bea is ann's mother", "lead": ["..."], "views": [{"kind": "triangles", ...}, ...]}
+//
+// page_script.inc has the kinds of views, and what each takes: triangles, steps, arcs and maps.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "triad/train/attention_table.hpp"
+
+namespace triad::programs {
+
+/// The page as the text of a file.  Texts of `data` may be any: none becomes markup or script.
+std::string to_page(nlohmann::ordered_json const& data);
+
+/// Writes it; throws data_error when that fails.
+void write_page(std::string const& path, nlohmann::ordered_json const& data);
+
+/// A weight from 0 to 1 in thousandths, as views of attention have them; what is not finite is 0.
+int thousandths(double weight);
+
+/// A page has a number for every layer, head and triple of nodes: of more nodes than that it would be too large.
+inline constexpr int most_nodes_of_page = 48;
+
+/// What a view has of attention over triples: weights[layer][head], of edges row by row, of each middle node.
+nlohmann::ordered_json attention_view(std::vector<std::vector<std::vector<int>>> const& weights, int nodes);
+
+/// The same of a model that is asked: of_edge(layer, i, j) is where that edge looked.
+template <class F>
+nlohmann::ordered_json attention_view(int layers, int nodes, F const& of_edge) {
+  std::vector<std::vector<std::vector<int>>> weights(static_cast<std::size_t>(layers));
+  for (int layer = 0; layer < layers; ++layer)
+    for (int i = 0; i < nodes; ++i)
+      for (int j = 0; j < nodes; ++j) {
+        triad::attention_table<float> const table = of_edge(layer, i, j);
+        auto& heads = weights[static_cast<std::size_t>(layer)];
+        heads.resize(static_cast<std::size_t>(table.heads()));
+        for (index_t h = 0; h < table.heads(); ++h)
+          for (index_t l = 0; l < table.terms(); ++l)
+            heads[static_cast<std::size_t>(h)].push_back(thousandths(static_cast<double>(table(h, l))));
+      }
+  return attention_view(weights, nodes);
+}
+
+}  // namespace triad::programs
