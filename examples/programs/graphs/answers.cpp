@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "proof.hpp"
+#include "proof_page.hpp"
 #include "shared/backend/in_batches.hpp"
 #include "shared/cli/outputs.hpp"
 #include "shared/cli/say.hpp"
@@ -188,9 +190,38 @@ void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_
   if (!o.out.empty()) triad::programs::first_writes(o.out + "/confusion.csv", answers.csv());
 }
 
+namespace {
+
+/// A page has a number for every triple of nodes, layer and head.
+void expect_page_of(int nodes) {
+  constexpr int most = triad::programs::most_nodes_of_page;
+  if (nodes > most)
+    throw triad::data_error(fmt::format(
+        "--html: the graph has {} nodes, and a page shows at most {}: ask a smaller graph, or draw it with --out",
+        nodes, most));
+}
+
+/// Of the one graph of the batch, with their probabilities, the likeliest first.
+std::vector<std::pair<std::string, double>> likeliest_answers(network& net, vocabulary const& words) {
+  constexpr std::size_t most = 6;
+  auto const logits = net.logits();
+  double const largest = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (float const x : logits) sum += std::exp(static_cast<double>(x) - largest);
+  std::vector<std::pair<std::string, double>> all;
+  for (std::size_t i = 0; i < logits.size(); ++i)
+    all.emplace_back(words.target_name(static_cast<int>(i)), std::exp(static_cast<double>(logits[i]) - largest) / sum);
+  std::stable_sort(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.second > b.second; });
+  if (all.size() > most) all.resize(most);
+  return all;
+}
+
+}  // namespace
+
 void explain(options const& o, triad::checkpoint const& file, labelled_graph const& graph,
              std::vector<std::string> const& names) {
   triad::programs::expect_free_in_folder(o, {"proof.svg"});
+  if (!o.html.empty()) expect_page_of(graph.nodes);
   auto const model = trained_model(o, file, graph.nodes, true);
   if (model.options.model != "edge-transformer" || model.options.attention == triad::triangle_form::flat)
     throw triad::data_error("explain reads triangular attention, which " + model.options.model + " (" +
@@ -203,11 +234,18 @@ void explain(options const& o, triad::checkpoint const& file, labelled_graph con
   for (auto const& e : graph.edges) proof.facts.push_back({e.from, e.to, model.words.edge_name(e.label)});
   proof.from = graph.query.from, proof.to = graph.query.to;
   proof.answer = model.words.target_name(answer);
+  proof_details page;
   for (int layer = 0; layer < model.options.layers; ++layer) {
     auto& weights = proof.layers.emplace_back();
+    auto& by_head = page.weights.emplace_back(static_cast<std::size_t>(model.options.heads));
     for (int i = 0; i < graph.nodes; ++i)
       for (int j = 0; j < graph.nodes; ++j) {
         auto const heads = model.net->attention({.layer = layer, .graph = 0, .edge = {i, j}});
+        if (!o.html.empty())
+          for (triad::index_t h = 0; h < heads.heads(); ++h)
+            for (triad::index_t l = 0; l < heads.terms(); ++l)
+              by_head[static_cast<std::size_t>(h)].push_back(
+                  triad::programs::thousandths(static_cast<double>(heads(h, l))));
         auto& mean = weights[{i, j}];
         mean.assign(static_cast<std::size_t>(graph.nodes), 0.0);
         for (triad::index_t h = 0; h < heads.heads(); ++h)
@@ -219,10 +257,16 @@ void explain(options const& o, triad::checkpoint const& file, labelled_graph con
   std::fputs(proof_text(proof, steps).c_str(), stdout);
   if (graph.target >= 0)
     fmt::print("the right answer: {}\n", triad::programs::printable_name(model.words.target_name(graph.target)));
-  if (o.out.empty()) return;
-  triad::programs::make_folder(o.out);
-  write_proof_svg(o.out + "/proof.svg", proof, steps);
-  triad::programs::say("drawn in {}/proof.svg\n", o.out);
+  if (!o.out.empty()) {
+    triad::programs::make_folder(o.out);
+    write_proof_svg(o.out + "/proof.svg", proof, steps);
+    triad::programs::say("drawn in {}/proof.svg\n", o.out);
+  }
+  if (o.html.empty()) return;
+  page.answers = likeliest_answers(*model.net, model.words);
+  if (graph.target >= 0) page.right = model.words.target_name(graph.target);
+  triad::programs::write_page(o.html, proof_page(proof, steps, page));
+  triad::programs::say("a page is in {}\n", o.html);
 }
 
 }  // namespace graphs

@@ -1,0 +1,51 @@
+// The proof path of one answer as a page: every edge's weights by layer and head, and the steps of the proof.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proof.hpp"
+#include "shared/report/page.hpp"
+
+namespace graphs {
+
+/// What the page has beyond the proof.
+struct proof_details {
+  // Of layers, heads and edges (i, j), row by row: thousandths of each middle node.
+  std::vector<std::vector<std::vector<int>>> weights;
+  std::vector<std::pair<std::string, double>> answers;  // the likeliest first, with their probabilities
+  std::string right;                                    // the right answer, where it is known
+};
+
+inline nlohmann::ordered_json proof_page(proof_input const& input, std::vector<proof_step> const& steps,
+                                         proof_details const& more) {
+  using json = nlohmann::ordered_json;
+  json facts = json::array(), taken = json::array(), answers = json::array(), lead = json::array();
+  for (auto const& f : input.facts) facts.push_back({{"from", f.from}, {"to", f.to}, {"label", f.label}});
+  for (auto const& s : steps)
+    taken.push_back({{"layer", s.layer},
+                     {"from", s.from},
+                     {"middle", s.middle},
+                     {"to", s.to},
+                     {"weight", s.weight},
+                     {"depth", s.depth}});
+  for (auto const& [name, weight] : more.answers) answers.push_back({{"name", name}, {"weight", weight}});
+  if (!more.right.empty()) lead.push_back("The right answer: " + more.right);
+  json view{{"kind", "triangles"},
+            {"names", input.people},
+            {"facts", std::move(facts)},
+            {"from", input.from},
+            {"to", input.to},
+            {"answers", std::move(answers)},
+            {"attention", triad::programs::attention_view(more.weights, static_cast<int>(input.people.size()))},
+            {"steps", std::move(taken)}};
+  return {{"title", detail::name_of_person(input, input.to) + " is the " + input.answer + " of " +
+                        detail::name_of_person(input, input.from)},
+          {"lead", std::move(lead)},
+          {"views", json::array({std::move(view)})}};
+}
+
+}  // namespace graphs
