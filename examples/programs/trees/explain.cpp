@@ -17,6 +17,7 @@
 #include "shared/cli/outputs.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/processes/first_writes.hpp"
+#include "steps_page.hpp"
 #include "trained.hpp"
 
 namespace trees {
@@ -43,15 +44,20 @@ void explain_one(trained& model, program_options const& o, data_reader const& re
   auto const trace = model.net->traced(true).front();
   auto const e = explain_trace(model.numbered(given.source), trace, model.labels, positions, answer);
   triad::programs::say("{}", to_text(e));
+  std::string verdict;
   if (!given.target.empty())
-    triad::programs::say("{}\n", answer == symbols_of(model.numbered(given.target), positions)
-                                     ? std::string("the machine's answer is right")
-                                     : "the right tree is " + triad::to_text(given.target));
+    verdict = answer == symbols_of(model.numbered(given.target), positions)
+                  ? std::string("the machine's answer is right")
+                  : "the right tree is " + triad::to_text(given.target);
+  if (!verdict.empty()) triad::programs::say("{}\n", verdict);
   for (auto const& [path, content] : {std::pair(o.json, to_json(e)), {o.dot, to_dot(e)}, {o.svg, to_svg(e)}}) {
     if (path.empty()) continue;
     triad::programs::first_writes(path, content);
     triad::programs::say("{}\n", path);
   }
+  if (o.html.empty()) return;
+  triad::programs::write_page(o.html, steps_page(e, positions, model.labels, verdict));
+  triad::programs::say("{}\n", o.html);
 }
 
 void explain_part(trained& model, program_options const& o, data_reader const& read) {
@@ -91,10 +97,11 @@ std::string folder_of(std::string const& run) {
 std::string choices_of_run(std::string const& run) { return folder_of(run) + "/" + choices_name; }
 
 void explain_training(program_options const& o) {
-  bool const about_a_tree = !o.tree.empty() || o.row > 0 || !o.json.empty() || !o.dot.empty();
+  bool const about_a_tree = !o.tree.empty() || o.row > 0 || !o.json.empty() || !o.dot.empty() || !o.html.empty();
   if (about_a_tree || o.given.contains("split") || o.given.contains("threshold"))
     throw triad::data_error(
-        "--training is about a whole run: it goes without --tree, --split, --row, --threshold, --json and --dot");
+        "--training is about a whole run: it goes without --tree, --split, --row, --threshold, --json, --dot and "
+        "--html");
   triad::programs::expect_one_run(o.run);
   auto const path = choices_of_run(o.run);
   if (!std::filesystem::exists(path))
@@ -112,7 +119,8 @@ void explain_training(program_options const& o) {
 int explain(program_options& o, data_reader const& read) {
   std::vector<triad::programs::input_file> also_read;
   if (o.training) also_read.push_back({"the run's choices.jsonl", choices_of_run(o.run)});
-  triad::programs::expect_free(o, {{"--json", o.json}, {"--dot", o.dot}, {"--svg", o.svg}}, also_read);
+  triad::programs::expect_free(o, {{"--json", o.json}, {"--dot", o.dot}, {"--svg", o.svg}, {"--html", o.html}},
+                               also_read);
   if (o.training) {
     explain_training(o);
     return 0;
@@ -120,9 +128,10 @@ int explain(program_options& o, data_reader const& read) {
   triad::programs::expect_one_way(
       {{"--tree", !o.tree.empty()}, {"--split with --row", o.row > 0 || o.given.contains("split")}});
   bool const one = !o.tree.empty() || o.row > 0;
-  if (!one && !(o.json.empty() && o.dot.empty() && o.svg.empty()))
+  if (!one && !(o.json.empty() && o.dot.empty() && o.svg.empty() && o.html.empty()))
     throw triad::data_error(
-        "--json, --dot and --svg are about one tree: give it with --tree, or choose one with --split and --row");
+        "--json, --dot, --svg and --html are about one tree: give it with --tree, or choose one with --split and "
+        "--row");
   trained model(o, one ? 1 : 16);
   if (one)
     explain_one(model, o, read);
