@@ -17,6 +17,7 @@
 #include "triad/batches/dependency_loader.hpp"
 #include "triad/io/text/conllu.hpp"
 #include "triad/io/text/dictionary.hpp"
+#include "triad/train/attention_table.hpp"
 
 namespace dependencies {
 
@@ -117,6 +118,10 @@ class parser : public triad::programs::learner {
   virtual bool add(std::span<triad::attached_token const> sentence) = 0;
   /// Of each sentence of the batch.
   virtual std::vector<found_tree> const& infer() = 0;
+
+  /// After infer(): over which words an edge attends.  Without rows where the model has no triangles; one that
+  /// was made for inference alone keeps none.
+  virtual triad::attention_table<float> attention(triad::attention_place const& at) = 0;
 
   /// The model that the options describe, on a backend, which moves into it; for the backends' units.
   template <class Ex>

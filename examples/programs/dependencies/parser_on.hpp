@@ -81,6 +81,16 @@ class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>,
     return trees_;
   }
 
+  triad::attention_table<float> attention([[maybe_unused]] triad::attention_place const& at) override {
+    if constexpr (triad::shows_attention<Model, Ex>) {
+      auto in = loader_.upload().first;
+      in.pairs = {};
+      return trainer_.attention_of_last(in, at);
+    } else {
+      return {0, 0};
+    }
+  }
+
  private:
   static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
   static void plan_pairs(triad::arena& a, parser_room const& z) {

@@ -15,6 +15,7 @@
 #include "shared/data/json_lines.hpp"
 #include "shared/processes/first_writes.hpp"
 #include "shared/report/confusion.hpp"
+#include "shared/report/page.hpp"
 #include "shared/report/svg_arcs.hpp"
 #include "shared/report/table.hpp"
 #include "shared/run/permute.hpp"
@@ -23,16 +24,20 @@
 namespace dependencies {
 namespace {
 
-/// With room for sentences of up to `longest` words.
+/// With room for sentences of up to `longest` words; explaining: for one, of which everything is kept.
 triad::programs::trained<parser> trained_parser(options const& o, triad::checkpoint const& file, int longest,
-                                                triad::programs::room_advice const& advice = {}) {
-  return {
-      o, file,
-      [longest](vocabulary const& v, options const&) {
-        return parser_room{
-            v.words().size(), static_cast<index_t>(v.relations().size()), 500, std::min(longest, 24), longest, false};
-      },
-      advice};
+                                                triad::programs::room_advice const& advice = {},
+                                                bool explaining = false) {
+  return {o, file,
+          [=](vocabulary const& v, options const&) {
+            return parser_room{v.words().size(),
+                               static_cast<index_t>(v.relations().size()),
+                               explaining ? longest : 500,
+                               std::min(longest, 24),
+                               longest,
+                               explaining};
+          },
+          advice};
 }
 
 int evaluate(options const& o) {
@@ -155,13 +160,40 @@ std::string picture(conllu_sentence const& s, found_tree const& tree, vocabulary
   return to_svg(words);
 }
 
+/// The sentence with the probabilities of its heads and, of a model with triangles, over which words its edges attended.
+nlohmann::ordered_json page_of(parser& net, options const& shape, conllu_sentence const& s, found_tree const& tree,
+                               vocabulary const& v) {
+  using json = nlohmann::ordered_json;
+  auto const n = s.words.size();
+  json words = json::array(), heads = json::array();
+  for (std::size_t i = 0; i < n; ++i) {
+    auto const& relation = v.relations()[static_cast<std::size_t>(tree.relation[i])];
+    words.push_back({{"text", s.words[i].form},
+                     {"note", std::to_string(i + 1)},
+                     {"parent", tree.parent[i]},
+                     {"label", relation},
+                     {"labels", json::array({{{"name", relation}, {"weight", tree.sure[i]}}})}});
+    auto& row = heads.emplace_back(json::array());
+    for (std::size_t j = 0; j < n; ++j) row.push_back(triad::programs::thousandths(std::exp(tree.parents[i * n + j])));
+  }
+  json view{{"kind", "arcs"}, {"words", std::move(words)}, {"heads", std::move(heads)}};
+  auto const size = static_cast<int>(n);
+  if (shape.model == "edge-transformer" && shape.attention != triad::triangle_form::flat &&
+      size <= triad::programs::most_nodes_of_page)
+    view["attention"] = triad::programs::attention_view(
+        shape.layers, size, [&](int layer, int i, int j) { return net.attention({layer, 0, {i, j}}); });
+  std::string title;
+  for (auto const& word : s.words) title += (title.empty() ? "" : " ") + word.form;
+  return {{"title", title}, {"views", json::array({std::move(view)})}};
+}
+
 int explain(options const& o) {
   triad::programs::expect_plain_question(o.sentence);
   auto const given = triad::text::conllu_of(triad::text::words(o.sentence));
   if (given.words.empty()) throw triad::data_error("explain needs a sentence: --sentence \"Did M0 marry M1\"");
   triad::programs::expect_free_in_folder(o, {"tree.svg"});
   auto const n = given.words.size();
-  auto const model = trained_parser(o, triad::programs::open_run(o.run), static_cast<int>(n));
+  auto const model = trained_parser(o, triad::programs::open_run(o.run), static_cast<int>(n), {}, !o.html.empty());
   parse_all(
       *model.net, {checked(given, model.words, o)}, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
         auto const name = [&](std::size_t i, std::size_t parent) {
@@ -180,10 +212,14 @@ int explain(options const& o) {
                      fmt::format("{:.3f}", tree.sure[i]), likeliest});
         }
         fmt::print("{}", table.text());
-        if (o.out.empty()) return;
-        triad::programs::make_folder(o.out);
-        triad::programs::first_writes(o.out + "/tree.svg", picture(s, tree, model.words));
-        triad::programs::say("{}/tree.svg\n", o.out);
+        if (!o.out.empty()) {
+          triad::programs::make_folder(o.out);
+          triad::programs::first_writes(o.out + "/tree.svg", picture(s, tree, model.words));
+          triad::programs::say("{}/tree.svg\n", o.out);
+        }
+        if (o.html.empty()) return;
+        triad::programs::write_page(o.html, page_of(*model.net, model.options, s, tree, model.words));
+        triad::programs::say("{}\n", o.html);
       });
   return 0;
 }

@@ -16,6 +16,7 @@
 #include "shared/run/learner.hpp"
 #include "triad/batches/room_for.hpp"
 #include "triad/batches/sentence_loader.hpp"
+#include "triad/train/attention_table.hpp"
 
 namespace cogs {
 
@@ -142,6 +143,10 @@ class parser : public triad::programs::learner {
   virtual bool add(std::span<triad::labelled_token const> sentence) = 0;
   /// Of each sentence of the batch.
   virtual std::vector<parse> const& infer() = 0;
+
+  /// After infer(): over which words an edge attends.  Without rows where the model has no triangles; one that
+  /// was made for inference alone keeps none.
+  virtual triad::attention_table<float> attention(triad::attention_place const& at) = 0;
 
   /// The model that the options describe, on a backend, which moves into it; for the backends' units.
   template <class Ex>

@@ -140,6 +140,14 @@ class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>,
     return parses_;
   }
 
+  triad::attention_table<float> attention([[maybe_unused]] triad::attention_place const& at) override {
+    if constexpr (triad::shows_attention<Model, Ex>) {
+      return trainer_.attention_of_last(loader_.upload().first, at);
+    } else {
+      return {0, 0};
+    }
+  }
+
  private:
   triad::sentence_loader<Ex, float> loader_;
   double embedding_deviation_;

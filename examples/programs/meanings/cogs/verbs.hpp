@@ -11,17 +11,21 @@
 #include "shared/cli/say.hpp"
 #include "shared/cli/verbs.hpp"
 #include "shared/data/new_data.hpp"
+#include "shared/report/page.hpp"
 #include "shared/report/svg_arcs.hpp"
 #include "shared/run/permute.hpp"
 
 namespace cogs {
 
-/// With room for sentences of up to `longest` tokens.
+/// With room for sentences of up to `longest` tokens; explaining: for one, of which everything is kept.
 inline triad::programs::trained<parser> trained_parser(options const& o, triad::checkpoint const& file, int longest,
-                                                       triad::programs::room_advice const& advice = {}) {
+                                                       triad::programs::room_advice const& advice = {},
+                                                       bool explaining = false) {
   return {o, file,
-          [longest](vocabulary const& words, options const&) {
-            return parser_room{words.tokens.end(), words.labels(), 64, std::min(longest, 24), longest, longest, false};
+          [=](vocabulary const& words, options const&) {
+            return parser_room{
+                words.tokens.end(), words.labels(), explaining ? 1 : 64, std::min(longest, 24), longest, longest,
+                explaining};
           },
           advice};
 }
@@ -98,12 +102,44 @@ inline std::string picture(tagged_sentence const& s, parse const& p) {
   return triad::programs::to_svg(words);
 }
 
+/// The graph with the probabilities of its edges and, of a model with triangles, over which words they attended.
+inline nlohmann::ordered_json page_of(parser& net, options const& shape, tagged_sentence const& s, parse const& p) {
+  using json = nlohmann::ordered_json;
+  auto const n = s.tokens.size();
+  json words = json::array(), heads = json::array();
+  std::string title;
+  for (std::size_t i = 0; i < n; ++i) {
+    json facts = json::array();
+    for (auto const& [name, value] :
+         {std::pair("category", &s.category[i]), {"noun type", &s.noun_type[i]}, {"verb", &s.verb_name[i]}})
+      if (!value->empty()) facts.push_back(fmt::format("{}: {}", name, *value));
+    words.push_back({{"text", s.tokens[i]},
+                     {"note", s.category[i]},
+                     {"parent", s.parent[i]},
+                     {"label", s.parent[i] < 0 ? std::string() : s.role[i]},
+                     {"facts", std::move(facts)}});
+    auto& row = heads.emplace_back(json::array());
+    for (std::size_t j = 0; j < n; ++j) row.push_back(triad::programs::thousandths(probability(p, n, i, j)));
+    title += (i > 0 ? " " : "") + s.tokens[i];
+  }
+  json view{{"kind", "arcs"},
+            {"words", std::move(words)},
+            {"heads", std::move(heads)},
+            {"form", {{"title", "Logical form"}, {"text", form_of(s)}}}};
+  auto const size = static_cast<int>(n);
+  if (shape.model == "edge-transformer" && shape.attention != triad::triangle_form::flat &&
+      size <= triad::programs::most_nodes_of_page)
+    view["attention"] = triad::programs::attention_view(
+        shape.layers, size, [&](int layer, int i, int j) { return net.attention({layer, 0, {i, j}}); });
+  return {{"title", title}, {"views", json::array({std::move(view)})}};
+}
+
 inline int explain(options const& o) {
   tagged_sentence const given(words_of(o.sentence), "");
   if (given.tokens.empty())
     throw triad::data_error("explain needs a sentence: --sentence \"A rose was helped by a dog .\"");
   triad::programs::expect_free_in_folder(o, {"graph.svg"});
-  auto const model = trained_parser(o, triad::programs::open_run(o.run), given.size());
+  auto const model = trained_parser(o, triad::programs::open_run(o.run), given.size(), {}, !o.html.empty());
   parse_all(*model.net, {given}, model.words, [&](tagged_sentence const& s, parse const& p) {
     auto const graph = in_words(s, p, model.words, !o.argmax);
     auto const n = s.tokens.size();
@@ -117,10 +153,14 @@ inline int explain(options const& o) {
       fmt::print("\n");
     }
     triad::programs::say("{}\n", form_of(graph));
-    if (o.out.empty()) return;
-    triad::programs::make_folder(o.out);
-    triad::programs::first_writes(o.out + "/graph.svg", picture(graph, p));
-    triad::programs::say("{}/graph.svg\n", o.out);
+    if (!o.out.empty()) {
+      triad::programs::make_folder(o.out);
+      triad::programs::first_writes(o.out + "/graph.svg", picture(graph, p));
+      triad::programs::say("{}/graph.svg\n", o.out);
+    }
+    if (o.html.empty()) return;
+    triad::programs::write_page(o.html, page_of(*model.net, model.options, graph, p));
+    triad::programs::say("{}\n", o.html);
   });
   return 0;
 }
