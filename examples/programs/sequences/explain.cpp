@@ -3,8 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
+#include "layers_page.hpp"
 #include "program.hpp"
 #include "shared/cli/outputs.hpp"
 #include "shared/cli/say.hpp"
@@ -18,8 +20,6 @@ namespace sequences {
 namespace {
 
 using reads = std::vector<std::vector<double>>;
-
-std::string layer_name(std::size_t layer) { return layer == 0 ? "embedding" : "layer " + std::to_string(layer); }
 
 std::string table_of(std::string const& side, reads const& weights) {
   std::vector<std::string> header{side};
@@ -49,6 +49,26 @@ std::string csv_of(std::string const& side, reads const& weights) {
       text += side + "," + std::to_string(i + 1) + "," + std::to_string(j) + "," +
               fmt::format("{:.6f}", weights[i][j]) + "\n";
   return text;
+}
+
+/// The words of the rows of one side: of the tokens, and of the end.
+std::vector<std::string> words_of_rows(language const& words, std::vector<index_t> const& tokens) {
+  std::vector<std::string> all;
+  for (auto const token : tokens) all.push_back(words.decode({token}));
+  all.push_back("</s>");
+  return all;
+}
+
+/// The first pair that is no longer than a page has room for, or the shortest.
+std::size_t pair_of_page(std::vector<coded_pair> const& pairs) {
+  constexpr std::size_t most = 60;
+  std::size_t shortest = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    auto const length = [&](std::size_t at) { return std::max(pairs[at].source.size(), pairs[at].target.size()); };
+    if (length(i) <= most) return i;
+    if (length(i) < length(shortest)) shortest = i;
+  }
+  return shortest;
 }
 
 }  // namespace
@@ -85,9 +105,21 @@ int explain(options const& o, program const& p) {
     csv += csv_of(side, *values);
     if (!o.out.empty()) triad::programs::write_svg(o.out + "/" + side + ".svg", map_of(side, *values));
   }
-  if (o.out.empty()) return 0;
-  triad::programs::first_writes(o.out + "/layers.csv", csv);
-  triad::programs::say("layers.csv and a picture of each side are in {}\n", o.out);
+  if (!o.out.empty()) {
+    triad::programs::first_writes(o.out + "/layers.csv", csv);
+    triad::programs::say("layers.csv and a picture of each side are in {}\n", o.out);
+  }
+  if (o.html.empty()) return 0;
+  auto const at = pair_of_page(pairs);
+  auto const& pair = pairs[at];
+  model.net->clear();
+  model.net->add(pair.source, pair.target);
+  (void)model.net->read_weights();
+  triad::programs::write_page(
+      o.html, layers_page(weights, pairs.size(),
+                          {chosen[at].source, chosen[at].target, words_of_rows(model.words.source, pair.source),
+                           words_of_rows(model.words.target, pair.target), model.net->reads()}));
+  triad::programs::say("a page is in {}\n", o.html);
   return 0;
 }
 

@@ -42,6 +42,12 @@ struct layer_weights {
   std::vector<std::vector<double>> encoder, decoder;
 };
 
+/// The same of every token and head of a batch: of layer k (tokens, heads, k), and nothing of a layer that does not look
+/// back.
+struct layer_reads {
+  std::vector<std::vector<float>> encoder, decoder;
+};
+
 /// What a model is made for: to learn, to translate, or to be asked what its layers read.
 enum class use { learning, translating, explaining };
 
@@ -82,6 +88,7 @@ struct translator_options {
 struct vocabulary;
 
 inline auto tied_parts(layer_weights& w) { return std::tie(w.encoder, w.decoder); }
+inline auto tied_parts(layer_reads& r) { return std::tie(r.encoder, r.decoder); }
 
 class translator : public triad::programs::learner {
  public:
@@ -104,6 +111,8 @@ class translator : public triad::programs::learner {
   virtual std::vector<std::vector<hypothesis>> const& translate(search const& how) = 0;
   /// Mean over tokens and heads of the batch.
   virtual layer_weights read_weights() = 0;
+  /// The same of each, after read_weights().
+  virtual layer_reads reads() = 0;
 
   /// The model that the options describe, on a backend, which moves into it; for the backends' units.
   template <class Ex>

@@ -127,6 +127,14 @@ class translator_on final : public triad::programs::learner_on<translator_on<Mod
     if constexpr (requires(Model const& m) { m.encoder.fused; }) return fuse_weights();
     return {};
   }
+  layer_reads reads() override {
+    if constexpr (requires(Model const& m) { m.encoder.fused; }) {
+      auto const kept = trainer_.saved(loader_.upload().first.dims());
+      auto const& m = trainer_.model();
+      return {reads_of(m.encoder, kept.encoder), reads_of(m.decoder, kept.decoder)};
+    }
+    return {};
+  }
 
  private:
   using decoder_type = typename parts::template decoder<Ex>;
@@ -163,17 +171,27 @@ class translator_on final : public triad::programs::learner_on<translator_on<Mod
     return copy;
   }
 
+  template <class Stack>
+  std::vector<std::vector<float>> reads_of(Stack const& stack, typename Stack::saved const& kept) const {
+    std::vector<std::vector<float>> all;
+    for (index_t k = 0; k < stack.count && stack.fused != 0; ++k) {
+      auto& values = all.emplace_back();
+      if ((stack.fused >> k & 1) == 0) continue;
+      auto const weights = kept.at(k).fuse.branch.weights;  // (rows, heads (k + 1))
+      values = host(weights.data_handle(), static_cast<index_t>(weights.size()));
+    }
+    return all;
+  }
+
   /// Layers without fuse-attention read the one below alone; of a stack without any, nothing.
   template <class Stack>
   std::vector<std::vector<double>> weights_of(Stack const& stack, typename Stack::saved const& kept) const {
     std::vector<std::vector<double>> all;
-    for (index_t k = 0; k < stack.count && stack.fused != 0; ++k) {
-      std::vector<double> mean(static_cast<std::size_t>(k + 1), 0);
-      if ((stack.fused >> k & 1) == 0) {
+    for (auto const& values : reads_of(stack, kept)) {
+      std::vector<double> mean(all.size() + 1, 0);
+      if (values.empty()) {
         mean.back() = 1;
       } else {
-        auto const weights = kept.at(k).fuse.branch.weights;  // (rows, heads (k + 1))
-        auto const values = host(weights.data_handle(), static_cast<index_t>(weights.size()));
         for (std::size_t i = 0; i < values.size(); ++i) mean[i % mean.size()] += static_cast<double>(values[i]);
         for (auto& m : mean) m *= static_cast<double>(mean.size()) / static_cast<double>(values.size());
       }

@@ -1,0 +1,112 @@
+// How much each layer reads from each earlier one as a page: means over many pairs, and word by word of one pair.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "shared/report/page.hpp"
+#include "translator.hpp"
+
+namespace sequences {
+
+/// One pair of a page, word by word.
+struct read_pair {
+  std::string source, target;
+  std::vector<std::string> source_words, target_words;  // the rows of either side
+  layer_reads reads;
+};
+
+inline std::string layer_name(std::size_t layer) { return layer == 0 ? "embedding" : "layer " + std::to_string(layer); }
+
+namespace detail {
+
+inline nlohmann::ordered_json names_of_layers(std::size_t first, std::size_t end) {
+  auto names = nlohmann::ordered_json::array();
+  for (auto k = first; k < end; ++k) names.push_back(layer_name(k));
+  return names;
+}
+
+/// A map of the whole side: layers and what they read from.
+inline nlohmann::ordered_json map_of_side(std::string const& side, std::vector<std::vector<double>> const& weights) {
+  auto rows = nlohmann::ordered_json::array();
+  for (auto const& weights_of_layer : weights) {
+    auto row = nlohmann::ordered_json(weights_of_layer);
+    while (row.size() < weights.size()) row.push_back(nullptr);
+    rows.push_back(std::move(row));
+  }
+  auto const layers = weights.size();
+  return {{"kind", "maps"},
+          {"title", side},
+          {"row", "layer"},
+          {"column", "reads from"},
+          {"step", "map"},
+          {"says", "Of its attention to earlier layers, each of them gets"},
+          {"maps", nlohmann::ordered_json::array({{{"name", "mean"},
+                                                   {"rows", names_of_layers(1, layers + 1)},
+                                                   {"columns", names_of_layers(0, layers)},
+                                                   {"choices", {{{"name", "mean of heads"}, {"values", rows}}}}}})}};
+}
+
+/// Of each layer that looks back a map of words and layers, by head and their mean.
+inline nlohmann::ordered_json map_of_words(std::string const& side, std::string const& row,
+                                           std::vector<std::string> const& words,
+                                           std::vector<std::vector<float>> const& reads) {
+  auto maps = nlohmann::ordered_json::array();
+  for (std::size_t k = 0; k < reads.size(); ++k) {
+    auto const& values = reads[k];  // (words, heads, k + 1)
+    auto const sources = k + 1, heads = values.size() / (words.size() * sources);
+    if (values.empty()) continue;
+    auto choices = nlohmann::ordered_json::array();
+    for (std::size_t h = 0; h <= heads; ++h) {  // the mean of all, then each
+      auto rows = nlohmann::ordered_json::array();
+      for (std::size_t w = 0; w < words.size(); ++w) {
+        auto& cells = rows.emplace_back(nlohmann::ordered_json::array());
+        for (std::size_t j = 0; j < sources; ++j) {
+          double sum = 0;
+          for (std::size_t one = h > 0 ? h - 1 : 0; one < (h > 0 ? h : heads); ++one)
+            sum += static_cast<double>(values[(w * heads + one) * sources + j]);
+          cells.push_back(triad::programs::thousandths(sum / (h > 0 ? 1 : static_cast<double>(heads))) / 1000.0);
+        }
+      }
+      choices.push_back({{"name", h > 0 ? fmt::format("head {}", h) : fmt::format("mean of {} heads", heads)},
+                         {"values", std::move(rows)}});
+    }
+    maps.push_back({{"name", layer_name(k + 1)},
+                    {"rows", words},
+                    {"columns", names_of_layers(0, sources)},
+                    {"choices", std::move(choices)}});
+  }
+  return {{"kind", "maps"},
+          {"title", side + ", word by word"},
+          {"row", row},
+          {"column", "reads from"},
+          {"step", "layer"},
+          {"initial", maps.empty() ? 0 : maps.size() - 1},
+          {"says", "Of its attention to earlier layers, each of them gets"},
+          {"maps", std::move(maps)}};
+}
+
+}  // namespace detail
+
+inline nlohmann::ordered_json layers_page(layer_weights const& weights, std::size_t pairs, read_pair const& one) {
+  auto views = nlohmann::ordered_json::array();
+  if (!weights.encoder.empty()) views.push_back(detail::map_of_side("Encoder", weights.encoder));
+  if (!weights.decoder.empty()) views.push_back(detail::map_of_side("Decoder", weights.decoder));
+  auto const add_words = [&](nlohmann::ordered_json view) {
+    if (!view["maps"].empty()) views.push_back(std::move(view));
+  };
+  add_words(detail::map_of_words("Encoder", "word", one.source_words, one.reads.encoder));
+  add_words(detail::map_of_words("Decoder", "word that is written", one.target_words, one.reads.decoder));
+  return {{"title", "What each layer reads from earlier ones"},
+          {"lead",
+           {fmt::format("Encoder, decoder: mean over tokens and heads of {} pairs.", pairs),
+            "Word by word: " + one.source + " \u2192 " + one.target}},
+          {"views", std::move(views)}};
+}
+
+}  // namespace sequences
