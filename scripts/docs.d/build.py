@@ -261,6 +261,8 @@ def link_names(text, page, reference):
         folder = inner.removeprefix("include/triad/").rstrip("/") if inner.startswith("include/triad/") else None
         bare = inner.removesuffix("()").removeprefix("triad::")
         known = reference.names.get(bare) if not own and ("_" in bare or inner.endswith("()")) else None
+        if known and "_" not in bare and reference.is_backends(known[0]):  # size() of a kernel's part is not what is meant
+            known = None
         if header:
             return f'<a href="{to(reference.page_of(header))}">{code}</a>'
         if folder in reference.folders:

@@ -123,6 +123,8 @@ class Reference:
                 return f"[{code}]({self.link(page, self.page_of(header))})" if header else code
             bare = m["name"].removesuffix("()").removeprefix("triad::")
             known = self.names.get(bare)
+            if known and "_" not in bare and self.is_backends(known[0]) and not self.is_backends(page):
+                known = None  # size() of a kernel's part is not what is meant
             return f"[`{m['name']}`]({self.link(page, *known[:2])})" if known else f"`{m['name']}`"
 
         out, at = [], 0
