@@ -69,7 +69,7 @@ struct feed_forward {
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, output y,
                epilogue<T> const& after = {}) const {
-    auto const drop = c.child(0).dropout(dropout);
+    auto const drop = hidden_dropout(c);
     if (between == activation::relu) {
       inner.forward(ex, c, w.inner, x, {}, s.hidden, {.relu = true, .dropout = drop});
     } else {
@@ -89,14 +89,18 @@ struct feed_forward {
     epilogue<T> gate;
     if (between == activation::relu) {
       gate.gate = as_matrix(read_only(s.hidden));
-      gate.gate_scale = T(c.dropout(dropout).scale());
+      gate.gate_scale = T(hidden_dropout(c).scale());
     } else {
-      gate.dropout = c.child(0).dropout(dropout);
+      gate.dropout = hidden_dropout(c);
     }
     outer.backward(ex, c, w.outer, s.hidden, {}, dy, dz, gradient.outer, gate);
     if (between == activation::gelu) transform(ex, gelu_grad{}, s.before, dz, dz);
     inner.backward(ex, c, w.inner, x, {}, dz, dx, gradient.inner, after);
   }
+
+ private:
+  /// Which hidden units are dropped: forward and backward draw the same.
+  dropout_mask hidden_dropout(call const& c) const { return c.child(0).dropout(dropout); }
 };
 
 }  // namespace triad
