@@ -46,7 +46,7 @@ TEST_CASE("a text that names no backend is told with those that there are") {
     CHECK_THROWS_WITH(told(text), contains("is not in this program, which has") &&
                                       contains("cpu, cpu:THREADS, reference, device, device:NUMBER"));
   for (char const* text : {"cpu:", "cpu:two", "cpu:-1", "cpu:1 ", "cpu:99999999999", "cpu:2:3"})
-    CHECK_THROWS_WITH(told(text), contains("expected a number of 0 or more behind the colon"));
+    CHECK_THROWS_WITH(told(text), contains("expected a number of 0 or more after the colon"));
   CHECK_THROWS_WITH(told("reference:1"), contains("reference takes no number"));
   CHECK_THROWS_AS(told("cuda"), data_error);
 }

@@ -11,7 +11,7 @@
 
 namespace triad {
 
-/// Memory of a backend, and beside it the same on the host, where a batch is laid out.
+/// Memory of a backend, and as much on the host, where a batch is laid out.
 template <backend Ex>
 class batch_upload {
  public:

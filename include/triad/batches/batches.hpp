@@ -46,7 +46,7 @@ struct batch_and_answers {
   Answers targets;
 };
 
-/// upload() of any loader, with what is right beside it.  padded: upload_padded(), of a loader that has it.
+/// upload() of any loader, with its targets.  padded: upload_padded(), where the loader has it.
 template <loader Loader>
 auto upload_both(Loader& batch, bool padded = false) {
   auto const upload = [&] {

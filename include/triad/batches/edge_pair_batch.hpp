@@ -2,7 +2,7 @@
 // with its target.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole graph of a pair has the source's nodes first and the target's behind them; all its edges are there, so that
+// The whole graph of a pair has the source's nodes first and then the target's, with all edges, so that
 // a pair of s and t tokens has s^2 rows in the encoder and (s + t)^2 in the decoder.
 #pragma once
 
@@ -23,7 +23,7 @@ struct edge_pair_dims {
   index_t targets = 0;  // tokens of all targets
 };
 
-/// The dims of one pair whose sequences have so many tokens, `begin` and `end` among them.
+/// The dims of one pair whose sequences have this number of tokens, including `begin` and `end`.
 constexpr edge_pair_dims edge_pair_dims_of(index_t source_tokens, index_t target_tokens) {
   return {1, dims_of(source_tokens), dims_of(source_tokens + target_tokens), target_tokens};
 }
@@ -78,7 +78,7 @@ struct edge_pair_batch {
   token_sequences<T> source;               // graphs of sources; relation: their edges' rows of the table
   token_sequences<T> whole;                // graphs of both; relation: as pair_edges_input has it; self is not read
   vec<index_t const> sources{nullptr, 0};  // (b) how many nodes of each whole graph are of the source; or (0)
-  vec<index_t const> target_token{nullptr, 0};  // (targets) each target shifted right behind `begin`
+  vec<index_t const> target_token{nullptr, 0};  // (targets) each target shifted right, after `begin`
   vec<index_t const> target_self{nullptr, 0};   // (targets) the row of a target's own edge (i, i) in the whole graph
   vec<index_t const> wanted{nullptr, 0};        // (targets) the row of the edge that the readout sees
   vec<index_t const> origin{nullptr, 0};        // (rows of the whole) as pair_edges_input has it

@@ -82,7 +82,7 @@ class edge_pair_loader {
     targets_ = 0;
   }
 
-  /// Whether a pair of so many tokens, without their ends, can be added.
+  /// Whether a pair with this number of tokens, without their ends, can be added.
   bool has_room(index_t source_length, index_t target_length) const {
     return source_length >= 0 && source_length < capacity_.whole.max_nodes && target_length >= 0 &&
            target_length < capacity_.whole.max_nodes && source_length + target_length < most_nodes &&
@@ -180,7 +180,7 @@ class edge_pair_loader {
     return upload_bytes(edge_pair_batch<T>::measured(z, 0), edge_pair_batch<T>::measured_answers(z));
   }
 
-  /// Both graphs of a pair with so many tokens of the target, and all of them but the target's tokens.
+  /// Both graphs of a pair whose target has this number of tokens, all but the tokens of the target.
   void add_graphs(std::span<index_t const> source, index_t t) {
     index_t const s = count(source) + 1;
     auto const of_source = source_.add(s), all = whole_.add(s + t);

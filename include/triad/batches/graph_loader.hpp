@@ -42,7 +42,7 @@ struct further_question {
   index_t answer = -1;  // -1: not known
 };
 
-/// A graph as a program has it, and what is asked about it: views of data that somebody else owns.
+/// A graph and the question about it: views of data that the caller owns.
 struct graph_question {
   index_t nodes = 0;
   std::span<labelled_edge const> edges{};
@@ -70,7 +70,7 @@ class graph_loader {
   }
 
   void clear() { graphs_.clear(); }
-  /// Of n nodes, about which so many further questions are asked.
+  /// For a graph of n nodes with this number of further questions.
   bool has_room(index_t n, index_t further = 0) const { return graphs_.has_room(n, further); }
   /// What all further questions of a batch together weigh in its loss, as batches/graph_queries.hpp says; 1 at first.
   void further_weight(double weight) {
@@ -96,7 +96,7 @@ class graph_loader {
     return labels;
   }
 
-  /// One more question about the graph that was added last, behind that of every graph of the batch.
+  /// One more question about the graph that was added last; it comes after the questions of all graphs of the batch.
   void ask(further_question const& q) {
     TRIAD_EXPECTS(graphs_.has_room_to_ask(), "graph_loader: another question after " + std::to_string(dims().further) +
                                                  " further ones of " + std::to_string(dims().graphs) +
@@ -204,7 +204,7 @@ class graph_loader {
   static std::size_t bytes(graph_dims const& d) {
     return upload_bytes(graph_queries::measured(d), vec<index_t const>(nullptr, d.questions()));
   }
-  /// Further questions stand behind those of the graphs.
+  /// Further questions come after those of the graphs.
   void join_further() {
     auto const b = static_cast<std::ptrdiff_t>(dims().graphs), f = static_cast<std::ptrdiff_t>(dims().further);
     if (f == 0) return;

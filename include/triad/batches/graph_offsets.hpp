@@ -35,7 +35,7 @@ class graph_offsets {
                      {"further", capacity.further}});
     reserve(capacity.graphs);
   }
-  /// With room for what pads a batch, where the backend replays.  graphs: for so many in all, at least.
+  /// With room for what pads a batch, where the backend replays.  graphs: room for at least this number in all.
   template <backend Ex>
   static graph_offsets padded_for(graph_dims const& capacity, index_t graphs = 0, graph_words const& words = {}) {
     graph_offsets all(capacity, words);
@@ -48,7 +48,7 @@ class graph_offsets {
 
   void clear() { dims_ = {}; }
   graph_dims const& dims() const { return dims_; }
-  /// Of n nodes, with so many questions beyond one.
+  /// For a graph of n nodes with this number of questions beyond one.
   bool has_room(index_t n, index_t further = 0) const {
     if (n < 1 || n > capacity_.max_nodes || n > most_nodes) return false;  // n^3 is an index
     if (further < 0 || further > capacity_.further) return false;
@@ -65,7 +65,7 @@ class graph_offsets {
     expect_room(n);
     return append(n);
   }
-  /// A contract_violation where one more, with so many questions beyond one, has no room.
+  /// A contract_violation where one more, with this number of questions beyond one, has no room.
   void expect_room(index_t n, index_t further = 0) const {
     TRIAD_EXPECTS(has_room(n, further),
                   detail::no_room(words_.loader,
@@ -75,7 +75,7 @@ class graph_offsets {
   }
 
   /// Fills the batch up to a shape that others have, until take_back(): add(n, dims before it) for each graph of n
-  /// nodes behind the others, of which the first has some and the last may have none.  Where the backend does not
+  /// nodes after the others, of which the first has some and the last may have none.  Where the backend does not
   /// replay, or no shape is near, nothing is added.
   /// Returns whether it was filled up.
   template <class Add>
@@ -85,7 +85,7 @@ class graph_offsets {
     dims_ = padding_->dims();
     return true;
   }
-  /// One more graph of n nodes, or of none, beside another batch's padding; returns the dims before it.
+  /// One more graph of n nodes, or of none, as padding of another batch has it; returns the dims before it.
   graph_dims add_padding(index_t n) { return append(n); }
 
   /// What was added since the dims were these.

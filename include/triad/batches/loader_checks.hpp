@@ -13,7 +13,7 @@
 
 namespace triad {
 
-/// Refuses a loader's capacity in which a count is negative; sums of more than so many would be too large for an index.
+/// Refuses a loader's capacity in which a count is negative; larger counts would make sums too large for an index.
 inline void expect_capacity(std::initializer_list<named_size> counts) {
   constexpr index_t most = index_t{1} << 60;
   for (auto const& c : counts)

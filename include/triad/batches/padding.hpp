@@ -3,14 +3,15 @@
 //
 // What is recorded has the sizes that it was recorded with, and shuffled batches of ragged data hardly ever have the
 // same ones again.  So edges and nodes are rounded up to buckets a twelfth apart at most (8 below 96), and the
-// difference is made up of graphs that nobody asks about:
+// difference is filled with graphs without a question:
 //
 //   sum of m = nodes that are missing,  sum of m^2 = edges that are missing      over the sizes m of these graphs
 //
 // Each row then belongs to a graph.  An added graph is computed as any other, its numbers are finite, no other graph
-// sees it, and since its loss is asked for nowhere its gradients are zeros, which change no sum.  It comes behind the
+// sees it, and since it has no loss its gradients are zeros, which change no sum.  It comes after the
 // batch, so that dropout draws for the batch what it draws without it, but in attention over sequences, which numbers
-// its elements by the sizes of the whole batch, and for further questions, whose rows come behind the added graphs'.
+// its elements by the sizes of the whole batch, and for further questions, whose rows come after those of the added
+// graphs.
 //
 // The shape follows from the batch and the capacity alone: a run that is resumed has the shapes of one that was not.
 #pragma once
@@ -103,8 +104,8 @@ class graph_padding {
   /// Kernels are chosen by the largest graph up to 16 nodes, and cover larger ones in tiles.
   static constexpr index_t longest_of(index_t n) { return n <= 6 ? 6 : (n + 15) / 16 * 16; }
 
-  /// Appends sizes of at most `graphs` graphs of at most `largest` nodes that have so many nodes and edges in all; or
-  /// nothing, and false.  Goes back where it took too large a graph; rarely over a thousand steps.
+  /// Appends sizes of at most `graphs` graphs of at most `largest` nodes that have this number of nodes and edges in
+  /// all; or nothing, and false.  Goes back where it took too large a graph; rarely over a thousand steps.
   bool cut(index_t nodes, index_t rows, index_t graphs, index_t largest) {
     if (nodes == 0) return rows == 0;
     // Between graphs of about one size, as many as may be, and graphs of the largest size.
@@ -127,7 +128,7 @@ class graph_padding {
   int steps_ = 0;
 };
 
-/// pad(), which adds to a batch what nobody asks about; upload(), whose batch is returned; then take_back(), which
+/// pad(), which adds graphs without a question; upload(), whose batch is returned; then take_back(), which
 /// takes away what was added, also where one of both throws.
 template <class Pad, class Upload, class TakeBack>
 auto upload_with(Pad&& pad, Upload&& upload, TakeBack&& take_back) {

@@ -16,7 +16,7 @@ struct pair_dims {
   index_t longest_source = 0, longest_target = 0;  // no sequence has more tokens
 };
 
-/// The dims of one pair whose sequences have so many tokens, `begin` and `end` among them.
+/// The dims of one pair whose sequences have this number of tokens, including `begin` and `end`.
 constexpr pair_dims dims_of(index_t source_tokens, index_t target_tokens) {
   return {1, source_tokens, target_tokens, source_tokens, target_tokens};
 }
@@ -55,10 +55,10 @@ struct pair_batch {
   sequence_batch source, target;                                             // of tokens; one of each a pair
   vec<index_t const> source_token{nullptr, 0}, source_position{nullptr, 0};  // (source rows); position: a row of waves
   vec<index_t const> target_token{nullptr, 0},
-      target_position{nullptr, 0};  // (target rows) each target shifted right behind `begin`
+      target_position{nullptr, 0};  // (target rows) each target shifted right, after `begin`
   tensor<T const, dyn, dyn> waves;  // (positions, d) half_waves
   vec<std::uint8_t const> source_masked{nullptr, 0},
-      target_masked{nullptr, 0};  // (rows) 1: padding, nobody looks at it; or (0)
+      target_masked{nullptr, 0};  // (rows) 1: padding, a masked key; or (0)
 
   pair_dims const& dims() const { return sizes; }
 

@@ -46,7 +46,7 @@ class pair_loader {
 
   void clear() { dims_ = {}; }
 
-  /// Whether a pair of so many tokens, without their ends, can be added.
+  /// Whether a pair with this number of tokens, without their ends, can be added.
   bool has_room(index_t source_length, index_t target_length) const {
     return source_length >= 0 && source_length < capacity_.longest_source && target_length >= 0 &&
            target_length < capacity_.longest_target &&

@@ -26,12 +26,12 @@ struct tree_batch {
   vec<index_t const> symbols;         // (batch N) 0: nothing
   tensor<T const, dyn, dyn> fillers;  // (v, f), row 0 zero
   tree_support support{};             // of the positions, by slot
-  index_t const* bounds =
-      nullptr;  // on the host: positions from bounds[k] on are empty in slot k; or null: none is known to be
+  /// On the host: positions from bounds[k] on are empty in slot k; null: none is known to be empty.
+  index_t const* bounds = nullptr;
   vec<index_t const> sample;       // (batch) 0, 1, 2 ...
   vec<index_t const> zero;         // (batch) 0
   vec<index_t const> size, first;  // (steps batch) step k: tokens_at(k) of each sample, and where they begin
-  bool empty_tree = false;         // an argument may be it: it has a token, behind those of the trees
+  bool empty_tree = false;         // an argument may be it: it has a token, after those of the trees
 
   // Gumbel-softmax, of operations, of arguments or of both: noise that is added to the logits, or none, and the
   // temperature that they are then divided by.

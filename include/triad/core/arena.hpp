@@ -1,4 +1,4 @@
-// A bump allocator over memory somebody else owns.  On a null base it only measures, through the same code.
+// A bump allocator over memory that the caller owns.  On a null base it only measures, through the same code.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -29,7 +29,7 @@ struct workspace {
   std::size_t bytes = 0;
 };
 
-/// Bytes from the beginning of a view of so many bytes to that of the next.
+/// Bytes from the beginning of a view of `bytes` bytes to that of the next.
 constexpr std::size_t arena_stride(std::size_t bytes) {
   return (bytes + arena_slack + arena_alignment - 1) / arena_alignment * arena_alignment;
 }
@@ -71,7 +71,7 @@ class arena {
 
   workspace make_workspace(std::size_t bytes) { return {take(bytes), bytes}; }
 
-  /// The next `count` pieces of so many bytes, as an arena of its own: what is planned again and again from one place.
+  /// The next `count` pieces of `bytes` bytes as an arena of their own, which is planned again from its beginning.
   arena cut(std::size_t bytes, index_t count = 1) {
     auto const all = product(bytes, count);
     auto* const begin = take_aligned(all);

@@ -73,7 +73,7 @@ void on_host([[maybe_unused]] Ex& ex, Loop&& loop) {
   if constexpr (executes<Ex>) loop();
 }
 
-/// The backend whose workspace sizes count.
+/// Unwraps measuring<Ex>: the backend whose workspace sizes count.
 template <class Ex>
 constexpr Ex& planning(Ex& ex) {
   return ex;
@@ -83,7 +83,7 @@ constexpr Ex& planning(measuring<Ex>& ex) {
   return *ex.real;
 }
 
-/// Runs run(ws) with a workspace of so many bytes of the scratch memory, and gives them back.  Where memory is only
+/// Runs run(ws) with a workspace of `bytes` bytes of the scratch memory, and gives them back.  Where memory is only
 /// measured the bytes are counted, and run is not compiled: it takes `auto`.
 template <class Ex, class Run>
 void with_workspace(Ex&, arena& scratch, std::size_t bytes, Run&& run) {

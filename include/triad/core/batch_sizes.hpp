@@ -1,7 +1,7 @@
 // The sizes of a batch: read from it, put into words, and compared with what memory was planned for.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A struct of sizes names its counts in a function beside it.  Messages and batches/room_for.hpp follow from it:
+// A struct of sizes names its counts in a function next to it.  Messages and batches/room_for.hpp follow from it:
 //
 //   template <class F>
 //   constexpr void each_count(my_dims& d, F&& f) {
@@ -10,7 +10,7 @@
 //     f.maybe(d.further, "further questions");  one that adds up, and that few batches have
 //   }
 //
-// What has no words is told in no message.
+// A count without words appears in no message.
 #pragma once
 
 #include <string>

@@ -9,8 +9,8 @@
 //     f.value(temperature);      a number that a pass depends on and that is in no view
 //   }
 //
-// A view that is not listed has no rows in without_memory(batch), so that whoever reads it is found when memory is
-// measured.  A forgotten `maybe` or `value` is not found.
+// A view that `each()` omits is empty during measuring, so code that reads it fails there.  A missing `maybe` or
+// `value` goes unnoticed.
 #pragma once
 
 #include "triad/core/arena.hpp"
@@ -19,7 +19,7 @@
 namespace triad {
 
 namespace detail {
-/// Whoever asks for what a loader fills alone.
+/// Base of visitors that skip tables, optional views and numbers.
 struct only_filled_views {
   template <class View>
   void table(View const&) const {}

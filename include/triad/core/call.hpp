@@ -8,7 +8,7 @@
 
 namespace triad {
 
-/// Where a call's scratch memory is; a layer that is given none says so.
+/// A checked pointer to an arena: dereferencing null throws.
 class scratch_place {
  public:
   constexpr scratch_place(arena* place = nullptr) : place_(place) {}

@@ -21,7 +21,7 @@ struct data_error : std::runtime_error {
   }
 };
 
-/// Thrown where a run has not gone as training must; the message says where, and what to try.
+/// Thrown where training failed; the message says where, and what to try.
 struct training_failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

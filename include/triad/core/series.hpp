@@ -1,4 +1,4 @@
-// Pieces of memory planned alike, one behind the other.
+// Pieces of memory planned alike, one after the other.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -36,7 +36,7 @@ struct series {
   }
 };
 
-/// Pieces 0 to count - 1 in so many slots.
+/// Pieces 0 to count - 1, in `slots` slots.
 template <class Plan>
 series<Plan> plan_series(arena& place, Plan plan, index_t count, index_t slots) {
   series<Plan> s{plan, {}, 0, slots};

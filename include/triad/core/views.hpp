@@ -10,7 +10,7 @@
 
 namespace triad {
 
-/// A matrix over memory that somebody else owns; strides in elements, positive: a row stride of 0 counts as 1.
+/// A matrix over memory that the caller owns; strides in elements, positive: a row stride of 0 counts as 1.
 template <class T>
 constexpr matrix<T> make_matrix(T* data, index_t rows, index_t columns, index_t row_stride, index_t column_stride = 1) {
   using mapping = typename matrix<T>::mapping_type;
@@ -61,7 +61,7 @@ constexpr tensor<T, dyn, dyn> as_column(vec<T> v) {
   return tensor<T, dyn, dyn>(v.data_handle(), v.extent(0), index_t{1});
 }
 
-/// The first numbers of a contiguous view as rows of so many columns, which may be static.
+/// The first numbers of a contiguous view as a matrix of `columns` columns, which may be static.
 template <index_t Columns = dyn, class View>
 constexpr tensor<typename View::element_type, dyn, Columns> reshape(View v, index_t rows, index_t columns) {
   TRIAD_EXPECTS(rows >= 0 && columns >= 0 && rows * columns <= static_cast<index_t>(v.size()),
@@ -87,7 +87,7 @@ constexpr const_view<View> read_only(View v) {
   return const_view<View>(v);
 }
 
-/// The k-th of the views that a contiguous view holds one behind the other: of (l, rows, d) a view (rows, d), with the
+/// The k-th of the views that a contiguous view holds one after the other: of (l, rows, d) a view (rows, d), with the
 /// static extents of v.  Of a view without memory, as it is while an arena measures, one without memory.
 template <class T, std::size_t First, std::size_t... Rest>
 constexpr auto slice(
@@ -123,7 +123,7 @@ constexpr matrix<typename View::element_type> transposed(View v) {
 }
 
 namespace detail {
-/// Whether [first, first + count) lies in a range of so many; no sum that could overflow.
+/// Whether [first, first + count) lies in [0, all); computes no sum that could overflow.
 constexpr bool lies_within(index_t first, index_t count, index_t all) {
   return first >= 0 && count >= 0 && first <= all && count <= all - first;
 }

@@ -21,7 +21,7 @@
 
 namespace triad {
 
-/// What a text says: a name, and a number behind a colon; of "cpu:2" cpu and 2.
+/// What a text says: a name, and a number after a colon; of "cpu:2" cpu and 2.
 struct backend_text {
   std::string_view name;
   int number = -1;  // -1: none was given
@@ -35,7 +35,7 @@ struct backend_text {
     auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), parsed.number);
     if (error != std::errc() || end != digits.data() + digits.size() || parsed.number < 0)
       throw data_error("the backend \"" + std::string(text) +
-                       "\": expected a number of 0 or more behind the colon, found \"" + std::string(digits) + "\"");
+                       "\": expected a number of 0 or more after the colon, found \"" + std::string(digits) + "\"");
     return parsed;
   }
 };

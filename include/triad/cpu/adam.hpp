@@ -14,7 +14,7 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 namespace detail {
 
 /// The reference's arithmetic in its order, the last elements by a mask: an element has the same bits wherever it lies,
-/// which a loop beside this one, where a compiler may join other products and sums, would not give.
+/// which another loop for the rest, where a compiler may join other products and sums, would not give.
 inline void adam_by_vectors(adam_options const& options, double rate, std::uint64_t step, float* p, float const* g,
                             float* m, float* v, index_t count) {
   auto const of = [](double x) { return simd::broadcast(static_cast<float>(x)); };

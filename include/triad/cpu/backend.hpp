@@ -14,7 +14,7 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 /// How many threads there are to use.  Results do not depend on it, bit by bit.
 inline int hardware_threads();
 
-/// Threads of the program that calls, where it has some of its own that would stand in the way of ours: calls
+/// Threads of the calling program, where its own would compete with ours: calls
 /// work(context, worker) for each worker in [0, workers), on whichever threads it likes, and returns when all have.
 using borrowed_threads = void (*)(int workers, void (*work)(void* context, int worker), void* context);
 

@@ -175,7 +175,7 @@ void do_batched_matmul(backend& ex, matrices<T const> a, matrices<T const> b, ma
     do_matmul(on, matrix_of(a, i), matrix_of(b, i), matrix_of(c, i), false, epilogue<T>{});
   };
   backend one(1);
-  without_denormals const here;    // whoever runs the products
+  without_denormals const here;    // in whichever thread runs the products
   if (c.extent(0) < ex.threads) {  // few large products: the threads share each
     for (index_t i = 0; i < c.extent(0); ++i) product(ex, i);
     return;

@@ -265,8 +265,8 @@ void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support
       float const* weights[together];
       for (index_t i = 0; i < count; ++i) weights[i] = &w(k + i, b, slot, 0);
       float const* const y = d_memory.data_handle() + (k + 1) * stride + b * tree;
-      index_t done =
-          -1;  // the last block begun: positions with more targets than one pass serves come again, and then add
+      // The last block begun: positions with more targets than one pass serves come again, and then add.
+      index_t done = -1;
       shifts::each_block(where, [&](shifts::block const& at) {
         bool const add = k > slot || at.begin == done;
         done = at.begin;

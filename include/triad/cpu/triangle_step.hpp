@@ -61,7 +61,7 @@ template <class T>
   }
 }
 
-/// The sums of so many vectors of a head, one after the other.
+/// The sums of a number of vectors of a head, one after the other.
 template <class T>
 [[gnu::always_inline]] inline void add_up(T const* partial, T* to) {
   constexpr index_t count = attending::lanes_of<T>::count;

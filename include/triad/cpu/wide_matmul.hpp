@@ -31,11 +31,11 @@ inline constexpr int tile_rows = 4;                                 // of x, in 
 inline constexpr int tile_columns = simd::registers == 32 ? 6 : 2;  // rows of w in it
 inline constexpr int back_rows = simd::registers == 32 ? 8 : 4;     // of dx, in a tile of it
 inline constexpr int back_panels = simd::registers == 32 ? 3 : 2;
-inline constexpr index_t span =
-    32;  // panels: a tile's part of them stays in the first cache, all of them in the second
+/// In panels: a tile's part of them stays in the first-level cache, all of them in the second.
+inline constexpr index_t span = 32;
 inline constexpr index_t chunk_panels = wide_chunk / lanes;
 inline constexpr index_t line = 64;    // bytes of a line of the cache
-inline constexpr int lines_ahead = 2;  // lines of the next span that a tile calls for beside each of its panels
+inline constexpr int lines_ahead = 2;  // lines of the next span that a tile prefetches with each of its panels
 
 /// Rows of a panel: those of w, and as many of zeros as fill the last tile.
 constexpr index_t padded_rows(index_t n) { return (n + tile_columns - 1) / tile_columns * tile_columns; }
@@ -190,7 +190,7 @@ void do_wide_matmul_back(backend& ex, matrix<T const> dy, wide_factor<T> const& 
     for (; q < first + count; ++q) panels(q, std::integral_constant<int, 1>());
   });
   if (rest == 0) return;
-  // The last columns go through a copy: behind them lie those of the next row, or nothing.
+  // The last columns go through a copy: after them lie those of the next row, or nothing.
   each_tile([&](index_t r, auto some) {
     constexpr int R = decltype(some)::value;
     float part[std::size_t{R * lanes}] = {};

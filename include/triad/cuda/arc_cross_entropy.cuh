@@ -57,7 +57,7 @@ struct arc_losses {
     softmax_total<T> const total(b, row, row.n);
     if (!row.live || b.lane() != 0) return;
     index_t const p = parent(row.node);
-    // Nobody is there to tell of a parent outside of its graph, so its loss is NaN.
+    // A kernel cannot report a parent outside of its graph, so its loss is NaN.
     losses(row.node) = p < 0       ? T(0)
                        : p < row.n ? ::cuda::std::log(total.sum) + total.maximum - row(p)
                                    : ::cuda::std::numeric_limits<T>::quiet_NaN();

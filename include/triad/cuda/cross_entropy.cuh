@@ -36,7 +36,7 @@ struct cross_entropy_losses {
       others = warp_sum(b, others);
     }
     if (t < 0 || b.lane() != 0) return;
-    // Nobody is there to tell of a target outside the logits, so its loss is NaN.
+    // A kernel cannot report a target outside the logits, so its loss is NaN.
     dlogits(own.r, 0) = t < own.d ? hit * (log_sum + (row.maximum - logits(own.r, t))) + miss * others
                                   : ::cuda::std::numeric_limits<T>::quiet_NaN();
   }

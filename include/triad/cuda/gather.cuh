@@ -28,8 +28,7 @@ struct gather {
   TRIAD_DEVICE void operator()(block const& b, matrix<T const> table, vec<index_t const> index, matrix<T> y) const {
     warp_row const own(b, y);
     index_t const from = own.live ? index(own.r) : 0;
-    bool const inside =
-        from >= 0 && from < table.extent(0);  // nobody is there to tell of another index, so it gives NaN
+    bool const inside = from >= 0 && from < table.extent(0);  // a kernel cannot report another index, so it gives NaN
     for (index_t c = b.lane(); c < own.d; c += warp)
       y(own.r, c) = inside ? table(from, c) : ::cuda::std::numeric_limits<T>::quiet_NaN();
   }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A score is three numbers, so a lane makes that of its own node; only values lie along the lanes.  Non-neighbours have
-// the weight 0, and whoever meets it passes over their values.
+// the weight 0, and their values are passed over.
 #pragma once
 
 #include "triad/cuda/relation_attention.cuh"

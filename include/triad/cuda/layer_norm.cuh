@@ -36,7 +36,7 @@ struct layer_norm_rows {
 };
 
 /// dx of a chunk of rows, row after row by the warps of a block.  Held > 0: and what the chunk adds to dgain and,
-/// behind it, dbias.
+/// after it, dbias.
 template <class T, int Held>
 struct layer_norm_grad_rows {
   static constexpr char const* name = "layer_norm_grad";

@@ -119,7 +119,7 @@ struct plain_product {
 /// How cuBLAS, which goes by columns, reads a matrix that goes by rows: as its transpose.
 template <class T>
 struct blas_layout {
-  blas_operand<T> operand;  // of the transpose: turned where columns lie one behind the other
+  blas_operand<T> operand;  // of the transpose: turned where columns lie one after the other
   bool fits = false;        // false: strides or sizes that cuBLAS does not know
 
   explicit blas_layout(strided<T> m, index_t rows, index_t columns) {

@@ -121,7 +121,7 @@ struct column_partials {
   }
 };
 
-/// s(c) and, behind them, t(c) += what all chunks have for column c: chunks by the warps of a block in turn, the warps
+/// s(c) and, after them, t(c) += what all chunks have for column c: chunks by the warps of a block in turn, the warps
 /// in order.
 template <class T>
 struct add_partials {

@@ -48,7 +48,7 @@ struct tree_loss_rows {
     T const per_row = T(1) / static_cast<T>(x.extent(0)), per_empty = per_row * empty_weight;
     index_t const symbol = own.live ? target(own.r) : 0;
     auto const is_target = [&](index_t v) { return v == symbol && symbol > 0; };
-    // Of the right symbol alone: in a row that has none nobody reads the other's.
+    // Of the target symbol alone: a row without one has no use for it.
     auto const of = [&](T value) { return distance_from_one<T>(distance, floor, value); };
     T const sum = sum_of_symbols<T>(b, own, x,
                                     [&](T value, index_t v) { return is_target(v) ? of(value).value : value * value; });
@@ -59,7 +59,7 @@ struct tree_loss_rows {
       dx(own.r, v) = v == 0 ? T(0) : is_target(v) ? per_row * of(value).slope : value * slope;
     });
     if (!own.live || b.lane() != 0) return;
-    // Nobody is there to tell of a symbol outside the scores, so its loss is NaN.
+    // A kernel cannot report a symbol outside the scores, so its loss is NaN.
     bool const known = symbol >= 0 && symbol < own.d;
     of_rows(own.r) = !known       ? ::cuda::std::numeric_limits<T>::quiet_NaN()
                      : symbol > 0 ? sum * per_row

@@ -8,8 +8,8 @@
 //   the flat form, wide heads   one warp a head and edge                   triangle/general.cuh
 //
 // The host knows only the size of the largest graph: grids cover that, and blocks of smaller graphs that have nothing
-// to do end at once.  Which kernel computes a graph depends on its own size, so its bits do not depend on the graphs
-// beside it.  Nothing of size n^3 is in device memory, and every output has one owner and one order of summation.
+// to do end at once.  Which kernel computes a graph depends on its own size, so its bits do not depend on the other
+// graphs.  Nothing of size n^3 is in device memory, and every output has one owner and one order of summation.
 //
 // Without a right value, o(i, ., .) is a product of two matrices for each i; with own keys, so are the scores.  These
 // too are made in the kernels: as calls of cuBLAS they would need all of p in device memory, and one call an edge row
@@ -212,7 +212,7 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
   }
 }
 
-/// Nothing is written for an edge that the graph has not: its size is on the device.
+/// Nothing is written for an edge that the graph does not have: its size is on the device.
 template <class T>
 void do_triangle_weights(backend& ex, triangle_options const& options, triangle_projections<T const> const& x,
                          graph_batch const& g, index_t graph, index_t i, index_t j, matrix<T> weights) {

@@ -24,7 +24,7 @@ enum class roots { any, one };  // any number of roots, at least one; or exactly
 
 namespace detail {
 
-/// Edges from node 0 begin trees; nobody enters it.
+/// Edges from node 0 begin trees; no edge enters it.
 class arborescence_search {
  public:
   /// weight(parent, child), n + 1 nodes.

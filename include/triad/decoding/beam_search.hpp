@@ -57,7 +57,7 @@ struct hypothesis {
 ///     auto const found = search.best(0);
 class beam_search {
  public:
-  /// Room for batches of up to so many sentences; the first has as many.
+  /// Room for batches of up to `sentences` sentences; the first batch has this number.
   beam_search(index_t sentences, index_t vocabulary, beam_search_options options)
       : most_(sentences), v_(vocabulary), k_(options.beam), options_(std::move(options)) {
     auto const token = [&](index_t t) { return t >= 0 && t < vocabulary; };

@@ -1,4 +1,4 @@
-// What decoding with an encoder-decoder Edge Transformer computes token by token, in memory that somebody else owns.
+// What decoding with an encoder-decoder Edge Transformer computes token by token, in memory that the caller owns.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   begin    the encoder, and the decoder's layers over the edges between sources, which see no target; but the last,
@@ -20,7 +20,7 @@
 
 namespace triad {
 
-/// Triangles that each way of decoding computes in the decoder's layers, for one hypothesis of so many source and
+/// Triangles that each way of decoding computes in the decoder's layers, for one hypothesis, by numbers of source and
 /// target tokens.
 struct decoding_triples {
   index_t incremental;  // what edge_decoder computes

@@ -1,8 +1,8 @@
 // Writes a file so that at every moment its name stands for the whole old or the whole new content.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Into a temporary file beside it, fsync, rename, fsync of the folder.  Killed anywhere before the rename, the old file
-// is untouched and what lies beside it is never read.
+// Into a temporary file next to it, fsync, rename, fsync of the folder.  Killed anywhere before the rename, the old
+// file is untouched and the temporary one is never read.
 #pragma once
 
 #include <fcntl.h>

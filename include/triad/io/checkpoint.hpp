@@ -199,7 +199,7 @@ class checkpoint {
       if (name.starts_with(detail::first_moment_prefix)) return true;
     return false;
   }
-  /// Whether it has averages of the parameters beside them.
+  /// Whether it has averages of the parameters, too.
   bool has_averages() const { return file_.metadata().count("averages") > 0; }
   safetensors const& tensors() const { return file_; }
 

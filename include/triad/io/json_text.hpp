@@ -24,7 +24,7 @@ inline std::string place_of_no_number(nlohmann::json const& value, std::string c
 }  // namespace detail
 
 /// what: the value, for the message.  Throws data_error where a text in it is not UTF-8, or a number a NaN or infinite,
-/// which JSON has not: it would come back as null.
+/// which JSON does not have: it would come back as null.
 inline std::string json_text(nlohmann::json const& value, std::string const& what) {
   if (auto const at = detail::place_of_no_number(value); !at.empty())
     throw data_error(what + " cannot be written: the number at " + at +

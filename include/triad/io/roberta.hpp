@@ -10,7 +10,7 @@
 //   encoder.K.feed_forward.inner        encoder.layer.K.intermediate.dense                 (hidden, e)
 //   encoder.K.feed_forward.outer, norm  encoder.layer.K.output.dense, LayerNorm
 //
-// Theirs stand behind `roberta.`, or behind nothing; a norm's gain and bias are weight and bias, or gamma and beta.
+// Theirs begin with `roberta.`, or with nothing; a norm's gain and bias are weight and bias, or gamma and beta.
 // What else the file has (a pooler, a language model's head) is not read; what else the model has (fuse modules, the
 // decoder) stays as it is.
 #pragma once
@@ -105,11 +105,11 @@ inline std::string roberta_weights_in(std::string const& folder) {
                              "join them: model.save_pretrained(folder, max_shard_size=\"100GB\") of transformers"));
   for (auto const* name : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
     if (std::filesystem::exists(in / name, ignored))
-      throw data_error(refused("only a " + std::string(name) + " beside it", "save the model as safetensors"));
+      throw data_error(refused("only a " + std::string(name) + " next to it", "save the model as safetensors"));
   throw data_error(refused("none", "give the folder of a published encoder"));
 }
 
-/// Where a parameter of ours stands in the published file, without `roberta.`; none: it is not the published encoder's.
+/// The name of a parameter in the published file, without `roberta.`; none: it is not the published encoder's.
 inline std::optional<std::string> roberta_name(std::string const& path) {
   struct entry {
     std::string_view ours, theirs;
@@ -176,7 +176,7 @@ class roberta_tensors {
     if (record.shape != shape)
       throw data_error(file_.file() + ": expected tensor " + printable(found) + " of shape " + shape_text(shape) +
                        ", found " + shape_text(record.shape) +
-                       "; build the model that the config.json beside it describes");
+                       "; build the model that the config.json next to it describes");
     if (record.type != "F32" && record.type != "F64")
       throw data_error(file_.file() + ": expected tensor " + printable(found) + " in F32 or F64, found " +
                        type_text(record.type) + "; convert the file to F32");
@@ -188,7 +188,7 @@ class roberta_tensors {
     auto const name = prefix_ + "encoder.layer." + std::to_string(k) + ".attention.self.query.weight";
     if (file_.has(name))
       throw data_error(file_.file() + ": expected " + std::to_string(k) + " layers, found tensor " + printable(name) +
-                       " of another; build the model that the config.json beside it describes");
+                       " of another; build the model that the config.json next to it describes");
   }
 
   safetensors const& file() const { return file_; }

@@ -6,8 +6,8 @@
 //             name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]} ...}
 //   data     tensors in row-major order; offsets count from here, without gaps and overlaps
 //
-// A file is somebody else's claim: whatever is wrong with it ends in a data_error with the byte where it shows.  A type
-// that is no number of C++, or is not known, is refused only where that tensor is read; its bytes are there.
+// A file is not trusted: any fault in it ends in a data_error with the byte where it shows.  A type that is not a
+// number type of C++, or is unknown, is refused only where that tensor is read; its bytes are there.
 #pragma once
 
 #include <algorithm>
@@ -69,7 +69,7 @@ class safetensors {
   bool has(std::string const& name) const { return tensors_.count(name) != 0; }
   std::vector<index_t> const& shape(std::string const& name) const { return record(name).shape; }
 
-  /// Under which name this tensor is stored: its own, or the one that metadata give beside it, as safetensors.torch's
+  /// Under which name this tensor is stored: its own, or the other one that metadata give, as safetensors.torch's
   /// save_model has them for tensors that share memory.  Null: it is not stored.
   std::string const* stored_name(std::string const& name) const {
     if (auto const found = tensors_.find(name); found != tensors_.end()) return &found->first;

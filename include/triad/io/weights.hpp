@@ -5,7 +5,7 @@
 //   load_weights(safetensors("theirs.safetensors"), learner.parameters(), names);
 //   save_weights("ours.safetensors", learner.parameters(), names);
 //
-// Strict both ways: a parameter that the file has not and a tensor of the file that no parameter takes are errors, so a
+// Strict both ways: a parameter that the file lacks and a tensor of the file that no parameter takes are errors, so a
 // model of one tied layer does not take the first of a file of three and go on as if nothing had happened.  A tensor
 // that several names share is stored once, and metadata say which: {"layers.1.w": "layers.0.w"}.
 #pragma once
@@ -67,7 +67,7 @@ class renames {
   }
 
  private:
-  /// Where the path goes on behind the pattern, npos where it does not begin so; what its stars stand for.
+  /// Where the path goes on after the pattern, npos where it does not begin with it; what its stars stand for.
   static std::size_t match(std::string_view pattern, std::string_view path, std::vector<std::string_view>& stars) {
     std::size_t at = 0;
     for (char const c : pattern) {
@@ -87,8 +87,8 @@ class renames {
 };
 
 namespace detail {
-/// Of layers `theirs`, `ours`, both with a `*` and a dot behind: norms and feed-forward block, as PyTorch's own layers
-/// call them, and those that follow it; then `more`.
+/// Of layers `theirs`, `ours`, both with a `*` and a dot after it: norms and feed-forward block, as PyTorch's own
+/// layers call them, and those that follow it; then `more`.
 inline renames torch_layers(std::string const& theirs, std::string const& ours,
                             std::initializer_list<renames::rule> more) {
   std::vector<renames::rule> rules{
@@ -117,8 +117,8 @@ inline renames torch_encoder(std::string const& theirs = "layers.", std::string 
                                {from + "self_attn.out_proj", to + "attention.output"}});
 }
 
-/// The names of the Edge Transformer that the paper's authors released (CLUTRR), behind `theirs`, for an
-/// edge_transformer.  In its files `linears.4` of each attention is of no use: it stands in leave_out.
+/// The names of the Edge Transformer that the paper's authors released (CLUTRR), after `theirs`, for an
+/// edge_transformer.  In its files `linears.4` of each attention has no use: it is in leave_out.
 inline renames released_edge_transformer(std::string const& theirs = "") {
   auto const from = theirs + "encoder.layers.*.", attention = from + "edge_attention.linears.";
   std::string const to = "layers.*.";

@@ -28,7 +28,7 @@ template <class T, index_t D>
 struct sequence_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
   sequence_batch sequences;
-  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: nobody looks at it; or (0)
+  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: a masked key; or (0)
 };
 
 template <class T, index_t D = dyn, index_t H = dyn>
@@ -40,7 +40,7 @@ struct self_attention {
 
   [[no_unique_address]] extents<D, H> shape;  // width, heads
   double dropout = 0;                         // of the weights, after the softmax
-  bool causal = false;                        // nobody looks at what comes after
+  bool causal = false;                        // no query sees later keys
   index_t reach = 0;                          // of relative positions; 0: none
 
   constexpr index_t width() const { return shape.extent(0); }
@@ -73,7 +73,7 @@ struct self_attention {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    arena none;  // for what the layer has not
+    arena none;  // for parts that the layer does not have
     auto const table = [&] {
       return (reach > 0 ? place : none).template make<tensor<S, dyn, dyn>>(offsets(), width() / heads());
     };

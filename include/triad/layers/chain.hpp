@@ -22,14 +22,14 @@ concept carries_state = requires(Input in) { in.x; };
 template <class Output, class State>
 struct joins {
   static_assert(std::is_same_v<element_t<Output>, element_t<State>>,
-                "chain: the first layer's output and the second's input differ in element type; both stand in "
+                "chain: the first layer's output and the second's input differ in element type; both are in "
                 "joins<Output, State>");
   static_assert(
       Output::rank() == State::rank(),
-      "chain: the first layer's output and the second's input differ in rank; both stand in joins<Output, State>");
+      "chain: the first layer's output and the second's input differ in rank; both are in joins<Output, State>");
   static_assert(
       !columns_clash<Output, State>(),
-      "chain: the first layer's output and the second's input differ in columns; both stand in joins<Output, State>");
+      "chain: the first layer's output and the second's input differ in columns; both are in joins<Output, State>");
   static constexpr bool checked = true;
 };
 

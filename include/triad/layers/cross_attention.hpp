@@ -18,7 +18,7 @@ template <class T>
 struct source_states {
   tensor<T const, dyn, dyn> x;  // (source rows, e); has a gradient
   sequence_batch sequences;
-  vec<std::uint8_t const> masked{nullptr, 0};  // (source rows) 1: nobody looks at it; or (0)
+  vec<std::uint8_t const> masked{nullptr, 0};  // (source rows) 1: a masked key; or (0)
 };
 
 /// Sequence s of x looks at sequence s of the source.  Every row of either belongs to a sequence.

@@ -26,7 +26,7 @@ template <class T, index_t D = dyn>
 struct fused_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
   sequence_batch sequences;
-  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: nobody looks at it; or (0)
+  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: a masked key; or (0)
   layer_states<T const> states;                // (l or more, rows, d); have one; read by layers with fuse-attention
   index_t layers = 0;                          // l
   source_states<T> source;                     // has one; read by layers with cross-attention
@@ -104,7 +104,7 @@ struct fused_layer {
             fuses};
   }
   saved plan_saved(arena& place, fused_dims const& dims, keep kept = keep::everything) const {
-    arena none;  // for what the layer has not
+    arena none;  // for parts that the layer does not have
     auto &of_cross = crosses ? place : none, &of_fuse = fuses ? place : none;
     row_dims const rows(dims.rows);
     return {attention.plan_saved(place, rows, kept),

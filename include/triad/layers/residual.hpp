@@ -1,4 +1,4 @@
-// A layer beside which its input goes on.
+// A layer whose input is added to its output.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y = x + layer(x)                 x, y (rows, columns)

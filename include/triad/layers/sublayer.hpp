@@ -1,4 +1,4 @@
-// A branch of a residual stream with its norm: behind the sum, or before the branch.
+// A branch of a residual stream with its norm: after the sum, or before the branch.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   norm_position::after    s = x + drop(branch(x));  y = norm(s)

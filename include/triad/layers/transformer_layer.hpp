@@ -1,4 +1,4 @@
-// One layer of a Transformer, with its norms behind the sums or before the branches.
+// One layer of a Transformer, with its norms after the sums or before the branches.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   norm_position::after    t = x + drop(attention(x));  u = norm1(t)      v = u + drop(feed_forward(u));  y = norm2(v)

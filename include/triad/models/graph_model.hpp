@@ -4,7 +4,7 @@
 //
 //   x_0(i, j) = embedding(label(i, j));  x_L = layers(x_0);  logits = readout(x_L(source, target))
 //
-// With a readout of one's own:
+// With your own readout:
 //
 //   graph_model const model(embedding<float>{...}, repeat<...>{...}, my_readout(...));
 //
@@ -43,16 +43,16 @@ template <class Layers>
 concept plans_wanted = requires(Layers const& l, arena& place, graph_dims const& dims) {
   l.plan_wanted(place, dims, keep::everything, index_t{});
 };
-/// An input that has the graphs beside the states of their edges.
+/// An input that has the graphs and the states of their edges.
 template <class Input>
 concept carries_graphs = requires(Input in, graph_batch const& g) { in.graphs = g; };
-/// What layers without that keep beside their own memory.
+/// What layers without that keep in addition to their own memory.
 template <class States>
 struct all_states {
   States first, last;  // (rows, d) x_0 and x_L
 };
 
-/// Nothing that is learned beside the three parts.
+/// Nothing is learned outside of the three parts.
 struct no_maps {
   template <class S>
   struct fields {
@@ -64,8 +64,8 @@ struct no_maps {
     return {};
   }
 };
-/// The parts of a model of labelled graphs, their names, and the memory of what the readout sees.  Queried: what that is.
-/// Maps: what Model::maps() are, whose names have nothing before them.
+/// The parts of a model of labelled graphs, their names, and the memory of what the readout sees.  Queried: what that
+/// is. Maps: what Model::maps() are, whose names have nothing before them.
 template <class Model, class Embedding, class Layers, class Readout, class Queried, class Maps = no_maps>
 struct graph_parts : answers_questions<Model, scalar_t<Embedding>> {
   using value_type = scalar_t<Embedding>;

@@ -144,7 +144,7 @@ struct relation_updating_transformer
   explicit relation_updating_transformer(relation_transformer_options const& options)
       : parts("relation_updating_transformer", options, 1, options.prune) {}
 
-  /// Whether the parameter has a gradient: an optimiser leaves the others alone.  Nobody reads the last layer's node
+  /// Whether the parameter has a gradient: an optimiser leaves the others alone.  Nothing reads the last layer's node
   /// states, so what makes them from the contexts has none, unless an earlier layer shares it.
   bool has_gradient(std::string_view path) const {
     if (layers.tied && layers.count() > 1) return true;

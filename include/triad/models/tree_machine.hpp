@@ -11,10 +11,10 @@
 // As it is, a root may be as long as it takes to make up for a small weight of cons, so that scores are no
 // probabilities.
 //
-// The paper's memory holds the input and what the steps made.  A cons with one child takes an empty tree beside it,
+// The paper's memory holds the input and what the steps made.  A cons with one child takes an empty tree as the other,
 // which a machine has to make first, by a car or cdr of a tree that has no such child.  With `empty_tree`, ours, one
-// more token stands behind those of the trees from the first step on, and an argument may be the empty tree that it
-// stands for:
+// more token follows those of the trees from the first step on, and an argument may be the empty tree, which it
+// represents:
 //
 //   tokens of step k: operation, root, T_0 .. T_k, and the empty tree's
 //
@@ -328,7 +328,7 @@ struct tree_machine {
     return place.make<tree_weights_view<T>>(steps, batch, choices_at(steps - 1), 2 * branching());
   }
   static tree_pass<T> pass_of(input const& in, saved const& s) { return {in.support, s.memory, s.weights}; }
-  /// The first numbers of the trees of slot k, behind which there is nothing; all where rows are no positions.
+  /// The first numbers of the trees of slot k, after which there is nothing; all where rows are no positions.
   constexpr index_t used(input const& in, index_t k) const {
     return Interpreter::rows_are_positions && in.bounds != nullptr ? in.bound(k) * fillers() : shrink.in;
   }

@@ -8,7 +8,7 @@
 //          = 0 where the edge is masked, or parent(i) < 0
 //
 // A score that is NaN or +infinity makes the loss NaN, and the gradient of its node, but where it is masked or its node
-// has no parent.  best_arcs cannot say so: NaN is larger than nothing, so it wins only in first place.
+// has no parent.  best_arcs does not show it: no comparison with NaN is true, so NaN wins only in first place.
 #pragma once
 
 #include "triad/core/backend.hpp"

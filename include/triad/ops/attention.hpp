@@ -29,7 +29,7 @@
 //   dbias(i, r) = sum_{j: r(i, j) = r} ds(i, j);  dquery += dbias a;  da += dbias' query;  db += offset_weights' dc
 //
 // NaN in an operand, and a score of +infinity, are in every row and gradient that depends on it.  A masked key has the
-// weight 0, and 0 NaN is NaN where a backend multiplies whole tiles: what stands behind a mask is to be numbers too.
+// weight 0, and 0 NaN is NaN where a backend multiplies whole tiles: what a mask hides must be numbers too.
 #pragma once
 
 #include "triad/core/backend.hpp"

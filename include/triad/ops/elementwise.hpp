@@ -4,7 +4,7 @@
 // The functions of core/math.hpp give NaN for NaN, relu too.  The gradient of relu is dy where the stored output is
 // NaN, as PyTorch's: it is the output, and so the loss, that says that something is wrong.
 //
-// A number has the same bits wherever it stands.  A function of your own that calls std::exp and is compiled by -Ofast
+// A number has the same bits at every place.  A function of yours that calls std::exp and is compiled by -Ofast
 // or -ffast-math is an exception: for whole vectors compilers then take another exponential than for what is left over.
 #pragma once
 

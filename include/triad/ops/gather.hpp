@@ -18,7 +18,7 @@
 
 namespace triad {
 
-/// Thrown by hosts for an index outside of its table: which row it stands in, and what it is.
+/// Thrown by hosts for an index outside of its table: the row, and the index.
 struct index_out_of_range : contract_violation {
   index_t row, index, rows;  // rows: of the table
 

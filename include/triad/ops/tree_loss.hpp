@@ -20,7 +20,8 @@
 //   symbol(r) = the v with the largest score, 0 counting as score 0, where |x(r, 1..)| > threshold; else 0
 //
 // A score that is NaN makes the loss NaN, and every gradient of its row that depends on it; the score of <empty>, which
-// nobody reads, may be anything.  A symbol cannot say so: NaN is larger than nothing, so its row has none.
+// is not read, may be anything.  decode_rows does not show it: no comparison with NaN is true, so its row has no
+// symbol.
 #pragma once
 
 #include "triad/core/arena.hpp"

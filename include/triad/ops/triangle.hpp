@@ -22,7 +22,7 @@
 //                             s = q(i, j) . k(edge) / sqrt(k),  o = sum p~ v1(edge);  masked as triangle (i, z, j)
 //
 // NaN in an operand, and a score of +infinity, are in every row and gradient that depends on it; of the statistics
-// inverse_sum says so, maximum may not.  A masked triangle hides its query and key, not its values; a closed one has
+// inverse_sum shows it, maximum may not.  A masked triangle hides its query and key, not its values; a closed one has
 // the weight 0, and 0 NaN is NaN where a backend multiplies whole tiles.
 #pragma once
 
@@ -119,7 +119,7 @@ void expect_statistics(triangle_options const& options, graph_batch const& g, tr
 }  // namespace detail
 
 /// Overwrites o (rows, d) and the statistics.  Kernels load whole vectors, so the operands need `arena_slack` readable
-/// bytes behind their last row; an arena leaves them.
+/// bytes after their last row; an arena leaves them.
 template <backend Ex, class T>
 void triangle(Ex& ex, arena& scratch, triangle_options const& options, triangle_projections<T const> const& x,
               graph_batch const& g, triangle_statistics<T> const& statistics, matrix<T> o) {

@@ -114,7 +114,7 @@ struct edge_shells {
 
 /// Overwrites o: (rows of the step, d) for all edges, (slots, d) for one of each slot.  cache (rows, d) each, of which
 /// the rows of the newest step are filled too.  Kernels load whole vectors, so the operands need `arena_slack` readable
-/// bytes behind their last row; an arena leaves them.
+/// bytes after their last row; an arena leaves them.
 template <backend Ex, class T>
 void triangle_step(Ex& ex, arena& scratch, triangle_form form, index_t heads,
                    triangle_projections<T const> const& cache, edge_shells const& at, shell_edges wanted, matrix<T> o) {

@@ -20,7 +20,7 @@ namespace triad {
 /// error is small.
 inline constexpr index_t wide_chunk = 4096;
 
-/// w, and beside it what a backend makes of its first `used` columns.
+/// w, and what a backend makes of its first `used` columns.
 template <class T>
 struct wide_factor {
   matrix<T const> w{};

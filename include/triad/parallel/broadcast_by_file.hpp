@@ -6,8 +6,8 @@
 //   process r > 0   finds its own number in PATH, takes the bytes and writes PATH.r: "has NUMBER"
 //   process 0       removes all of them
 //
-// What an earlier run left behind has other numbers, so nobody takes its bytes, and it keeps nobody from coming.  A
-// file is moved to its place when it is whole.
+// Files of an earlier run have other numbers, so no process takes their bytes, and they keep none from joining.  A file
+// is moved to its place when it is whole.
 #pragma once
 
 #include <array>
@@ -71,7 +71,7 @@ inline std::string bytes_of_hexadecimal(std::string const& text) {
   return bytes;
 }
 
-/// Until done() says so; past the patience a communication_error that says late().
+/// Until done() returns true; past the patience a communication_error with the text late().
 template <class Done, class Late>
 void wait_for_files(std::chrono::milliseconds patience, Done const& done, Late const& late) {
   auto const end = std::chrono::steady_clock::now() + patience;
@@ -83,7 +83,7 @@ void wait_for_files(std::chrono::milliseconds patience, Done const& done, Late c
 }  // namespace detail
 
 /// The bytes that process 0 gives, in every process; all call it.  path: of this run alone, in a folder that all see.
-/// A communication_error where a file cannot be written, or somebody does not come within `patience`.
+/// A communication_error where a file cannot be written, or a process does not come within `patience`.
 inline std::string broadcast_by_file(std::string const& path, int rank, int size, std::string const& bytes,
                                      std::chrono::milliseconds patience) {
   TRIAD_EXPECTS(rank >= 0 && rank < size,

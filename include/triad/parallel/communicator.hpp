@@ -100,7 +100,7 @@ inline void expect_power_of_two(char const* what, index_t n) {
 }
 }  // namespace detail
 
-/// How many values all_reduce needs beside those that it sums, in the backend's memory.
+/// How many values all_reduce needs in addition to those that it sums, in the backend's memory.
 constexpr index_t all_reduce_scratch(index_t values, int processes) {
   if (processes < 2) return 0;
   return values <= detail::short_row ? values : (values + 1) / 2;
@@ -128,7 +128,7 @@ void all_reduce(Ex& ex, C& processes, vec<T> values, vec<T> scratch) {
     }
     return;
   }
-  // Where rank r's range lies after the steps up to d: the lower half of what it was, where r has not the bit d.
+  // Where rank r's range lies after the steps up to d: the lower half of what it was, where r does not have the bit d.
   struct range {
     index_t first, last;
     range half(bool lower) const {

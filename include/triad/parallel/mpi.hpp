@@ -69,7 +69,7 @@ class mpi : public host_communicator<mpi> {
  public:
   explicit mpi(MPI_Comm among = MPI_COMM_WORLD) {
     detail::expect_mpi(MPI_Comm_dup(among, &among_), "making a communicator");
-    detail::expect_mpi(MPI_Comm_set_errhandler(among_, MPI_ERRORS_RETURN), "choosing how errors are told");
+    detail::expect_mpi(MPI_Comm_set_errhandler(among_, MPI_ERRORS_RETURN), "choosing how errors are reported");
     detail::expect_mpi(MPI_Comm_rank(among_, &rank_), "asking for the rank");
     detail::expect_mpi(MPI_Comm_size(among_, &size_), "asking for the number of processes");
   }

@@ -100,7 +100,7 @@ class gradient_sums {
         losses_(1, shares, where),
         exchanged_(exchange_bytes(values, processes.size()), where) {}
 
-  /// Of the gradients.  What the losses hold beside them, a number a level of the tree, is not counted.
+  /// Of the gradients.  What the losses hold, a number for each level of the tree, is not counted.
   static std::size_t bytes(index_t values, index_t shares, int processes) {
     return share_sums<T, Ex>::bytes(values, shares) + exchange_bytes(values, processes);
   }

@@ -30,7 +30,7 @@ struct attention_place {
 };
 
 /// One row a head, each of which sums to one.  Of triangular attention a column is a middle node; of its flat form the
-/// n edges (i, z), and behind them the n edges (z, j).
+/// n edges (i, z), and then the n edges (z, j).
 template <class T>
 class attention_table {
  public:

@@ -38,7 +38,7 @@ struct towards {
 };
 }  // namespace detail
 
-/// Of the parameters of a trainer, or of a set of one's own, which outlives it.  Allocates at construction: as much as
+/// Of the parameters of a trainer, or of your own set, which outlives it.  Allocates at construction: as much as
 /// the parameters take, and 4 MiB at most to exchange both.
 template <class Model, backend Ex>
 class parameter_averages {

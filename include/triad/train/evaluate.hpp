@@ -60,7 +60,7 @@ template <class Learner, loader Loader, class Data, class AddOne>
 evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne add_one,
                     evaluate_options<detail::sample_of<Data>> const& options = {}) {
   static_assert(detail::answers_by_number<Learner>(),
-                "evaluate: it counts right answers of models that say (rows, classes) and are told one number a row; "
+                "evaluate: it counts right answers of models with logits (rows, classes) and one target a row; "
                 "take loss_of() and infer() of each of batches(...) for this one");
   auto const where = memory_of(learner.context());
   evaluation found;

@@ -1,4 +1,4 @@
-// A gradient beside finite differences of its value, in double.
+// A gradient compared with finite differences of its value, in double.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   numeric = (f(p + h u) - f(p - h u)) / 2h        analytic = u . df/dp        for each tensor p:

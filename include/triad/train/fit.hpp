@@ -1,4 +1,4 @@
-// Epochs of updates with a criterion of one's own: when to stop, and which epoch's parameters were the best.
+// Epochs of updates with your own criterion: when to stop, and which epoch's parameters were the best.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const train = [&](std::uint64_t epoch) {
@@ -31,7 +31,7 @@
 
 namespace triad {
 
-/// A function that is told what a run found.  One that returns a run_control says whether the run goes on.
+/// A function that is called with what a run found.  One that returns a run_control says whether the run goes on.
 template <class Found>
 class callback {
  public:
@@ -57,17 +57,17 @@ struct fit_options {
   /// After each epoch: how bad the model is, such as its loss on other data; lower is better.  Without it the last
   /// parameters stay.
   std::function<double(epoch_record const&)> each_epoch{};
-  std::uint64_t patience =
-      std::numeric_limits<std::uint64_t>::max();  // epochs without a better one, after which to stop
-  callback<update_record> after_update{};         // of each, when the losses of up to 64 have been looked at
-  callback<double> after_validation{};            // of what each_epoch said
-  callback<epoch_record> after_epoch{};           // behind both
+  /// Epochs without a better one after which to stop.
+  std::uint64_t patience = std::numeric_limits<std::uint64_t>::max();
+  callback<update_record> after_update{};  // of each, when the losses of up to 64 have been looked at
+  callback<double> after_validation{};     // of what each_epoch returned
+  callback<epoch_record> after_epoch{};    // after both
 };
 
 struct fit_result {
   std::vector<epoch_record> epochs;                        // that were run to their end
   std::uint64_t best_epoch = 0;                            // whose parameters the trainer has
-  double best = std::numeric_limits<double>::quiet_NaN();  // what each_epoch said of it
+  double best = std::numeric_limits<double>::quiet_NaN();  // what each_epoch returned for it
   bool stopped = false;                                    // by patience, or by a callback
 };
 

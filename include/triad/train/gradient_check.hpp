@@ -102,7 +102,7 @@ class layer_under_check {
   }
 
   variables const& start() const { return start_; }
-  /// What is wrong beside numbers: a sentence, or nothing.
+  /// What is wrong other than numbers: a sentence, or nothing.
   std::string const& fault() const { return fault_; }
 
   /// sum(y dy)
@@ -151,7 +151,7 @@ class layer_under_check {
     detail::listed_bytes const* before = nullptr;
     for (auto const& tensor : listed)
       if (tensor.end <= at) before = &tensor;
-    return "backward writes behind the gradient of " + (before ? before->path : std::string("nothing")) +
+    return "backward writes after the gradient of " + (before ? before->path : std::string("nothing")) +
            ", into memory that no tensor has; do its loops end where the tensor does?";
   }
 
@@ -277,7 +277,7 @@ class layer_under_check {
 
 /// Checks the backward of a layer (layers/layer.hpp), or of a model made like one, for f = sum(y dy), dy and the
 /// parameters drawn at random, at the input `in`: df/dparameters is added, df/dinput overwritten, nothing is read that
-/// was not written before, the fields' each() lists all that plan_params places, and backward writes nothing behind a
+/// was not written before, the fields' each() lists all that plan_params places, and backward writes nothing after a
 /// gradient. `dims` is what the layer's plan_saved takes, or a function of an arena that returns the layer's saved
 /// itself.
 template <backend Ex, class Layer, class Dims>

@@ -3,7 +3,7 @@
 //
 //   xavier_uniform   U(-a, a), a = sqrt(6 / (fan_in + fan_out))         weight (out, in): fan_in = in, fan_out = out;
 //   linear_uniform   U(-a, a), a = 1 / sqrt(in)                         table (v, d): fan_in = d, fan_out = v
-//   by name          gain: 1;  bias beside a gain: 0;  bias beside a weight (out, in): U(-1/sqrt(in), 1/sqrt(in));
+//   by name          gain: 1;  bias next to a gain: 0; bias next to a weight (out, in): U(-1/sqrt(in), 1/sqrt(in));
 //                    combination of n: 1 / n;  every matrix: xavier_uniform
 //
 // Each tensor draws from a stream of its own, named by its path: adding a layer changes no other's first values, and
@@ -82,7 +82,7 @@ struct first_values {
     if (rule.how == kind::linear_uniform) {
       auto const* const weight = shape.size() == 2 ? &shape : beside(path, "weight");
       if (!weight || weight->size() != 2)
-        throw contract_violation("initialize: linear_uniform needs a matrix, or a bias beside one; " + path +
+        throw contract_violation("initialize: linear_uniform needs a matrix, or a bias next to one; " + path +
                                  " is neither");
       double const a = 1 / std::sqrt(static_cast<double>((*weight)[1]));
       return initializer::uniform(-a, a);

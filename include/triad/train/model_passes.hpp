@@ -54,7 +54,7 @@ class model_passes {
     output scores, d_scores;
   };
 
-  /// Who speaks in messages, and where it was told the capacity.
+  /// The caller as messages name it, and where its capacity is set.
   struct caller {
     char const* name = "model_passes";
     char const* capacity = "that it was made with";
@@ -119,8 +119,8 @@ class model_passes {
   Model const& model() const { return model_; }
   /// As it is applied, at the depth of set_depth().
   Model const& applied() const { return applied_; }
-  /// From the next pass on the one layer of a tied model is applied so often, at most as often as the model was made
-  /// with.
+  /// From the next pass on the one layer of a tied model is applied `layers` times, at most as often as the model was
+  /// made with.
   void set_depth(index_t layers)
     requires detail::has_depth<Model>
   {
@@ -145,7 +145,7 @@ class model_passes {
   /// Memory that nothing lies in between passes.
   arena scratch() { return scratch_.place(); }
   call make_call(arena& free, bool train) const { return {&free, train, key_, step_, 0}; }
-  /// What a replayed pass is known by, beside its batch: the depth, and the memory.
+  /// What identifies a replayed pass, in addition to its batch: the depth, and the memory.
   void add_pass(replay_key& key) const {
     if constexpr (detail::has_depth<Model>) key.add(applied_.layers.count());
     add_memory(key);

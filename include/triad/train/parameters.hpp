@@ -1,4 +1,4 @@
-// A model's parameters in a backend's memory, and beside them gradients and Adam's moments: one contiguous buffer each.
+// A model's parameters in a backend's memory, with gradients and Adam's moments: one contiguous buffer each.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every buffer has the same layout, the one that the model's plan_params gives it, so a flat loop over all four is an
@@ -23,7 +23,7 @@ namespace triad {
 /// What a parameter_set holds: each kind includes the ones before it.
 enum class holding {
   values,     // inference
-  gradients,  // finite differences, one's own optimiser
+  gradients,  // finite differences, your own optimiser
   moments,    // training with Adam
 };
 
@@ -58,7 +58,7 @@ std::string unlisted(Fields fields, void const* base, std::size_t bytes) {
   std::string last;
   auto const message = [&](std::size_t next, std::string const& before) {
     return "each() of the parameters does not list " + std::to_string(next - end) + " bytes that plan_params places" +
-           (last.empty() ? "" : " behind " + last) + (before.empty() ? "" : " before " + before) +
+           (last.empty() ? "" : " after " + last) + (before.empty() ? "" : " before " + before) +
            ": they would be neither initialised nor saved; say f(\"name\", view) there for every view, empty ones too";
   };
   for (auto const& view : listed_in(fields, base, bytes)) {
@@ -111,15 +111,14 @@ class parameter_set {
   std::size_t bytes() const { return values_.bytes() + gradients_.bytes() + first_.bytes() + second_.bytes(); }
 
   fields<value_type const> values() const { return plan<value_type const>(values_); }
-  /// To be written: whoever asks for them is taken to give them first values.  A contract_violation while averages
+  /// For writing: the caller is expected to give them first values.  A contract_violation while averages
   /// stand in for them: what is written then would be the averages.
   fields<value_type> mutable_values() {
     expect_weights("parameter_set");
     initialized_ = true;
     return plan<value_type>(values_);
   }
-  /// Whether anybody has given the parameters values: not so where nobody asked for them to write and all are zero
-  /// still.
+  /// True once the parameters were initialised or loaded: mutable_values() was called, or some value is not zero.
   bool initialized() const {
     if (initialized_) return true;
     std::array<value_type, 1024> some;
@@ -139,8 +138,7 @@ class parameter_set {
                                     ": every parameter is zero, expected values; load a checkpoint or weights into "
                                     "parameters(), or call initialize(parameters(), seed)");
   }
-  /// Whether others stand in their place for now (train/averages.hpp): then they are neither trained, saved nor
-  /// written.
+  /// Whether averages are in their place (train/averages.hpp): then they are neither trained, saved nor written.
   bool replaced() const { return replaced_; }
   void set_replaced(bool now) { replaced_ = now; }
   /// A contract_violation where they are, in the name of what would train, save or write them.
@@ -189,7 +187,7 @@ class parameter_set {
   Model model_;
   holding what_;
   bool replaced_ = false;
-  bool initialized_ = false;  // somebody asked for them to write, or they were found to have values
+  bool initialized_ = false;  // mutable_values() was called, or they were found to have values
   buffer<memory> values_, gradients_, first_, second_;
 };
 

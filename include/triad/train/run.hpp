@@ -78,7 +78,7 @@ struct run_options {
   /// fits() is asked before every epoch and ends the run, not only between attempts.
   bool checks_fit_each_epoch = false;
   bool checks_fit_first = false;                   // before the first update of all, too
-  std::optional<std::uint64_t> dropout_updates{};  // of an attempt: those behind them have no dropout
+  std::optional<std::uint64_t> dropout_updates{};  // of an attempt: later ones have no dropout
   learning_rate schedule = constant_rate{};        // of updates of an attempt
   epoch_record interrupted{};                      // the epoch in which an earlier process was interrupted
   std::string name = "run";                        // who speaks in messages

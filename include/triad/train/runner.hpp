@@ -1,7 +1,7 @@
 // Inference without a trainer: a layer or a model with its parameters and all the memory that a forward pass takes.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   runner run(ex, layer, row_dims(100));                   at most so many rows
+//   runner run(ex, layer, row_dims(100));                   at most 100 rows
 //   load_weights(file, run.parameters(), names);
 //   auto const y = run({x, sequences});                     until the next call
 //
@@ -27,7 +27,7 @@
 namespace triad {
 
 namespace detail {
-/// The sizes of so many rows, for a layer over rows: it reads nothing else of a graph_dims.
+/// The sizes of `rows` rows, for a layer over rows: it reads nothing else of a graph_dims.
 template <class Dims>
 constexpr Dims dims_of_rows(index_t rows) {
   if constexpr (std::is_same_v<Dims, row_dims>)
@@ -105,7 +105,7 @@ class runner {
 
   /// The result, without dropout, in the backend's memory until the next call.  A device is not waited for, but by the
   /// first call.  A contract_violation where the input is larger than was said at construction or wants some rows
-  /// alone, or where nobody has given the parameters values.
+  /// alone, or where the parameters have no values.
   output operator()(input const& in) { return (*this)(in, detail::dims_of_input<Layer>(in)); }
   /// The same of an input that does not say its sizes.
   output operator()(input const& in, dims const& sizes) {

@@ -32,7 +32,7 @@ struct constant_rate {
 
 /// Up in a line over `warmup` updates, down in a line to 0 at update `total`, which may be fractional.  It has to be
 /// given: without it rate() throws contract_violation.  A run that is no longer than its warm-up, here and below, ends
-/// before the rate has come to `peak`, and nothing says so.
+/// before the rate has come to `peak`, without a warning.
 struct linear_warmup {
   double peak = 1e-3, warmup = 0, total = 0;
 

@@ -26,7 +26,7 @@ template <class T>
 struct trainer_snapshot {
   std::uint64_t step = 0;
   std::vector<T> values, first_moments, second_moments;  // flat, as parameter_set has them
-  bool initialized = false;                              // whether anybody had given the parameters values
+  bool initialized = false;                              // whether the parameters had values
   std::vector<snapshot_tensor> tensors{};                // in the order of the values: of which model they are
 
   bool operator==(trainer_snapshot const&) const = default;

@@ -142,7 +142,7 @@ class trainer {
     end_share();
     parts_.begin(share);
   }
-  /// An update on a batch of so many examples, in shares: load(first, last) gives the input and answers of some of
+  /// An update on a batch of `examples` examples, in shares: load(first, last) gives the input and answers of some of
   /// them. Each counts by its number of examples, so all have as many answers.
   template <class Load>
   void update_in_shares(std::size_t examples, Load&& load, double rate) {
@@ -199,7 +199,7 @@ class trainer {
     clip_summed(max_norm);
   }
 
-  /// What the model says of a batch, without dropout, until the next call.  Parameters that nobody gave values are a
+  /// The logits of a batch, without dropout; valid until the next call.  Parameters without values are a
   /// contract_violation, here and below.
   output infer(typename Model::input const& in) {
     parameters_.expect_initialized("trainer");
@@ -234,7 +234,7 @@ class trainer {
   /// trainer has not kept that layer.
   attention_table<T> attention(typename Model::input const& in, attention_place const& at) {
     static_assert(shows_attention<Model, Ex>,
-                  "trainer: this model has no attention_weights, so that nobody can say where it looked "
+                  "trainer: this model has no attention_weights, so where it looked is unknown "
                   "(models/graph_model.hpp has one)");
     (void)infer(in);
     return attention_of_last(in, at);
@@ -246,8 +246,8 @@ class trainer {
                                    passes_.place(detail::dims_of_batch(in)).saved, at);
   }
 
-  /// From the next pass on the one layer of a tied model is applied so often: at most as often as the model was made
-  /// with, for which memory is planned.  Its parameters are those of every depth.
+  /// From the next pass on the one layer of a tied model is applied `layers` times: at most as often as the model was
+  /// made with, for which memory is planned.  Its parameters are those of every depth.
   void set_depth(index_t layers)
     requires detail::has_depth<Model>
   {
@@ -270,8 +270,8 @@ class trainer {
     parts_.forget();
   }
 
-  /// Moments are zero, as at step 0: for training that begins anew from other values.  Steps are counted on, and Adam
-  /// takes the moments for those of so many: its first updates have another size than at step 0.
+  /// Moments are zero, as at step 0: for training that begins anew from other values.  Steps are counted on, so Adam
+  /// corrects the bias of the moments too little: its first updates have another size than at step 0.
   void forget_moments() {
     expect_to_learn();
     fill(ex_, T(0), parameters_.flat_first_moments());

@@ -16,7 +16,7 @@
 
 namespace triad {
 
-/// What tree/gather.hpp, tree/dense.hpp and tree/sparse.hpp provide, and what a form of your own has to.
+/// What tree/gather.hpp, tree/dense.hpp and tree/sparse.hpp provide, and what your own form has to.
 template <class A>
 concept tree_algebra =
     requires(A const& a, typename A::const_tree x, typename A::tree y, typename A::value_type w, index_t c, role_code r,

@@ -123,7 +123,7 @@ void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, 
     detail::expect_filler(fillers, label);
     nodes.emplace_back(role, label);
   });
-  std::sort(nodes.begin(), nodes.end());  // as sparse trees are sorted: each comes behind the last
+  std::sort(nodes.begin(), nodes.end());  // as sparse trees are sorted: each comes after the last
   a.clear(y);
   for (auto const& [role, label] : nodes) a.add_bound(1, role, detail::filler_of(detail::item(fillers, label)), y);
 }

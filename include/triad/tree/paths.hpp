@@ -85,7 +85,7 @@ class role_paths {
 };
 
 namespace detail {
-/// Throws where `role` is not of a tree with so many levels.
+/// Throws where `role` is not of a tree with `depth` levels.
 inline void expect_role(char const* owner, role_paths const& paths, role_code role, index_t depth) {
   TRIAD_EXPECTS(
       role != no_role && paths.level(role) < depth,

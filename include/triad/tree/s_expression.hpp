@@ -19,14 +19,14 @@
 
 namespace triad {
 
-/// Where a text stands in a file, for messages.  Columns count bytes from 1.
+/// Where a text is in a file, for messages.  Columns count bytes from 1.
 struct text_position {
   std::string file = {};
   index_t line = 0;
   index_t column = 1;
 };
 
-/// Throws the data_error of what was found `offset` bytes behind `where`.
+/// Throws the data_error of what was found `offset` bytes after `where`.
 [[noreturn]] inline void fail_at(text_position const& where, index_t offset, std::string const& what) {
   std::string message = where.file;
   if (where.line > 0) message += (message.empty() ? "line " : ":") + std::to_string(where.line);
@@ -151,7 +151,7 @@ inline symbol_tree parse_treebank_tree(std::string_view text, text_position cons
 /// parenthesis.
 inline std::string to_text(symbol_tree const& tree) {
   std::string text;
-  std::vector<index_t> ends;  // of the open nodes: the number of the first node behind them
+  std::vector<index_t> ends;  // of the open nodes: the number of the first node after them
   auto const put = [&](std::string_view token) {
     if (!text.empty()) text += ' ';
     text += token;

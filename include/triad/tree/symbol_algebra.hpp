@@ -105,7 +105,7 @@ class symbol_algebra {
     return tensor<value_type, dyn, dyn>(table_.data(), words_.size(), algebra_.fillers());
   }
 
-  /// One number of labels and fillers, by which their trees are told from those of others (Fowler, Noll and Vo's hash).
+  /// One number of labels and fillers, which distinguishes their trees from others (Fowler, Noll and Vo's hash).
   std::uint64_t number_of_symbols() const {
     std::uint64_t hash = 0xcbf29ce484222325u;
     auto const add = [&](void const* data, std::size_t bytes) {

@@ -99,7 +99,7 @@ class tensor_tree {
   }
 
   /// A contract_violation where the trees' algebras have other sizes, or other labels or fillers where both know
-  /// theirs: one's numbers mean nothing to the other.  Two algebras of one size with other roles cannot be told apart
+  /// theirs: one's numbers mean nothing to the other.  Two algebras of one size with other roles are not distinguished
   /// here.
   static void expect_same(tensor_tree const& x, tensor_tree const& y) {
     TRIAD_EXPECTS(x.symbols_ == y.symbols_ || x.symbols_ == 0 || y.symbols_ == 0,

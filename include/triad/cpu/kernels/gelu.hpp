@@ -1,4 +1,4 @@
-// gelu and its gradient on whole registers of floats; std::erf alone would take longer than the products beside it.
+// gelu and its gradient on whole registers of floats; std::erf alone would take longer than the products around it.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   z = |x| / sqrt 2,  t = 1 / (1 + p z),  erfc(z) = (a1 t + ... + a5 t^5) exp(-z^2)      Abramowitz and Stegun 7.1.26

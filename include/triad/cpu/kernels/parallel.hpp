@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The threads are our own (cpu/kernels/pool.hpp), or the caller's (cpu::backend::borrowed).  Our own join in where a
-// call is long enough to be worth it and where help has paid of late (cpu/kernels/payoff.hpp).  Borrowed ones are asked
-// for wherever it is long enough: no account of them is kept, and that of our own does not count then.  Otherwise the
+// call is long enough to be worth it and where help has paid off lately (cpu/kernels/payoff.hpp).  Borrowed ones join
+// in wherever it is long enough: no account is kept of them, and that of our own does not count then.  Otherwise the
 // calling thread runs all tasks.
 #pragma once
 
@@ -39,7 +39,8 @@ inline constexpr nanoseconds worth_sharing = 5'000;
 /// and what will take longer than this to those that sleep too; a shorter call begins alone.
 inline constexpr nanoseconds worth_waking = 20'000;
 
-/// How long a task took where a call stands, when it was last run there.  At first, long: who does not know shares.
+/// How long a task took where a call stands, when it was last run there.  At first, long: without a measurement the
+/// work is shared.
 class task_time {
  public:
   double known() const { return nanoseconds_.load(std::memory_order_relaxed); }
@@ -88,7 +89,7 @@ inline void run_tasks(int threads, index_t tasks, task_time& each, shared_call::
   }
   double expected = each.known() * static_cast<double>(tasks);
   if (expected < worth_waking) {
-    // At the clock after 1, 2, 4 ... tasks: they may be longer this time, or shorter than they were beside helpers.
+    // At the clock after 1, 2, 4 ... tasks: they may be longer this time, or shorter than they were next to helpers.
     for (index_t look = 1; done < tasks;) {
       run(context, done++, 0);
       if (done < look && done < tasks) continue;
@@ -118,12 +119,12 @@ inline void run_tasks(int threads, index_t tasks, task_time& each, shared_call::
   call->give_back();
   nanoseconds const ended = now();
   account.end(opened, began, stopped, ended, own, tasks - done - own, slept);
-  // Others may be so quick that the caller runs none; he learns from how long they had, or he would call them for ever.
+  // Helpers may be so quick that the caller runs no task; it then learns from their time, or it would always call them.
   each.note(own > 0 ? static_cast<double>(stopped - began) / static_cast<double>(own)
                     : static_cast<double>(ended - opened) * helpers / static_cast<double>(tasks - done));
 }
 
-/// The same on threads of somebody else, each of which takes the next task until none is left.
+/// The same on borrowed threads, each of which takes the next task until none is left.
 inline void run_borrowed(backend const& ex, index_t tasks, task_time& each, shared_call::task_function run,
                          void* context) {
   struct shared {

@@ -1,17 +1,17 @@
 // Whether help pays: what other threads have saved a caller, less what waiting for them has cost.
 // SPDX-License-Identifier: Apache-2.0
 //
-// On a processor that something else keeps busy, a thread stops in the middle of a task for milliseconds, and its
-// caller with it.  So a caller keeps an account of time:
+// On a processor that is busy with something else, a thread is preempted in the middle of a task for milliseconds, and
+// its caller waits for it.  So each caller keeps an account of time:
 //
-//   gain = (tasks that others ran) (processor time that a task takes him) - (time to call them)
+//   gain = (tasks that helpers ran) (processor time that a task takes the caller) - (time to call helpers)
 //          - (time to wait for them).
 //
-// As long as the account is not overdrawn he has help.  When it is, he works alone for a while and then tries again;
-// the while doubles with every failure, so that trying costs a few per cent at most.  Results do not depend on who runs
-// a task, only time does.  That he is set aside himself is not held against help: on a machine that others share it
-// happens to who works alone, too, and counted it sent helpers away from machines that were nearly idle (50 graphs of 5
-// nodes: 0.97 of one thread's time in place of 0.73).
+// While the account is not overdrawn the caller uses helpers.  When it is, the caller works alone for a while and then
+// tries again; the while doubles with every failure, so that trying costs a few per cent at most.  Which thread runs a
+// task changes the time and no result.  Time in which the caller itself was preempted is not charged to its helpers: on
+// a shared machine that happens without helpers too, and charging it disabled them on nearly idle machines (50 graphs
+// of 5 nodes: 0.97 of one thread's time in place of 0.73).
 #pragma once
 
 #include <time.h>
@@ -42,7 +42,7 @@ class payoff {
 
   /// A call with helpers begins.
   void begin(nanoseconds at) {
-    if (counting_ && at - last_ > longest_gap) settle(at, false);  // he may have slept between, for reasons of his own
+    if (counting_ && at - last_ > longest_gap) settle(at, false);  // the caller may have slept in between
     if (counting_) return;
     counting_ = true;
     from_ = at;
@@ -51,8 +51,8 @@ class payoff {
     helped_ = 0;
   }
 
-  /// It has ended: from `start` to `began` the caller called for help, until `stopped` he ran `own` tasks and others
-  /// ran `others`; then he waited until `end`, `slept` of it asleep.
+  /// It has ended: from `start` to `began` the caller called for help, until `stopped` it ran `own` tasks and others
+  /// ran `others`; then it waited until `end`, `slept` of it asleep.
   void end(nanoseconds start, nanoseconds began, nanoseconds stopped, nanoseconds end, index_t own, index_t others,
            nanoseconds slept) {
     nanoseconds const busy = stopped - began;
@@ -74,7 +74,7 @@ class payoff {
   void settle(nanoseconds at, bool dense) {
     counting_ = false;
     auto const own = static_cast<double>(own_);
-    double lost = 0;  // of his own time, to other programs
+    double lost = 0;  // of its own time, to other programs
     if (dense)
       if (nanoseconds const processor = processor_() - processor_from_; processor > 0)
         lost = std::clamp(static_cast<double>(at - from_ - processor - slept_), 0.0, own);

@@ -1,9 +1,9 @@
-// The process's threads: they help whoever has tasks to share, and sleep when nobody has.
+// The process's threads: they help callers that share tasks, and sleep when none does.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A caller posts a call, works on it himself and never waits for a thread that has not begun: when no task is left, he
-// closes the call and waits for those alone that are inside a task.  So a thread whose processor is busy with something
-// else costs nothing as long as it has not started, and one that wakes too late finds nothing to do.
+// A caller posts a call, works on it itself and never waits for a thread that has not begun: when no task is left, it
+// closes the call and waits only for threads that are inside a task.  So a thread whose processor is busy with
+// something else costs nothing as long as it has not started, and one that wakes too late finds nothing to do.
 #pragma once
 
 #include <array>
@@ -76,12 +76,12 @@ inline int processors() {
 /// True on a thread that is inside a task: what it calls in parallel it runs alone.
 inline constinit thread_local bool inside_task = false;
 
-/// A call in parallel as other threads see it.  Its memory stays, whoever uses it next.
+/// A call in parallel as other threads see it.  Its memory stays for the next use.
 class alignas(128) shared_call {
  public:
   using task_function = void (*)(void* context, index_t task, int thread);
 
-  /// The caller's: makes it his, if nobody has it.
+  /// For the caller: takes this call, if no other caller has it.
   bool claim() { return !taken_.load(std::memory_order_relaxed) && !taken_.exchange(true, std::memory_order_acquire); }
 
   /// From now on up to `helpers` threads may enter.
@@ -93,7 +93,7 @@ class alignas(128) shared_call {
     state_.store(is_open | static_cast<std::uint32_t>(helpers) * one_place, std::memory_order_release);
   }
 
-  /// Another thread's: works here until no task is left; false where it is not needed.
+  /// For another thread: works here until no task is left; false where it is not needed.
   bool help() {
     auto state = state_.load(std::memory_order_relaxed);
     do {
@@ -117,8 +117,8 @@ class alignas(128) shared_call {
     return done;
   }
 
-  /// The caller's, when no task is left: nobody enters any more; waits for who is inside.  The nanoseconds that he
-  /// slept.
+  /// For the caller, when no task is left: no thread enters any more; waits for those inside.  Returns the nanoseconds
+  /// that it slept.
   nanoseconds close(bool spin) {
     if (!(state_.fetch_and(inside, std::memory_order_acq_rel) & inside)) return 0;
     auto const empty = [&] { return !(state_.load(std::memory_order_acquire) & inside); };
@@ -162,7 +162,7 @@ class pool {
     return only;
   }
 
-  /// A call that nobody uses, or none where too many callers work at once: who gets none works alone.
+  /// A free call, or null where too many callers work at once: a caller without one works alone.
   shared_call* claim() {
     for (auto& call : calls_)
       if (call.claim()) return &call;
@@ -185,7 +185,7 @@ class pool {
     }
   }
 
-  /// A call was opened.  Those who sleep stay asleep where `wake` is false.
+  /// A call was opened.  Sleeping threads stay asleep where `wake` is false.
   void announce(int helpers, bool wake) {
     posted_.fetch_add(1, std::memory_order_seq_cst);
     int const asleep = wake ? asleep_.load(std::memory_order_seq_cst) : 0;
@@ -196,7 +196,7 @@ class pool {
     }
   }
 
-  /// Whether `threads` threads have a processor each, so that one who spins is in nobody's way.
+  /// Whether `threads` threads have a processor each, so that a spinning thread keeps no other from running.
   bool may_spin(int threads) const { return threads <= processors_; }
 
   pool(pool const&) = delete;
@@ -205,8 +205,8 @@ class pool {
  private:
   struct worker_threads {
     std::vector<std::thread> threads;
-    worker_threads* of_parent =
-        nullptr;  // those of the process that this one was forked from: never joined, never freed
+    /// Those of the process that this one was forked from: never joined, never freed.
+    worker_threads* of_parent = nullptr;
   };
 
   pool() : processors_(processors()), workers_(new worker_threads) {
@@ -218,7 +218,7 @@ class pool {
 
   ~pool() {
     {
-      std::lock_guard const lock(growing_);  // a caller on a thread that nobody joins may be making threads just now
+      std::lock_guard const lock(growing_);  // a caller on a detached thread may be making threads just now
       ending_.store(true);
     }
     posted_.fetch_add(1);
@@ -259,7 +259,7 @@ class pool {
   }
 
   std::array<shared_call, 8> calls_;
-  alignas(128) std::atomic<std::uint32_t> posted_{0};  // counts calls; who sleeps waits for the next
+  alignas(128) std::atomic<std::uint32_t> posted_{0};  // counts calls; sleeping threads wait for the next
   alignas(128) std::atomic<int> asleep_{0};
   std::atomic<int> threads_{0};
   std::atomic<bool> ending_{false};

@@ -24,7 +24,7 @@ struct keep_source {
 #if defined(__AVX512F__)
     if (threshold > 0xffffffffu) return 0;
     // Eight counters a vector, each word in the low half of 64 bits: that is where the product of the next round reads
-    // it, and what stands in the high half no one reads.
+    // it, and the high half is not read.
     auto const ma = _mm512_set1_epi64(0xD2511F53), mb = _mm512_set1_epi64(0xCD9E8D57);
     auto const word = [](std::uint32_t w) { return _mm512_set1_epi64(static_cast<long long>(w)); };
     auto const base = static_cast<long long>(begin[0]);

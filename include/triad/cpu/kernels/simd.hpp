@@ -131,7 +131,7 @@ template <class F>
   return v;
 }
 
-/// As std::sqrt of every lane, but that nobody asks for errno: compilers make no vectors of a loop that does.
+/// std::sqrt of every lane, without errno: compilers do not vectorise a loop that sets it.
 [[gnu::always_inline]] inline floats sqrt(floats v) {
 #if defined(__AVX512F__)
   return (floats)_mm512_sqrt_ps((__m512)v);
@@ -199,7 +199,7 @@ template <int... I>
 #endif
 }
 
-// Lane r of the result is a[r] + a[r ^ S] where r has not bit S, b[r] + b[r ^ S] where it has.
+// Lane r of the result is a[r] + a[r ^ S] where r does not have bit S, b[r] + b[r ^ S] where it has.
 template <int S, int... R>
 [[gnu::always_inline]] inline floats fold(floats a, floats b, std::integer_sequence<int, R...>) {
   return shuffle<((R & S) ? R + lanes : R)...>(a, b) + shuffle<((R & S) ? (R ^ S) + lanes : (R ^ S))...>(a, b);

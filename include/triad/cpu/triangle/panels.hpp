@@ -27,7 +27,7 @@ inline constexpr int tile = 2 * lanes;
 
 namespace detail {
 
-// Rows r and r + S exchange the lanes that have, respectively have not, bit S.
+// Rows r and r + S exchange the lanes with bit S and those without.
 template <int S, int... X>
 [[gnu::always_inline]] inline void exchange(floats& a, floats& b, std::integer_sequence<int, X...>) {
   floats const low = simd::detail::shuffle<((X & S) ? (X ^ S) + lanes : X)...>(a, b);

@@ -158,7 +158,7 @@ void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit,
     });
     return;
   }
-  // What fits in the second-level cache beside the graph that is computed.
+  // What fits in the second-level cache in addition to the graph that is computed.
   auto const near = [&](index_t graph) { return g.size(graph) * g.size(graph) * row_bytes <= 400000; };
   parallel_for(ex, (graphs + run - 1) / run, [&](index_t task, int thread) {
     index_t const first = task * run, last = std::min(graphs, first + run);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Everything that belongs to an l is complete from that l alone, so a task writes dq(., l), dv1(., l), dk(l, .), dv2(l,
-// .) of its block and nobody else does.  Panels of k, v2, dk, dv2 of the block stay in the second-level cache; do,
+// .) of its block and no other task does.  Panels of k, v2, dk, dv2 of the block stay in the second-level cache; do,
 // which every block reads, is packed once for all of them and streams past:
 //
 //   for a block of rows i, for a tile of columns j:
@@ -245,7 +245,7 @@ class backward_block {
         x.end(last_row, last_column) - l0;  // middle nodes of the block that are open to some edge of the tile
     if (open <= 0) return;
     if constexpr (!RightValue)
-      open = (open + group - 1) / group * group;  // `accumulate` adds those of so many l, whatever they are
+      open = (open + group - 1) / group * group;  // `accumulate` adds those of this number of l, whatever they are
     index_t const here = std::min(count, open);
     float const* const gradient_turned = gradient_of(i0, j0);
     float const* const gradient = gradient_turned + block_rows * tile * k;

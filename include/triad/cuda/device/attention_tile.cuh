@@ -130,7 +130,7 @@ struct attention_place {
     return i < queries && j < seen(i) &&
            (rule.options.masked.extent(0) == 0 || rule.options.masked(first_key + j) == 0);
   }
-  /// Whether this block writes what its queries have beside their columns.
+  /// Whether this block writes what its queries have in addition to their columns.
   TRIAD_DEVICE bool writes_rest() const { return first_column == 0; }
   TRIAD_DEVICE index_t statistic(int i) const { return head * rule.sequences.queries.rows + first_query + i; }
   TRIAD_DEVICE T kept(int i, int j) const {

@@ -26,8 +26,8 @@ enum class arithmetic {
   bf16,     // 7 bits: about 4e-3
 };
 
-/// A handle bound to a stream, with a workspace of its own: what cuBLAS would else allocate behind a captured graph's
-/// back.
+/// A handle bound to a stream, with a workspace of its own: which cuBLAS would otherwise allocate while a
+/// graph is captured.
 class blas_context {
  public:
   blas_context() = default;
@@ -69,7 +69,7 @@ class blas_context {
   void* workspace_ = nullptr;
 };
 
-/// A matrix, or a batch of them `step` elements apart, as cuBLAS reads it: columns of `leading` elements one behind the
+/// A matrix, or a batch of them `step` elements apart, as cuBLAS reads it: columns of `leading` elements one after the
 /// other.
 template <class T>
 struct blas_operand {

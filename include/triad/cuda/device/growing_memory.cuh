@@ -13,8 +13,8 @@
 namespace triad::cuda {
 
 /// What was handed out stays allocated until the owner ends, since recorded work has its address.  It grows to twice
-/// its size at least, but for that not beyond `most`: all of it together is less than three times that, where nobody
-/// asks for more.
+/// its size at least, but not beyond `most`: all of it together is less than three times `most`, where no call asks
+/// for more.
 class growing_memory {
  public:
   growing_memory() = default;

@@ -27,7 +27,7 @@ class device_memory {
   }
   void deallocate(void* p) const noexcept {
     if (cudaFree(p) != cudaSuccess)
-      (void)cudaGetLastError();  // nobody can be told here; the next launch is not to be blamed
+      (void)cudaGetLastError();  // a destructor does not throw; the next launch is not to be blamed
   }
   void zero(void* p, std::size_t bytes) const {
     use();

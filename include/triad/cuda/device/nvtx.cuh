@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All kernels are instances of one template, detail::entry, whose name says nothing.  Nsight Systems and Nsight Compute
-// can put the name of the innermost range in its place (docs/operations/gpu.md says how).  Where no profiler is attached there is
-// no such domain, and a range is a comparison with null.
+// can put the name of the innermost range in its place (docs/operations/gpu.md says how).  Where no profiler is
+// attached there is no such domain, and a range is a comparison with null.
 //
 // The toolkit has the header, and no library is linked for it.  Where it is missing, or NVTX_DISABLE is defined (NVTX's
 // own switch), ranges are nothing at all.
@@ -50,7 +50,7 @@ class named_range {
   explicit named_range(char const*) {}
   named_range(named_range const&) = delete;
   named_range& operator=(named_range const&) = delete;
-  ~named_range() {}  // not trivial, as above: nobody is warned of a range that is not used
+  ~named_range() {}  // not trivial, as above: no warning about an unused range
 };
 
 }  // namespace triad::cuda

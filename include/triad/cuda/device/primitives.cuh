@@ -13,7 +13,7 @@
 
 namespace triad::cuda {
 
-/// Keys, and the row that each of them stands in.
+/// Keys, and the row of each.
 struct keyed_rows {
   std::uint32_t *key, *row;
 };
@@ -21,7 +21,7 @@ struct keyed_rows {
 // Templates, so that a unit for which other units have compiled the kernels compiles none of CUB's.
 #if defined(__CUDACC__)
 
-/// Bytes that sort_rows needs beside the pairs.
+/// Bytes that sort_rows needs in addition to the pairs.
 template <class Count>
 std::size_t sort_rows_bytes(backend const& ex, Count count, int bits) {
   check(cudaSetDevice(ex.device()), "choosing a device");

@@ -135,7 +135,7 @@ TRIAD_DEVICE index_t last_begun(block const& b, vec<index_t const> first, index_
 }
 
 /// The first place in [low, high) for which ahead(place) does not hold, or high; it holds for those before and for none
-/// behind.  By a whole warp, 32 places at a time.
+/// after.  By a whole warp, 32 places at a time.
 template <class Ahead>
 TRIAD_DEVICE index_t first_not(block const& b, index_t low, index_t high, Ahead const& ahead) {
   while (low < high) {

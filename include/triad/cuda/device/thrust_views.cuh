@@ -41,7 +41,7 @@ vec<T const> view_of(thrust::device_vector<T, Allocator> const& v) {
   return make_vec(thrust::raw_pointer_cast(v.data()), static_cast<index_t>(v.size()));
 }
 
-/// The same as rows, one behind the other.  Throws contract_violation where the vector has another size.
+/// The same as rows, one after the other.  Throws contract_violation where the vector has another size.
 template <class T, class Allocator>
 tensor<T, dyn, dyn> view_of(thrust::device_vector<T, Allocator>& v, index_t rows, index_t columns) {
   return detail::thrust_matrix<T>(v, rows, columns);

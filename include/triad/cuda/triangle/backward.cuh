@@ -166,8 +166,8 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
   };
 
  private:
-  /// Where the first tile begins that has an edge to which some l from l0 on is open, of those beside the tile from
-  /// `begin` on.
+  /// Where the first tile begins, next to the tile from `begin` on, that has an edge to which some l from l0 on is
+  /// open.
   TRIAD_DEVICE static int first_tile(one_head<T> const& at, int l0, int begin) {
     return at.begin(l0, begin + tile_i - 1) / tile_i * tile_i;
   }

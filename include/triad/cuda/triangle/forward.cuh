@@ -33,7 +33,7 @@
 // Banks: how many different words the threads that are served together (32 at 4 bytes each, 16 at 8, 8 at 16) ask of
 // the busiest bank of shared memory, at worst; 1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.
 // A row has 4 words more than its columns, so that eight rows of one quad, or eight quads of one row, are in different
-// banks.  In float nobody meets in the inner loops, but for q where keys are own: there neighbours read two l.
+// banks.  In float no threads meet in the inner loops, except at q where keys are own: there neighbours read two l.
 //
 //   columns of a head                                      16   32   64  128   16   32   64   64   64   64
 //   copies of 16 bytes                                      2    1    1    1    2    2    2    1    1    1

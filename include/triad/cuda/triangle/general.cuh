@@ -100,7 +100,7 @@ struct general_forward {
   static constexpr char const* name = "triangle forward, any form and width";
   static constexpr int threads = general_place::warps * warp;
 
-  /// Graphs of fewer than `least` nodes are somebody else's.
+  /// Graphs of fewer than `least` nodes belong to another kernel.
   TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, int least,
                                index_t blocks_of_edges, matrix<T> maximum, matrix<T> inverse_sum, columns<T> o) const {
     general_place const place(b, blocks_of_edges, p.heads);
@@ -217,7 +217,8 @@ struct general_backward {
   }
 };
 
-/// Softmax weights of one edge of one graph; one warp a head.  An edge that the graph has not: nothing is written.
+/// Softmax weights of one edge of one graph; one warp a head.  Nothing is written for an edge that the graph does not
+/// have.
 template <class T>
 struct weights_kernel {
   static constexpr char const* name = "triangle weights";

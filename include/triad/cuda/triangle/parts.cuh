@@ -83,7 +83,7 @@ TRIAD_DEVICE T exponential(T x) {
     return ::cuda::std::exp(x);
 }
 
-/// Where a linear index lies in a box, the fastest coordinate first (CuTe's idx2crd), and what is left behind the last
+/// Where a linear index lies in a box, the fastest coordinate first (CuTe's idx2crd), and what is left after the last
 /// extent: coordinates(x, a, b) = {x % a, x / a % b, x / a / b}.
 template <class N, class... Extents>
 TRIAD_DEVICE ::cuda::std::array<N, sizeof...(Extents) + 1> coordinates(N index, Extents... extents) {

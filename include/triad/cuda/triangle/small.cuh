@@ -5,7 +5,7 @@
 // Such graphs come by the hundred (CLUTRR: 3 to 12 nodes), and waiting for their rows costs more than the arithmetic.
 // Up to 6 nodes a warp is enough: at n = 5 a thread an edge, 25 of 32; four heads or graphs share a block and never
 // wait for each other.  Above, the 128 threads of a block work together.  A team has room in shared memory for the
-// scores of all triangles and for as many columns of the edges as fit beside them, whatever n is: all columns of a
+// scores of all triangles and for as many columns of the edges as fit next to them, whatever n is: all columns of a
 // CLUTRR head at n = 5.  More columns pass in chunks.
 //
 // Threads and elements of a team; t is the number of a task, which thread t % (threads of the team) does:
@@ -88,7 +88,7 @@ struct small_team {
       if (4 * quads > stride) quads = stride / 4;
     }
     /// Quads of columns that there is room for, of all edges and of one row more: a half of columns that lacks its last
-    /// one reads the row behind it, which may be the row behind all, and nothing comes of that.
+    /// one reads the row after it, which may be the row after all, and that changes nothing.
     TRIAD_DEVICE static constexpr int quads_for(int most) {
       int const fit = (room - Cubes * most * most * (most | 1)) / ((Matrices * most * most + 1) * 4);
       return fit - 1 + fit % 2;
@@ -185,9 +185,9 @@ struct small_team {
   };
 
   /// Calls f(known<Most>(), layout) for graphs of n nodes.  From the constant follow distances in memory, and how many
-  /// columns a half has: loops over so many have no branch, and half the instructions.  In double their loads would go
-  /// ahead of the branches that are not there, and take registers from sums: those loops have the branch, and f is
-  /// called with the most there can be, and a layout made of n.
+  /// columns a half has: loops over a constant number have no branch, and half the instructions.  In double their loads
+  /// would go ahead of the branches that are not there, and take registers from sums: those loops have the branch, and
+  /// f is called with the most there can be, and a layout made of n.
   template <int Most = N, class F>
   TRIAD_DEVICE static void with_known(int n, int width, F const& f) {
     if constexpr (branches) {
@@ -345,7 +345,7 @@ struct small_forward {
         quad<T> const v1 = quad_at(left[r]);
         TRIAD_UNROLL
         for (int e = 0; e < thread_ij; ++e) {
-          // That of the columns from j[0] on, beyond the graph as well: the line has the next one, or room, behind it.
+          // That of the columns from j[0] on, beyond the graph as well: the line has the next one, or room, after it.
           T const w = weight[r][e];
           if constexpr (RightValue)
             add(sum[r][e], w, v1, v2[e]);

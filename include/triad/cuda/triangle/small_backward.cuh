@@ -134,7 +134,7 @@ struct small_backward {
   TRIAD_DEVICE static void add_scores(layout const& at, parts const& s, one_head<T> const& of,
                                       typename team::task const& my, int here, T (&score)[Half], T (&dp)[Half]) {
     if (my.first >= my.last || !of.open(my.i, my.l, my.last - 1)) return;
-    // Places that move on; what lies a constant distance behind one of them has none of its own.
+    // Places that move on; what lies a constant distance after one of them has no place of its own.
     T const *edge = s.query + at.row(my.i, my.l), *pair = s.d_o + at.row(my.i, my.first),
             *other = s.key + at.row(my.l, my.first);
     Known::each_quad(
@@ -210,7 +210,7 @@ struct small_backward {
     }
   }
   // Of one thread.  Places move on by sums here too.
-  /// Calls f() for each of so many terms, two in a pass; in double that would take registers from sums.
+  /// Calls f() for each of `count` terms, two in a pass; in double that would take registers from sums.
   template <class F>
   TRIAD_DEVICE static void each_term(int count, F const& f) {
     if constexpr (sizeof(T) == 8) {

@@ -97,7 +97,7 @@ class bleu {
  private:
   using counts = std::unordered_map<std::string, long long>;
 
-  // No token holds white space, so that tokens and their n-gram are told apart by a space.
+  // No token holds white space, so that a space separates the tokens of an n-gram.
   static counts ngrams(std::vector<std::string> const& words, std::size_t n) {
     counts result;
     for (std::size_t first = 0; first + n <= words.size(); ++first) {

@@ -1,9 +1,9 @@
 // Byte-pair encoding of words: rare words become frequent parts, by merges that are given or learned.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A word begins as its characters, the last with </w> behind it. Of the merges that fit anywhere in the word, the
+// A word begins as its characters, the last with </w> after it. Of the merges that fit anywhere in the word, the
 // earliest of the list is made, at every place, from left to right, until none fits. Each part but the last is then
-// written with @@ behind it: "lowest" -> "low@@ est". A last part that itself ends in @@ is cut before them, so that no
+// written with @@ after it: "lowest" -> "low@@ est". A last part that itself ends in @@ is cut before them, so that no
 // word is lost when parts are joined again. Words stand between spaces (U+0020) alone: a tab or another space of
 // Unicode is a character of a word, as in subword-nmt.
 //
@@ -38,7 +38,7 @@ using bpe_merge = std::pair<std::string, std::string>;
 namespace detail {
 
 inline constexpr std::string_view word_end = "</w>";
-inline constexpr std::string_view part_mark = "@@";       // behind each part but the last
+inline constexpr std::string_view part_mark = "@@";       // after each part but the last
 inline constexpr std::string_view no_part_has = " \r\n";  // since a file has a merge a line
 
 inline bool is_part(std::string_view text) {
@@ -162,7 +162,7 @@ class bpe {
     return parts_.emplace(word, std::move(parts)).first->second;
   }
 
-  /// A line of words as a line of parts, each that is not the last of its word with @@ behind it.
+  /// A line of words as a line of parts, each that is not the last of its word with @@ after it.
   std::string apply(std::string_view line) {
     std::vector<std::string> result;
     for (auto const& word : words_between_spaces(line)) {

@@ -73,7 +73,7 @@ inline std::vector<std::string_view> byte_bpe_pieces(std::string_view text) {
       auto const k = kind_at(first);
       std::size_t last = first;  // where the last character of the run begins
       for (end = first; end < text.size() && kind_at(end) == k; end += character_at(text, end).bytes) last = end;
-      // White space leaves its last character to the piece behind it, if it has another.
+      // White space leaves its last character to the next piece, if it has another.
       if (k == white && end < text.size() && last > at) end = last;
     }
     pieces.push_back(text.substr(at, end - at));
@@ -90,7 +90,7 @@ class byte_bpe {
     std::error_code ignored;
     if (!std::filesystem::exists(in / "vocab.json", ignored) && std::filesystem::exists(in / "tokenizer.json", ignored))
       throw data_error((in / "vocab.json").string() +
-                       ": found only a tokenizer.json beside it, expected vocab.json and merges.txt; make them: "
+                       ": found only a tokenizer.json next to it, expected vocab.json and merges.txt; make them: "
                        "tokenizers.Tokenizer.from_file(\"tokenizer.json\").model.save(\".\") in Python");
     return read((in / "vocab.json").string(), (in / "merges.txt").string());
   }

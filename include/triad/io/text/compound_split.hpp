@@ -35,7 +35,7 @@ struct split_options {
   std::uint64_t seed = 1;  // of split_by_compounds(); split_search is given its random numbers
   double atom_limit = 0.02;
   int candidates = 5;  // looked at for each that comes in
-  int passes = 30;     // while alpha comes down, and so many more at most
+  int passes = 30;     // while alpha falls, and at most as many again
 };
 
 /// Numbers of examples in the order of the corpus.

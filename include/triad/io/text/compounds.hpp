@@ -3,7 +3,7 @@
 //
 //   w(G, q) = max over occurrences g of G in example q of  1 - max over G' that have one rule more of P(G' | G)
 //   P(G' | G) = share of all occurrences of G in the corpus that lie inside an occurrence of G'
-// (Keysers et al. 2020, section 2.1): a compound that always stands inside one larger one does not count beside it.
+// (Keysers et al. 2020, section 2.1): a compound that always occurs inside a larger one does not count next to it.
 // Ours:
 //   - compounds have 2 to `largest` rules; what lies around one is looked at beyond that, so the largest do not all
 //     count whole;
@@ -187,7 +187,7 @@ inline void weigh(std::vector<part_codes> const& examples, occurrence const* fir
 }  // namespace detail
 
 /// The compounds of 2 to `largest` rules (2 to 6) that weigh anything, numbered in an order of no meaning.  Occurrences
-/// are held at most `at_once` at a time: the derivations are gone through again for each so many.
+/// are held at most `at_once` at a time: the derivations are traversed again for each part.
 inline item_table compounds_of(std::vector<derivation> const& trees, int largest = 4,
                                std::size_t at_once = std::size_t{1} << 24U) {
   if (largest < 2 || largest > detail::most_rules)

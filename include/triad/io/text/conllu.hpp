@@ -44,7 +44,7 @@ struct conllu_word {
 /// A sentence, and its lines as they were read.
 struct conllu_sentence {
   std::vector<conllu_word> words;
-  std::vector<std::string> lines;   // without the empty one behind them
+  std::vector<std::string> lines;   // without the empty one after them
   std::vector<std::size_t> places;  // of the words among the lines
 };
 
@@ -154,7 +154,7 @@ class conllu_reader {
     }
     if (auto const dot = id.find('.'); dot != std::string_view::npos) {
       if (detail::plain_number(id.substr(0, dot)) != before || detail::plain_number(id.substr(dot + 1)) < 1)
-        fail(number_, "the empty node " + std::string(id) + " does not stand behind word " + std::to_string(before));
+        fail(number_, "the empty node " + std::string(id) + " does not follow word " + std::to_string(before));
       return;
     }
     if (detail::plain_number(id) != before + 1)

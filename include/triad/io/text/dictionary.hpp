@@ -4,7 +4,7 @@
 //   0 <s> begins a sentence   1 <pad> fills a row   2 </s> ends a sentence   3 <unk> stands for what is unknown
 //   4 and on: the tokens of the file, in its order
 // One line each, the token, a space and how often it occurs; the four above are not in the file.  A token that is there
-// twice, or is one of the four, has ` #fairseq:overwrite` behind the count where it is meant so, as fairseq has it:
+// twice, or is one of the four, has ` #fairseq:overwrite` after the count where that is intended, as in fairseq:
 // from then on the token has that line's number.
 #pragma once
 
@@ -84,7 +84,7 @@ class dictionary {
     return result;
   }
 
-  /// Reads a file, gzipped or plain; throws data_error, with file and line, where a line has not the form.
+  /// Reads a file, gzipped or plain; throws data_error, with file and line, where a line does not have this form.
   static dictionary read(std::string const& path) {
     dictionary result;
     gz_lines lines(path);
@@ -110,7 +110,7 @@ class dictionary {
         fail(result.number(token) < specials
                  ? "'" + std::string(token) +
                        "' is a special token, which every dictionary has; remove the line, or write " +
-                       "#fairseq:overwrite behind it"
+                       "#fairseq:overwrite after it"
                  : "'" + std::string(token) + "' is in the dictionary already; remove one of the two lines");
       result.enter(token, count);
     }
@@ -148,7 +148,7 @@ class dictionary {
     for (auto const& word : words(line)) result.push_back(number(word));
     return result;
   }
-  /// The same with `end` behind them.
+  /// The same with `end` after them.
   [[nodiscard]] std::vector<index_t> encode(std::string_view line) const {
     auto result = numbers(line);
     result.push_back(end);

@@ -43,7 +43,7 @@ inline bool came_later(char32_t c) {
   return after != std::begin(later_ranges) && c <= std::prev(after)->last;
 }
 
-// Categories stand in the order of their enumerators: Lu, Ll, Lt, Lm, Lo, and Nd, Nl, No.
+// Categories are in the order of their enumerators: Lu, Ll, Lt, Lm, Lo, and Nd, Nl, No.
 inline bool is_of(char32_t c, utf8proc_category_t first, utf8proc_category_t last) {
   auto const category = utf8proc_category(static_cast<utf8proc_int32_t>(c));  // of what is no code point: Cn
   return category >= first && category <= last && !came_later(c);

@@ -12,7 +12,7 @@
 //   relational   da(r(i, j), :) += dx(i, j);  dtable(token(i), :) += dx(i, i);  dbegin += dx(first, first)
 //   positional   the gradients of two linear maps, of the sums of dx over j and over i
 //
-// What an edge begins with is a row of one table, first the relations and behind them what is known: every edge's row
+// What an edge begins with is a row of one table, first the relations and then what is known: every edge's row
 // is one gather.
 #pragma once
 
@@ -30,11 +30,11 @@ struct pair_edges_input {
   tensor<T const, dyn, D> table;  // (tokens, d): the vectors of tokens; has a gradient
   tensor<T const, dyn, D> known;  // (known, d): y; has a gradient; or (0, d)
   /// token, self: relational, of the nodes whose own edge is not known; positional, token of all nodes.
-  /// relation: an edge's row of the table, and the row behind the last where it is known; rows are counted by
+  /// relation: an edge's row of the table, and the row after the last where it is known; rows are counted by
   /// relative_edges (relational), or are those of x (positional).
   token_sequences<T> nodes;
-  vec<index_t const> origin{nullptr, 0};  // (rows) the same, but of the k-th edge that is known: that behind the last
-                                          // place, + k.  Or (0): none is known
+  vec<index_t const> origin{nullptr, 0};     // (rows) the same, but of the k-th edge that is known: the last
+                                             // place, + k.  Or (0): none is known
   vec<index_t const> known_row{nullptr, 0};  // (known) an edge's row in x
 };
 
@@ -161,7 +161,7 @@ struct pair_edges {
   }
 
  private:
-  /// The row behind the last place.
+  /// The row after the last place.
   index_t position_count(input const& in) const { return relational() ? relative.count() : in.nodes.graphs.dims.rows; }
 };
 

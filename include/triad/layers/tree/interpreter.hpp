@@ -28,7 +28,7 @@ template <class T>
 struct tree_pass {
   tree_support support;          // of the positions, by slot; read by tree_interpreter alone
   tree_memory_view<T> memory;    // (steps + 1, batch, rows, f)
-  tree_weights_view<T> weights;  // (steps, batch, steps or more, 2 b): what is behind its trees a step does not read
+  tree_weights_view<T> weights;  // (steps, batch, steps or more, 2 b): a step does not read what comes after its trees
 };
 
 template <class T>
