@@ -1,5 +1,5 @@
 // A run that goes on elsewhere: a checkpoint of one trainer, loaded by another one with another number of threads, ends
-// in the bits of a run that nobody interrupted; and on another backend it goes on as well.
+// in the bits of an uninterrupted run; and on another backend it goes on as well.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A machine is wanted back, or a job's hours are over.  What must move?  Parameters, Adam's moments, the number of the

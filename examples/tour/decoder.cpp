@@ -17,8 +17,8 @@ using namespace triad;
 using tokens = std::vector<index_t>;
 
 int main() {
-  // ---- 1. The model.  Every layer has, beside self-attention and the decoder's attention to the source, a
-  // fuse-attention: a token reads its own states after all layers below.  `.fused` says which layers do; with 0 this is
+  // ---- 1. The model.  Every layer has, in addition to self-attention and the decoder's attention to the source, a
+  // fuse-attention: a token reads its own states after all layers below.  `.fused` selects the layers; with 0 this is
   // the plain Transformer.
   index_t const end = 0, words = 8, batch = 32, longest = 7;  // tokens 1 to 7, and the end, which also stands first
   cpu::backend ex;

@@ -1,8 +1,8 @@
-// Data of one's own in a model of labelled graphs: from a struct to a trained model, a checkpoint, and a question.
+// Your own data in a model of labelled graphs: from a struct to a trained model, a checkpoint, and a question.
 // SPDX-License-Identifier: Apache-2.0
 //
-// docs/guide/1-training.md goes through this program with a table for each step.  It learns on chains of 2 to 4 edges and is
-// asked about chains of 5 and 6.
+// docs/guide/1-training.md goes through this program with a table for each step.  It learns on chains of 2 to 4 edges
+// and is asked about chains of 5 and 6.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -57,7 +57,7 @@ int main() try {
   initialize(learner.parameters(), 1);
   std::fputs(summary(learner).text().c_str(), stdout);
 
-  // ---- 3. Training: an order for each epoch, a first guess of the rate, and a criterion of our own to stop by.
+  // ---- 3. Training: an order for each epoch, a first guess of the rate, and a criterion to stop by.
   auto const epoch_of = [&](std::uint64_t epoch) {
     return batches(loader, train, add_one, {.shuffle = 1, .epoch = epoch, .most = 60});
   };

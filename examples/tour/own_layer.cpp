@@ -1,4 +1,4 @@
-// A layer of one's own inside a model: written from the library's pieces, checked by finite differences, and trained as
+// Your own layer inside a model: written from the library's pieces, checked by finite differences, and trained as
 // the readout of an Edge Transformer.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
@@ -71,7 +71,7 @@ struct gated_linear {
 }  // namespace mine
 
 int main() {
-  // ---- 2. Is it right?  Every gradient beside finite differences, in double, before anything is trained. ----
+  // ---- 2. Is it right?  Every gradient against finite differences, in double, before anything is trained. ----
   std::vector<double> values(7 * 3);
   random_stream random(1, 2);
   for (double& v : values) v = random.uniform(-1, 1);
@@ -83,7 +83,7 @@ int main() {
   std::printf("%s\n", report.text().c_str());
 
   // ---- 3. In a model.  An embedding, layers and a readout make one; here the readout is a norm, our layer, and a map
-  // to the two answers.  Whoever trains, saves and loads it need not know that a layer is new: its parameters are
+  // to the two answers.  Code that trains, saves and loads it need not know that a layer is new: its parameters are
   // called readout.second.first.gate.weight and so on.
   using edge_layer = edge_transformer_layer<float>;
   graph_model const asked(

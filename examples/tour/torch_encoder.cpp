@@ -23,7 +23,7 @@ using namespace triad;
 int main(int count, char** arguments) try {
   safetensors const file(count > 1 ? arguments[1] : "torch_encoder.safetensors");
 
-  // Sequences lie one behind the other, without padding: here 5 tokens and then 3.  PyTorch padded the second one and
+  // Sequences lie one after the other, without padding: here 5 tokens and then 3.  PyTorch padded the second one and
   // masked what it had added, so the same rows come out of both.
   index_t const sizes[] = {5, 3}, first[] = {0, 5}, rows = 8, width = 16;
   auto const numbers = file.read_as<float>("example.x"), expected = file.read_as<float>("example.y");

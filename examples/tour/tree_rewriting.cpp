@@ -1,7 +1,7 @@
 // Trees as vectors in a program that has its own: formulas are pushed into negation normal form by De Morgan's laws.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Somebody's program has formulas as its own type.  To compare, store or blend them it wants vectors, and it wants to
+// A program has formulas as its own type.  To compare, store or blend them it wants vectors, and it wants to
 // rewrite them without going back to symbols.  Nothing is learned here, and nothing but triad/tree/ is needed: no BLAS,
 // no backend.  What each part says is checked at its end; the program fails where it is not so.
 #include <cmath>

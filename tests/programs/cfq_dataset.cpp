@@ -109,7 +109,7 @@ TEST_CASE("what is no dataset.json, and a split of another one, are refused with
 
   options o;
   o.data = stored(folder, "dataset.json", three);
-  CHECK_THROWS_WITH(data_of(o, true), contains("give its split beside it"));
+  CHECK_THROWS_WITH(data_of(o, true), contains("give its split, too"));
   o.split = "mcd7";
   CHECK_THROWS_WITH(data_of(o, true), contains("there is no splits/mcd7.json"));
   o.data = stored(folder, "columns/train.tsv", "a\tb\n");

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   SELECT ... WHERE { a b c . FILTER ( ?x0 != M1 ) . d e f }       conjuncts: what stands between { and }, cut at `.`
-// A conjunct that is there twice must be there twice; what comes before { must be the same, and nothing comes behind }.
+// A conjunct that is there twice must be there twice; what comes before { must be the same, and nothing comes after }.
 #pragma once
 
 #include <algorithm>

@@ -28,7 +28,8 @@ namespace cfq {
 namespace detail {
 
 inline constexpr int deepest_derivation = 1000;
-inline constexpr int deepest_line = deepest_derivation + 2;  // a derivation that is too deep is told as one
+inline constexpr int deepest_line =
+    deepest_derivation + 2;  // so that a derivation that is too deep is reported as such
 
 inline void add_rules(nlohmann::json const& from, rule_names& names, rule_tree& tree, int below, int which, int depth) {
   bool const list = from.is_array() && !from.empty() && from[0].is_string();

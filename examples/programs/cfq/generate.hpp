@@ -1,4 +1,4 @@
-// Distinct questions of our own grammar, the same for a seed on every machine.
+// Distinct questions of this program's grammar, the same for a seed on every machine.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

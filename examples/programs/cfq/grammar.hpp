@@ -1,4 +1,4 @@
-// Questions of a grammar of our own, each with its query, its dependencies and the rules that derive it.
+// Questions of a small grammar, each with its query, its dependencies and the rules that derive it.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   question -> did NP VP | was NP passive | was entity NP | who VP | what VP | which N VP | who did NP V
@@ -10,7 +10,7 @@
 //
 // Every phrase is about a kind of thing, and words stand only with kinds that they are said of.  What would make two
 // questions of one text is left out: clauses and phrases with "of" or 's have no "and" between phrases inside, a noun
-// has one clause, and none behind "of"; the subject of "was S passive" has no passive without "that was".  Entities and
+// has one clause, and none after "of"; the subject of "was S passive" has no passive without "that was".  Entities and
 // variables are numbered as they come; what is asked for is ?x0.  Query: conjuncts in the order of bytes, none twice.
 #pragma once
 
@@ -230,7 +230,7 @@ class question_grammar {
     });
     return {head, all};
   }
-  /// bare: a noun has nothing behind it, since "a sibling of M0 's spouse" would be two things otherwise.
+  /// bare: nothing follows a noun, since "a sibling of M0 's spouse" would be two things otherwise.
   named simple_phrase(kind what, int depth, std::size_t form, bool bare = false) {
     if (form == 0) {
       w_->leaf("np:entity");
@@ -322,7 +322,7 @@ class question_grammar {
     return head;
   }
 
-  /// What the term does or undergoes, or somebody of it.
+  /// What the term, or a person of it, does or undergoes.
   void clause(std::string const& term, kind what, int depth, int noun) {
     bool const acts = what != kind::character;
     auto const form = pick({acts ? 4 : 0, 4, 2, passive_clauses_ ? 3 : 0, acts ? 1 : 0});

@@ -17,7 +17,7 @@ struct verb {
   char const *base, *past;  // the participle is the past form
   kind subject, object;
   char const *active, *passive;  // passive: null where the verb has none
-  bool irreflexive = false;      // its subject is another than its object: a FILTER says so
+  bool irreflexive = false;      // its subject is another than its object, by a FILTER
 };
 
 inline constexpr std::array<verb, 12> verbs{{

@@ -54,7 +54,7 @@ int query(int argc, char** argv) {
 }  // namespace
 }  // namespace cfq
 
-// Both are linked, so that the program needs no other beside it.
+// Both are linked, so that the program needs no other one.
 int main(int argc, char** argv) {
   return cfq::task_of({argv + 1, argv + argc}) == "parse" ? cfq::parse(argc, argv) : cfq::query(argc, argv);
 }

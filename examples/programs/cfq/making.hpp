@@ -1,4 +1,4 @@
-// What the verbs that make data are told: generate writes questions, split takes a corpus apart.
+// Options of the verbs that make data: generate writes questions, split takes a corpus apart.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace cfq {
 
-/// What the two verbs are told.
+/// Options of the two verbs.
 struct making {
   std::string data, out;  // of split: a file of annotated questions; the folder that is written
   int count = 20000, depth = 3;

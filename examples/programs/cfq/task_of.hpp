@@ -10,7 +10,7 @@
 
 namespace cfq {
 
-/// The `task` of a config file, or nothing, also where it is no TOML: the task will say so.
+/// The `task` of a config file, or nothing, also where it is not TOML: the task reports that.
 inline std::string task_in(std::string const& config) {
   try {
     return triad::programs::config_value(config, "task");

@@ -18,7 +18,7 @@ namespace {
 
 bool is_conllu(std::string const& path) { return path.ends_with(".conllu") || path.ends_with(".conllu.gz"); }
 
-/// A text that stands in a column of CoNLL-U, where a tab or the end of a line would end it.
+/// A text in a column of CoNLL-U, where a tab or the end of a line would end it.
 std::string const& checked(std::string const& text, std::string const& what) {
   if (text.empty()) throw triad::data_error(what + " is empty; expected a text");
   if (text.find_first_of("\t\n\r") != std::string::npos)

@@ -1,4 +1,4 @@
-// dependencies, or parse by its older name: from sentences to their dependencies, of one's own data.
+// dependencies, or parse by its older name: from sentences to their dependencies, with your own data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

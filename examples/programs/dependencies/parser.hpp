@@ -34,7 +34,7 @@ struct options : triad::programs::stack_options {
 
   // model: edge-transformer, transformer, universal-transformer
   triad::triangle_form attention = triad::triangle_form::full;
-  int max_offset = 16;  // relative positions are clipped at so many words
+  int max_offset = 16;  // relative positions are clipped at this number of words
 
   int updates = 2000, evaluate_every = 200;
   int tokens = 500;    // words of a batch

@@ -33,7 +33,7 @@ void options::each(triad::programs::option_list& f) {
       .also({"evaluate"})
       .path();
   stack_options::each(f);
-  f.seldom("min-count", &least_count, "The dictionary has words that the training set has so often").positive();
+  f.seldom("min-count", &least_count, "The dictionary has words that occur this often in the training set").positive();
   f("model", &model, "edge-transformer; transformer or universal-transformer, with biaffine heads")
       .one_of({"edge-transformer", "transformer", "universal-transformer"})
       .shapes();

@@ -21,7 +21,7 @@
 //
 // 4. it has no more edges than the largest training graph, if it is a detour.
 //
-// Not asked is what graphs of two edges do not say: that nobody has two mothers, for one.
+// What graphs of two edges do not show is not asked: that no person has two mothers, for one.
 #pragma once
 
 #include <algorithm>
@@ -137,7 +137,7 @@ class glued_graphs {
   bool is_kept(labelled_graph const& g) const { return is_answered(g) && follow(g) && have_kinds(g); }
 
   /// Names of edges and targets that say what one kind of node is, by number: a label as it is, a target that is no
-  /// label behind all labels.
+  /// label after all labels.
   int kind_of_name(int name) const { return kind_[static_cast<std::size_t>(name)]; }
   int name_of_target(int target) const { return name_of_target_[static_cast<std::size_t>(target)]; }
 

@@ -51,7 +51,7 @@ struct labelled_graph {
   friend bool operator==(labelled_graph const&, labelled_graph const&) = default;
 };
 
-/// The words behind the numbers of a labelled_graph.
+/// The words that the numbers of a labelled_graph stand for.
 struct vocabulary {
   triad::programs::numbering edge_labels{1}, targets{0};
 

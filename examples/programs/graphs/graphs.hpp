@@ -1,4 +1,4 @@
-// graphs: a question about a pair of nodes of a labelled graph, of one's own data.
+// graphs: a question about a pair of nodes of a labelled graph, with your own data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

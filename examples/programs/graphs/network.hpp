@@ -16,7 +16,7 @@
 
 namespace graphs {
 
-/// What a run is told of its model and its training; the defaults are the Edge Transformer paper's on CLUTRR,
+/// Options of the model and its training; the defaults are the Edge Transformer paper's on CLUTRR,
 /// and the released program's where the paper has none.
 struct options : triad::programs::stack_options {
   triad::triangle_form attention = triad::triangle_form::full;
@@ -44,7 +44,7 @@ struct options : triad::programs::stack_options {
   void each(triad::programs::option_list& f) override;
   void adapt(triad::checkpoint const& file) override;
 
-  /// Logits of a model that answers with one of so many names: one more where a pair may have no name.
+  /// Logits of a model that answers with one of `names` names: one more where a pair may have no name.
   int classes(int names) const { return dense_loss > 0 ? names + 1 : names; }
 };
 
@@ -53,7 +53,7 @@ struct network_room {
   int labels, names;  // rows of the embedding, targets that have a name
   int batch, usual, most;
   bool learns;      // false: room for inference alone
-  int further = 0;  // questions about a graph beside its own, at most
+  int further = 0;  // questions about a graph in addition to its own, at most
 
   triad::graph_dims capacity() const {
     auto room = triad::room_for_graphs(batch, usual, most);
@@ -73,7 +73,7 @@ class network : public triad::programs::learner {
   /// False where the batch has no room for it.
   virtual bool add(labelled_graph const& graph) = 0;
 
-  /// From here on a tied layer is applied so often, at most as often as the options say.
+  /// From here on a tied layer is applied `layers` times, at most as often as the options say.
   virtual void set_depth(int layers) = 0;
 
   /// The most likely target of each graph of the batch.

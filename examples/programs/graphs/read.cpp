@@ -77,7 +77,7 @@ class parts_by_value {
     bool const number = value.is_number();
     if (!number && !value.is_string() && !value.is_boolean()) triad::programs::refuse_member(by.c_str(), kinds_, value);
     auto text = value.is_string() ? value.get<std::string>() : value.dump();
-    if (value.is_string() && reads_otherwise(text)) text = value.dump();  // "1", beside the number 1
+    if (value.is_string() && reads_otherwise(text)) text = value.dump();  // "1", unlike the number 1
     auto& part = parts_[{!number, number ? value.get<double>() : 0, text}];
     part.graphs.push_back(std::move(g));
     if (!place.empty()) part.places.push_back(place);

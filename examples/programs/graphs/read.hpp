@@ -44,7 +44,7 @@ std::vector<written_graph> read_graphs(std::string const& path, bool answered,
 labelled_graph numbered(written_graph const& g, vocabulary const& words);
 
 /// Graphs that were made edge by edge as a model takes them, with the words of train in the order of bytes.  Throws
-/// data_error for a node that a graph has not, and for an empty label.
+/// data_error for a node that a graph does not have, and for an empty label.
 data_set data_of(std::vector<written_graph> train, std::vector<written_graph> dev,
                  std::vector<std::pair<std::string, std::vector<written_graph>>> tests);
 /// train, dev and tests of a folder.

@@ -4,7 +4,7 @@
 //   (i, j) is labelled a, (j, k) is labelled b, and k is t to i:      a b -> t
 //
 // Of every two edges of a graph that follow each other, (i, j) and (j, k), it is asked what k is to i: t where there is
-// a rule for their labels, and otherwise that it has no name.  A model that is told the right names alone never learns
+// a rule for their labels, and otherwise that it has no name.  A model that sees only pairs with names never learns
 // that most pairs have none, and composes them all the same.
 #pragma once
 
@@ -32,15 +32,15 @@ class composition_rules {
   /// Pairs of labels that have one.
   std::size_t size() const { return rules_.size(); }
 
-  /// f(first label, second label, target) of each; of a pair that several targets are told of, -1.
+  /// f(first label, second label, target) of each; of a pair with several targets, -1.
   template <class F>
   void each(F const& f) const {
     for (auto const& [labels, target] : rules_) f(labels.first, labels.second, target);
   }
 
-  /// What is asked about a graph beside its own question, in the order of the nodes.  no_name: the target of a pair
-  /// without a rule.  A pair of nodes that is related by an edge, or asked about anyway, is not asked about; nor is one
-  /// that rules give two names: graphs of two edges did, or two ways through the graph do.
+  /// What is asked about a graph in addition to its own question, in the order of the nodes.  no_name: the target of a
+  /// pair without a rule.  A pair of nodes that is related by an edge, or asked about anyway, is not asked about; nor
+  /// is one that rules give two names: graphs of two edges did, or two ways through the graph do.
   std::vector<further_target> questions(labelled_graph const& g, int no_name) const {
     std::multimap<int, edge> from;
     std::map<std::pair<int, int>, int> told;  // and asked

@@ -250,7 +250,7 @@ class graph_training : public triad::programs::training {
     if (rules_.size() == 0)
       throw triad::data_error(
           std::string(options_.dense_loss > 0 ? "--dense-loss" : "--augment") +
-          " reads rules off training graphs of two edges, one behind the other, from one node that is asked about to "
+          " reads rules off training graphs of two edges, one after the other, from one node that is asked about to "
           "the other, and there is none");
     if (options_.augment > 0) {
       if (data_.made)  // those of the first part, to glue to

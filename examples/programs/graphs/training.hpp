@@ -19,7 +19,7 @@ using graph_list = std::vector<labelled_graph>;
 struct test_part {
   std::string name;
   graph_list graphs;
-  std::vector<std::string> places{};  // of the graphs, such as data/test.jsonl:3; none: they are told by their numbers
+  std::vector<std::string> places{};  // of the graphs, such as data/test.jsonl:3; none: they are known by their numbers
 };
 
 /// Of some graphs, called `name`, those of more nodes than that.
@@ -42,7 +42,7 @@ struct data_set {
 int most_nodes(graph_list const& graphs);
 int most_nodes(std::vector<test_part> const& parts);
 
-/// What a program's runs are beside that.
+/// What else a program's runs have.
 struct run_texts {
   std::string title{};                                     // of the plot of accuracies
   std::string x{};                                         // its axis

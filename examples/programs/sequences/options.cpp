@@ -34,10 +34,11 @@ void options::each(triad::programs::option_list& f) {
       .one_of(sides)
       .newer("none")
       .shapes();
-  f.seldom("min-count", &least_count, "The dictionary has words that the training set has so often").positive();
+  f.seldom("min-count", &least_count, "The dictionary has words that occur this often in the training set").positive();
   f.seldom("joined-dictionary", &joint, "One dictionary for both sides; edge-transformer needs it and has it")
       .opposite("no-joined-dictionary");
-  f.seldom("train-size", &train_size, "Train on so many pairs, spread over the training set; 0: all").not_negative();
+  f.seldom("train-size", &train_size, "Train on this number of pairs, spread over the training set; 0: all")
+      .not_negative();
   f.seldom("max-train-length", &longest_training, "Leave pairs with more target tokens out of training; 0: none")
       .not_negative();
 
@@ -119,7 +120,7 @@ void options::each(triad::programs::option_list& f) {
       .also(translate)
       .not_negative()
       .free();
-  f.seldom("max-length-factor", &longest_factor, "So many more for each token of the source")
+  f.seldom("max-length-factor", &longest_factor, "This number more for each token of the source")
       .also(translate)
       .between(0, 1000)
       .free();
@@ -195,10 +196,10 @@ void options::settle() {
       refuse("--roberta brings its own tokens: leave --joined-dictionary, --source-dictionary and --source-bpe out");
     if (given.contains("encoder-layers"))
       refuse("--roberta has as many layers as its config.json says: leave --encoder-layers out");
-    if (relative || norm != "after") refuse("--relative and --norm are not RoBERTa's: leave them out beside --roberta");
+    if (relative || norm != "after") refuse("--relative and --norm are not RoBERTa's: leave them out with --roberta");
     if (accumulate && fuse != "target")
       refuse(
-          "--accumulate adds layers up, which the layers of --roberta were not trained with: give --fuse target beside "
+          "--accumulate adds layers up, which the layers of --roberta were not trained with: give --fuse target with "
           "it");
   }
   if (only_top && accumulate) refuse("--only-top and --accumulate are two ways to look back: give one");

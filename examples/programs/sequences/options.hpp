@@ -1,4 +1,4 @@
-// What a run of a sequence-to-sequence program is told, whatever its data: text, model, training, search.
+// Options of every sequence-to-sequence program: text, model, training, search.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -21,7 +21,7 @@ struct vocabulary;
 struct program {
   data_set data;
   std::function<bool(std::string const& hypothesis, std::string const& reference)> right = std::equal_to<>();
-  /// Of one part, beside the share of right translations.
+  /// Of one part, in addition to the share of right translations.
   std::function<std::vector<figure>(test_part const&, std::vector<std::string> const& hypotheses)> figures{};
   /// Throws data_error where a trained model with these words cannot be asked the data.
   std::function<void(vocabulary const& words)> expect_words = [](vocabulary const&) {};

@@ -149,8 +149,8 @@ class translator_on final : public triad::programs::learner_on<translator_on<Mod
     return {weights_of(m.encoder, kept.encoder), weights_of(m.decoder, kept.decoder)};
   }
 
-  /// Made by the constructor, so that what does not fit is told before anything is computed; again for another beam:
-  /// checkpoints are measured greedily, the last weights as the options say.
+  /// Made by the constructor, so that what does not fit is reported before anything is computed; again for another
+  /// beam: checkpoints are measured greedily, the last weights as the options say.
   decoder_type& decoder(int beam) {
     if (!decoder_ || beam != beam_) {
       decoder_.reset();  // both may not fit

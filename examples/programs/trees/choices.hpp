@@ -57,7 +57,7 @@ std::string to_json_line(choice_record const& r);
 std::vector<choice_record> read_choices(std::string const& path);
 
 /// Tables by checkpoint and step, the last programs, and which steps none of them needs.  Of gradients only where the
-/// last checkpoint has updates behind it.
+/// last checkpoint comes after some updates.
 std::string to_text(std::vector<choice_record> const& all);
 /// Maps: doubt of operations, doubt of arguments, and gradients over the largest of their checkpoint.
 std::string to_svg(std::vector<choice_record> const& all);

@@ -43,7 +43,7 @@ inline triad::tree_machine_options sizes_of(options const& o, machine_options co
 template <class Memory>
 class role_memory {
  public:
-  /// Random orthonormal roles, as many as positions and as wide, of a seed; D_c and E_c = D_c' behind them.
+  /// Random orthonormal roles, as many as positions and as wide, of a seed; D_c and then E_c = D_c'.
   role_memory(triad::tree_positions<> const& positions, std::uint64_t seed, Memory const& where)
       : there_(bytes(positions), where) {
     triad::buffer<> here(there_.bytes());

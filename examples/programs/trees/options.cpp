@@ -62,9 +62,8 @@ void options::each(triad::programs::option_list& f) {
       .one_of({"rows", "matrices", "learned"})
       .shapes();
   f.seldom("role-seed", &role_seed, "Of the roles of --interpreter matrices and learned").shapes();
-  f.seldom(
-       "empty-tree", &empty_tree,
-       "The empty tree stands in memory from the first step on, so that none has to be made first; the paper has none")
+  f.seldom("empty-tree", &empty_tree,
+           "The empty tree is in memory from the first step on, so that none has to be made first; the paper has none")
       .opposite("no-empty-tree")
       .newer()
       .shapes();

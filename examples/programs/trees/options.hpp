@@ -1,4 +1,4 @@
-// What a run of a tree-to-tree program is told, whatever its data: machine and training.
+// Options of every tree-to-tree program: machine and training.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -43,7 +43,7 @@ struct options : triad::programs::stack_options {
   std::uint64_t role_seed = 1;  // of those roles
 
   // training: after the warm-up, the cosine of the released program's loop
-  std::string recipe = "published";  // as the preset says; robust, long: ours, of what nobody said otherwise
+  std::string recipe = "published";  // as the preset says; robust, long: ours, for options that are not given
   int robust_warmup = 200;           // of these two
   std::int64_t updates = 20000;
   int attempts = 1;                 // each of `updates`, while the training rows are not right
@@ -72,7 +72,7 @@ struct options : triad::programs::stack_options {
   /// Whether the command line or the config file has that option.
   bool is_set(char const* name) const { return given.contains(name) || configured.contains(name); }
   /// Takes back what a config file says of one choice where the command line says --choice; then gives what the recipe
-  /// decides, and nobody said, its values.
+  /// decides, and is not given, its values.
   void follow_recipe();
 };
 

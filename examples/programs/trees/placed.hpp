@@ -18,7 +18,7 @@
 
 namespace trees {
 
-/// The trees of many rows, one behind the other.
+/// The trees of many rows, one after the other.
 class placed_rows {
  public:
   index_t size() const { return static_cast<index_t>(ends_.size() / 2); }

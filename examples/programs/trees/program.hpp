@@ -14,7 +14,7 @@
 
 namespace trees {
 
-/// What a run is told, and what a trained machine is asked.
+/// Options of a run and of questions to a trained machine.
 struct program_options : options {
   std::vector<std::string> part_names;  // of its data, where no others can be asked for
 

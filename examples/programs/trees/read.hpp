@@ -3,7 +3,7 @@
 //
 //   {"source": "( S ( NP ... ) ( VP ... ) )", "target": "( LF ( V ... ) ( ARGS ... ) )"}        gzipped or not
 //
-// Other members are not read.  What is wrong is told with file and line, and with the column of a tree that is none.
+// Other members are not read.  A fault is reported with file and line, and with the column in a tree.
 // With --binarise, trees are those of treebanks: of any number of children, made binary.
 #pragma once
 
@@ -27,7 +27,7 @@ inline symbol_tree tree_from(std::string const& text, bool binary, triad::text_p
 /// One of the two trees of a line, which is this object.  Throws data_error.
 inline symbol_tree tree_in(nlohmann::json const& object, std::string const& line, char const* name, bool binary) {
   auto const text = triad::programs::member<std::string>(object, name, "a tree as text");
-  // Where the text stands in the line, so that a column is that of an editor; text with escapes is not there as it is.
+  // Where the text is in the line, so that a column is that of an editor; text with escapes is not there as it is.
   auto const key = line.find('"' + std::string(name) + '"');
   auto const quote = key == std::string::npos ? key : line.find('"' + text + '"', key + std::string(name).size() + 2);
   bool const there = quote != std::string::npos;

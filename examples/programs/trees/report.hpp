@@ -53,7 +53,7 @@ struct seed_tallies {
 };
 
 /// Whole trees, a line a seed, and the mean of all that have a score.  The paper leaves runs that failed out of its
-/// means: where there are any beside others, that mean has a line too.
+/// means: where there are any among others, that mean has a line too.
 inline std::string table_of(std::vector<seed_tallies> const& runs, std::uint64_t first_seed) {
   std::vector<std::string> header{"seed"};
   for (auto const& part : runs.front().found) header.push_back(part.title);

@@ -1,4 +1,4 @@
-// What is counted of a machine's answers: whole trees, single nodes, and the programs behind them.
+// What is counted of a machine's answers: whole trees, single nodes, and the programs that give them.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   whole       a tree counts where the symbol at every position is right, as in the released program
@@ -103,7 +103,7 @@ inline tally score(machine& net, placed_rows const& rows, index_t most = 0) {
   return t;
 }
 
-/// What the machine's choices are worth as programs, beside its own answers.
+/// What the machine's choices are worth as programs, compared with its own answers.
 inline program_tally score_programs(machine& net, placed_rows const& rows, triad::vocabulary const& labels,
                                     double threshold, tally& own) {
   program_tally t;

@@ -17,7 +17,7 @@
 
 namespace trees {
 
-/// Nodes in the order of the tree, each behind its parent.
+/// Nodes in the order of the tree, each after its parent.
 inline nlohmann::ordered_json page_tree(symbol_tree const& tree) {
   auto nodes = nlohmann::ordered_json::array();
   tree.walk([&](index_t at, index_t parent, index_t) {

@@ -117,14 +117,14 @@ class machine_training final : public triad::programs::training {
  private:
   static constexpr index_t shown_rows = 64;  // whose choices are recorded at a checkpoint
 
-  // Of the training rows that are scored: where so many are right no other attempt begins, and a training that follows
-  // another ends.
+  // Of the training rows that are scored: where this number is right no other attempt begins, and a training that
+  // follows another ends.
   static constexpr double enough = 0.99, enough_at_last = 1;
 
   /// Of those that are scored.
   tally const& of_training_rows() { return tally_of(work_.train(), options_.train_sample); }
   /// Deep trees take their time, so the same weights are not scored again: those after an update of that number, since
-  /// whoever asks has the averages where there are some.
+  /// the caller has the averages where there are some.
   tally const& tally_of(placed_rows const& rows, index_t most = 0) {
     if (auto const done = net_->step(); scored_at_ != done) scored_.clear(), scored_at_ = done;
     auto const [at, is_new] = scored_.try_emplace(&rows);
@@ -141,7 +141,7 @@ class machine_training final : public triad::programs::training {
   std::string out_;
   std::optional<choices_file> choices_;
   std::optional<std::int64_t> begun_;           // the update that this process began with
-  std::map<placed_rows const*, tally> scored_;  // when so many updates were made:
+  std::map<placed_rows const*, tally> scored_;  // after this number of updates:
   std::uint64_t scored_at_ = 0;
   index_t depth_;
   std::unique_ptr<machine_training> first_;

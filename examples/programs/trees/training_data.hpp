@@ -32,7 +32,7 @@ class training_data {
     place();
   }
 
-  /// The rows of other data whose trees have so many levels at most, with the same labels.
+  /// The rows of other data whose trees have at most `levels` levels, with the same labels.
   training_data(training_data const& whole, options const& o, index_t levels)
       : options_(o), data_(whole.data_), labels_(whole.labels_), depth_(levels) {
     for (auto& part : data_.parts) std::erase_if(part.rows, [&](row const& r) { return r.depth() > levels; });
@@ -81,7 +81,7 @@ class training_data {
     return digest.setting();
   }
 
-  /// Updates of one epoch, and epochs of so many updates; the last batch of an epoch may be smaller, and the last epoch
+  /// Updates of one epoch, and epochs of them; the last batch of an epoch may be smaller, and the last epoch
   /// shorter.
   std::int64_t epoch_updates() const { return (train().size() + options_.batch - 1) / options_.batch; }
   std::int64_t epochs(std::int64_t updates) const { return (updates + epoch_updates() - 1) / epoch_updates(); }

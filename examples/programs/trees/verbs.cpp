@@ -88,7 +88,7 @@ int predict(program_options& o) {
 
 std::vector<triad::programs::verb> verbs_of(program_options& o, data_reader const& read, char const* of_train) {
   return {{"train", of_train, [&o, read] { return train(o, read); }},
-          {"evaluate", "Score a trained machine, and the programs behind its answers",
+          {"evaluate", "Score a trained machine, and the programs that give its answers",
            [&o, read] { return evaluate(o, read); }},
           {"predict", "Transform a tree, or each line of a file or of standard input", [&o] { return predict(o); }},
           {"explain", "The program that a trained machine runs on a tree, or all programs of a split",

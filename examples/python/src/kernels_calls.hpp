@@ -59,7 +59,7 @@ void with_type(std::int64_t type, F&& f) {
     f(double{});
 }
 
-/// Whether the bytes that a kernel may load behind an operand lie in its last page, where they can be read.
+/// Whether the bytes that a kernel may load after an operand lie in its last page, where they can be read.
 inline bool may_read_past(void const* end) {
   constexpr std::uintptr_t page = 4096;
   auto const last = reinterpret_cast<std::uintptr_t>(end) - 1;

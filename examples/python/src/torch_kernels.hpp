@@ -28,7 +28,7 @@ inline triad_kernels const *host_kernels = nullptr, *cuda_kernels = nullptr;
 // PyTorch's current stream of a device; of its CUDA library, which is not there in a PyTorch for the host.
 inline AOTITorchError (*current_cuda_stream)(std::int32_t device, void** stream) = nullptr;
 
-/// PyTorch's threads at work on our tasks.  Ours beside them would take turns with them: those of OpenMP wait awake.
+/// PyTorch's threads at work on our tasks.  Ours would take turns with them: those of OpenMP wait awake.
 inline void on_pytorchs_threads(int workers, void (*work)(void*, int), void* context) {
   struct both {
     void (*work)(void*, int);

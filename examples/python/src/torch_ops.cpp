@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // On LibTorch's stable interface, so that one file serves every PyTorch from 2.10 on.  What PyTorch asks of an operator
-// beside its value (shapes without data, automatic differentiation, lower precision) is registered in Python, in
-// python/triad_torch/_operators.py.
+// in addition to its value (shapes without data, automatic differentiation, lower precision) is registered in Python,
+// in python/triad_torch/_operators.py.
 #include <cstring>
 #include <exception>
 #include <string>
@@ -122,7 +122,7 @@ struct registration {
   registration() {
     try {
       make();
-    } catch (std::exception const& e) {  // nobody could catch it while a library is loaded
+    } catch (std::exception const& e) {  // it could not be caught while a library is loaded
       failure = e.what();
     }
   }

@@ -88,7 +88,7 @@ class tensor {
     return tensor(made);
   }
 
-  /// Whether the last `together` axes lie side by side, and the rows of those before behind each other: what was
+  /// Whether the last `together` axes are contiguous, and the rows of those before follow each other: what was
   /// expanded has rows that lie on one another.
   bool rows_lie_apart(std::int64_t together) const {
     std::int64_t step = 1, a = axes();

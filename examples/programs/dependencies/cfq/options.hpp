@@ -1,4 +1,4 @@
-// cfq-dependencies: the paper's settings, and the options beside those of every dependency parser.
+// cfq-dependencies: the paper's settings, and the options in addition to those of every dependency parser.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

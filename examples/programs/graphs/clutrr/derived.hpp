@@ -5,7 +5,7 @@
 // fact by two whose composition it is by a rule; all facts that a rule has made are equally likely, then all of these
 // rules.  Kept are the chains of which the rules derive that answer and no other, whichever facts are composed first.
 //
-// So it asks for what was told in training, in chains as long as wanted, and for nothing else.  Chains of
+// So it asks for what occurs in training, in chains as long as wanted, and for nothing else.  Chains of
 // chain_generator hold in every family, and use rules that no training row has; published test chains, as these, have
 // many facts inside them that follow each other without a name.
 #pragma once

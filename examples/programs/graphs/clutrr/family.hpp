@@ -18,8 +18,8 @@ class family {
 
   struct person {
     gender is;
-    int birth;     // the home the person was born into, or nobody
-    int marriage;  // the home the person founded, or nobody
+    int birth;     // the home the person was born into, or none
+    int marriage;  // the home the person founded, or none
   };
 
   [[nodiscard]] int size() const { return static_cast<int>(people_.size()); }
@@ -32,7 +32,7 @@ class family {
     homes_.clear();
     add(random.chance(1, 2) ? gender::male : gender::female, nobody);
     for (int i = 0; size() < people; ++i) {
-      // The last person standing must bring in somebody, or the family would end here.
+      // The last person left must bring in another one, or the family would end here.
       bool const last = i + 1 == size();
       if ((*this)[i].birth == nobody && (last || random.chance(3, 4))) give_parents(random, i, most_children);
       if ((*this)[i].marriage == nobody && (last || random.chance(3, 4))) marry(random, i, most_children);

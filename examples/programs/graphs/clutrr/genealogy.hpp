@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Assumptions about families. Every person comes from one couple (mother and father) and marries at most once; siblings
-// share both parents; a couple is a man and a woman; nobody marries kin, not even remote kin or kin by marriage. Aunts,
-// uncles, nephews and nieces are by blood: an uncle is a parent's brother, never an aunt's husband.
+// share both parents; a couple is a man and a woman; no person marries kin, not even remote kin or kin by marriage.
+// Aunts, uncles, nephews and nieces are by blood: an uncle is a parent's brother, never an aunt's husband.
 //
 // Under these assumptions people and homes (a couple with its children) form a tree: a person joins at most two homes,
 // the one they are born into and the one they found. So between two people there is one path that never turns back, and

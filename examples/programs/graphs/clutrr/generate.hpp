@@ -133,7 +133,7 @@ class chain_generator {
     return false;
   }
 
-  // Splits facts until there are `k`, all of them relations that are told; false when nobody is left to tell about.
+  // Splits facts until there are `k`, all of them relations with a name; false when no person is left to name.
   bool grow(triad::counter_random& random, int k) {
     for (int left = k - 1; left > 0; --left) {
       int untold = 0;
@@ -144,7 +144,7 @@ class chain_generator {
       for (int i = 0; i < count && !grown; ++i) {
         auto const at = static_cast<std::size_t>((i + offset) % count);
         bool const told = word_of(facts_[at].is).told;
-        if (told && untold == left) continue;  // every split left is needed for a relation that cannot be told
+        if (told && untold == left) continue;  // every split left is needed for a relation without a name
         grown = split_fact(random, at, left - 1 - untold + (told ? 0 : 1));
       }
       if (!grown) return false;
@@ -152,7 +152,7 @@ class chain_generator {
     return true;
   }
 
-  // Replaces fact `at` by two, of which at most `untold` cannot be told. All rules that fit are equally likely, then
+  // Replaces fact `at` by two, of which at most `untold` have no name. All rules that fit are equally likely, then
   // all people.
   bool split_fact(triad::counter_random& random, std::size_t at, int untold) {
     fact const whole = facts_[at];

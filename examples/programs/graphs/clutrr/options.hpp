@@ -1,4 +1,4 @@
-// What a run of clutrr is told beside what all labelled graphs are; the paper's settings, and its figures.
+// Options of clutrr in addition to those of all labelled graphs; the paper's settings, and its figures.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -91,7 +91,7 @@ inline void apply_preset(options& o) {
 }
 
 /// The paper's table for the Edge Transformer, accuracy at k = 6..10, mean and standard error of 10 runs, that a run of
-/// these options can be held against, if there is any: where nothing but the seed is given beside the preset that
+/// these options can be held against, if there is any: where only the seed is given in addition to the preset that
 /// decides what a run computes.
 inline std::optional<triad::programs::series> paper_curve(options const& o) {
   options as_published;

@@ -193,7 +193,7 @@ run(0 evaluate ${FOLDER}/published ${FOLDER}/run --data ${FOLDER}/data)
 run(0 explain ${FOLDER}/published --length 4)
 file(COPY ${FOLDER}/published/model.safetensors DESTINATION ${FOLDER}/alone)
 run(0 evaluate ${FOLDER}/alone)
-expect("there is no config.toml beside this checkpoint, so the data of its run are not known")
+expect("there is no config.toml next to this checkpoint, so the data of its run are not known")
 
 # One file of few rows: nothing is held out, nothing was measured, and there is nothing else to evaluate on.
 file(STRINGS ${FOLDER}/data/1.4_test.csv rows LIMIT_COUNT 5)

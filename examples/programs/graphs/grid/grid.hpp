@@ -1,4 +1,4 @@
-// grid: a task of one's own in one file.  Steps on a grid, each right or left, above or below; where does a path lead?
+// grid: a task in one file.  Steps on a grid, each right or left, above or below; where does a path lead?
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace grid {
 
-/// A path of so many steps that never goes back: what its end is to its beginning.
+/// A path that never goes back: what its end is to its beginning.
 inline graphs::written_graph path(triad::counter_random& random, int steps) {
   std::string const across = random.chance(1, 2) ? "left" : "right", along = random.chance(1, 2) ? "above" : "below";
   graphs::written_graph g{.nodes = steps + 1, .node_labels = {}, .pairs = {}, .query = {0, steps}, .target = {}};

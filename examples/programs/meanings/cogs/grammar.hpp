@@ -1,4 +1,4 @@
-// Sentences like those of COGS, with their graphs, from a small grammar of our own: for running and testing without
+// Sentences like those of COGS, with their graphs, from a small grammar: for running and testing without
 // data.
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -63,7 +63,7 @@ class sentence_generator {
   }
 
  private:
-  /// A verb as it stands in a sentence, and its lemma.
+  /// A verb as it occurs in a sentence, and its lemma.
   struct verb_form {
     char const *past, *lemma;
   };
@@ -129,7 +129,7 @@ class sentence_generator {
     word(definite ? "the" : "a");
     return word(noun, "CNOUN", definite ? "DEF" : "INDEF");
   }
-  /// `depth` modifiers behind a noun, each at the noun of the one before.
+  /// `depth` modifiers after a noun, each at the noun of the one before.
   void modifiers(int noun, int depth) {
     for (int k = 0; k < depth; ++k) {
       int const preposition = word(prepositions[pick(prepositions)]);

@@ -4,16 +4,16 @@
 //
 //   kind               a sentence has it where                                   like the generalisation set's
 //   name-before-theme  a name is a recipient between its verb and the theme      prim_to_obj_proper, subj_to_obj_proper
-//   inner-modifier     an argument of the verb stands behind another's modifier  obj_pp_to_subj_pp
+//   inner-modifier     an argument of the verb stands after another's modifier   obj_pp_to_subj_pp
 //   deepest-clauses    as many clauses are one inside of the other as anywhere   cp_recursion
 //   deepest-modifiers  as many modifiers are                                     pp_recursion
 //   longest            it is one of the longest, at most a thirtieth of all      both recursions
 //   infinitive         a chosen verb is an infinitive                            prim_to_inf_arg
-//   subject-to-object  a chosen noun or name stands behind its verb              subj_to_obj_common, ..._proper
+//   subject-to-object  a chosen noun or name stands after its verb               subj_to_obj_common, ..._proper
 //
 // Each is found in the graph.  Of a chosen verb training keeps the word alone, of a chosen noun or name one sentence,
 // where it is the subject; their other sentences are left out.  Chosen are a quarter of the verbs that stand alone in a
-// line and are an infinitive elsewhere, and an eighth of the nouns and names that stand before verbs and behind verbs:
+// line and are an infinitive elsewhere, and an eighth of the nouns and names that stand before and after verbs:
 // those that the fewest sentences have.  A sentence with several of the wanted constructions is left out, and so is one
 // with a word that training is left without.
 #pragma once

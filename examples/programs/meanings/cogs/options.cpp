@@ -28,7 +28,7 @@ void options::settle() {
 void options::each(triad::programs::option_list& f) {
   f("preset", &preset, "paper, swapped, small, smoke").one_of({"paper", "swapped", "small", "smoke"}).free();
   f("data", &data,
-    "Folder with train, dev, test and gen as .jsonl or .tsv, gzipped or not; without it, sentences of our own grammar")
+    "Folder with train, dev, test and gen as .jsonl or .tsv, gzipped or not; without it, generated sentences")
       .also({"evaluate"})
       .path();
   f("labels", &labels, "Of the generalisation set: 2020, as published, or 2022, as corrected (gen_2022fix)")
@@ -75,7 +75,7 @@ void options::each(triad::programs::option_list& f) {
       .between(0.0, 0.95)
       .newer();
   f("position-range", &position_range,
-    "In training the words stand at random places of so many, in their order; 0: at the first ones")
+    "In training the words take random places among this number, in their order; 0: the first ones")
       .between(0, 4096)
       .newer();
   f("augment", &augment,

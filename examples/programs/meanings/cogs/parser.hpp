@@ -30,7 +30,7 @@ struct options : triad::programs::stack_options {
 
   // model: edge-transformer, transformer, universal-transformer
   triad::triangle_form attention = triad::triangle_form::full;
-  int max_offset = 16;          // relative positions are clipped at so many tokens
+  int max_offset = 16;          // relative positions are clipped at this number of tokens
   bool paper_form = false;      // the paper's layer instead of the released program's
   bool positional = false;      // sums of both ends' states, instead of relative positions
   bool from_parent = false;     // parents read from edges (parent, child), as in the paper
@@ -41,7 +41,7 @@ struct options : triad::programs::stack_options {
   int batch = 100;
   double decay = 0.01;
   double word_dropout = 0;         // of what the other heads read; then the verb's name is read from the word
-  int position_range = 0;          // training sentences stand at random places of so many; 0: at the first ones
+  int position_range = 0;          // words take random places among this number; 0: the first ones
   double embedding_deviation = 1;  // of the words' first vectors
   double augment = 0;              // rate at which a training sentence gets another's phrase
   std::string augment_phrases = "noun-phrases";  // of which kinds: these, clauses, both

@@ -20,7 +20,7 @@ inline constexpr triad::index_t dropped_word = 0;
 inline constexpr triad::philox_key dropped_words = std::uint64_t{1} << 56U, drawn_positions = std::uint64_t{2} << 56U,
                                    swapped_phrases = std::uint64_t{3} << 56U;
 
-/// Drops each word with the probability `rate`; the word itself is kept beside it.  Rate 0 changes nothing.
+/// Drops each word with the probability `rate`; the word itself is kept, too.  Rate 0 changes nothing.
 inline void drop_words(std::vector<triad::labelled_token>& sentence, double rate, triad::random_stream random) {
   if (rate == 0) return;
   for (auto& t : sentence) {
@@ -35,8 +35,8 @@ inline void draw_positions(std::vector<triad::labelled_token>& sentence, int ran
   if (range == 0) return;
   std::size_t next = 0;
   for (int place = 0; next < sentence.size(); ++place) {
-    // So many words are wanted of the places that are left (Knuth, The Art of Computer Programming, 3.4.2, algorithm
-    // S).
+    // Places for the words that are left, among those that are left (Knuth, The Art of Computer Programming, 3.4.2,
+    // algorithm S).
     auto const wanted = static_cast<std::uint32_t>(sentence.size() - next);
     if (random.below(static_cast<std::uint32_t>(range - place)) < wanted) sentence[next++].position = place;
   }

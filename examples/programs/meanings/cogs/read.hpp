@@ -68,7 +68,7 @@ inline tagged_sentence from_tsv(std::string_view line) {
   return from_logical_form(line.substr(0, first), line.substr(first + 1, second - first - 1), line.substr(second + 1));
 }
 
-/// All sentences of a file; what it holds is told by its name, without .gz.
+/// All sentences of a file; its name, without .gz, gives its format.
 inline std::vector<tagged_sentence> read_sentences(std::string const& path) {
   std::string_view name = path;
   if (name.ends_with(".gz")) name.remove_suffix(3);

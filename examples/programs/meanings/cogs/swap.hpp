@@ -1,8 +1,8 @@
 // A phrase of another training sentence in the place of one of a sentence's own: words and graph.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   noun phrase  a name, or a determiner with its noun, and the modifiers behind it with all that is in them
-//   clause       what stands behind `that`, up to the full stop; of the other sentence, also all before its full stop
+//   noun phrase  a name, or a determiner with its noun, and the modifiers after it with all that is in them
+//   clause       what follows `that`, up to the full stop; of the other sentence, also all before its full stop
 //
 // Of the tokens of a phrase its head alone has a parent outside, and no token outside has one in it.  So the phrase
 // takes its part of the graph along, and its head gets the parent and the role of the head that was there.
@@ -71,7 +71,7 @@ inline int beginning_of(tagged_sentence const& s, int noun) {
 inline std::optional<phrase> noun_phrase_of(tagged_sentence const& s, int noun) {
   phrase p{beginning_of(s, noun), noun + 1, noun};
   if (p.first < 0) return std::nullopt;
-  for (;;) {  // a preposition that belongs to a noun of the phrase, and the noun phrase behind it
+  for (;;) {  // a preposition that belongs to a noun of the phrase, and the noun phrase after it
     int const preposition = p.last;
     if (preposition >= s.size() || s.role[at(preposition)] != "PREP" || s.parent[at(preposition)] < p.first ||
         s.parent[at(preposition)] >= p.last)
@@ -109,7 +109,7 @@ inline std::optional<phrase> main_clause_of(tagged_sentence const& s) {
 
 }  // namespace detail
 
-/// The phrases of a sentence that another one can stand in the place of: their heads have a parent.
+/// The phrases of a sentence that another one can replace: their heads have a parent.
 inline std::vector<phrase> places_in(tagged_sentence const& s, phrase_kind kind) {
   std::vector<phrase> all;
   for (int i = 0; i < s.size(); ++i) {
@@ -120,7 +120,7 @@ inline std::vector<phrase> places_in(tagged_sentence const& s, phrase_kind kind)
   return all;
 }
 
-/// Those that can stand in the place of another: the same, a name alone in a line, and the whole sentence as a clause.
+/// Those that can replace another: the same, a name alone in a line, and the whole sentence as a clause.
 inline std::vector<phrase> phrases_of(tagged_sentence const& s, phrase_kind kind) {
   auto all = places_in(s, kind);
   if (kind == phrase_kind::clause) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   nothing                        generated questions, split by divergence of compounds (make_split)
-//   --data FOLDER                  train.tsv, dev.tsv, test.tsv: question, query; train_partial.tsv, as some of MCWQ is
-//                                  to be had, does for train.tsv
+//   --data FOLDER                  train.tsv, dev.tsv, test.tsv: question, query; train_partial.tsv, which some of MCWQ
+//                                  has, does for train.tsv
 //   --data FOLDER/dataset.json     the published file, or the folder that has it, with --split FILE, or --split NAME
 //                                  for FOLDER/splits/NAME.json
 // Any file may be gzipped.
@@ -59,8 +59,7 @@ inline std::string dataset_in(std::string const& data) {
 
 inline sequences::data_set read_published(options const& o, std::string const& file) {
   if (o.split.empty())
-    throw triad::data_error(file +
-                            ": give its split beside it, with --split FILE, or --split mcd1 for splits/mcd1.json");
+    throw triad::data_error(file + ": give its split, too, with --split FILE, or --split mcd1 for splits/mcd1.json");
   auto const folder = std::filesystem::path(file).parent_path().string();
   auto const split = std::filesystem::is_regular_file(o.split)
                          ? o.split

@@ -1,4 +1,4 @@
-// What a run of the program is told of its data; the rest is what all sequence-to-sequence programs are told.
+// The program's options for its data; the others are those of all sequence-to-sequence programs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -32,7 +32,7 @@ struct options : sequences::options {
     std::set<std::string> const asked{"evaluate", "explain"};
     f("data", &data,
       "Folder with train, dev and test .tsv, question and query in columns, or CFQ's dataset.json; without it, "
-      "questions of our own grammar")
+      "generated questions")
         .also(asked)
         .path();
     auto& s =

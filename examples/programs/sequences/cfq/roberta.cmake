@@ -53,7 +53,7 @@ expect("--roberta is an encoder of --model lrf or transformer")
 run(1 ${train} --roberta ${FOLDER}/published --encoder-layers 3)
 expect("as many layers as its config.json says")
 run(1 ${train} --roberta ${FOLDER}/published --accumulate)
-expect("give --fuse target beside it")
+expect("give --fuse target with it")
 run(1 ${train} --roberta ${FOLDER}/empty)
 expect("config.json")
 # What is there in place of one file of weights, or of two of tokens, has a sentence of its own.

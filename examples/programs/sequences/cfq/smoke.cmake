@@ -47,7 +47,7 @@ run("0|3" train --preset smoke --updates 2 --data ${FOLDER}/archive --split mine
 run(0 evaluate ${FOLDER}/published)
 run(0 evaluate ${FOLDER}/published --data ${FOLDER}/data)
 run(1 train --preset smoke --data ${FOLDER}/archive)
-expect("give its split beside it")
+expect("give its split, too")
 run(1 train --preset smoke --split mine)
 expect("--split is about CFQ's dataset.json")
 

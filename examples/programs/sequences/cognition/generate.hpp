@@ -1,4 +1,4 @@
-// Commands and what is done at them, from a small grammar of our own: for running and testing without data.
+// Commands and what is done at them, from a small grammar: for running and testing without data.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   sentence -> phrase | sentence then phrase | sentence after phrase   x after y: what y says is done first
@@ -9,7 +9,7 @@
 // "around" is four turns with the verb after each.  What the training sentences lack is what the others test, each kind
 // by its name:
 //   new_verb  "spin" is known alone only, though from every 20th training sentence; here it has a direction or a
-//             number, or stands in a longer sentence
+//             number, or occurs in a longer sentence
 //   new_pair  "bow" and "around" are known, but not side by side
 //   longer    three phrases; training sentences have one or two
 #pragma once

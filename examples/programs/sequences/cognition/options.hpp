@@ -1,4 +1,4 @@
-// What a run of the program is told of its data; the rest is what all sequence-to-sequence programs are told.
+// The program's options for its data; the others are those of all sequence-to-sequence programs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -35,15 +35,13 @@ struct options : sequences::options {
   }
   void each(triad::programs::option_list& f) override {
     std::set<std::string> const asked{"evaluate", "explain"};
-    f("data", &data, "Folder of a data set, or a file of pairs; without it, commands of our own grammar")
-        .also(asked)
-        .path();
+    f("data", &data, "Folder of a data set, or a file of pairs; without it, generated commands").also(asked).path();
     f("task", &task, "What --data has: cognition, scan, cogs (sentence to logical form), pairs")
         .also(asked)
         .one_of({"cognition", "scan", "cogs", "pairs"});
     f("split", &split, "Of scan, as its files call it: length, simple, addprim_jump, mcd1, ...").also(asked);
     f("train-on", &train_on,
-      "Of cognition: train, as in the paper; or valid+test, a smaller task of our own that is not the paper's")
+      "Of cognition: train, as in the paper; or valid+test, a smaller task that is not the paper's")
         .also(asked)
         .one_of({"train", "valid+test"});
     f("test", &test, "Of pairs: a file to test on, where --data is a file").also(asked).existing_file().path();

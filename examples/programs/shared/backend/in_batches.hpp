@@ -1,4 +1,4 @@
-// Many examples in batches that a model has room for; of several processes each answers every so many batches.
+// Many examples in batches that a model has room for; several processes answer the batches in turn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -33,7 +33,7 @@ inline std::size_t bytes_of(std::string const& text, std::string const& option) 
     if (plain && value > 0 && std::string(end) == unit.name && value * unit.bytes < 0x1p62)
       return static_cast<std::size_t>(value * unit.bytes);
   throw data_error(option + " " + text +
-                   ": a size is a number above 0 and KiB, MiB, GiB or TiB right behind it, as 900MiB or 1.5GiB");
+                   ": a size is a number above 0 and KiB, MiB, GiB or TiB right after it, as 900MiB or 1.5GiB");
 }
 
 /// In the largest unit of which it is one at least, rounded up to whole ones of the next smaller, so that

@@ -41,8 +41,8 @@ struct room_advice {
   std::function<std::vector<sized_example>()> larger{};
 };
 
-/// The bytes that this process may have beside what it has, by its limit, its control group and the machine; nothing
-/// where none of them tells.
+/// The bytes that this process may have in addition to what it has, by its limit, its control group and the machine;
+/// nothing where none of them tells.
 std::optional<std::size_t> memory_left();
 
 /// Throws data_error.  bytes: that were refused; 0: not known.  left: memory_left(), where that is about the memory

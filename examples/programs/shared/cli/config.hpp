@@ -26,8 +26,8 @@ std::string config_value(std::string const& file, std::string const& name);
 /// A text in quotes, with what TOML escapes.  Throws data_error where it is not UTF-8.
 std::string toml_text(std::string const& text);
 
-/// The program whose run a config.toml of these is of, told by `program`, or by an option that no other program has;
-/// nothing where it is told by none.
+/// The program whose run a config.toml of these is of, by `program`, or by an option that no other program has;
+/// nothing where neither is there.
 std::string owner_of(std::vector<config_item> const& items);
 
 }  // namespace triad::programs

@@ -31,7 +31,7 @@ class help_format : public CLI::Formatter {
   static constexpr std::size_t left = 26, wide = 110;
 
  protected:
-  /// The name, and behind it what is said, in lines of `wide` columns.
+  /// The name, and then its text, in lines of `wide` columns.
   std::string make_option(CLI::Option const* option, bool positional) const override {
     std::string text = "  " + make_option_name(option, positional) + make_option_opts(option);
     std::size_t column = text.size();
@@ -76,7 +76,7 @@ inline std::string default_of(option const& one) {
   return shown.toml();
 }
 
-/// What stands behind --name, or --name=, among arguments; the text that is there already where there is none.
+/// What follows --name, or --name=, among arguments; the text that is there already where there is none.
 inline std::string given_value(std::vector<std::string> const& arguments, std::string const& name, std::string value) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--" + name && i + 1 < arguments.size()) value = arguments[i + 1];
@@ -87,8 +87,8 @@ inline std::string given_value(std::vector<std::string> const& arguments, std::s
 
 }  // namespace detail
 
-/// For each option its default: "128", and where presets are asked for ", quick 64".  restart(): o has the defaults that
-/// its preset and model stand for.  Those that the command line names are taken: train --preset quick --help.
+/// For each option its default: "128", and where presets are asked for ", quick 64".  restart(): o has the defaults
+/// that its preset and model stand for.  Those that the command line names are taken: train --preset quick --help.
 inline std::vector<std::string> default_texts(run_options& o, std::function<void()> const& restart,
                                               option_list const& options, std::vector<std::string> const& arguments,
                                               bool with_presets) {

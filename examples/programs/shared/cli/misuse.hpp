@@ -58,7 +58,7 @@ inline std::string what_is_wrong(CLI::ParseError const& e, CLI::App const& app, 
     auto const name = between_texts(text, "", ":");
     if (auto const* const one = option_called(name); one != nullptr && text.ends_with(" missing"))
       return name + ": no value, expected " +
-             (one->choices.empty() ? std::string("one behind it") : choice_text(one->choices));
+             (one->choices.empty() ? std::string("one after it") : choice_text(one->choices));
     if (text.find(": At Most ") != std::string::npos)
       return name + ": " + text.substr(text.rfind(' ') + 1) + " values, expected one; give the option once";
   }

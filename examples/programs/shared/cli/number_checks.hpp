@@ -72,7 +72,7 @@ number_check whole() {
 inline number_check const any_seed = whole<std::uint64_t>();
 inline number_check const any_count = whole<std::int64_t>();
 
-/// Of every whole number, beside its own checks: CLI11 reads 010 as octal, eight.
+/// Of every whole number, in addition to its own checks: CLI11 reads 010 as octal, eight.
 inline number_check const decimal{
     {}, [](std::string const& text) {
       auto const at = text.find_first_not_of("+-");
@@ -88,7 +88,7 @@ inline number_check const power_of_two =
       return x >= 1 && x <= 65536 && std::frexp(x, &exponent) == 0.5;
     });
 
-/// A whole number, beside an option's own checks, which have the words for its range.
+/// A whole number, in addition to an option's own checks, which have the words for its range.
 inline number_check const whole_number_of_int{
     {}, [](std::string const& text) {
       char* end = nullptr;

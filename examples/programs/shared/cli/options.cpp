@@ -120,7 +120,7 @@ void run_options::each(option_list& f) {
       .between(0.0, 0.999999)
       .newer();
   f.seldom("dropout-until", &dropout_until,
-           "Part of the updates of a training whose layers have dropout, from the first one on; those behind it have "
+           "Part of the updates of a training whose layers have dropout, from the first one on; later ones have "
            "none, such as the last tenth with 0.9")
       .between(0.0, 1.0)
       .newer("1");

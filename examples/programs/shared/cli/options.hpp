@@ -160,7 +160,7 @@ void refuse_seed(run_options const& o, std::uint64_t seed, std::string const& wh
 /// Throws data_error where --data is not given, of what the command line says that needs them.
 void need_published_data(run_options const& o, std::string const& of);
 
-/// What every run is told, whatever it computes.
+/// Options of every run.
 struct run_options {
   std::string program;                // its name
   std::set<std::string> other_names;  // its own as well: what a run says that it is of
@@ -190,12 +190,12 @@ struct run_options {
   /// Called before train reads anything, and by verbs that want the same: what follows from several options, and a
   /// refusal of those that do not go together.  Throws data_error.
   virtual void settle();
-  /// The list.  Of a program: its own options beside those of the struct that it is made of.
+  /// The list.  Of a program: its own options in addition to those of its base.
   virtual void each(option_list& f);
   /// Called when all options are taken from a checkpoint: what they must satisfy beyond each by itself, and what of it
   /// is in no option.  Throws data_error.
   virtual void restored(checkpoint const& file);
-  /// Called behind that, where the checkpoint's record has been taken: what a verb changes of a model that keeps its
+  /// Called after that, where the checkpoint's record has been taken: what a verb changes of a model that keeps its
   /// parameters.  Throws data_error.
   virtual void adapt(checkpoint const&) {}
   /// What shapes the model and is in no option, as JSON by its key; and lines of settings.
@@ -207,7 +207,7 @@ struct run_options {
   run_options& operator=(run_options const&) = default;
 };
 
-/// What programs with one width have beside that.
+/// What programs with one width have in addition.
 struct width_options : run_options {
   int width = 64, heads = 4;
   double dropout = 0.1, rate = 1e-3;

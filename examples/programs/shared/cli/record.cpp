@@ -52,7 +52,7 @@ struct from_file {
   void operator()(auto* v) const { *v = file.setting<std::remove_cvref_t<decltype(*v)>>(one.key); }
 };
 
-/// As if nobody had said anything.
+/// As if no option had been given.
 void reset(option const& one) {
   std::visit([](auto* v) { *v = {}; }, one.value);
   if (auto const* const text = std::get_if<std::string*>(&one.value)) **text = one.none;

@@ -28,7 +28,7 @@ nlohmann::json configuration_of(run_options const& o);
 void restore(run_options& o, checkpoint const& file);
 
 /// The checkpoint of a run that is asked, which is named by its folder or by the file itself; where it has averages of
-/// its weights, that is said beside what the program prints.  Throws data_error.
+/// its weights, the program prints that, too.  Throws data_error.
 inline checkpoint open_run(std::string const& run) {
   expect_one_run(run);
   auto file = open_checkpoint(checkpoint_of(run));

@@ -43,7 +43,7 @@ number_check const some_text{{}, [](std::string const& text) {
                                                    : std::string();
                              }};
 
-/// Behind an argument in brackets, which CLI11 would take for a list; no argument has it.
+/// After an argument in brackets, which CLI11 would take for a list; no argument has it.
 constexpr char no_list = '\0';
 
 void add(CLI::App& app, option const& one) {
@@ -107,7 +107,7 @@ std::set<std::string> option_names(CLI::App const& train, arguments const& all) 
   return names;
 }
 
-/// Throws data_error where a flag is on the command line beside its opposite, --tied and --untied.
+/// Throws data_error where a flag is on the command line with its opposite, --tied and --untied.
 void refuse_opposites(option_list const& options, arguments const& all) {
   auto const typed = typed_names(all);
   for (auto const& one : options.all())
@@ -143,7 +143,7 @@ std::string renamed_options(CLI::App const& app, arguments const& all) {
   return text;
 }
 
-/// What the run that is asked about was trained on, and what a verb is told of it, for people.
+/// What the run was trained on, and what data a verb reads, for people.
 class data_of_run {
  public:
   /// Takes the options of the run, its data above all, where the command line does not give others.  Throws data_error
@@ -196,7 +196,7 @@ class data_of_run {
     if (!wanted_) return {};
     if (!given_.empty() && !known_) return "data: " + given_ + "\n";
     if (!known_)
-      return "there is no config.toml beside this checkpoint, so the data of its run are not known and others are "
+      return "there is no config.toml next to this checkpoint, so the data of its run are not known and others are "
              "taken: give them with --data\n";
     if (given_.empty()) return trained_on_.empty() ? std::string() : "data: " + trained_on_ + ", those of the run\n";
     std::error_code none;
@@ -212,7 +212,7 @@ class data_of_run {
 };
 
 /// Parses twice: the preset, model and config file that the first reading finds make the defaults of the second, so
-/// that what is given beside them overrides them.
+/// that other arguments override them.
 void parse(CLI::App& app, CLI::App const& train, option_list const& options, run_options& o,
            std::function<void()> const& restart, arguments const& given) {
   auto all = given;
@@ -251,7 +251,7 @@ std::string told_options(run_options const& o, std::string const& verb) {
   return verb + "\n" + text;
 }
 
-/// Says so; the exit status.
+/// Prints it; returns the exit status.
 int no_memory(std::string const& program) {
   return fail_world(program +
                         ": there is not enough memory for a model, or data, of these sizes: take smaller ones, or a "

@@ -14,9 +14,10 @@ namespace triad::programs {
 /// docs/programs.md has the table; scripts and other programs go by it.
 enum exit_status : int {
   all_well = 0,
-  refused = 1,        // by the input, a file or the machine: told in one line
-  misused = 2,        // an option that there is not, or a value that it does not take
-  did_not_reach = 3,  // ran to its end, and says so: a model did not learn its task, a split's atoms are too far apart
+  refused = 1,  // by the input, a file or the machine: told in one line
+  misused = 2,  // an option that does not exist, or a value that it does not take
+  did_not_reach =
+      3,  // ran to its end, and reports that: a model did not learn its task, a split's atoms are too far apart
 };
 
 /// A line for people where a GPU is there while the processor computes, or nothing.  was_chosen: --backend was given.

@@ -33,7 +33,7 @@ std::string find_dev(std::string const& folder, std::vector<std::string> const& 
 /// "; the folder has a.csv, b.csv and 3 more", for a message that one is missing.
 std::string files_there(std::string const& folder);
 
-/// Throws data_error: which of two files is meant, nobody can know.
+/// Throws data_error: which of two files is meant is unknown.
 [[noreturn]] void refuse_both(std::string const& one, std::string const& other);
 
 }  // namespace triad::programs

@@ -10,7 +10,7 @@
 
 namespace triad::programs {
 
-/// What is wrong with a line of a file, by file and line; what begins with "column 3:" has its column behind them.
+/// What is wrong with a line of a file, by file and line; what begins with "column 3:" has its column after them.
 inline std::string told_at(std::string const& path, long number, std::string const& what) {
   std::string const column = "column ", place = path + ":" + std::to_string(number);
   auto const digits = what.find_first_not_of("0123456789", column.size());

@@ -17,7 +17,7 @@ nlohmann::json read_json_line(std::string const& line, int deepest) {
   try {
     value = parse_json(line, deepest);
   } catch (nlohmann::json::parse_error const& e) {
-    // nlohmann says where, what it was reading, behind a dash what was wrong, and then a token of any length.
+    // nlohmann says where, what it was reading, after a dash what was wrong, and then a token of any length.
     std::string message = e.what(), dash = " - ";
     if (auto const at = message.find(dash); at != std::string::npos) message.erase(0, at + dash.size());
     if (auto const token = message.find("; last read: "); token != std::string::npos) message.erase(token);
@@ -62,7 +62,7 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/// Where the string ends that begins at `at`, behind its closing quote.
+/// Where the string ends that begins at `at`, after its closing quote.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at)
     if (text[at] == '\\') ++at;

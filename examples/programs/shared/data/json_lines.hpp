@@ -65,7 +65,7 @@ struct json_member {
 std::vector<json_member> members_of(std::string const& object);
 
 /// The object as one line with these members: in the place of the first of that name, of which no other stays, else
-/// behind all others.  Those come back byte for byte, without the space between tokens.
+/// after all others.  Those come back byte for byte, without the space between tokens.
 std::string with_members(std::string const& object,
                          std::vector<std::pair<std::string, nlohmann::ordered_json>> const& more);
 

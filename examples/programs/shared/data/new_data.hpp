@@ -13,8 +13,8 @@ struct new_file {
   std::string holds;  // "40 sentences", which is said where it is written; or nothing
 };
 
-/// Writes the files of a new data set, and says so.  Nothing is written over: where one is there with other content, or
-/// gzipped, data_error is thrown before the first is written.  The same again may be written again.
+/// Writes the files of a new data set, and prints their names.  Nothing is written over: where one is there with other
+/// content, or gzipped, data_error is thrown before the first is written.  The same again may be written again.
 void write_data(std::string const& folder, std::vector<new_file> const& files);
 
 }  // namespace triad::programs

@@ -6,7 +6,7 @@
 //   ,      stays between digits: 1,000
 //   '      goes with what follows it between letters, and before the s of numbers: it 's, the 1990 's; elsewhere it
 //          stands alone
-//   .      stays inside a word: 3.14, U.S; behind one it stands alone, unless the word has another full stop and a
+//   .      stays inside a word: 3.14, U.S; after one it stands alone, unless the word has another full stop and a
 //          letter (U.S.), is a common abbreviation (Mr., Prof., e.g.; No. before a number) or a single capital, or a
 //          small letter follows
 //
@@ -51,7 +51,7 @@ inline bool is_abbreviation_before_numbers(std::string_view word) {
   return word == "No" || word == "Nos" || word == "Art" || word == "Nr" || word == "pp" || word == "p";
 }
 
-/// The characters of a text, of which those before and behind can be asked for; 0: there is none.
+/// The characters of a text, of which those before and after can be asked for; 0: there is none.
 class character_row {
  public:
   explicit character_row(std::string_view text) : text_(text) {
@@ -75,7 +75,7 @@ class character_row {
   std::vector<std::size_t> at_;
 };
 
-/// A word's parts, with full stops still at the end of what they stand behind.
+/// A word's parts, with full stops still at the end of the word before them.
 inline void cut_word(std::string_view word, std::vector<std::string>& tokens) {
   character_row const c(word);
   bool open = false;  // the last token may grow

@@ -61,12 +61,12 @@ std::unique_ptr<process_group> by_mpi(int* argc, char*** argv) {
   std::error_code none;
   auto const library = beside_program(library_of_mpi);
   if (!std::filesystem::exists(library, none)) {
-    // Where all lack it, the first says so, and its end is that of the others.
+    // Where all lack it, the first reports it, and its end is that of the others.
     if (number_of("OMPI_COMM_WORLD_RANK") + number_of("PMI_RANK") > 0)
       std::this_thread::sleep_for(std::chrono::seconds(1));
     throw data_error(fmt::format(
         "several processes were started, and there is no {}: a program that was built where there is MPI (Debian: "
-        "libopenmpi-dev) has it beside it; copy both, build it again, or start one process",
+        "libopenmpi-dev) has it next to it; copy both, build it again, or start one process",
         library.string()));
   }
   // MPI loads parts of itself later, which look for its names among those of the program.
@@ -124,7 +124,7 @@ int fail_world(std::string const& line, int status) {
     std::fputs((line + (line.ends_with('\n') ? "" : "\n")).c_str(), stderr);
     return status;
   }
-  // What is wrong with the command line or the data is wrong everywhere, and is told once.
+  // What is wrong with the command line or the data is wrong everywhere, and is reported once.
   if (!w.is_first()) std::this_thread::sleep_for(std::chrono::milliseconds(1000 + std::min(100 * w.rank(), 1000)));
   std::fflush(stdout);
   auto text = line;

@@ -1,9 +1,9 @@
 // The processes that a program was started as: one, or those of mpirun, which train and evaluate one model together.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Process 0 prints, writes and reads standard input; the others compute.  MPI and NCCL are in libraries beside the
+// Process 0 prints, writes and reads standard input; the others compute.  MPI and NCCL are in libraries next to the
 // program: triad-mpi.so is loaded where mpirun has started several processes, triad-nccl.so where they train on GPUs.
-// So nobody else needs them or waits for them.
+// So other programs neither need them nor load them.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@ constexpr char script[] =
 #include "page_script.inc"
     ;
 
-/// JSON that may stand in a script element: with no '<', nothing in it ends the element or begins a comment.
+/// JSON for a script element: with no '<', nothing in it ends the element or begins a comment.
 std::string within_script(nlohmann::ordered_json const& data) {
   std::string safe;
   for (char const c : data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) {

@@ -78,7 +78,7 @@ inline void expect_all_printed() {
     throw data_error("the output could not be written, not all of it is there: is the disk full?");
 }
 
-/// Behind the last line of standard input: throws data_error where that was none, but a failure to read.
+/// After the last line of standard input: throws data_error where that was none, but a failure to read.
 inline void expect_all_read() {
   if (std::ferror(stdin) != 0)
     throw data_error("standard input cannot be read to its end: " + std::generic_category().message(errno) +

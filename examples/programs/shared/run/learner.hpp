@@ -1,4 +1,4 @@
-// A model in training on some backend, behind a small interface, so that a program's loops are compiled once.
+// A model in training on some backend, with a small interface, so that a program's loops are compiled once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@ class checkpoint;
 
 namespace triad::programs {
 
-/// What a checkpoint holds beside parameters and moments; JSON texts where nothing else is said.
+/// What a checkpoint holds in addition to parameters and moments; JSON texts unless noted.
 struct run_record {
   std::string configuration;  // what shapes the model: must agree
   std::string vocabulary;     // must agree
@@ -72,7 +72,7 @@ class learner {
   virtual trainer_bytes bytes() const = 0;
   virtual index_t parameters() const = 0;
 
-  /// work() while the averages are the weights, where a run keeps some; behind it they are not, whatever it throws.
+  /// work() while the averages are the weights, where a run keeps some; after it they are not, whatever it throws.
   template <class Work>
   auto with_averages(Work&& work) {
     if constexpr (std::is_void_v<std::invoke_result_t<Work&>>) {

@@ -104,8 +104,8 @@ inline std::string checkpoint_of(std::string const& run) {
   std::error_code none;
   return std::filesystem::is_directory(run, none) ? run + "/model.safetensors" : run;
 }
-/// The options that it was trained with, beside the checkpoint; of one that was set aside, model.safetensors.old, those
-/// of that name. Nothing where a file has another name.
+/// The options that it was trained with, next to the checkpoint; of one that was set aside, model.safetensors.old,
+/// those of that name. Nothing where a file has another name.
 inline std::string config_of(std::string const& run) {
   std::filesystem::path const checkpoint(checkpoint_of(run));
   std::string const usual = "model.safetensors", name = checkpoint.filename().string();

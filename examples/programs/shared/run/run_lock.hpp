@@ -3,7 +3,7 @@
 //
 // FOLDER/run.lock is locked by flock for as long as the run lasts, and removed at its end.  The system gives the lock
 // back however the process ends, so a file that a killed run left is known by that, and the next run takes it over.
-// What stands in it is for the message to a second run; it decides only where the file system has no such locks.
+// Its content is for the message to a second run; it decides only where the file system has no such locks.
 #pragma once
 
 #include <fcntl.h>
@@ -91,7 +91,7 @@ class run_lock {
   run_lock& operator=(run_lock const&) = delete;
   ~run_lock() {
     if (folder_.empty()) return;
-    // Before the lock is given back: the next run makes a file of its own.  Where somebody removed this run's, the name
+    // Before the lock is given back: the next run makes a file of its own.  Where this run's was removed, the name
     // is another run's by now.
     if (has_its_name()) ::unlink(path_.c_str());
     ::close(file_);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A run that came to its end is in the mean, also where it has not learned its task: that is a result.  A run whose
-// loss was not finite has no score: it is in no mean, and stands beside it by its seed.
+// loss was not finite has no score: it is in no mean, and is listed next to it by its seed.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The runs of one command: a training for each seed, what each is worth, and how that is told.
+// The runs of one command: a training for each seed, what each is worth, and how that is reported.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -61,7 +61,7 @@ class training : public batch_source {
   virtual bool learned(double validation) { return validation >= 0.5; }
 };
 
-/// The learning rate of an update of so many: it rises to o.rate through o.warmup updates, then falls to 0 at the last.
+/// The learning rate of an update: it rises to o.rate through o.warmup updates, then falls to 0 at the last.
 double linear_rate(width_options const& o, std::int64_t updates, std::int64_t update);
 
 /// A run with o.seed in folder `out`; nothing is written where that is empty.  A run whose loss was not finite is not
@@ -80,7 +80,7 @@ class seed_runs {
   /// folder: where they lie, or none.
   seed_runs(run_options& o, std::string folder);
 
-  /// o becomes the options of the next one alone; false behind the last, where o is as it was.
+  /// o becomes the options of the next one alone; false after the last, where o is as it was.
   bool next();
   bool is_first() const { return all_.empty(); }
   std::string const& out() const { return out_; }  // its folder

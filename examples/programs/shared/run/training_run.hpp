@@ -19,7 +19,7 @@ struct run_plan {
   std::int64_t batch = 1;                       // examples of an update
   int attempts = 1;                  // `updates` are of one; where it does not fit its examples, another begins
   double average = 0;                // the decay of moving averages of the weights; 0: none are kept
-  double dropout_until = 1;          // the part of an attempt's updates that have dropout; those behind it have none
+  double dropout_until = 1;          // the part of an attempt's updates that have dropout; later ones have none
   bool ends_early = false;           // an attempt ends with the first epoch whose weights fit
   bool follows = false;              // another training, whose weights may fit at once: then no update is made
   std::string leads_to{};            // the folder of the training that begins with these weights: what lies there is

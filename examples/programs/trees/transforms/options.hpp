@@ -1,4 +1,4 @@
-// What a run of the tree-transforms program is told beside what every tree-to-tree program is: task and rows.
+// Options of tree-transforms in addition to those of every tree-to-tree program: task and rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -12,7 +12,7 @@ namespace transforms {
 
 using trees::index_t, trees::symbol_tree, trees::row, trees::data_set, trees::depth_limit;
 
-/// The paper's "OOD lexical" is ood_new, adjectives that training has not; its "OOD structural" is ood_long, more
+/// The paper's "OOD lexical" is ood_new, adjectives that training does not have; its "OOD structural" is ood_long, more
 /// adjectives in a sentence.
 enum class split { train, dev, test, ood_new, ood_long };
 
@@ -22,7 +22,7 @@ inline constexpr std::array<split, 5> splits{split::train, split::dev, split::te
 /// As files are called, without .jsonl.
 inline constexpr std::array<char const*, 5> split_names{"train", "validation", "test", "ood_new", "ood_long"};
 inline constexpr char const* name_of(split s) { return split_names[static_cast<std::size_t>(s)]; }
-/// As programs for data of your own call them: train, dev, test, test_NAME.
+/// As programs for your own data call them: train, dev, test, test_NAME.
 inline std::string own_name_of(split s) {
   if (s == split::dev) return "dev";
   return (s == split::ood_new || s == split::ood_long ? "test_" : "") + std::string(name_of(s));

@@ -142,7 +142,7 @@ inline std::vector<std::string> car_cdr_functions() {
   return names;
 }
 
-/// What a function C..R of a tree is: A takes the left child, D the right one, the letter beside R first, so that CADR
+/// What a function C..R of a tree is: A takes the left child, D the right one, the letter next to R first, so that CADR
 /// is car of cdr.  The paper names "the Lisp convention" (appendix E), and its examples read the same either way.
 /// Empty where there is no such child.
 inline symbol_tree car_cdr(symbol_tree const& tree, std::string_view function) {

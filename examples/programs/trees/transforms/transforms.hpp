@@ -29,7 +29,7 @@ inline void say_in_voice(trees::part& of, options const& o) {
     auto told = in_voice(of.rows[i], voice);
     if (!told)
       throw triad::data_error(
-          fmt::format("{}: {}, row {} of the file: no sentence of Basic Sentence Transforms beside its logical form, "
+          fmt::format("{}: {}, row {} of the file: no sentence of Basic Sentence Transforms with its logical form, "
                       "which --voice is about; leave --voice out to write the rows as they are",
                       o.data, of.name, of.numbers[i]));
     of.rows[i] = *std::move(told);

@@ -190,7 +190,7 @@ TEST_CASE("where the run's data are not known, or were generated, that is how it
   CHECK((idle::last.data.empty() && idle::last.test_size == 7));
   CHECK(run({"evaluate", folder.path, "--data", "/other"}).text == "data: /other; those of the run: generated\n");
   std::filesystem::remove(folder.path + "/config.toml");
-  CHECK(run({"evaluate", folder.path}).text.find("no config.toml beside this checkpoint") != std::string::npos);
+  CHECK(run({"evaluate", folder.path}).text.find("no config.toml next to this checkpoint") != std::string::npos);
   CHECK_FALSE(idle::last.of_run);
   CHECK(run({"evaluate", folder.path, "--data", "/other"}).text == "data: /other\n");
 }
