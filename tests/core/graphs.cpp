@@ -53,7 +53,8 @@ TEST_CASE("two batches of graphs are one step only where all sizes and views are
     ++(other.dims.*member);
     CHECK(replay_number(other) != number);
   }
-  for (auto member : {&graph_batch::size, &graph_batch::node, &graph_batch::edge, &graph_batch::triangle}) {
+  for (auto member :
+       {&graph_batch::size, &graph_batch::node_begin, &graph_batch::edge_begin, &graph_batch::triangle_begin}) {
     auto other = g;
     other.*member = others.batch().*member;
     CHECK(replay_number(other) != number);

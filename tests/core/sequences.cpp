@@ -27,7 +27,7 @@ TEST_CASE("a batch of sequences is measured with its sizes, and is another step 
   auto const s = nodes_of(graphs.batch());
   auto const bare = without_memory(s);
   CHECK((bare.size.data_handle() == nullptr && bare.size.extent(0) == 3));
-  CHECK((bare.first.data_handle() == nullptr && bare.first.extent(0) == 3));
+  CHECK((bare.begin.data_handle() == nullptr && bare.begin.extent(0) == 3));
   CHECK(upload_bytes(s) == 2 * 128);
   auto const number = replay_number(s);
   for (auto member : {&sequence_batch::count, &sequence_batch::rows, &sequence_batch::longest}) {

@@ -25,15 +25,14 @@ struct arc_row {
   bool live;
   index_t node, n, first, step;  // edge (of parent j) = first + j step
 
-  TRIAD_DEVICE arc_row(block const& b, arc_cross_entropy_options const& options, graph_batch const& g,
-                       vec<T const> const& s)
-      : options(options), score(s) {
+  TRIAD_DEVICE arc_row(block const& b, arc_cross_entropy_options const& o, graph_batch const& g, vec<T const> const& s)
+      : options(o), score(s) {
     index_t const item = b.index() * row_warps + b.row();
     live = item < g.dims.nodes;
     node = live ? item : 0;
     index_t const graph = last_begun(b, g.node_begin, node), own = node - g.node_begin(graph);
     n = live ? g.size(graph) : 0;
-    bool const along = options.readout == arcs::from_child;
+    bool const along = o.readout == arcs::from_child;
     first = g.edge_begin(graph) + (along ? own * n : own);
     step = along ? 1 : n;
   }

@@ -23,16 +23,16 @@ struct graph_attention_rule {
   T slope, scale;
   bool drops;
 
-  graph_attention_rule(graph_attention_options const& options, graph_attention_operands<T const> const& x,
+  graph_attention_rule(graph_attention_options const& o, graph_attention_operands<T const> const& x,
                        graph_batch const& g, vec<index_t const> labels)
-      : options(options),
+      : options(o),
         in(x),
         graphs(g),
         label(labels),
-        width(x.value.extent(1) / options.heads),
-        slope(T(options.slope)),
-        scale(options.dropout.active() ? T(options.dropout.scale()) : T(1)),
-        drops(options.dropout.active()) {}
+        width(x.value.extent(1) / o.heads),
+        slope(T(o.slope)),
+        scale(o.dropout.active() ? T(o.dropout.scale()) : T(1)),
+        drops(o.dropout.active()) {}
 
   /// Of nodes x and y of the graph, whether they are neighbours, z, and which weight is theirs.
   TRIAD_DEVICE bool neighbours(relation_place const& p, index_t x, index_t y) const {

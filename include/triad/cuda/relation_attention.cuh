@@ -48,12 +48,12 @@ struct relation_rule {
   T root, scale;
   bool drops;
 
-  relation_rule(relation_attention_options const& options, index_t d)
-      : options(options),
-        width(d / options.heads),
+  relation_rule(relation_attention_options const& o, index_t d)
+      : options(o),
+        width(d / o.heads),
         root(::cuda::std::sqrt(T(width))),
-        scale(options.dropout.active() ? T(options.dropout.scale()) : T(1)),
-        drops(options.dropout.active()) {}
+        scale(o.dropout.active() ? T(o.dropout.scale()) : T(1)),
+        drops(o.dropout.active()) {}
 
   TRIAD_DEVICE bool masked(index_t edge) const {
     return options.mask.masked.extent(0) != 0 && options.mask.masked(edge) != 0;

@@ -71,16 +71,16 @@ struct attention_rule {
   T scale, kept;
   std::uint64_t threshold;  // of dropout's words, made by the host, since a device is slow in double; 0: all are kept
 
-  attention_rule(attention_options const& options, attention_sequences const& s, attention_operands<T const> const& x,
+  attention_rule(attention_options const& o, attention_sequences const& s, attention_operands<T const> const& x,
                  matrix<T const> dc = no_matrix<T const>())
-      : options(options),
+      : options(o),
         sequences(s),
-        width(static_cast<int>(x.query.extent(1) / options.heads)),
+        width(static_cast<int>(x.query.extent(1) / o.heads)),
         groups(static_cast<int>(blocks_for(width, attention_columns))),
         fours(in_fours(x.query) && in_fours(x.key) && in_fours(x.value) && in_fours(dc)),
         scale(T(1) / ::cuda::std::sqrt(T(width))),
-        kept(options.dropout.active() ? T(options.dropout.scale()) : T(1)),
-        threshold(options.dropout.active() ? options.dropout.threshold() : 0) {}
+        kept(o.dropout.active() ? T(o.dropout.scale()) : T(1)),
+        threshold(o.dropout.active() ? o.dropout.threshold() : 0) {}
 
   /// Blocks for the rows of every sequence, were they all as long as the longest.
   index_t blocks(sequence_batch const& rows) const {
