@@ -61,11 +61,11 @@ TEMPLATE_TEST_CASE("the epoch that the criterion is lowest for is restored, with
                    TRIAD_TEST_BACKENDS) {
   test::small_run<TestType> r;
   std::vector<trainer_snapshot<float>> after;
-  std::vector<double> const criterion{5, 2, std::nan(""), 2, 3, 4, 1};
+  std::vector<double> const values{5, 2, std::nan(""), 2, 3, 4, 1};
   auto const criterion = [&](epoch_record const& e) {
     CHECK(e.epoch == after.size());
     after.push_back(r.learner.snapshot());
-    return criterion[after.size() - 1];
+    return values[after.size() - 1];
   };
   auto const train = [&](std::uint64_t epoch) { return r.pass(epoch); };
   auto const stopped = fit(r.learner, train, {.epochs = 7, .schedule = 0.01, .each_epoch = criterion, .patience = 4});
@@ -77,7 +77,7 @@ TEMPLATE_TEST_CASE("the epoch that the criterion is lowest for is restored, with
   after.clear();
   auto const all =
       fit(whole.learner, [&](std::uint64_t epoch) { return whole.pass(epoch); },
-          {.epochs = 7, .schedule = 0.01, .each_epoch = [&](epoch_record const& e) { return criterion[e.epoch]; }});
+          {.epochs = 7, .schedule = 0.01, .each_epoch = [&](epoch_record const& e) { return values[e.epoch]; }});
   CHECK((all.epochs.size() == 7 && all.best_epoch == 6 && all.best == 1));
   CHECK(whole.learner.step() == 21);
 }
