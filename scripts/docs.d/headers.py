@@ -29,6 +29,8 @@ CLOSES = {"(": ")", "[": "]", "{": "}"}
 # Words whose parentheses are not a function's parameters.
 NOT_A_NAME = {"decltype", "alignas", "noexcept", "explicit", "requires", "__launch_bounds__", "__attribute__", "sizeof"}
 
+AFTER_PARAMETERS = {"{", ";", ":", "const", "->", "requires", "noexcept", "="}
+
 
 @dataclasses.dataclass
 class Word:
@@ -222,7 +224,7 @@ class Reader:
                 while self.text(j) in ("[", "alignas", "("):
                     j = j + 1 if self.text(j) == "alignas" else self.closing[j] + 1
                 name = self.text(j)
-                if kind == "alias" and self.text(j + 1) not in ("=", ";", "["):  # using a::b;
+                if text == "using" and self.text(j + 1) not in ("=", ";", "["):  # using a::b;
                     while self.text(j) != ";":
                         if re.match(r"\w", self.text(j)):
                             name = self.text(j)
@@ -253,7 +255,7 @@ class Reader:
                     parameters, kind, parameters_at = True, "function", i
                     name = self.name_before(i)
                 i = self.closing[i] + 1
-                if kind == "function" and i < end and name.isupper() and self.text(i) not in ("{", ";", ":", "const", "->", "requires", "noexcept", "="):
+                if kind == "function" and name.isupper() and (i >= end or self.text(i) not in AFTER_PARAMETERS):
                     return i  # a macro that stands alone
                 continue
             if text == "=":

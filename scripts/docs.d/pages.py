@@ -23,7 +23,7 @@ MENU = {
         "To look up": ["docs/architecture.md", "docs/names.md", "docs/formats.md", "docs/*.md"],
     },
     "Examples": {
-        "": ["examples/README.md", "examples/tour/", "examples/python/"],
+        "": ["examples/README.md", "examples/tour/", "examples/python/", "examples/"],
         "Programs": ["examples/programs/"],
         "Embedding": ["examples/embed/"],
     },

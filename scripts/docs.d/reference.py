@@ -327,11 +327,15 @@ class Reference:
     # ---- what has no comment
 
     def without_comment(self):
-        """Public declarations that no comment describes: not above or beside them, nor above one directly before, nor
-        above one of the same name; and how many of them are hooks, which ops/ describes."""
+        """Public declarations that no comment describes: none above, beside or in them, none above one directly before or
+        one of the same name, and not the header's own, which describes what has its name.  And how many of them are hooks,
+        which ops/ describes."""
         bare = []
         for path, header in self.headers.items():
-            described = {(d.scope, d.name) for d in header.declarations if d.comment or d.trailing}
+            stem = posixpath.splitext(posixpath.basename(path))[0]
+            described = {(d.scope, d.name) for d in header.declarations
+                         if d.comment or d.trailing or d.name in (stem, stem + "_layer") or
+                         (d.kind in ("type", "enum") and "//" in d.text)}
             before = False
             for d in header.declarations:
                 has = (d.scope, d.name) in described or (d.follows and before)

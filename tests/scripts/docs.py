@@ -66,6 +66,8 @@ class counter : base<int> {
   void shut() {}
 };
 counter(char const*) -> counter;
+typedef float floats __attribute__((vector_size(4 * 4)));
+using other::name;
 inline constexpr int many = 1'000'000;  // a million
 std::array<char, std::size_t{1} << 16U> buffer{};
 namespace detail {
@@ -85,7 +87,7 @@ for d in read.declarations:
     by_name.setdefault(d.name, []).append(d)
 expect([(d.kind, d.scope, d.name) for d in read.declarations] == [
     ("function", "triad", "add"), ("concept", "triad", "adds"), ("type", "triad", "counter"), ("guide", "triad", "counter"),
-    ("variable", "triad", "many"), ("variable", "triad", "buffer"), ("function", "triad", "below"),
+    ("alias", "triad", "floats"), ("alias", "triad", "name"), ("variable", "triad", "many"), ("variable", "triad", "buffer"), ("function", "triad", "below"),
     ("enum", "triad::cuda", "form")], f"declarations: {[(d.kind, d.scope, d.name) for d in read.declarations]}")
 expect(read.about == [" What it is.", "", "   y = x w'        x (rows, in)"], f"about: {read.about}")
 add, counter = by_name["add"][0], by_name["counter"][0]
