@@ -21,6 +21,7 @@ constexpr pair_dims dims_of(index_t source_tokens, index_t target_tokens) {
   return {1, source_tokens, target_tokens, source_tokens, target_tokens};
 }
 
+/// The dims of both batches as one.
 constexpr pair_dims operator+(pair_dims const& a, pair_dims const& b) {
   return {a.pairs + b.pairs, a.source_rows + b.source_rows, a.target_rows + b.target_rows,
           std::max(a.longest_source, b.longest_source), std::max(a.longest_target, b.longest_target)};
@@ -42,6 +43,7 @@ constexpr pair_dims larger(pair_dims const& a, pair_dims const& b) {
           std::max(a.longest_source, b.longest_source), std::max(a.longest_target, b.longest_target)};
 }
 
+/// Whether a batch of dims d has room in one of dims capacity.
 constexpr bool fits(pair_dims const& d, pair_dims const& capacity) {
   return d.pairs <= capacity.pairs && d.source_rows <= capacity.source_rows && d.target_rows <= capacity.target_rows &&
          d.longest_source <= capacity.longest_source && d.longest_target <= capacity.longest_target;

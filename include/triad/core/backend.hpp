@@ -57,6 +57,7 @@ struct measuring {
   Ex* real;
 };
 
+/// Whether a backend computes; false for measuring<Ex>, which only plans memory.
 template <class Ex>
 inline constexpr bool executes = true;
 template <class Ex>

@@ -23,6 +23,7 @@ struct graph_dims {
 /// The dims of one graph of n nodes.
 constexpr graph_dims dims_of(index_t n) { return {1, n * n, n, n * n * n, n}; }
 
+/// The dims of both batches as one.
 constexpr graph_dims operator+(graph_dims a, graph_dims const& b) {
   return {a.graphs + b.graphs,
           a.rows + b.rows,
@@ -49,6 +50,7 @@ constexpr void each_count(graph_dims& d, F&& f) {
   f.maybe(d.further, "further questions");
 }
 
+/// Whether a batch of dims d has room in one of dims capacity.
 constexpr bool fits(graph_dims const& d, graph_dims const& capacity) {
   return d.graphs <= capacity.graphs && d.rows <= capacity.rows && d.nodes <= capacity.nodes &&
          d.triangles <= capacity.triangles && d.max_nodes <= capacity.max_nodes && d.further <= capacity.further;

@@ -70,6 +70,7 @@ using index_t = std::int64_t;
 /// A size that the data decides.
 inline constexpr index_t dyn = -1;
 
+/// The sizes of a view: each a constant, or dyn for one that the data decides.
 template <index_t... E>
 using extents = ::cuda::std::extents<index_t, static_cast<std::size_t>(E)...>;
 
@@ -85,6 +86,7 @@ using vec = tensor<T, dyn>;
 template <class T>
 using matrix = ::cuda::std::mdspan<T, extents<dyn, dyn>, ::cuda::std::layout_stride, element_access<T>>;
 
+/// The element type of a view, without const.
 template <class View>
 using element_t = std::remove_cv_t<typename View::element_type>;
 

@@ -17,9 +17,12 @@
 
 namespace triad {
 
+/// The seed of a run.
 using philox_key = std::uint64_t;
+/// A counter, or the four random words that it gives.
 using philox_words = ::cuda::std::array<std::uint32_t, 4>;
 
+/// The random words of a counter, by 10 rounds.
 TRIAD_HOST_DEVICE constexpr philox_words philox(philox_words c, philox_key key) {
   auto k0 = static_cast<std::uint32_t>(key), k1 = static_cast<std::uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round) {

@@ -25,6 +25,7 @@ constexpr matrix<T> no_matrix() {
   return make_matrix<T>(nullptr, 0, 0, 0);
 }
 
+/// A row of values over memory that somebody else owns.
 template <class T>
 constexpr vec<T> make_vec(T* data, index_t size) {
   return vec<T>(data, size);
@@ -116,6 +117,7 @@ constexpr auto rows_of(
               typename part::extents_type(count, v.extent(1)));
 }
 
+/// The transpose of a view as a matrix, over the same memory.
 template <class View>
 constexpr matrix<typename View::element_type> transposed(View v) {
   auto const m = as_matrix(v);
@@ -151,6 +153,7 @@ constexpr matrix<typename View::element_type> row_block(View v, index_t first, i
   return make_matrix(m.data_handle() + first * m.stride(0), count, m.extent(1), m.stride(0), m.stride(1));
 }
 
+/// Whether two views of the same rank have the same extents.
 template <class A, class B>
 constexpr bool same_shape(A const& a, B const& b) {
   static_assert(A::rank() == B::rank());

@@ -15,6 +15,7 @@
 
 namespace triad {
 
+/// f of the formula above.
 enum class activation { relu, gelu };
 
 template <class T, index_t In = dyn, index_t Hidden = dyn, index_t Out = In>

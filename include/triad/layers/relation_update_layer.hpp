@@ -47,10 +47,12 @@ struct relation_states {
   View edges;  // (rows, d) or (b, d)
 };
 
+/// The same states, read-only.
 template <class View>
 constexpr relation_states<const_view<View>> read_only(relation_states<View> s) {
   return {s.nodes, s.edges};
 }
+/// The same graphs with other states.
 template <class T, index_t D, class View>
 constexpr relation_update_input<T, D> with_state(relation_update_input<T, D> in, relation_states<View> s) {
   in.x = s.nodes;
@@ -69,9 +71,11 @@ relation_states<const_view<Dx>> scatter_rows(Ex& ex, scratch_place scratch, rela
   return {dy.nodes, scatter_rows(ex, scratch, dy.edges, wanted.edge, dx.edges)};
 }
 
+/// Names for stacked_linear: the maps of relations to gk and gv.
 struct relation_key_value {
   static constexpr std::array<char const*, 2> list{"relation_key", "relation_value"};
 };
+/// Names for stacked_linear: the maps of the contexts at both ends of an edge.
 struct left_right {
   static constexpr std::array<char const*, 2> list{"left", "right"};
 };

@@ -11,9 +11,11 @@
 
 namespace triad {
 
+/// Names for stacked_linear: the projections of self-attention.
 struct query_key_value {
   static constexpr std::array<char const*, 3> list{"query", "key", "value"};
 };
+/// Names for stacked_linear: the projections of what cross-attention reads.
 struct key_value {
   static constexpr std::array<char const*, 2> list{"key", "value"};
 };

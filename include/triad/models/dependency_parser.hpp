@@ -122,9 +122,11 @@ struct dependency_parser {
   }
 };
 
+/// Edge Transformer layers, and heads that read the states of edges.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
 using edge_dependency_parser = dependency_parser<T, edge_trunk<T, D, H, F, Form>, edge_heads<T, D>>;
 
+/// Transformer layers, and biaffine heads that read the states of tokens.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
 using biaffine_dependency_parser = dependency_parser<T, token_trunk<T, D, H, F>, biaffine_heads<T, D>>;
 

@@ -32,6 +32,7 @@
 
 namespace triad {
 
+/// What the softmax of the arguments is over: the trees of each column, or the columns of each tree.
 enum class choice_over { trees, arguments };
 
 /// n: what an argument of step k may be, one of k + 1 trees or, where there is one, the empty tree.

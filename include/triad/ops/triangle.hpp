@@ -37,11 +37,14 @@
 
 namespace triad {
 
+/// The formula, or one of the forms above.
 enum class triangle_form { full, value_ablation, attention_ablation, both_ablations, flat };
 
+/// Whether v2 is in the value of a triangle.
 TRIAD_HOST_DEVICE constexpr bool uses_right_value(triangle_form f) {
   return f == triangle_form::full || f == triangle_form::attention_ablation;
 }
+/// Whether scores take the key k(i, j) of the edge itself, not k(l, j).
 TRIAD_HOST_DEVICE constexpr bool uses_own_key(triangle_form f) {
   return f == triangle_form::attention_ablation || f == triangle_form::both_ablations;
 }

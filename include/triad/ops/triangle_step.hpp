@@ -32,6 +32,7 @@ namespace triad {
 /// there (edge_shells::skipped).
 enum class shell_edges { all, diagonal, first };
 
+/// Edge (i, j) of the hypothesis in a slot.
 struct shell_edge {
   index_t slot, i, j;
 };

@@ -83,6 +83,7 @@ matrix<T> wide_partial(arena& place, index_t used, tensor<T, dyn, dyn> y) {
 }
 }  // namespace detail
 
+/// Bytes that wide_by_chunks() needs.
 template <backend Ex, class T>
 std::size_t wide_chunks_workspace(Ex& ex, index_t used, tensor<T, dyn, dyn> y) {
   return planned_bytes([&](arena& place) {

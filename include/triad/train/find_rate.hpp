@@ -22,6 +22,7 @@
 
 namespace triad {
 
+/// Rates grow from the lowest to the highest by the same factor in each update.
 struct find_rate_options {
   double lowest = 1e-6, highest = 1;
   std::uint64_t updates = 100;

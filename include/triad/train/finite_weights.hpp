@@ -53,6 +53,7 @@ std::optional<weight_place> first_not_finite(Set const& parameters) {
   return first_not_finite(parameters.values(), parameters.where());
 }
 
+/// A number in six significant digits; nan has no sign.
 inline std::string number_text(double v) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", v);

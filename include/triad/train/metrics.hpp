@@ -39,6 +39,7 @@ struct mean_and_error {
   double mean = 0, standard_error = 0;  // the error is 0 for a single run
 };
 
+/// Not a number where there are no runs.
 inline mean_and_error mean_of(std::span<double const> runs) {
   auto const n = static_cast<double>(runs.size());
   if (runs.empty()) return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};

@@ -96,6 +96,7 @@ struct run_options {
   }
 };
 
+/// What a callback answers: go on, or stop the run.
 enum class run_control { go_on, stop };
 
 /// What a run asks and tells, in this order.  To be derived from: what is not declared anew does nothing.

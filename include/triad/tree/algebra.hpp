@@ -53,6 +53,7 @@ void child_grad(A const& a, Y const& dy, X&& dx) {
   child_grad(a, C, dy, dx);
 }
 
+/// y = D_0 x: the tree below child 0.
 template <tree_algebra A, class X, class Y>
 void car(A const& a, X const& x, Y&& y) {
   child(a, 0, x, y);
@@ -61,6 +62,7 @@ template <tree_algebra A, class X, class Y>
 void car_grad(A const& a, Y const& dy, X&& dx) {
   child_grad(a, 0, dy, dx);
 }
+/// y = D_1 x: the tree below child 1.
 template <tree_algebra A, class X, class Y>
 void cdr(A const& a, X const& x, Y&& y) {
   child(a, 1, x, y);

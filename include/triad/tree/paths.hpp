@@ -22,8 +22,10 @@
 
 namespace triad {
 
+/// A place in a tree as the number above.
 using role_code = std::uint64_t;
 
+/// The root: a leading 1 without any child.
 inline constexpr role_code root_role = 1;
 /// No place at all.
 inline constexpr role_code no_role = 0;

@@ -19,8 +19,10 @@
 
 namespace triad {
 
+/// What a step does.
 enum class tree_operation { car, cdr, cons };
 
+/// CAR, CDR or CONS.
 constexpr char const* name_of(tree_operation o) {
   constexpr std::array<char const*, 3> names{"CAR", "CDR", "CONS"};
   return names[static_cast<std::size_t>(o)];
@@ -51,6 +53,7 @@ struct tree_instruction {
   index_t tree(tree_argument a) const { return a == tree_argument::right ? right : from; }
 };
 
+/// The steps of a program, in order.
 using tree_program = std::vector<tree_instruction>;
 
 /// The child of that number, the empty tree where there is none.

@@ -33,6 +33,7 @@
 
 namespace triad::text {
 
+/// Two parts of a word that become one.
 using bpe_merge = std::pair<std::string, std::string>;
 
 namespace detail {

@@ -28,6 +28,7 @@
 
 namespace triad::text {
 
+/// What a weight of 1 is as a whole number.
 inline constexpr int weight_of_one = 4096;
 
 /// How often, or with which weight, something is in an example.

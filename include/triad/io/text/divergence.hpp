@@ -19,6 +19,7 @@
 
 namespace triad::text {
 
+/// The exponents alpha of the formula above.
 inline constexpr double alpha_of_atoms = 0.5, alpha_of_compounds = 0.1;
 
 /// Of a split.

@@ -51,7 +51,9 @@ inline bool is_of(char32_t c, utf8proc_category_t first, utf8proc_category_t las
 
 }  // namespace detail
 
+/// A code point of a category L: Lu, Ll, Lt, Lm or Lo.
 inline bool is_letter(char32_t c) { return detail::is_of(c, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO); }
+/// A code point of a category N: Nd, Nl or No.
 inline bool is_number(char32_t c) { return detail::is_of(c, UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO); }
 
 }  // namespace triad::text
