@@ -319,8 +319,8 @@ class backwards final : public translator {
   }
   index_t tokens() const override { return 8; }
   double loss() override { return static_cast<double>(targets_.front().size()); }
+  layer_reads reads() override { return {}; }
   layer_weights read_weights() override {
-    layer_reads reads() override { return {}; }
     auto const source = static_cast<double>(sources_.front().size()),
                target = static_cast<double>(targets_.front().size());
     return {{{source}, {0.25, 0.75}}, {{target}}};
