@@ -83,7 +83,7 @@ TEMPLATE_TEST_CASE("a value or a gradient that is wrong on a device alone, by a 
   CHECK((report(mistake::one_element).path == "x" && report(mistake::one_element).element == 2 * 3 + 1));
   for (auto wrong : {mistake::value, mistake::parameter, mistake::input, mistake::one_element, mistake::behind})
     CHECK_FALSE(static_cast<bool>(report(wrong)));
-  CHECK_THAT(report(mistake::behind).text(), test::contains("behind the gradient of scale"));
+  CHECK_THAT(report(mistake::behind).text(), test::contains("after the gradient of scale"));
 }
 
 }  // namespace cuda_on_host_typed_gradient_tests

@@ -248,7 +248,7 @@ TEST_CASE(
   CHECK_FALSE(static_cast<bool>(report({3, true})));
   CHECK_THAT(report({3, true}).text(), test::contains("does not list 128 bytes") && test::contains("behind scale"));
   CHECK_FALSE(static_cast<bool>(report({3, false, true})));
-  CHECK_THAT(report({3, false, true}).text(), test::contains("behind the gradient of shift"));
+  CHECK_THAT(report({3, false, true}).text(), test::contains("after the gradient of shift"));
 }
 
 }  // namespace train_gradient_check_tests

@@ -1,5 +1,5 @@
 // Right answers counted of a model that gives no list of classes.
-// expect: evaluate: it counts right answers of models that say (rows, classes) and are told one number a row
+// expect: evaluate: it counts right answers of models with logits (rows, classes) and one target a row
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 

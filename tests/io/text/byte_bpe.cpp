@@ -161,7 +161,7 @@ TEST_CASE("files that are no vocabulary or no merges are refused with file and l
   scratch_folder const none;
   CHECK_THROWS_WITH(byte_bpe::read(none / ""), contains("vocab.json: expected a file of JSON"));
   std::ofstream(none / "tokenizer.json") << "{}";
-  CHECK_THROWS_WITH(byte_bpe::read(none / ""), contains("vocab.json: found only a tokenizer.json beside it"));
+  CHECK_THROWS_WITH(byte_bpe::read(none / ""), contains("vocab.json: found only a tokenizer.json next to it"));
   std::ofstream(none / "vocab.json") << good;
   CHECK_THROWS_WITH(byte_bpe::read(none / ""), contains("merges.txt: cannot be opened"));
 }

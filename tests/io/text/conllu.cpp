@@ -118,7 +118,7 @@ TEST_CASE("what is no CoNLL-U is refused with its line") {
   refused(row("1", "Go", "1", "root"), "its own head");
   refused(good + row("3-4", "x", "_", "_"), "the range 3-4 does not begin with the next word, 2");
   refused(row("1-3", "x", "_", "_") + good, "a range ends with word 3, and the sentence has 1");
-  refused(good + row("2.1", "x", "_", "_"), "the empty node 2.1 does not stand behind word 1");
+  refused(good + row("2.1", "x", "_", "_"), "the empty node 2.1 does not follow word 1");
   refused("# alone\n\n", "a sentence without a word");
 }
 

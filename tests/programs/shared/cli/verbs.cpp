@@ -274,7 +274,7 @@ TEST_CASE("what is wrong with the command line is told by what was given and wha
   CHECK_THAT(wrong({"train", "--shares", "1073741824"}), contains("1073741824 is not a power of two from 1 to 65536"));
   CHECK_THAT(wrong({"train", "--backend", "tpu"}), contains("--backend: tpu, expected cpu, cuda or reference\n"));
   CHECK_THAT(wrong({"train", "--backend"}), contains("--backend: no value, expected cpu, cuda or reference\n"));
-  CHECK_THAT(wrong({"train", "--test-size"}), contains("--test-size: no value, expected one behind it\n"));
+  CHECK_THAT(wrong({"train", "--test-size"}), contains("--test-size: no value, expected one after it\n"));
   CHECK_THAT(wrong({"train", "--seeds", "2", "--seeds", "3"}), contains("--seeds: 2 values, expected one; give"));
   CHECK_THAT(wrong({"train", "--resume=maybe"}),
              contains("--resume: maybe, expected true or false, or no value at all"));
