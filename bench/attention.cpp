@@ -104,7 +104,7 @@ struct attention_arrays {
   }
 };
 
-/// Tokens that look back on their states after each of so many layers.
+/// Tokens that look back on their states after each of several layers.
 struct fuse_task {
   index_t rows, layers, d, h;
 

@@ -1,4 +1,4 @@
-// triad-busy-neighbour: a training step with one thread and with several, on a quiet machine and beside a process that
+// triad-busy-neighbour: a training step with one thread and with several, on a quiet machine and next to a process that
 // computes without a pause, wherever the system puts it and on the last processor.  Each figure is a median of nine,
 // one thread and several in turn.
 //   triad-busy-neighbour [THREADS [ROUNDS [STEP]]]      STEP: a part of the names of the steps to time

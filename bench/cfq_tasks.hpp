@@ -107,7 +107,7 @@ struct edge_pair_task {
     z.layer = edge_layer(width, heads);
     return triad::edge_transformer_seq2seq<T>(z);
   }
-  /// Of `copies` of every sentence, with so many tokens of their targets.
+  /// Of `copies` of every sentence, with this number of target tokens.
   triad::edge_pair_dims dims(index_t copies, index_t of_target) const {
     triad::edge_pair_dims z;
     for (index_t b = 0; b < sentences * copies; ++b) z = z + triad::edge_pair_dims_of(source, of_target);
@@ -154,7 +154,7 @@ struct edge_pair_task {
   }
 };
 
-/// About so many words of sentences of 8 to 19, in turn, as CFQ's questions have them.
+/// About this number of words of sentences of 8 to 19, in turn, as CFQ's questions have them.
 inline std::vector<index_t> questions(index_t words) {
   std::vector<index_t> nodes;
   for (index_t n = 8, sum = 0; sum + n <= words; n = n < 19 ? n + 1 : 8) {

@@ -64,7 +64,7 @@ verdict check(int examples) {
     known.insert(words[static_cast<std::size_t>(q)].begin(), words[static_cast<std::size_t>(q)].end());
   for (int const q : found.held_out)
     for (int const w : words[static_cast<std::size_t>(q)])
-      if (!known.contains(w)) return "a held-out example has a word that training has not";
+      if (!known.contains(w)) return "a held-out example has a word that training does not have";
   if (divergence_of(p.atoms, found.train, found.held_out, text::alpha_of_atoms) > p.how.atom_limit)
     return "the atoms are further apart than the limit";
   std::vector<int> first, next;  // of a corpus in no order

@@ -1,4 +1,4 @@
-// Triangular attention the papers' way: the products v1 * v2 of all triangles stand in memory, B n^3 d floats.
+// Triangular attention the papers' way: the products v1 * v2 of all triangles are in memory, B n^3 d floats.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The same mathematics as layers/triangular_attention.hpp on the same BLAS and threads, one pass over its arrays for
@@ -9,8 +9,8 @@
 //   backward   dp = do . m and dm = p do in one pass, dm in m's place;  ds = p (dp - sum_l p dp);  dq, dk by BLAS;
 //              dv1(i, l) = sum_j dm * v2(l, j);  dv2(l, j) = sum_i dm * v1(i, l)
 //
-// That is kinder than the programs it stands for: they keep dm, dm * v1 and dm * v2 beside m, and transpose between
-// operations.
+// That is kinder than the programs it stands for: they keep dm, dm * v1 and dm * v2 in addition to m, and transpose
+// between operations.
 #pragma once
 
 #include <algorithm>
@@ -117,7 +117,7 @@ struct materialising_attention {
             {triad::extents<triad::dyn, triad::dyn, triad::dyn>(z.n, z.n, z.k),
              cuda::std::array<index_t, 3>{by_row ? z.n * line : line, by_row ? line : z.n * line, 1}}};
   }
-  /// n matrices (n, n), one behind the other, or each transposed.
+  /// n matrices (n, n), one after the other, or each transposed.
   template <class S>
   static triad::matrices<S> squares(index_t n, S* data, bool transposed = false) {
     return {data,

@@ -77,7 +77,7 @@ void time_work(session& s, std::string const& name, piece const& p, std::functio
   std::fflush(stdout);
 }
 
-/// Of work that only moves data: so many bytes.
+/// Of work that only moves data: its bytes.
 template <class Problem>
 bool run_stream(session& s, std::string const& name, Problem p, double bytes) {
   if (!report(name, p.check())) return false;

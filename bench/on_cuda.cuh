@@ -98,7 +98,7 @@ class session {
     triad::cuda::check(cudaEventElapsedTime(&milliseconds, begin_, end_), "reading a time");
     return 1e-3 * static_cast<double>(milliseconds);
   }
-  /// Of the second run of work(), which a profiler is told of: the first makes memory and chooses products' ways.
+  /// Of the second run of work(), which a profiler records: the first makes memory and chooses products' ways.
   template <class Work>
   double seconds_profiled(Work&& work) {
     work();
@@ -156,7 +156,7 @@ class session {
                                {b, p.transpose_b, number(p.transpose_b ? p.k : p.n)},
                                {a, p.transpose_a, number(p.transpose_a ? p.m : p.k)}, 0.0f, {c, false, number(p.n)});
     };
-    constexpr int together = 20;  // so that the gaps between launches, which recorded work has not, do not count
+    constexpr int together = 20;  // so that the gaps between launches, which recorded work does not have, do not count
     auto const all = [&] {
       for (int i = 0; i < together; ++i) one();
     };

@@ -27,7 +27,7 @@ inline std::vector<index_t> random_sentence(triad::random_stream& random, index_
   return all;
 }
 
-/// So many pairs of sentences.
+/// A number of pairs of sentences.
 template <class Loader>
 void fill_pairs(Loader& loader, index_t count, index_t source, index_t target, index_t words) {
   triad::random_stream random(5, 0);

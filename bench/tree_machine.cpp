@@ -1,5 +1,5 @@
 // Whole training steps of the Differentiable Tree Machine, as in the paper, and with roots that are distributions and
-// an empty tree, beside those of its twin that works by matrices.
+// an empty tree, compared with those of its twin that works by matrices.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "run_training.hpp"

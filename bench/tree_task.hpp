@@ -2,7 +2,7 @@
 // as the paper has it.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The least that a step must do, beside the agent:
+// The least that a step must do, in addition to the agent:
 //
 //   stream    the reachable rows of each tree once at every later step forward, and once backward; W_shrink's rows of
 //             what is reachable twice a step, forward and backward; 8 passes of W_shrink for its gradient and AdamW

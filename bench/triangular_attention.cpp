@@ -1,5 +1,5 @@
 // Triangular attention with its projections, forward and training, and the same computed the papers' way; the causal
-// form beside the plain one, and the operation of both alone.
+// form compared with the plain one, and the operation of both alone.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "triad/layers/triangular_attention.hpp"

@@ -18,7 +18,8 @@ namespace bench {
 
 using triad::index_t;
 
-/// B graphs of n nodes, width d, h heads; causal, with so many sources in each graph, where `sources` is not negative.
+/// B graphs of n nodes, width d, h heads; causal, with `sources` sources in each graph, where `sources` is not
+/// negative.
 struct shape {
   index_t b, n, d, h, sources = -1;
   index_t rows() const { return b * n * n; }
@@ -127,7 +128,7 @@ struct work_model {
 
   /// By a kernel of ours that does nothing else.
   void multiply_adds(double count) { slots += count, kernel_flops += 2 * count; }
-  /// So many floats, each read or written once.
+  /// A number of floats, each read or written once.
   void arrays(double floats) { stream += 4 * floats > second_level_cache() ? 4 * floats : 0; }
 
   double flops() const {

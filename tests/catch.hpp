@@ -16,7 +16,7 @@
 #endif
 
 // The programs of the typed tests on the stand-in for a GPU run those alone.  An ordinary test in their sources is a
-// template that nobody asks for, so that what it uses is not compiled again.
+// template that no code asks for, so that what it uses is not compiled again.
 #if defined(TRIAD_TEST_ON_CUDA) && !defined(__CUDACC__)
 #define TRIAD_NOT_OF_A_DEVICE_AT(line) not_of_a_device_at_##line
 #define TRIAD_NOT_OF_A_DEVICE(line) TRIAD_NOT_OF_A_DEVICE_AT(line)

@@ -1,4 +1,5 @@
-// Gradients on a device beside those of the reference, which finite differences hold in the same tests on the host.
+// Gradients on a device compared with those of the reference, which finite differences hold in the same tests on the
+// host.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A stand-in for a device takes seconds for what a host computes in milliseconds, and differences ask for dozens of
@@ -45,7 +46,7 @@ inline void compare_with_reference(gradient_report& report, variables const& exp
 }
 
 /// A layer's value and gradient on a device are the reference's, and it keeps the rules that gradient_check asks for:
-/// nothing is read that was not written before, and nothing is written behind a gradient.  In the report `numeric` is
+/// nothing is read that was not written before, and nothing is written after a gradient.  In the report `numeric` is
 /// what the reference says.
 template <class Layer, class Dims>
 gradient_report gradient_check(on_device& ex, Layer const& layer, Dims const& dims, typename Layer::input const& in,

@@ -12,7 +12,7 @@
 
 namespace triad::test {
 
-/// Memory that refuses a copy when it is told to.
+/// Memory that refuses a copy when it is set to.
 struct refusing_memory : host_memory {
   static inline bool refuses = false;
   static void from_host(void* to, void const* from, std::size_t bytes) {

@@ -15,7 +15,7 @@
 
 namespace triad::test {
 
-/// Graphs of these sizes, one behind the other.
+/// Graphs of these sizes, one after the other.
 struct ragged {
   std::vector<index_t> size, node_begin, edge_begin, triangle_begin;
   graph_dims dims;

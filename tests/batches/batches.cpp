@@ -1,4 +1,4 @@
-// Passes over data of one's own: every sample once, in an order that a seed decides, and no batch larger than it
+// Passes over your own data: every sample once, in an order that a seed decides, and no batch larger than it
 // may be.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/batches.hpp"
@@ -90,7 +90,7 @@ TEST_CASE("a batch ends where add_one says that the next sample does not fit, an
   CHECK(numbers(batches(loader, data, add_if_room, {.most = 1})).size() == 5);
 }
 
-TEST_CASE("a sample that no batch has room for is told by its place") {
+TEST_CASE("a sample that no batch has room for is reported by its place") {
   auto const data = some({2, 5, 2});
   graph_loader<reference::backend> loader(room_for_graphs(4, 2, 2));
   CHECK_THROWS_WITH(numbers(batches(loader, data, add_if_room)),

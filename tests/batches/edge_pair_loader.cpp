@@ -25,7 +25,7 @@ edge_pair_dims room(index_t a, index_t b, index_t c, index_t d) {
 }
 
 // Source `7 end`, target `begin 5`; source `end`, target `begin`: graphs of 4 and of 2 nodes.  Reach 1: places 0 to 2
-// within a side, 3 to the target, 4 to the source, 5 the first node's own, 6 behind them.
+// within a side, 3 to the target, 4 to the source, 5 the first node's own, 6 after them.
 template <class Ex, class T>
 edge_pair_loader<Ex, T> two_pairs(sequence_encoding encoding, edge_readout readout) {
   edge_pair_loader<Ex, T> loader(room(2, 2, 1, 1), {encoding, {1}, readout}, 6, begin, end);

@@ -40,7 +40,7 @@ TEST_CASE("a batch has the labels of every edge, and the row of every edge and n
   CHECK((in.mask.empty() && in.edge_mask.extent(0) == 0));
 }
 
-TEST_CASE("further questions stand behind those of the graphs, and weigh what is asked by the known answers") {
+TEST_CASE("further questions come after those of the graphs, and weigh what is asked by the known answers") {
   graph_loader<reference::backend> loader({3, 18, 8, 62, 3, 4});
   loader.further_weight(0.5);
   (void)loader.add(3, 0, 2, 5);

@@ -1,4 +1,4 @@
-// Graphs lie one behind the other, and their offsets say where.
+// Graphs lie one after the other, and their offsets say where.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/graph_offsets.hpp"
 
@@ -17,7 +17,7 @@ bool same_dims(graph_dims const& a, graph_dims const& b) {
          a.max_nodes == b.max_nodes;
 }
 
-TEST_CASE("graphs that are added lie one behind the other until there is no room") {
+TEST_CASE("graphs that are added lie one after the other until there is no room") {
   graph_offsets graphs({3, 14, 6, 40, 3});
   CHECK(graphs.has_room(3));
   CHECK_FALSE((graphs.has_room(0) || graphs.has_room(-1) || graphs.has_room(4) || graphs.has_room(most_nodes + 1)));

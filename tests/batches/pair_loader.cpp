@@ -19,7 +19,7 @@ tokens list(vec<index_t const> v) { return {v.data_handle(), v.data_handle() + v
 
 constexpr index_t begin = 2, end = 3;
 
-TEMPLATE_TEST_CASE("a batch has its sources with ends, its targets behind the begin, and the tokens that follow", "",
+TEMPLATE_TEST_CASE("a batch has its sources with ends, its targets after the begin, and the tokens that follow", "",
                    TRIAD_TEST_TYPES) {
   using T = typename TestType::scalar;
   pair_loader<typename TestType::backend, T> loader({3, 9, 9, 5, 4}, 6, begin, end);

@@ -1,4 +1,4 @@
-// Room for data of one's own: any samples fit, as many as were said, and no more than that is planned.
+// Room for your own data: any samples fit, as many as were said, and no more than that is planned.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/room_for.hpp"
 

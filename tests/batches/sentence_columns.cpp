@@ -15,7 +15,7 @@ using list = std::vector<index_t>;
 
 list listed(vec<index_t const> v) { return {v.data_handle(), v.data_handle() + v.size()}; }
 
-TEST_CASE("sentences lie one behind the other, with relative positions clipped at the reach") {
+TEST_CASE("sentences lie one after the other, with relative positions clipped at the reach") {
   sentence_columns<reference::backend, float> columns("a_loader", {2, 20, 6, 80, 4}, 2, 4, {});
   auto const before = columns.add(4, [](index_t i) { return 10 + i; });
   CHECK((before.nodes == 0 && before.rows == 0));

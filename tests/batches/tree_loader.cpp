@@ -101,7 +101,7 @@ struct other_backend : reference::backend {
   using memory = other_memory;
 };
 
-TEST_CASE("a device is told of no bounds, which change with every batch") {
+TEST_CASE("a device gets no bounds, which change with every batch") {
   tree_loader<other_backend, float> loader({tree_positions<>(2, 3), 2, 5, 2});
   loader.add(tree_nodes{{0, 1}}, tree_nodes{{0, 1}});
   auto const in = loader.upload().first;

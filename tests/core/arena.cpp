@@ -81,7 +81,7 @@ TEST_CASE("frames give back what was taken since, in any nesting") {
   CHECK(measure.peak() == before + 448 + 4032 + 2 * arena_slack);
 }
 
-TEST_CASE("an arena that is asked for more than it has says so") {
+TEST_CASE("an arena that is asked for more than it has throws") {
   buffer<> const memory(256);
   auto place = memory.place();
   CHECK_NOTHROW(place.make<vec<float>>(48));  // 192 bytes and the slack

@@ -23,7 +23,7 @@ TEST_CASE("the sizes of a batch are its dims(), or those of its graphs") {
   CHECK(detail::dims_of_batch(pairs).target_rows == 6);
 }
 
-TEST_CASE("sizes are told by what they count") {
+TEST_CASE("sizes are named by what they count") {
   CHECK(detail::dims_text(graph_dims{3, 27, 9, 81, 4}) ==
         "3 graphs, 27 edges, 9 nodes, 81 triangles, 4 nodes in the largest");
   CHECK(detail::dims_text(pair_dims{2, 5, 6, 3, 4}) ==
@@ -46,7 +46,7 @@ TEST_CASE("sizes are told by what they count") {
   CHECK(detail::dims_text(of_a_user{}) == "another size");
 }
 
-TEST_CASE("what does not fit is told with both sizes, and what was measured is untouched by other faults") {
+TEST_CASE("what does not fit is reported with both sizes, and what was measured is untouched by other faults") {
   graph_dims const batch{3, 27, 9, 81, 3}, capacity{1, 9, 3, 27, 3};
   auto const within = [&](auto&& work) { return detail::within_capacity("it", "of the test", batch, capacity, work); };
   CHECK(within([] { return 5; }) == 5);

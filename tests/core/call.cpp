@@ -56,7 +56,7 @@ TEST_CASE("a call takes no rate of dropout that is none, also outside training")
     CHECK_THROWS_WITH(call{}.dropout(bad), contains("expected at least 0 and below 1"));
 }
 
-TEST_CASE("a layer that needs scratch memory and was given none says so") {
+TEST_CASE("a layer that needs scratch memory and was given none throws") {
   call c;
   CHECK_THROWS_WITH(c.scratch->used(), contains("call: no scratch memory, expected an arena; set call::scratch"));
   arena measure;

@@ -27,7 +27,7 @@ void check_kinds() {
   }
 }
 
-TEST_CASE("finite, infinite and NaN are told apart by their bits") {
+TEST_CASE("finite, infinite and NaN are distinguished by their bits") {
   check_kinds<float>();
   check_kinds<double>();
 }

@@ -35,7 +35,7 @@ TEST_CASE("a tensor has its last axis side by side") {
 }
 
 #if defined(CCCL_ENABLE_HOST_ASSERTIONS)
-TEST_CASE("a loop over a view without memory is told what to write around it") {
+TEST_CASE("a loop over a view without memory throws what to write around it") {
   vec<double> const none(nullptr, 5);
   CHECK_THROWS_AS(none(0), element_without_memory);
   CHECK_THROWS_WITH((const_view<vec<double>>(none)(4)), test::contains("say on_host(ex, [&] { the loop })"));

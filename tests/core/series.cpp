@@ -9,7 +9,7 @@ namespace core_series_tests {
 
 using namespace triad;
 
-TEST_CASE("pieces of a series lie one behind the other and come back by their slot") {
+TEST_CASE("pieces of a series lie one after the other and come back by their slot") {
   auto const plan = [](arena& place) { return place.make<vec<float>>(20); };
   auto const bytes = planned_bytes([&](arena& place) { (void)plan_series(place, plan, 3); });
   buffer<> const memory(bytes);

@@ -37,7 +37,7 @@ TEST_CASE("a size that the type knows may be left out, and no other is taken") {
   CHECK((both.extent(0) == 7 && both.extent(1) == 4));
 }
 
-TEST_CASE("heads divide the width, and are one where nobody says") {
+TEST_CASE("heads divide the width, and are one by default") {
   CHECK((width_and_heads<dyn, dyn>("layer", 6, not_given)).extent(1) == 1);
   CHECK((width_and_heads<8, 4>("layer", not_given, not_given)).extent(1) == 4);
   CHECK_THROWS_WITH((width_and_heads<dyn, dyn>("layer", 6, 4)),

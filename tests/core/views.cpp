@@ -101,7 +101,7 @@ TEST_CASE("blocks of rows and columns lie within their matrix") {
   }
 }
 
-// Address space without memory behind it: what is touched costs a page.
+// Address space without memory: what is touched costs a page.
 struct vast_memory {
   std::size_t bytes;
   void* data;

@@ -41,7 +41,7 @@ TEST_CASE("a text names the backend's type, and the number is what its construct
   CHECK(told("reference") == "reference");
 }
 
-TEST_CASE("a text that names no backend is told with those that there are") {
+TEST_CASE("a text that names no backend is reported with those that there are") {
   for (char const* text : {"cuda:0", "", "CPU", "cpu2", ":1", "cp"})
     CHECK_THROWS_WITH(told(text), contains("is not in this program, which has") &&
                                       contains("cpu, cpu:THREADS, reference, device, device:NUMBER"));

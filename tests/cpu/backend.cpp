@@ -20,7 +20,7 @@ TEST_CASE("the threads asked for with OMP_NUM_THREADS, or one for each processor
   CHECK(cpu::backend(5).threads == 5);
 }
 
-TEST_CASE("numbers of threads that nobody can have are refused, and the most is taken") {
+TEST_CASE("impossible numbers of threads are refused, and the most is taken") {
   CHECK(cpu::backend(cpu::backend::most_threads).threads == cpu::backend::most_threads);
   for (int bad : {-1, cpu::backend::most_threads + 1})
     CHECK_THROWS_WITH(cpu::backend(bad),

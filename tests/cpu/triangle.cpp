@@ -45,7 +45,7 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
 }
 
 // One problem in memory: projections side by side in one row, as one product makes them, with a gap of a few columns
-// that nobody may write, and readable slack at the end.
+// that must not be written, and readable slack at the end.
 template <class T>
 struct problem {
   shape s;
@@ -119,7 +119,7 @@ struct problem {
     both(ex, scratch);
   }
 
-  // Columns of o and dx that belong to nobody still hold what they held.
+  // Columns of o and dx of no edge still hold what they held.
   bool gaps_untouched() const {
     auto const parts = uses_right_value(s.form) ? 4 : 3;
     for (index_t r = 0; r < dims.rows; ++r) {

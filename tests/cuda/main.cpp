@@ -1,4 +1,5 @@
-// main() of the tests on a GPU: where there is none it says so and leaves with the status that CTest takes for skipped.
+// main() of the tests on a GPU: where there is none it prints that and leaves with the status that CTest takes for
+// skipped.
 // SPDX-License-Identifier: Apache-2.0
 #if TRIAD_TEST_CATCH2 >= 3
 #include <catch2/catch_session.hpp>

@@ -84,7 +84,7 @@ class pinned_pool {
   std::size_t size_[most_granules] = {};  // of the blocks in each granule; of a large block, in its first
 };
 
-constinit pinned_pool pool;  // before anybody allocates
+constinit pinned_pool pool;  // before any allocation
 
 constexpr std::size_t pool_bytes = std::size_t{2} << 30, stack_bytes = std::size_t{64} << 20;
 

@@ -92,7 +92,7 @@ struct product {
   }
 };
 
-/// How the factors of float32 products are rounded; false: a way of computing that the stand-in has not.
+/// How the factors of float32 products are rounded; false: a way of computing that the stand-in does not have.
 inline bool rounding_of(cublasComputeType_t compute, rounding& how) {
   switch (compute) {
     case CUBLAS_COMPUTE_32F:

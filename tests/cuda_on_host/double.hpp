@@ -1,4 +1,5 @@
-// Blocks of threads for a host compiler: what triad/cuda/device/block.cuh has for nvcc, on the engine beside this file.
+// Blocks of threads for a host compiler: what triad/cuda/device/block.cuh has for nvcc, on the engine next to this
+// file.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Included by block.cuh where TRIAD_CUDA_DOUBLE names it.  Interface and meaning are those of nvcc's branch there; what
@@ -128,7 +129,7 @@ cudaError_t start(cudaStream_t stream, Kernel const& kernel, unsigned blocks, st
       std::apply([&](A const&... each) { kernel(block(t), each...); }, all);
     });
   });
-  return cudaGetLastError();  // like nvcc's branch, and so with whatever nobody asked for before
+  return cudaGetLastError();  // like nvcc's branch, and so with any earlier error
 }
 
 }  // namespace detail

@@ -45,7 +45,7 @@ struct meeting {
   unsigned parity = 0;
 };
 
-/// What TSan is told about waiting.  Two of each, for meetings by turns: with one, a barrier that is missing could hide
+/// What TSan learns about waiting.  Two of each, for meetings by turns: with one, a barrier that is missing could hide
 /// behind the next.  Blocks next to each other have different ones, and different stacks, so that nothing orders them.
 struct tags {
   char block[2], warp[most_warps][2];
@@ -263,7 +263,7 @@ void engine::resume(int t) {
   go_to(*f);
 }
 
-/// Leaves the thread until somebody pushes it.
+/// Leaves the thread until another pushes it.
 void engine::park() {
   fiber* const mine = current;
   int const next = pick();

@@ -133,7 +133,7 @@ TEST_CASE("shared memory is NaN when a block begins") {
 
 // ---- planted faults -------------------------------------------------------------------------------------------------
 
-TEST_CASE("without the barrier behind a load, values are NaN in every order") {
+TEST_CASE("without the barrier after a load, values are NaN in every order") {
   for (auto const& s : orders) {
     with_settings const scope(s);
     int numbers = 0;

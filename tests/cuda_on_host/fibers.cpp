@@ -121,7 +121,7 @@ void fiber::abandon() {
 void fiber::change(fiber& from, fiber& to) {
   left = &from;
   if (address_checks()) __sanitizer_start_switch_fiber(&from.fake_stack_, to.bottom_, to.size_);
-  if (race_detection()) __tsan_switch_to_fiber(to.context_, 1);  // 1: as such, nobody waited for anybody
+  if (race_detection()) __tsan_switch_to_fiber(to.context_, 1);  // 1: as such, no fiber waited for another
 #if defined(TRIAD_FIBERS_UCONTEXT)
   swapcontext(&from.at_, &to.at_);
 #else

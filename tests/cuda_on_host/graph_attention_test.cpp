@@ -119,7 +119,7 @@ TEST_CASE("a NaN among scores or values shows in the result of graph attention")
     s.collect(c);
     CHECK(std::isnan(s.results[0]));
     CHECK(std::isnan(s.results[2]) != in_score);
-    CHECK_FALSE(std::isnan(s.results[4]));  // of the third node, which is nobody's neighbour
+    CHECK_FALSE(std::isnan(s.results[4]));  // of the third node, which has no neighbour
   }
 }
 

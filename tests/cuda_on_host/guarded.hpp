@@ -12,7 +12,7 @@ void* allocate_guarded(std::size_t bytes);
 bool guards_hold(void const* p, std::size_t bytes);
 /// What was written there is forgotten, having been told once.
 void mend_guards(void* p, std::size_t bytes);
-/// Poisons it again first, for whoever keeps using it.
+/// Poisons it again first, against later use.
 void free_guarded(void* p, std::size_t bytes) noexcept;
 
 }  // namespace triad::cuda_on_host

@@ -1,4 +1,4 @@
-// Every hook of the CUDA backend in float and in double, for the stand-in: whoever links it compiles none of
+// Every hook of the CUDA backend in float and in double, for the stand-in: programs that link it compile none of
 // them again.
 // SPDX-License-Identifier: Apache-2.0
 #define TRIAD_CUDA_KERNELS

@@ -22,7 +22,7 @@ using triad::test::contains;
 
 using words = std::vector<std::string>;
 
-/// What NVTX is told while `f` runs.
+/// What NVTX records while `f` runs.
 words heard;
 bool listening = false;
 

@@ -51,7 +51,7 @@ struct CUstream_st {
   bool blocking = true;  // waits for the default stream, which waits for it
   std::deque<triad::cuda_on_host::step> queue = {};
   std::string fault = {};
-  bool asked = false;  // somebody read what the fault is
+  bool asked = false;  // the fault was read
   std::unique_ptr<CUgraph_st> capture = {};
   bool spoilt = false;  // the capture
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;

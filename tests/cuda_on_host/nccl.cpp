@@ -44,7 +44,7 @@ struct seat {
   enum { empty, taken, left } state = empty;
   cudaStream_t stream = nullptr;
   bool has_stream = false;
-  std::deque<message> open;  // of the group that has ended, what nobody has answered
+  std::deque<message> open;  // of the group that has ended, what no process has answered
   bool waits = false;
 };
 
@@ -53,7 +53,7 @@ struct team {
   std::mutex door;
   std::condition_variable news;
   std::vector<seat> seats;
-  std::string broken;  // why nobody can go on
+  std::string broken;  // why no process can go on
 };
 
 namespace {
@@ -87,7 +87,7 @@ std::pair<std::size_t, char const*> size_and_name(ncclDataType_t type) {
     case ncclUint8:
       return {1, "uint8"};
     default:
-      return {0, "a type that the stand-in has not"};
+      return {0, "a type that the stand-in does not have"};
   }
 }
 std::string in_words(message const& m) {
@@ -145,7 +145,7 @@ void match(team& t) {
     }
 }
 
-/// Whether somebody waits for what can never come: everybody waits, or has left.
+/// Whether a process waits for what can never come: all wait, or have left.
 void find_deadlock(team& t) {
   bool const nobody_goes_on = std::all_of(t.seats.begin(), t.seats.end(), [](seat const& s) {
     return s.state == seat::left || (s.waits && !s.open.empty());
@@ -161,7 +161,7 @@ void find_deadlock(team& t) {
     for_one_that_left = for_one_that_left || left;
   }
   if (t.broken.empty() && !who.empty() && (nobody_goes_on || for_one_that_left))
-    t.broken = "nobody answers, and a GPU would wait for ever: " + who;
+    t.broken = "no process answers, and a GPU would wait for ever: " + who;
 }
 
 }  // namespace
@@ -203,7 +203,7 @@ ncclResult_t add(char const* call, message const& m, ncclComm_t by, cudaStream_t
     return refuse(ncclInvalidArgument,
                   std::string(call) + ": there is no other process " + std::to_string(m.peer) + " to reach");
   auto const each = size_and_name(m.type).first;
-  if (each == 0) return refuse(ncclInvalidArgument, std::string(call) + ": a type that the stand-in has not");
+  if (each == 0) return refuse(ncclInvalidArgument, std::string(call) + ": a type that the stand-in does not have");
   if (!on_device(m.at, m.count * each))
     return refuse(ncclInvalidArgument,
                   std::string(call) + ": " + in_words(m) + " that do not lie in device memory, or not all of them");
@@ -215,7 +215,8 @@ ncclResult_t add(char const* call, message const& m, ncclComm_t by, cudaStream_t
   {
     one_call const guard;
     if (stream != nullptr && stream->capture != nullptr)
-      return refuse(ncclInvalidUsage, std::string(call) + " in a stream that is captured, which the stand-in has not");
+      return refuse(ncclInvalidUsage,
+                    std::string(call) + " in a stream that is captured, which the stand-in does not have");
   }
   for (auto const& other : in_group) {
     auto const *first = m.at, *second = other.at;
@@ -268,7 +269,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t* made, int size, ncclUniqueId id, int r
     std::lock_guard const lock(known.door);
     auto const found = known.teams.find(name_of(id));
     if (found == known.teams.end())
-      return refuse(ncclRemoteError, "an id that nobody here has made: of an earlier run, or not copied whole");
+      return refuse(ncclRemoteError, "an id that no process here has made: of an earlier run, or not copied whole");
     all = found->second;
   }
   std::unique_lock lock(all->door);
@@ -339,7 +340,7 @@ ncclResult_t ncclGroupEnd() {
   t.news.notify_all();
   bool const in_time = t.news.wait_for(lock, patience, [&] { return own.open.empty() || !t.broken.empty(); });
   if (!in_time) {
-    t.broken = "nobody answers: " + in_words(by->rank, own.open.front());
+    t.broken = "no process answers: " + in_words(by->rank, own.open.front());
     t.news.notify_all();
   }
   own.waits = false;

@@ -1,5 +1,5 @@
 // Processes with a GPU each, which are threads with a stream each: sums and training have the bits of one process, and
-// calls that do not belong together are told.
+// calls that do not belong together are reported.
 // Tests parallel/nccl.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/parallel/nccl.cuh"
@@ -245,24 +245,24 @@ std::vector<std::string> said_by(int size, Work const& work) {
     } catch (communication_error const& e) {
       message[static_cast<std::size_t>(me.rank())] = e.what();
     }
-    host.barrier();  // nobody leaves before all have answered
+    host.barrier();  // no process leaves before all have answered
   });
   return message;
 }
 
-TEST_CASE("processes that do not agree with whom they exchange are told, and do not hang") {
+TEST_CASE("processes that do not agree with whom they exchange are reported, and do not hang") {
   auto const message = said_by(4, [](auto& ex, auto& me, auto mine, auto theirs) {
     me.exchange(ex, (me.rank() + 1) % 4, vec<float const>(mine), theirs);
   });
   for (std::size_t r = 0; r < 4; ++r) {
     CHECK_THAT(message[r], contains("NCCL, while exchanging 16 bytes for 16 bytes with process "));
     CHECK_THAT(message[r],
-               contains("nobody answers, and a GPU would wait for ever: process 0 sends 4 values of float32 "
+               contains("no process answers, and a GPU would wait for ever: process 0 sends 4 values of float32 "
                         "to process 1; process 1 sends"));
   }
 }
 
-TEST_CASE("processes that do not agree how much or what they exchange are told") {
+TEST_CASE("processes that do not agree how much or what they exchange are reported") {
   auto const lengths = said_by(2, [](auto& ex, auto& me, auto mine, auto theirs) {
     auto const n = me.rank() == 0 ? 4 : 3;
     me.exchange(ex, 1 - me.rank(), vec<float const>(detail::part_of(mine, 0, n)), theirs);
@@ -345,7 +345,7 @@ TEST_CASE("what cannot begin says why") {
   CHECK_THROWS_WITH(nccl(ex, nccl_id::make(), 0, 3), contains("a power of two"));
   CHECK_THROWS_WITH(nccl(ex, nccl_id::make(), 2, 2), contains("rank is 2, expected 0 to 1"));
   CHECK_THROWS_WITH(nccl(ex, nccl_id{}, 0, 2), contains("joining 2 processes as process 0, on GPU 0") &&
-                                                   contains("an id that nobody here has made"));
+                                                   contains("an id that no process here has made"));
   auto const before = wait_for_others(std::chrono::milliseconds(50));
   CHECK_THROWS_WITH(nccl(ex, nccl_id::make(), 1, 2), contains("not all processes have come"));
   wait_for_others(before);

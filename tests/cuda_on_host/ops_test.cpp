@@ -33,7 +33,7 @@ std::vector<T> values(size s, std::uint64_t stream, double range = 1) {
   return random_values<T>(s.rows * s.columns, stream, range);
 }
 
-/// Of so many sizes that each order of a sum has other bits.
+/// Of enough sizes that each order of a sum has other bits.
 template <class T>
 std::vector<T> uneven(index_t count, std::uint64_t stream) {
   auto v = random_values<T>(count, stream);
@@ -59,7 +59,7 @@ TEMPLATE_TEST_CASE("elementwise functions on a device are those of the host", ""
         transform(s.ex, plus(), a, b, b);
         transform(s.ex, scale_by<double>{3}, a, a);
         fill(s.ex, T(2), z);
-        for (auto const& v : {all_a, all_b, all_y, all_z}) s.collect(v);  // nothing beside them is written
+        for (auto const& v : {all_a, all_b, all_y, all_z}) s.collect(v);  // nothing else is written
       });
     }
 }
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("sums on a device, in two passes, are those of the host", "",
         s.collect(length);
       });
     }
-  // One chunk is summed by one kernel, two by two: zeros behind the first chunk change no bit.
+  // One chunk is summed by one kernel, two by two: zeros after the first chunk change no bit.
   session<triad::cuda::backend> s(device());
   auto values_and_zeros = uneven<TestType>(4096, 1);
   values_and_zeros.resize(4100);
@@ -323,7 +323,7 @@ TEST_CASE("rows that were sorted wrongly have a wrong owner, or another order, a
       std::iota(row.begin(), row.end(), 0u);
       std::stable_sort(row.begin(), row.end(), [&](auto a, auto b) { return at[a] < at[b]; });
       for (auto r : row) key.push_back(static_cast<std::uint32_t>(at[r]));
-      std::size_t k = 100;  // where a run of three, or more, begins behind another
+      std::size_t k = 100;  // where a run of three, or more, begins after another
       while (key[k] != key[k + 2] || key[k - 1] == key[k]) ++k;
       if (fault == planted::owner) key[k] = key[k - 1];            // the run before it takes its first row
       if (fault == planted::order) std::swap(row[k], row[k + 2]);  // as an unstable sort may leave them

@@ -1,4 +1,4 @@
-// Faults of kernels and of the host, one for each run: `planted none` must be silent, every other one must be told.
+// Faults of kernels and of the host, one for each run: `planted none` must be silent, every other one must be reported.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   by wrong values           barrier, late_barrier, read, stream

@@ -24,7 +24,7 @@ std::vector<T> values(index_t rows, index_t columns, std::uint64_t stream) {
   return random_values<T>(rows * columns, stream);
 }
 
-TEST_CASE("factors are rounded as the backend was told, and as cuBLAS does it") {
+TEST_CASE("factors are rounded as the backend was set, and as cuBLAS does it") {
   struct policy {
     triad::cuda::arithmetic how;
     double least, most;
@@ -109,7 +109,7 @@ TEST_CASE("products that splitting would not make faster, or that have no room, 
   CHECK(split.split_factors().bytes() == 0);
 }
 
-TEST_CASE("memory that grows becomes twice as large, and not larger than its limit while nobody asks for more") {
+TEST_CASE("memory that grows becomes twice as large, and not larger than its limit while no call asks for more") {
   triad::cuda::growing_memory memory(1000);
   auto const grown = [&](std::size_t bytes) {
     CHECK(memory.at_least(bytes) != nullptr);
@@ -128,7 +128,7 @@ TEST_CASE("memory that grows becomes twice as large, and not larger than its lim
   CHECK(split.split_factors().bytes_in_all() == 8);
 }
 
-TEST_CASE("room for the parts of factors may grow beside what was recorded in less") {
+TEST_CASE("room for the parts of factors may grow next to what was recorded in less") {
   triad::cuda::backend recorded(0, triad::cuda::arithmetic::tf32x3), told(0, triad::cuda::arithmetic::tf32x3);
   told.record(false);
   auto const results = [](triad::cuda::backend& ex) {

@@ -107,7 +107,7 @@ machine& the_machine() {
 
 machine::~machine() {
   for (auto* s : streams)
-    if (!s->fault.empty() && !s->asked) complaints.push_back("a stream is at fault and nobody asked: " + s->fault);
+    if (!s->fault.empty() && !s->asked) complaints.push_back("a stream is at fault and was not asked: " + s->fault);
   if (auto const left = leaks(); !left.empty()) complaints.push_back("never given back: " + left);
   if (complaints.empty()) return;
   for (auto const& c : complaints) std::fprintf(stderr, "cuda on host: %s\n", c.c_str());

@@ -22,7 +22,7 @@ cudaError_t enqueue(cudaStream_t, std::function<void()> work);
 /// Whether [p, p + bytes) lies in one piece of device memory.
 bool on_device(void const* p, std::size_t bytes);
 
-/// What is wrong and has nobody to be told: faults of streams that nobody asked, writes outside of memory, foreign
+/// Faults without a call to report them: those of streams that were not asked, writes outside of memory, foreign
 /// pointers where memory is freed.  Taken by tests that provoke it; what is left when the program ends makes it fail.
 std::vector<std::string> take_complaints();
 void complain(std::string const&);

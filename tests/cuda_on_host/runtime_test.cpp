@@ -1,5 +1,5 @@
 // The stand-ins for the CUDA runtime and for cuBLAS: work comes in the order of its stream and no earlier, and misuse
-// is told.
+// is reported.
 // Tests cuda/backend.cuh and cuda/device/status.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <cublas_v2.h>
@@ -239,7 +239,7 @@ TEST_CASE("handles that do not exist are refused") {
   CHECK_THAT(message_of(cudaGraphLaunch(nullptr, nullptr)), contains("no such graph instance"));
 }
 
-TEST_CASE("a kernel's fault is told by whatever is asked of its stream next, and other streams go on") {
+TEST_CASE("a kernel's fault is reported by the next call on its stream, and other streams go on") {
   stream const other;
   memory const x(1);
   REQUIRE(put(x, {1}, other) == cudaSuccess);
@@ -261,7 +261,7 @@ TEST_CASE("a kernel's fault is told by whatever is asked of its stream next, and
   }
   auto const complaints = take_complaints();
   REQUIRE(complaints.size() == 1);
-  CHECK_THAT(complaints[0], contains("nobody asked") && contains("kernel faulty"));
+  CHECK_THAT(complaints[0], contains("was not asked") && contains("kernel faulty"));
   (void)cudaGetLastError();
 }
 

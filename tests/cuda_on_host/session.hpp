@@ -30,7 +30,7 @@ inline constexpr lying all_ways[] = {lying::rows, lying::padded, lying::columns,
 template <class Ex>
 class session {
  public:
-  static constexpr double gap = 777;  // between the rows of a matrix; nobody may write there
+  static constexpr double gap = 777;  // between the rows of a matrix; must not be written
 
   explicit session(Ex& e) : ex(e) {}
   Ex& ex;

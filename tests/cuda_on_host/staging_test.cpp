@@ -58,7 +58,7 @@ TEST_CASE("a copy from the host is no part of recorded work") {
   work();  // and the stream is as before
 }
 
-TEST_CASE("work that cannot be recorded says why, and nobody else is blamed for it") {
+TEST_CASE("work that cannot be recorded says why, and no later call is blamed for it") {
   triad::cuda::backend ex;
   auto const memory = memory_of(ex);
   buffer<triad::cuda::device_memory> there(8, memory);

@@ -1,4 +1,4 @@
-// The CUDA runtime's streams, events and copies, on the host: queues that are run when somebody waits for them.
+// The CUDA runtime's streams, events and copies, on the host: queues that are run when a call waits for them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
@@ -54,7 +54,7 @@ void run_next(CUstream_st& s) {
   }
   reach(next);
   if (s.fault.empty()) return;
-  for (auto const& dropped : s.queue) reach(dropped);  // nobody waits for ever
+  for (auto const& dropped : s.queue) reach(dropped);  // so that none waits for ever
   s.queue.clear();
 }
 
@@ -162,7 +162,7 @@ void advance_once() {
   for (auto* s : m.streams)
     if (can_go_on(*s)) ready.push_back(s);
   if (can_go_on(m.default_stream)) ready.push_back(&m.default_stream);
-  if (ready.empty()) throw std::logic_error("cuda on host: all streams wait for events that nobody will record");
+  if (ready.empty()) throw std::logic_error("cuda on host: all streams wait for events that no stream will record");
   run_next(*ready[ready.size() == 1 ? 0 : next_seed() % ready.size()]);
 }
 
@@ -218,7 +218,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t s) {
   if (auto const status = known(s, "stream"); status != cudaSuccess) return status;
   if (s->capture != nullptr) complain("a stream is destroyed while it is captured");
   advance_until([&] { return s->queue.empty(); });
-  if (!s->fault.empty() && !s->asked) complain("a stream is destroyed, is at fault, and nobody asked: " + s->fault);
+  if (!s->fault.empty() && !s->asked) complain("a stream is destroyed, is at fault, and was not asked: " + s->fault);
   the_machine().handles.erase(s);
   std::erase(the_machine().streams, s);
   delete s;

@@ -374,7 +374,7 @@ TEST_CASE("triangles do not depend on the order in which threads take turns", ""
 }
 #endif
 
-TEST_CASE("the bits of a graph do not depend on the graphs beside it", "") {
+TEST_CASE("the bits of a graph do not depend on the other graphs", "") {
   auto const results_of = [&](triangle_form form, std::vector<index_t> sizes) {
     session<triad::cuda::backend> s(device());
     shape const z{sizes, 7, 2, form};

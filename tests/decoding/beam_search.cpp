@@ -244,7 +244,7 @@ TEST_CASE("of equals the smaller hypothesis and the smaller token come first") {
   CHECK(early[1].tokens == tokens{1});
 }
 
-TEST_CASE("logits that are no probabilities are refused, say of whom, and change nothing") {
+TEST_CASE("logits that are no probabilities are refused with their hypothesis, and change nothing") {
   double const infinite = std::numeric_limits<double>::infinity();
   beam_search search(2, 3, {.beam = 2, .longest = 4, .end = 2});
   for (auto const& bad :

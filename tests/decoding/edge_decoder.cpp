@@ -1,4 +1,4 @@
-// Decoding edge by edge: the same as passes over all tokens, whoever goes on from whom, in less work and no new memory.
+// Decoding edge by edge: the same as passes over all tokens, whatever hypotheses go on, in less work and no new memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/edge_decoder.hpp"
 
@@ -136,7 +136,7 @@ void expect_whole(Decoding& d, int which, double tolerance) {
   }
 }
 
-TEMPLATE_TEST_CASE("edges of new tokens say what passes over all tokens say, whoever goes on from whom", "",
+TEMPLATE_TEST_CASE("edges of new tokens say what passes over all tokens say, whatever hypotheses go on", "",
                    TRIAD_TEST_BACKENDS) {
   for (int which = 0; which < models; ++which) {
     CAPTURE(which);

@@ -1,4 +1,4 @@
-// Decoding token by token: the same as passes over all tokens, whoever goes on from whom.
+// Decoding token by token: the same as passes over all tokens, whatever hypotheses go on.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/fused_decoder.hpp"
 
@@ -76,7 +76,7 @@ struct decoding {
   }
 };
 
-TEMPLATE_TEST_CASE("decoding by steps says what passes over all tokens say, whoever goes on from whom", "",
+TEMPLATE_TEST_CASE("decoding by steps says what passes over all tokens say, whatever hypotheses go on", "",
                    TRIAD_TEST_BACKENDS) {
   for (int which = 0; which < models; ++which) {
     CAPTURE(which);

@@ -12,7 +12,7 @@ namespace {
 using namespace triad;
 using row = std::vector<std::string>;
 
-/// The rows behind the header.
+/// The rows after the header.
 std::vector<row> read(std::string const& path, std::size_t columns) {
   programs::csv_file csv(path);
   std::vector<row> rows;

@@ -71,7 +71,7 @@ void ask_trees(std::string const& line) {
 using asking = void (*)(std::string const& line);
 
 /// Each of the lines is answered, or refused with its place, which is its number between these two; of a file a column
-/// may stand behind it.
+/// may follow it.
 void ask_on(programs::questions const& q, asking ask, long lines, std::string const& before, std::string const& after) {
   long answered = 0, refused = 0;
   q.ask(

@@ -217,7 +217,7 @@ struct et_cfq {
     compare_gradients(bench, params, r, names(file), label);
   }
 
-  /// From the start on, the best token each time, until every sentence has ended or is long enough; the padding behind
+  /// From the start on, the best token each time, until every sentence has ended or is long enough; the padding after
   /// an end.
   template <class T, backend Ex, class Params>
   static void decode(workbench<Ex>& bench, golden_file const& file, report& r, way const& how,

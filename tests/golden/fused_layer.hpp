@@ -1,7 +1,7 @@
 // Kinds lrf_enc_layer and lrf_dec_layer: a layer that looks back, with the layers below it as its input.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Padded forms: every sequence has the same number of rows, and a mask of those that nobody looks at.
+// Padded forms: every sequence has the same number of rows, and a mask of those that are hidden.
 #pragma once
 
 #include "fuse.hpp"

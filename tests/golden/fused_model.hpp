@@ -144,7 +144,7 @@ struct lrf_model {
     compare_gradients(bench, params, r, names(), label);
   }
 
-  /// From `eos` on, the best token each time; at most 8, and padding behind the end.
+  /// From `eos` on, the best token each time; at most 8, and padding after the end.
   template <class T, backend Ex, class Params>
   static void decode(workbench<Ex>& bench, golden_file const& file, report& r, std::string const& label,
                      fused_transformer<T> const& model, Params const& params, index_t batch) {

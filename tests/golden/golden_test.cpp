@@ -69,7 +69,7 @@ std::vector<double> same(std::string const&, std::vector<double> values) { retur
 
 std::string const attention_file = "tri_attn__odd_width_padded.f64.safetensors";
 
-TEST_CASE("every golden file of our own passes on every backend") {
+TEST_CASE("every golden file of this repository passes on every backend") {
   auto const found = run({own_files()});
   INFO(found.text);
   CHECK(found.totals.files > 20);

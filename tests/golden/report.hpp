@@ -78,7 +78,7 @@ class report {
   }
   /// A stored tensor that this model is not meant to have.
   void skip(std::string const& name) { compared_.insert(name); }
-  /// Printed beside the verdict.
+  /// Printed next to the verdict.
   void remark(std::string const& text) { remark_ = text; }
   std::string const& remark() const { return remark_; }
   void fail(std::string const& reason) { failures_.push_back(reason); }

@@ -17,7 +17,7 @@ struct options {
   std::vector<std::string> backends{"reference", "cpu"};
   std::string dtype{};  // "f32", "f64", or both; files that have none always count
   bool allow_unbuilt = false;
-  std::vector<std::string> planned{};  // kinds that are known beside those of kinds.hpp
+  std::vector<std::string> planned{};  // kinds that are known in addition to those of kinds.hpp
 };
 
 struct totals {

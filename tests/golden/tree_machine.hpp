@@ -82,7 +82,7 @@ inline tree_root root_of(golden_file const& file) {
   return tree_root::distribution;
 }
 
-/// in/gumbel_WHAT_K of all steps: (steps, batch, columns), where step k has of_step(k) columns, and 0 behind them.
+/// in/gumbel_WHAT_K of all steps: (steps, batch, columns), where step k has of_step(k) columns, and 0 after them.
 template <class Count>
 std::vector<double> noise_of(golden_file const& file, std::string const& what, index_t steps, index_t batch,
                              index_t columns, Count of_step) {

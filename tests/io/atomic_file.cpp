@@ -20,7 +20,7 @@ std::vector<std::byte> filled(std::size_t size, int value) {
   return std::vector<std::byte>(size, static_cast<std::byte>(value));
 }
 
-TEST_CASE("a file that was not committed leaves the old one and nothing beside it") {
+TEST_CASE("a file that was not committed leaves the old one and nothing else") {
   scratch_folder const folder;
   auto const path = folder / "data";
   triad::test::write_content(path, filled(10, 1));
@@ -39,7 +39,7 @@ TEST_CASE("a file that was not committed leaves the old one and nothing beside i
   CHECK(folder.entries() == 1);
 }
 
-TEST_CASE("what a killed writer left beside a file is neither read nor in the way") {
+TEST_CASE("what a killed writer left next to a file is neither read nor in the way") {
   scratch_folder const folder;
   auto const path = folder / "data";
   triad::test::write_content(path, filled(10, 1));

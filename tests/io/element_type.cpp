@@ -20,7 +20,7 @@ static_assert(element_type_name<std::int64_t>() == "I64" && element_type_name<st
 static_assert(element_type_name<std::int32_t>() == "I32" && element_type_name<std::uint16_t>() == "U16");
 static_assert(element_type_name<std::int8_t>() == "I8" && element_type_name<bool>() == "BOOL");
 
-TEST_CASE("every element type has one name, and its size stands in the name") {
+TEST_CASE("every element type has one name, and its size is in the name") {
   std::set<std::string> names;
   for (auto const& t : element_types) {
     CAPTURE(t.name);

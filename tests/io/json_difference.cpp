@@ -1,4 +1,4 @@
-// The first difference of two JSON values is told with its path and both sides.
+// The first difference of two JSON values is reported with its path and both sides.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/json_difference.hpp"
 
@@ -9,7 +9,7 @@ namespace io_json_difference_tests {
 using nlohmann::json;
 using triad::json_difference;
 
-TEST_CASE("values that are equal have no difference, and others are told by their path") {
+TEST_CASE("values that are equal have no difference, and others are reported by their path") {
   json const a = {{"layers", 4}, {"layer", {{"width", 32}, {"norms", {1, 2}}}}};
   CHECK(json_difference(a, a).empty());
   auto const other = [&](auto const& change) {

@@ -53,7 +53,7 @@ TEST_CASE("an integer is one without a fraction that its type holds") {
                     contains("x: expected a list of integers, found {\"a\":1}"));
 }
 
-TEST_CASE("what nlohmann says is told without its number") {
+TEST_CASE("what nlohmann says is repeated without its number") {
   auto const reason = [](char const* text, auto const& use) {
     try {
       use(nlohmann::json::parse(text));
@@ -68,7 +68,7 @@ TEST_CASE("what nlohmann says is told without its number") {
         "type must be number, but is array");
 }
 
-TEST_CASE("a message quotes no control characters and no more than it was told") {
+TEST_CASE("a message quotes no control characters and no more than its limit") {
   CHECK(quoted(parse_json("\"\\u001b[31m\"")) == "\"\\u001b[31m\"");
   CHECK(quoted(nlohmann::json("\xff")) == "\"\xef\xbf\xbd\"");
   CHECK(quoted(nlohmann::json("a\x7f")) == "\"a?\"");

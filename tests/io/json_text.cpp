@@ -28,7 +28,7 @@ TEST_CASE("text that is not UTF-8 is refused by what it is, also as a key or dee
   }
 }
 
-TEST_CASE("a number that JSON has not is refused by its place") {
+TEST_CASE("a number that JSON does not have is refused by its place") {
   for (double const wrong : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
                              -std::numeric_limits<double>::infinity()}) {
     CHECK_THROWS_WITH(json_text({{"a", {{"rates", {0.5, wrong}}}}}, "the configuration"),

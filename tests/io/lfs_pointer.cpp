@@ -1,4 +1,4 @@
-// Git LFS pointers are told from files by how they begin.
+// Git LFS pointers are recognised by how they begin.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/lfs_pointer.hpp"
 

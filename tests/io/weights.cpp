@@ -57,7 +57,7 @@ TEST_CASE("a tied model refuses the layers that it would not take, and is what i
   CHECK(parameters.values().at(0).weight(0, 1) == 0.0f);
 }
 
-TEST_CASE("what a file has and a model has not is left out only by name") {
+TEST_CASE("what a file has and a model does not have is left out only by name") {
   set parameters(stack_of(false));
   CHECK_THROWS_WITH(load_weights(foreign(true), parameters, name_of), contains("1 of its tensors: \"pooler.weight\""));
   CHECK_NOTHROW(load_weights(foreign(true), parameters, name_of, {.leave_out = {"pooler.weight"}}));

@@ -1,4 +1,4 @@
-// Layers one after the other and beside their input: what two layers do by hand, with the gradient of that.
+// Layers one after the other and with their input added: what two layers do by hand, with the gradient of that.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/chain.hpp"
 
@@ -95,7 +95,7 @@ TEMPLATE_TEST_CASE("chains and residuals of row layers have the gradient of thei
                                 tensor<double const, dyn, d>(x.data(), rows), {rows, 4}));
 }
 
-TEMPLATE_TEST_CASE("dropout stands in a chain and in a residual as any layer does", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("dropout works in a chain and in a residual as any layer does", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   auto const x = random_values(rows * d, 1);
   tensor<double const, dyn, dyn> const in(x.data(), rows, d);

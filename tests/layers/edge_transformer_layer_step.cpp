@@ -15,7 +15,7 @@ using namespace triad;
 
 constexpr index_t d = 12, heads = 3;
 
-/// Two layers over graphs of s sources, to which nodes are added; nobody goes on from somebody else.
+/// Two layers over graphs of s sources, to which nodes are added; no slot goes on from another.
 template <class Layer>
 struct stack {
   using states = typename Layer::output;

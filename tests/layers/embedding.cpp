@@ -1,4 +1,4 @@
-// A table of vectors read by index: its gradient, static and dynamic shapes, and indices that it has not.
+// A table of vectors read by index: its gradient, static and dynamic shapes, and indices that it does not have.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/embedding.hpp"
 

@@ -1,4 +1,4 @@
-// A row of a table that learns nothing, whoever adds to it.
+// A row of a table that learns nothing, whatever is added to it.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/fixed_row.hpp"
 

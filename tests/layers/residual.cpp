@@ -1,4 +1,4 @@
-// A layer beside which its input goes on: the sum, and the sum of gradients.
+// A layer whose input is added to its output: the sum, and the sum of gradients.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/residual.hpp"
 

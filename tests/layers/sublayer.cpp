@@ -1,4 +1,4 @@
-// A branch of a residual stream with its norm, behind the sum or before the branch.
+// A branch of a residual stream with its norm, after the sum or before the branch.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/sublayer.hpp"
 
@@ -22,7 +22,7 @@ affine of_width(index_t d, norm_position place, double rate = 0, double epsilon 
 }
 
 // Two columns: a norm gives -1 and 1, or half of them where the epsilon is three times the variance.
-TEST_CASE("a norm stands behind the sum, or before the branch and beside what goes on") {
+TEST_CASE("a norm comes after the sum, or before the branch, off the residual stream") {
   reference::backend ex;
   std::vector<double> const weight{0, 1, 1, 0}, bias{1, 3}, gain{1, 1}, zero{0, 0}, x{3, 5};
   std::vector<double> y(2);
@@ -44,7 +44,7 @@ TEST_CASE("a norm stands behind the sum, or before the branch and beside what go
   CHECK(run(norm_position::before, 3) == std::vector<double>{4.5, 7.5});
 }
 
-TEST_CASE("a sublayer has the gradient of its value, its norm behind or before, with dropout of the branch") {
+TEST_CASE("a sublayer has the gradient of its value, its norm after or before, with dropout of the branch") {
   reference::backend ex;
   test::some_rows const x(5, 4), none(0, 4);
   for (auto place : {norm_position::after, norm_position::before})

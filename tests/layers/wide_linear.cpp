@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE("an affine map of wide rows has the gradient of its value, al
     }
 }
 
-/// y of random values, and what lies behind the columns in use, in x and in the weight.
+/// y of random values, and what lies after the columns in use, in x and in the weight.
 template <class T, class Ex>
 std::vector<T> result(Ex& ex, index_t rows, index_t in, index_t used, T behind) {
   constexpr index_t slack = 16;  // a kernel may read a vector at the end of a row
@@ -95,7 +95,7 @@ std::vector<T> result(Ex& ex, index_t rows, index_t in, index_t used, T behind) 
   return y;
 }
 
-TEMPLATE_TEST_CASE("wide rows in chunks are the sum by definition, and nobody looks behind the columns in use", "",
+TEMPLATE_TEST_CASE("wide rows in chunks are the sum by definition, and columns after those in use are not read", "",
                    TRIAD_TEST_BACKENDS) {
   TestType ex;
   double const nothing = std::numeric_limits<double>::quiet_NaN();

@@ -220,7 +220,7 @@ TEST_CASE("batches take what there is room for, or it is said") {
       {"a loader of 0 symbols", [] { trees_of l({tree_positions<>(2, 3), 2, 0, 1}); }, "symbols is 0"},
       {"a loader of 2^31 steps", [] { trees_of l({tree_positions<>(2, 3), index_t{1} << 31, 5, 1}); },
        "steps is 2147483648"},
-      {"a parent behind the sentence",
+      {"a parent after the sentence",
        [] {
          dependency_loader<reference::backend, double> l(room, 4, 4);
          l.add(std::vector<attached_token>{{1, 0, 0}, {2, 7, 0}});
@@ -308,7 +308,7 @@ TEST_CASE("operations are given shapes that fit, or it is said") {
          matmul(ex, cm(2, 3), cm(3, 2), m(2, 2), e);
        },
        "residual"},
-      {"a rate of -1 behind it",
+      {"a rate of -1 after it",
        [] {
          epilogue<double> e;
          e.dropout.rate = -1;

@@ -168,7 +168,7 @@ void scores_depend_on_their_own_sentence(Model const& m) {
   CHECK(ask(m, {turned})->arcs() != alone);
 }
 
-TEST_CASE("scores of a sentence do not depend on the sentences beside it, and do on its words' order") {
+TEST_CASE("scores of a sentence do not depend on the other sentences, and do on its words' order") {
   scores_depend_on_their_own_sentence(edge_dependency_parser<double>(edge_sizes(false, 0), {relations}));
   scores_depend_on_their_own_sentence(biaffine_dependency_parser<double>(token_sizes(false, 0), {relations, inner, 0}));
 }

@@ -227,7 +227,7 @@ TEMPLATE_TEST_CASE("layers that run again in backward give every bit of the grad
   }
 }
 
-TEMPLATE_TEST_CASE("what nobody reads may be left out: loss and gradient are the same", "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("what is not read may be left out: loss and gradient are the same", "", TRIAD_TEST_BACKENDS) {
   for (auto const& each : arrangements()) {
     CAPTURE(each.name);
     auto a = without_dropout(each), b = a;
@@ -274,8 +274,8 @@ std::vector<double> rows_of(std::vector<double> const& logits, index_t first, in
   return {at, at + count * tokens};
 }
 
-TEMPLATE_TEST_CASE("what edges say of a pair depends on its source and on the tokens so far, and on nothing beside it",
-                   "", TRIAD_TEST_BACKENDS) {
+TEMPLATE_TEST_CASE("what edges say of a pair depends on its source and on the tokens so far, and on nothing else", "",
+                   TRIAD_TEST_BACKENDS) {
   for (auto const& a : arrangements()) {
     CAPTURE(a.name);
     auto const& one = three[1];           // of three tokens, so four are asked

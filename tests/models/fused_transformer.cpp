@@ -1,4 +1,4 @@
-// LRF as a whole: its gradient in every arrangement, who knows of whom, and that it learns.
+// LRF as a whole: its gradient in every arrangement, what depends on what, and that it learns.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/fused_transformer.hpp"
 
@@ -123,7 +123,7 @@ TEST_CASE("the last layer of a stack is as forward left it, and is not run again
   CHECK(scratch(fused(sizes()), keep::inputs) > scratch(fused(sizes()), keep::everything));
 }
 
-// The same pairs in rows of five places each, the unused ones before the tokens or behind them, and masked.
+// The same pairs in rows of five places each, the unused ones before the tokens or after them, and masked.
 struct padded_pairs {
   static constexpr index_t places = 5;
   std::vector<index_t> source_token, source_position, target_token, target_position, next,
@@ -270,7 +270,7 @@ std::vector<double> logits_of(fused_transformer_options const& z, std::vector<pa
   return {found.data_handle() + first * target_tokens, found.data_handle() + (first + n) * target_tokens};
 }
 
-TEST_CASE("what is said of a pair depends on its source and on the tokens so far, and on nothing beside it") {
+TEST_CASE("what is said of a pair depends on its source and on the tokens so far, and on nothing else") {
   for (auto const& a : arrangements(norm_position::after)) {
     CAPTURE(a.name);
     auto const alone = logits_of(a.sizes, {three[1]}, 0);

@@ -68,14 +68,14 @@ TEMPLATE_TEST_CASE("relabelling the nodes of a graph changes no answer of a grap
   CHECK(largest_difference(a.all(ex).logits, b.all(ex).logits) < tolerance);
 }
 
-TEMPLATE_TEST_CASE("a graph attention network of L layers sees labels up to L edges away, and none behind", "",
+TEMPLATE_TEST_CASE("a graph attention network of L layers sees labels up to L edges away, and none beyond", "",
                    TRIAD_TEST_ONE_BACKEND) {
   TestType ex;
   index_t const n = 7;
   for (index_t layers : {1, 2, 3}) {
     auto far = chain(n), near = chain(n);
     near.label[static_cast<std::size_t>((layers - 1) * n + layers)] = 6;  // the L-th edge from the first node
-    far.label[static_cast<std::size_t>(layers * n + layers + 1)] = 6;     // the one behind it
+    far.label[static_cast<std::size_t>(layers * n + layers + 1)] = 6;     // the one after it
     bench<gat> b(sizes(layers, false), {chain(n), near, far});
     for (auto& g : b.graphs) g.target = 0;
     auto const all = b.all(ex).logits;
@@ -107,7 +107,7 @@ TEST_CASE("a graph attention network learns eight graphs by heart") {
       graph_attention_network_options{labels, targets, 3, true, {16, 2, 0.0}}, 200);
 }
 
-TEST_CASE("a label that a graph attention network does not know is told with its edge and its graph") {
+TEST_CASE("a label that a graph attention network does not know is reported with its edge and its graph") {
   expect_label_told<gat>(sizes(2, true));
 }
 

@@ -136,7 +136,7 @@ TEMPLATE_TEST_CASE("gradients are right where graphs are asked several questions
                     gated_readout<double>(width, targets)));
 }
 
-TEMPLATE_TEST_CASE("gradients are right with a readout of one's own, over repeats, chains and single layers", "",
+TEMPLATE_TEST_CASE("gradients are right with your own readout, over repeats, chains and single layers", "",
                    TRIAD_TEST_BACKENDS) {
   TestType ex;
   check_gradient(ex, graph_model(embedded(), stacked(2), gated_readout<double>(width, targets)));
@@ -209,7 +209,7 @@ TEST_CASE("parts that do not fit together are refused with their widths") {
                     contains("the last layer has 6 columns, and the readout takes 5"));
 }
 
-TEST_CASE("a label that the embedding does not have is told with its edge and its graph") {
+TEST_CASE("a label that the embedding does not have is reported with its edge and its graph") {
   questions q;
   q.label[10 + 3] = labels;  // edge (0, 3) of the graph of four
   cpu::backend ex(1);

@@ -253,7 +253,7 @@ void expect_gradients_as_said(bench<Model> b, Ex& ex) {
   }
 }
 
-// Eight graphs, after so many updates.
+// Eight graphs, after a number of updates.
 template <class Model, class Options>
 void expect_learned_by_heart(Options const& z, int updates) {
   cpu::backend ex(1);
@@ -271,7 +271,7 @@ void expect_learned_by_heart(Options const& z, int updates) {
   CHECK(training.loss() < 0.05f);
 }
 
-// Edge (1, 2) of the third graph has a label behind the last one that is known.
+// Edge (1, 2) of the third graph has a label after the last one that is known.
 template <class Model, class Options>
 void expect_label_told(Options const& z) {
   bench<Model> b(z);

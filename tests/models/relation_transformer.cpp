@@ -121,8 +121,8 @@ TEST_CASE("first states are a part of what a recorded step is known by") {
   CHECK(test::replay_number(from(0)) == test::replay_number(from(0)));
 }
 
-TEMPLATE_TEST_CASE("a label that a relation-aware Transformer does not know is told with its edge and its graph", "",
-                   rat, rrat) {
+TEMPLATE_TEST_CASE("a label that a relation-aware Transformer does not know is reported with its edge and its graph",
+                   "", rat, rrat) {
   expect_label_told<TestType>(sizes(2, true));
 }
 

@@ -75,7 +75,7 @@ std::vector<double> first_scores(std::vector<std::vector<labelled_token>> const&
   return all;
 }
 
-TEST_CASE("what a sentence is parsed as depends on its words' order and not on the sentences beside it") {
+TEST_CASE("what a sentence is parsed as depends on its words' order and not on the other sentences") {
   auto const all = test::parser_sentences();
   auto const alone = first_scores({all[0]});
   CHECK(first_scores({all[0], all[2], all[1]}) == alone);

@@ -173,7 +173,7 @@ TEMPLATE_TEST_CASE("a machine whose arguments are all the empty tree writes root
   machine_use<by_rows<>> use(rows_of(trees, layer(norm_position::before), 1));
   auto const memory = use.run(ex, both.first, both.second, false).memory;  // (4, 2, 15, 5)
   auto const tree = std::size_t{15 * 5};
-  for (std::size_t i = 2 * tree; i < memory.size(); ++i) {  // behind the inputs
+  for (std::size_t i = 2 * tree; i < memory.size(); ++i) {  // after the inputs
     CAPTURE(i);
     if (i % tree >= 5) CHECK(memory[i] == 0);
   }

@@ -199,7 +199,7 @@ TEMPLATE_TEST_CASE("the program of choices without doubt writes the machine's tr
         "( LF ( V heard ) ( ARGS ( NP bob ) ( NP cat ) ) )");
 }
 
-TEMPLATE_TEST_CASE("so does one whose arguments are the empty tree, which stands beside the trees of memory", "",
+TEMPLATE_TEST_CASE("so does one whose arguments are the empty tree, which is in memory with the other trees", "",
                    TRIAD_TEST_BACKENDS) {
   TestType ex;
   test::words w;

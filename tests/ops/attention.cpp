@@ -28,7 +28,7 @@ struct shape {
   double rate = 0;  // of dropout
   bool causal = false;
   bool masked = false;   // some keys
-  index_t room = 0;      // rows of nobody behind each sequence
+  index_t room = 0;      // rows of no sequence after each one
   bool aligned = false;  // rows begin on 16 bytes, where the width allows it: kernels may copy four columns at once
 };
 
@@ -41,7 +41,7 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
              << (s.masked ? ", masked" : "") << (s.room ? ", with room" : "") << (s.aligned ? ", aligned" : "");
 }
 
-// Sequences with room behind each.
+// Sequences with room after each.
 struct list {
   std::vector<index_t> size, begin;
   sequence_batch batch;
@@ -58,8 +58,8 @@ struct list {
   }
 };
 
-// One problem in memory: queries in rows of their own, keys and values side by side, with columns that nobody may
-// write.
+// One problem in memory: queries in rows of their own, keys and values side by side, with columns that must not be
+// written.
 template <class T>
 struct problem {
   static constexpr T gap = T(12345);

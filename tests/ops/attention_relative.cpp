@@ -54,7 +54,7 @@ struct list {
   }
 };
 
-// One problem in memory, with columns that nobody may write.  Results begin as NaN, gradients of tables as `before`.
+// One problem in memory, with columns that must not be written.  Results begin as NaN, gradients of tables as `before`.
 template <class T>
 struct problem {
   static constexpr T gap = T(12345), before = T(0.25);

@@ -36,7 +36,7 @@ tensor<T const, dyn, dyn> rows_of(std::vector<T> const& v, index_t rows, index_t
   return tensor<T const, dyn, dyn>(v.data(), rows, columns);
 }
 
-/// The loss, and behind it the gradient.
+/// The loss, and then the gradient.
 template <class T, class Ex>
 std::vector<T> losses(Ex& ex, std::vector<T> const& logits, std::vector<index_t> const& target,
                       label_smoothing smoothing = {}) {

@@ -60,7 +60,7 @@ TEMPLATE_TEST_CASE("gathered rows are the table's, and scattering adds back what
   }
 }
 
-TEST_CASE("an index outside of its table is told with its row") {
+TEST_CASE("an index outside of its table is reported with its row") {
   reference::backend ex;
   std::vector<double> const table(14);
   std::vector<double> y(6);

@@ -17,8 +17,8 @@ namespace ops_graph_attention_tests {
 using namespace triad;
 using namespace test::attention_of_nodes;
 
-// One problem in memory: of a node qs, ks and v side by side in a row, of an edge es and ev, each with a column behind
-// them that nobody may write.
+// One problem in memory: of a node qs, ks and v side by side in a row, of an edge es and ev, each with a column after
+// them that must not be written.
 template <class T>
 struct problem {
   static constexpr T gap = T(12345);

@@ -36,7 +36,7 @@ enum class storage { rows, columns, padded_rows, padded_columns, every_second };
 constexpr storage all_storages[] = {storage::rows, storage::columns, storage::padded_rows, storage::padded_columns,
                                     storage::every_second};
 
-// A matrix kept in one of the ways above, with a gap that nobody may write.
+// A matrix kept in one of the ways above, with a gap that must not be written.
 template <class T>
 struct stored {
   static constexpr T gap = T(777);

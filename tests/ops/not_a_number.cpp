@@ -1,4 +1,4 @@
-// NaN and infinity in each operand of every operation: the results say so.
+// NaN and infinity in each operand of every operation: the results show it.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ bool chooses(std::string const& operation, std::size_t operand) {
 bool has_a_limit(std::string const& operation, std::size_t operand) {
   return operation == "elu_grad" || (operation == "clip" && operand == 1);
 }
-/// The triangle's maximum of scores, which forgets NaN: the sum beside it has it.
+/// The triangle's maximum of scores, which forgets NaN: the sum next to it has it.
 bool is_told_elsewhere(std::string const& operation, std::size_t result) {
   return operation.starts_with("triangle, ") && result == 0;
 }

@@ -12,7 +12,7 @@
 
 namespace triad::test::operations {
 
-/// Some operands, or some results, one behind the other; each may be read 64 numbers beyond its end.
+/// Some operands, or some results, one after the other; each may be read 64 numbers beyond its end.
 template <class T>
 using numbers = std::vector<std::vector<T>>;
 

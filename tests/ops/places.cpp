@@ -25,7 +25,7 @@ using test::operations::in;
 using test::operations::numbers;
 using test::operations::out;
 
-/// Sizes of rows: up to two of the widest registers and what is left behind them, and all of it on a device of warps.
+/// Sizes of rows: up to two of the widest registers and what is left after them, and all of it on a device of warps.
 constexpr index_t sizes[] = {2, 3, 4, 5, 7, 8, 9, 11, 15, 16, 17, 19, 31, 32, 33, 35, 47, 67};
 
 /// Bits, so that NaN and the sign of 0 count.

@@ -17,8 +17,8 @@ namespace ops_relation_attention_tests {
 using namespace triad;
 using namespace test::attention_of_nodes;
 
-// One problem in memory: q, k, v side by side in a row, as one product makes them, with a column nobody may write; so
-// gk and gv.
+// One problem in memory: q, k, v side by side in a row, as one product makes them, with a column that must not be
+// written; so gk and gv.
 template <class T>
 struct problem {
   static constexpr T gap = T(12345);

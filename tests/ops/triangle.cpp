@@ -177,7 +177,7 @@ TEMPLATE_TEST_CASE("padding with a mask changes neither output nor gradient of r
     for (index_t most : {13, 17}) {
       CAPTURE(static_cast<int>(form), most);
       use<T> u(sizes, 2, 4, form), padded(std::vector<index_t>(4, most), 2, 4, form);
-      std::fill(padded.d_o.begin(), padded.d_o.end(), T(0));  // nobody reads what is padding
+      std::fill(padded.d_o.begin(), padded.d_o.end(), T(0));  // padding is not read
       for (std::size_t g = 0; g < 4; ++g) {
         auto const n = sizes[g];
         for (index_t i = 0; i < most; ++i)

@@ -279,7 +279,7 @@ TEMPLATE_TEST_CASE("an edge does not know the nodes after both of its ends, nor 
           CHECK(others);
           CHECK_FALSE(heard);
 
-          // The same without the nodes that nobody knows; dropout would number what is left anew.
+          // The same without the nodes that no edge depends on; dropout would number what is left anew.
           u.rate = 0;
           u.run(ex);
           std::vector<T> start_of_o;

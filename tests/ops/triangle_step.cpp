@@ -1,4 +1,4 @@
-// One step of causal triangular attention: what the whole graph has in its newest edges, whoever goes on from whom.
+// One step of causal triangular attention: what the whole graph has in its newest edges, whatever hypotheses go on.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/triangle_step.hpp"
 
@@ -33,14 +33,14 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
              << static_cast<int>(s.form);
 }
 
-// A cache that grows, laid out by the words of ops/triangle_step.hpp, and beside it the whole graph of every
+// A cache that grows, laid out by the words of ops/triangle_step.hpp, and with it the whole graph of every
 // hypothesis.
 template <class T>
 struct decoding {
   shape s;
   test::ragged graphs;
   index_t d, slots, parts, filled = 0, step = -1;
-  std::vector<T> cache;                    // (rows, parts d), with slack behind
+  std::vector<T> cache;                    // (rows, parts d), with slack after it
   std::vector<std::vector<double>> whole;  // of each hypothesis: (n, n, parts d)
   std::vector<index_t> nodes, owner;       // (slots), (slots, step + 1)
   random_stream random{3, 5};
@@ -186,7 +186,7 @@ void expect_whole(shape const& s) {
 constexpr triangle_form forms[] = {triangle_form::full, triangle_form::value_ablation,
                                    triangle_form::attention_ablation, triangle_form::both_ablations};
 
-TEMPLATE_TEST_CASE("a step has of the newest edges what the whole causal graph has, whoever goes on from whom", "",
+TEMPLATE_TEST_CASE("a step has of the newest edges what the whole causal graph has, whatever hypotheses go on", "",
                    TRIAD_TEST_TYPES) {
   using Ex = typename TestType::backend;
   using T = typename TestType::scalar;

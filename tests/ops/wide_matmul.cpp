@@ -17,10 +17,11 @@ namespace ops_wide_matmul_tests {
 
 using namespace triad;
 
-/// x, w, bias and dy of random values; x and dx have `skipped` numbers more between their rows, which nobody may write.
+/// x, w, bias and dy of random values; x and dx have `skipped` numbers more between their rows, which must not be
+/// written.
 template <class T>
 struct problem {
-  static constexpr index_t skipped = 19;  // and as many may be read behind the last row
+  static constexpr index_t skipped = 19;  // and as many may be read after the last row
   index_t m, n, k, stride = k + skipped;
   std::vector<T> x = test::random_values<T>(m * stride, 1), w = test::random_values<T>(n * k + skipped, 2),
                  bias = test::random_values<T>(n, 3), dy = test::random_values<T>(m * n, 4),

@@ -59,7 +59,7 @@ TEST_CASE("all get the bytes of process 0, and no file stays") {
     }
 }
 
-TEST_CASE("files of an earlier run are not taken, whoever comes first") {
+TEST_CASE("files of an earlier run are not taken, whichever process comes first") {
   std::string const one(32, 'a'), two(32, 'b'), three(32, 'c');
   auto const old_bytes = "x" + detail::hexadecimal_bytes(bytes_of_run(9)) + "\nend\n";
   for (int late = -1; late < 4; ++late) {
@@ -87,7 +87,7 @@ TEST_CASE("what waits in vain says for whom") {
   CHECK_THROWS_WITH(broadcast_by_file(where.file(), 2, 4, "", short_wait),
                     contains("process 2 has waited 0 s for process 0 of 4"));
   CHECK(std::filesystem::is_empty(where.path));
-  // Alone with files of a run that ended before; nobody is taken for having come.
+  // Alone with files of a run that ended before; no process is taken for having come.
   where.leave(".1", "wants " + std::string(32, 'a') + "\n");
   where.leave(".2", "has " + std::string(32, 'b') + "\n");
   where.leave(".3", "has " + std::string(32, 'c') + "\n");

@@ -206,7 +206,7 @@ TEST_CASE("weights that the last update of an epoch, or of a run, has spoiled ar
   }
 }
 
-TEST_CASE("after the last attempt nobody asks whether it fits, and one attempt is a run as ever") {
+TEST_CASE("the last attempt is not asked whether it fits, and one attempt is a run as ever") {
   fitting_at never(99, 3), once(99, 1);
   CHECK(log_of(never).attempts == 3);
   CHECK(never.asked == 2);
@@ -216,7 +216,7 @@ TEST_CASE("after the last attempt nobody asks whether it fits, and one attempt i
   CHECK(once.learns.steps == 5);
 }
 
-TEST_CASE("the seeds of a command come one after the other, and behind them its options are as before") {
+TEST_CASE("the seeds of a command come one after the other, and after them its options are as before") {
   run_options o;
   o.seed = 5, o.seeds = 3;
   seed_runs all(o, "");

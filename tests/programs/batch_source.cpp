@@ -30,7 +30,7 @@ TEST_CASE("a size of memory is a number and a unit, and nothing else") {
   }
 }
 
-TEST_CASE("a size that is told is enough, and reads back") {
+TEST_CASE("a size that is printed is enough, and reads back") {
   CHECK(told_size(1) == "1KiB");
   CHECK(told_size(10240) == "10KiB");
   CHECK(told_size(10241) == "11KiB");
@@ -158,7 +158,7 @@ TEST_CASE("a batch is cut where the next example has no room, and its parts coun
                         "finish at 0.5", "part 10 of 0.50", "part 10 of 0.50", "finish at 0.5", "update at 0.5"});
   CHECK(most_parts(some, 0, 4) == 3);
   CHECK(most_parts(some, 0, 1) == 1);
-  // Examples that never fit, alone or behind others, and a batch that was said to have room.
+  // Examples that never fit, alone or after others, and a batch that was said to have room.
   CHECK_THROWS_WITH(numbers(net, {{11}}).train(), contains("no room of its own"));
   CHECK_THROWS_WITH(numbers(net, {{2, 11}}).train(), contains("no room of its own"));
   numbers bounded(net, {{6, 5}});

@@ -9,7 +9,7 @@ namespace programs_cfq_conjuncts_tests {
 
 using cfq::same_conjuncts;
 
-TEST_CASE("conjuncts may stand in any order, and must all be there as often") {
+TEST_CASE("conjuncts may be in any order, and must all be there as often") {
   std::string const query = "SELECT count ( * ) WHERE { ?x0 a person . FILTER ( M2 != ?x0 ) . ?x0 wrote M1 }";
   CHECK(same_conjuncts(query, query));
   CHECK(same_conjuncts(query, "SELECT count ( * ) WHERE { FILTER ( M2 != ?x0 ) . ?x0 wrote M1 . ?x0 a person }"));

@@ -1,5 +1,5 @@
 // CFQ's published form: its preprocessing, dataset.json as a stream, split files; and the real files where they lie
-// beside a checkout.
+// next to a checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>

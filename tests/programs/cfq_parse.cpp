@@ -168,7 +168,7 @@ TEST_CASE("a tree becomes heads and relations, and runs become a table with mean
   CHECK_THAT(triad::programs::table_of({first, second}, percent), contains("mean  test       100.00  100.00  100.00"));
 }
 
-TEST_CASE("sentences are read from JSON lines as from CoNLL-U, and what is no tree is told with its line") {
+TEST_CASE("sentences are read from JSON lines as from CoNLL-U, and what is no tree is reported with its line") {
   triad::test::scratch_folder const folder;
   auto const good = "{\"tokens\": [\"Did\", \"M0\"], \"heads\": [2, 0], \"labels\": [\"aux\", \"root\"]}\n";
   options o;

@@ -232,7 +232,7 @@ TEST_CASE("a damaged or cut gzip file is refused") {
   CHECK_THROWS_AS(clutrr::read_data(folder.file("c.csv.gz", broken)), triad::data_error);
 }
 
-TEST_CASE("a path that cannot be written is refused and nothing is left behind") {
+TEST_CASE("a path that cannot be written is refused and leaves nothing") {
   scratch_folder folder;
   std::vector<clutrr::kinship_graph> const graphs{{2, {{0, 1, 1}}, {0, 1}, 0, 1}};
   clutrr::vocabulary const words{{"wife"}, {"son"}};

@@ -1,4 +1,4 @@
-// The genealogy behind generated chains, held against sampled families, and what the generator promises.
+// The genealogy of generated chains, held against sampled families, and what the generator promises.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <array>

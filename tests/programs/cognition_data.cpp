@@ -106,7 +106,7 @@ TEST_CASE("what the training commands lack is what the others test, and no comma
   CHECK_THROWS_WITH(generate_data(o), contains("ask for fewer"));
 }
 
-TEST_CASE("each form of data is read from its folder, and what is missing is told") {
+TEST_CASE("each form of data is read from its folder, and what is missing is reported") {
   triad::test::scratch_folder const folder;
   auto const write = [&](std::string const& name, char const* text) { std::ofstream(folder / name) << text; };
   options o;
@@ -201,7 +201,7 @@ TEST_CASE("options about other data than those that are read are refused where t
   CHECK_NOTHROW(check_data(o));
 }
 
-TEST_CASE("compounds and lexicon are read with the data, and what does not fit is told with its file") {
+TEST_CASE("compounds and lexicon are read with the data, and what does not fit is reported with its file") {
   triad::test::scratch_folder const folder;
   auto const write = [&](std::string const& name, std::string const& line, int count) {
     std::ofstream file(folder / name);

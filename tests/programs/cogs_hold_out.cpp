@@ -1,4 +1,4 @@
-// COGS: constructions that are held out of the training sentences; on the published ones where they lie beside a
+// COGS: constructions that are held out of the training sentences; on the published ones where they lie next to a
 // checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -84,7 +84,7 @@ TEST_CASE("a construction is found in the graph, and training is left without it
            example{"longest", {"Bo saw a pear on a roof on a roof ."}, 0},
            // swim is in three sentences, sing in four.
            example{"infinitive", {"Bo wanted to swim ."}, 1},
-           // pear is in six, Bo in nine; Ada is never behind its verb, and `gave` only stands where pear is.
+           // pear is in six, Bo in nine; Ada never follows its verb, and `gave` only occurs where pear does.
            example{"subject-to-object", {"Bo saw a pear on a roof .", "Bo saw a pear on a roof on a roof ."}, 3},
        }) {
     CAPTURE(e.kind);

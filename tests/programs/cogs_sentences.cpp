@@ -1,4 +1,4 @@
-// COGS: logical forms to graphs and back, files, and the grammar; on the published files where they lie beside a
+// COGS: logical forms to graphs and back, files, and the grammar; on the published files where they lie next to a
 // checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -115,7 +115,7 @@ TEST_CASE("a graph that has no logical form gives none") {
   CHECK_FALSE(to_logical_form(broken));
 }
 
-TEST_CASE("files of both kinds are read, and what is wrong in one is told with its line") {
+TEST_CASE("files of both kinds are read, and what is wrong in one is reported with its line") {
   triad::test::scratch_folder const folder;
   auto const write = [&](char const* name, std::string const& text) {
     auto const path = folder / name;

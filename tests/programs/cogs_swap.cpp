@@ -1,5 +1,5 @@
 // COGS: phrases of other training sentences in the place of a sentence's own; on the published ones where they lie
-// beside a checkout.
+// next to a checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
@@ -71,7 +71,7 @@ TEST_CASE("phrases are found in the graph, with all that is in them") {
     CHECK(found(alone, places_in, noun_phrase).empty());
     CHECK(found(alone, phrases_of, clause).empty());
   }
-  // A modifier's noun that is also somebody's theme, and parents that go round: no phrase.
+  // A modifier's noun that is also a theme, and parents that go round: no phrase.
   auto tangled = given;
   tangled.parent[7] = 2;
   CHECK(found(tangled, places_in, noun_phrase) == texts{"A fox", "a roof", "Bo"});

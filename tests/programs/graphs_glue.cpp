@@ -1,5 +1,5 @@
-// Labelled graphs that are glued together, and what is kept of them; on CLUTRR's published rows where they lie beside a
-// checkout.
+// Labelled graphs that are glued together, and what is kept of them; on CLUTRR's published rows where they lie next to
+// a checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
@@ -71,7 +71,7 @@ TEST_CASE(
   CHECK_FALSE(glue.is_kept(two));
   auto strange = all[0];
   strange.nodes = 4;
-  strange.edges.push_back({2, 3, words.edge_label("x")});  // which no row has behind b
+  strange.edges.push_back({2, 3, words.edge_label("x")});  // which no row has after b
   CHECK_FALSE(glue.is_kept(strange));
   // b, d and y say of one node what it is; a and c are labels of other kinds, and no node is of two.
   CHECK(glue.kind_of_name(words.edge_label("b")) == glue.kind_of_name(words.edge_label("d")));
@@ -144,7 +144,7 @@ TEST_CASE("chains that are glued have the only answer that a family can give, wh
   CHECK((detours.edges == 4 && detours.nodes == 5));
   CHECK((branches.edges == 7 && branches.nodes == 8));
   CHECK(branches.glued > 1200);
-  // By the genealogy behind the chains, which the rules do not know.
+  // By the genealogy of the chains, which the rules do not know.
   auto const rules = rules_of(all);
   glued_graphs const glue(all, names, rules, gluing::detours);
   std::size_t asked = 0, same = 0;

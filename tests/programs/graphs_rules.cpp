@@ -47,7 +47,7 @@ TEST_CASE("every two edges that follow each other are asked about: by their rule
   CHECK(rules.questions(chain({1}, 5), no_name).empty());
 }
 
-TEST_CASE("what is told, what leads back, and what has two names is not asked about") {
+TEST_CASE("what is given, what leads back, and what has two names is not asked about") {
   composition_rules rules;
   rules.learn(chain({1, 2}, 5));
   auto g = chain({1, 2, 1}, 4);

@@ -20,7 +20,7 @@ TEST_CASE("numbers in range pass, the ends of a range among them") {
   for (auto const* text : {"0", "0.95"}) CHECK(message_of(between(0.0, 0.95), text).empty());
 }
 
-TEST_CASE("numbers out of range, and what is no number, are told what is wanted") {
+TEST_CASE("numbers out of range, and what is no number, are refused with what is wanted") {
   for (auto const* text : {"0", "-1", "1e-400", "nan", "inf", "1e400", "", "5x", "fast"})
     CHECK(message_of(positive, text) == std::string(text) + " is not a number above 0");
   for (auto const* text : {"-1", "-1e-9", "nan", "-inf"})

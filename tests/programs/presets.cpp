@@ -162,7 +162,8 @@ TEST_CASE(
   CHECK(o.test_size == 1250);
 }
 
-TEST_CASE("a run of CLUTRR is drawn beside the paper's figures where its settings are the paper's, whatever its seed") {
+TEST_CASE(
+    "a run of CLUTRR is drawn next to the paper's figures where its settings are the paper's, whatever its seed") {
   auto o = preset<clutrr::options>("paper-k23");
   o.seed = 7, o.data = "folder", o.threads = 1;
   REQUIRE(paper_curve(o));

@@ -22,7 +22,7 @@ std::vector<sized_example> sized(std::vector<int> const& sizes, int than) {
   return all;
 }
 
-TEST_CASE("all examples that are too large are told at once, and of many the largest") {
+TEST_CASE("all examples that are too large are reported at once, and of many the largest") {
   CHECK(sized({5, 3}, 5).empty());
   CHECK(told_sizes(sized({9, 3}, 5), "nodes") == "test.jsonl:1 has 9 nodes");
   CHECK(told_sizes(sized({9, 3, 6}, 5), "nodes") == "test.jsonl:1, test.jsonl:3 have 9, 6 nodes");

@@ -383,7 +383,7 @@ TEST_CASE("losses of batches are averaged by their target tokens, weights by the
   CHECK_THAT(w.decoder[0][0], WithinAbs(18 / 7.0, 1e-12));
 }
 
-TEST_CASE("scores are told by kind, and as means over seeds") {
+TEST_CASE("scores are reported by kind, and as means over seeds") {
   program p;
   p.figures = [](test_part const&, list const& found) {
     return std::vector<figure>{{"words", static_cast<double>(found.size())}};

@@ -51,7 +51,7 @@ TEST_CASE("a compound is right where its atoms are translated, and what describe
            example{"every dog", "每只狗", true},
            example{"every dog", "所有的犬", true},
            example{"every dog", "只狗", false},
-           example{"every dog", "狗每", false},     // the determiner is behind
+           example{"every dog", "狗每", false},     // the determiner comes after
            example{"every dog", "狗每只狗", true},  // the last match of the noun counts
            example{"small dog", "狗小每小", false},
            example{"the small dog he liked", "他 喜欢@@ 的 小@@ 狗", true},  // word parts and spaces go

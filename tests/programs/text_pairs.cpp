@@ -1,4 +1,4 @@
-// Readers of pairs of texts: each form by hand, and the published files where they lie beside a checkout.
+// Readers of pairs of texts: each form by hand, and the published files where they lie next to a checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/text_pairs.hpp"
 
@@ -62,7 +62,7 @@ TEST_CASE("what is no pair is refused with file and line") {
                     contains("there is no line"));
 }
 
-TEST_CASE("names of columns are a header in the first row alone, and beside nothing else") {
+TEST_CASE("names of columns are a header in the first row alone, and nowhere else") {
   triad::test::scratch_folder const folder;
   CHECK(read_pairs(saved(folder, "a\tb\nsource\ttarget\n", "later")).size() == 2);
   CHECK(read_pairs(saved(folder, "source\tof it\n", "words")).size() == 1);

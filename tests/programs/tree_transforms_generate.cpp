@@ -1,5 +1,5 @@
 // Tree transforms: sentences as trees and back, and generated data against what was counted in the published files,
-// which are held to the same where they lie beside a checkout.
+// which are held to the same where they lie next to a checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -143,7 +143,7 @@ TEST_CASE("what is no sentence is none") {
   }
 }
 
-TEST_CASE("car takes the left child and cdr the right one, the letter beside R first") {
+TEST_CASE("car takes the left child and cdr the right one, the letter next to R first") {
   // The paper's sample.
   auto const tree = triad::parse_tree(
       "( CDDDDR ( NP ( DET the ) ( AP ( N goat ) ) ) "

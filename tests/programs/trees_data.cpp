@@ -64,7 +64,7 @@ TEST_CASE("a row is read as it was written, gzipped or not, and other fields do 
   CHECK(read_rows(path).rows == std::vector{r});
 }
 
-TEST_CASE("what is wrong with a file is told with its line and column") {
+TEST_CASE("what is wrong with a file is reported with its line and column") {
   folder_of const files{};
   auto const refused = [&](std::string const& text, char const* reason) {
     CAPTURE(text);

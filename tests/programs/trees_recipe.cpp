@@ -109,7 +109,7 @@ TEST_CASE("the long recipe is the robust one with what many steps need, and what
   CHECK(recent.evenness == 0);
 }
 
-TEST_CASE("of data of one's own the robust recipe is the same, and the defaults cool choices that it does not") {
+TEST_CASE("of your own data the robust recipe is the same, and the defaults cool choices that it does not") {
   trees::own_options own, preset;
   preset.settle();
   CHECK(preset.loss == "squared");

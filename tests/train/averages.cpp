@@ -196,7 +196,8 @@ TEST_CASE("what cannot be meant is refused in a sentence, and a failure leaves t
   CHECK_THROWS_WITH(mean.values(), contains("exchange() them first"));
   for (auto const& [in, targets] : r.pass(0))
     CHECK_THROWS_WITH(r.learner.update(in, targets, 0.01),
-                      contains("trainer: averages are in the place of the parameters, expected the parameters: averages are neither trained"));
+                      contains("trainer: averages are in the place of the parameters, expected the parameters: "
+                               "averages are neither trained"));
   parameter_averages other(r.ex, parameters, 0.9);
   mean.exchange();
   other.update();

@@ -406,7 +406,7 @@ TEST_CASE("a batch that does not fit is refused with its sizes and those of the 
   CHECK_THROWS_WITH(learner.infer(in), test::contains("trainer: a batch of 1 graphs"));
 }
 
-TEST_CASE("a label that the model does not know is told with its edge, its graph and the labels that there are") {
+TEST_CASE("a label that the model does not know is reported with its edge, its graph and the labels that there are") {
   run<cpu::backend> r(1, sizes(0));
   r.load(0, {5, 3});
   r.loader.add(4, 0, 1, 2)[1 * 4 + 2] = labels;

@@ -56,8 +56,8 @@ constexpr bool fits(graph_dims const& d, graph_dims const& capacity) {
          d.triangles <= capacity.triangles && d.max_nodes <= capacity.max_nodes && d.further <= capacity.further;
 }
 
-/// Edge (i, j) of graph g is row edge_begin[g] + i n + j; node i is row node_begin[g] + i; triangle (i, l, j) is triangle_begin[g] + (i n
-/// + l) n + j.
+/// Edge (i, j) of graph g is row edge_begin[g] + i n + j; node i is row node_begin[g] + i; triangle (i, l, j) is
+/// triangle_begin[g] + (i n + l) n + j.
 struct graph_batch {
   graph_dims dims;
   vec<index_t const> size;            // (b) nodes of each graph

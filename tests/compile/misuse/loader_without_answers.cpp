@@ -1,4 +1,4 @@
-// A loader of one's own whose upload() gives the batch and not what is right.
+// Your own loader whose upload() gives the batch and no targets.
 // expect: batches: a loader's upload() gives the batch and what is right as a pair
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>

@@ -48,7 +48,8 @@ TEST_CASE("denormal results and operands are zero for the time of a scope, and s
   CHECK(twice(denormal) == smallest);
 }
 
-TEST_CASE("the tasks of the cpu backend know no denormal numbers, on each of its threads, and the caller keeps his") {
+TEST_CASE(
+    "the tasks of the cpu backend know no denormal numbers, on each of its threads, and the caller keeps its own") {
   if (!cpu::without_denormals::possible()) return;
   for (cpu::borrowed_threads const borrowed : {cpu::borrowed_threads(nullptr), &lender::lend})
     for (int threads : {1, 2, 3})

@@ -25,7 +25,7 @@ TEST_CASE("the probability below a number and the bell are within a float's erro
   }
 }
 
-TEST_CASE("gelu has the same bits whatever the threads, and whatever stands beside a value") {
+TEST_CASE("gelu has the same bits whatever the threads, and whatever lies next to a value") {
   auto const x = test::random_values<float>(40001, 5, 6), dy = test::random_values<float>(40001, 6);
   auto const run = [&](int threads, index_t first, index_t count) {
     cpu::backend ex(threads);

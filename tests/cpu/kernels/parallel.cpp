@@ -73,7 +73,7 @@ TEST_CASE("borrowed threads are asked for where a call is long, and not where it
   cpu::backend ex(2);
   ex.borrowed = &lender::lend;
   auto const short_call = [&] { cpu::parallel_for(ex, 2, [](index_t, int) {}); };
-  short_call();  // nobody knows yet
+  short_call();  // no task was measured yet
   for (int i = 0; i < 40; ++i) short_call();
   int const before = lender::calls;
   short_call();

@@ -17,8 +17,8 @@ struct caller {
   cpu::detail::nanoseconds at = 1'000'000'000;
 
   bool alone() const { return account.alone(at); }
-  /// A call in which he runs one task for `own` of the clock, `used` of the processor, another thread one, and he then
-  /// sleeps for `waited`.
+  /// A call in which the caller runs one task for `own` of the clock, `used` of the processor, another thread one, and
+  /// the caller then sleeps for `waited`.
   void call(index_t own, index_t used, index_t waited) {
     account.begin(at);
     auto const start = at, stopped = start + own * 1000;

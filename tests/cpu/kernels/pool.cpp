@@ -1,4 +1,4 @@
-// The process's threads: callers beside each other, threads that are busy elsewhere, and children of the process.
+// The process's threads: concurrent callers, threads that are busy elsewhere, and children of the process.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/pool.hpp"
 

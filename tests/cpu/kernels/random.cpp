@@ -17,7 +17,7 @@ TEST_CASE("sixteen counters at once keep what one at a time keeps") {
   for (double rate : {0.2, 0.5, 1.0}) {
     dropout_mask const m{rate, 0x123456789abcdef0, 0xfedcba9876543210, &step};
     cpu::keep_source const fast(m);
-    // The last block whose counters have 32 bits, those behind it, and one far away.
+    // The last block whose counters have 32 bits, those after it, and one far away.
     for (std::uint64_t block :
          {0ull, 1ull, 1000ull, 0x3ffffffull, 0x0fffffffull, 0x10000000ull, 0x10000001ull, 0x123456789abull}) {
       auto const bits = fast.bits(block);
@@ -26,7 +26,7 @@ TEST_CASE("sixteen counters at once keep what one at a time keeps") {
   }
 }
 
-TEMPLATE_TEST_CASE("a row keeps the elements that its mask keeps, scaled, and nothing is written behind it", "", float,
+TEMPLATE_TEST_CASE("a row keeps the elements that its mask keeps, scaled, and nothing is written after it", "", float,
                    double) {
   std::uint64_t const step = 77;
   dropout_mask const m{0.5, 9, 4, &step};

@@ -22,7 +22,7 @@ std::vector<float> counted(int count) {
   return v;
 }
 
-TEST_CASE("the vectors of a row are every element once, and its tail touches nothing behind it") {
+TEST_CASE("the vectors of a row are every element once, and its tail touches nothing after it") {
   for (int k = 0; k <= 3 * lanes; ++k) {
     CAPTURE(k);
     auto const from = counted(k);  // a tail that read further would leave the row
@@ -60,7 +60,7 @@ TEST_CASE("exp of what is not positive has a float's digits, is zero far down an
   CHECK(std::isnan(simd::exp_nonpositive(simd::broadcast(std::nanf("")))[1]));
 }
 
-TEST_CASE("sums of vectors stand in the order of the vectors, maxima and roots in their lanes") {
+TEST_CASE("sums of vectors are in the order of the vectors, maxima and roots in their lanes") {
   auto const all = counted(lanes * lanes);
   auto const sums = simd::sums(all.data());
   for (int r = 0; r < lanes; ++r)  // of r L + 1 to (r + 1) L

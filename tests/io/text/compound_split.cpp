@@ -57,7 +57,7 @@ TEST_CASE("a split has its sizes, nothing twice, known words, near atoms and far
 
   CHECK(divergence_of(s.atoms, found.train, found.held_out, alpha_of_atoms) <= 0.02);
   CHECK(divergence_of(s.compounds, found.train, found.held_out, alpha_of_compounds) > 0.3);
-  std::vector<int> even, held;  // a split that nobody searched
+  std::vector<int> even, held;  // a split that was not searched
   for (int i = 0; i < 216; ++i)
     if (i % 5 < 2)
       even.push_back(i);

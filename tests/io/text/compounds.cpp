@@ -26,7 +26,7 @@ TEST_CASE("a compound weighs what is left of it outside of its commonest larger 
 }
 
 TEST_CASE("the occurrence that counts most is a example's weight") {
-  // S-a four times: beside b, beside c, beside b, and beside c; half of them in each: 1/2, though twice in the first
+  // S-a four times: with b, with c, with b, and with c; half of them in each: 1/2, though twice in the first
   // question.  S(a, b) is twice, once under T: 1/2 there, and 1 where nothing is around it; the same for S(a, c).  All
   // else is always in something.
   derived const d({R"(["T",["S","a","b"],["S","a","c"]])", R"(["S","a","b"])", R"(["S","a","c"])"});

@@ -23,7 +23,7 @@ token_counts counted(char const* text) {
   return result;
 }
 
-TEST_CASE("a dictionary numbers its tokens from the most frequent, behind the four special ones") {
+TEST_CASE("a dictionary numbers its tokens from the most frequent, after the four special ones") {
   auto const d = dictionary::build(counted("b c a b <unk> c b d"));
   CHECK(d.size() == 8);
   CHECK(written(d) == "b 3\nc 2\na 1\nd 1\n");  // <unk> in a text is the special one

@@ -58,7 +58,7 @@ TEST_CASE("lines of a file have neither their ends nor a byte order mark, which 
   CHECK_FALSE(last.next(line));
 }
 
-TEST_CASE("a text that is not UTF-8 is told with file, line, column and the byte") {
+TEST_CASE("a text that is not UTF-8 is reported with file, line, column and the byte") {
   folder_of_files const folder;
   auto const read = [](std::string const& path) {
     gz_lines lines(path);
@@ -85,7 +85,7 @@ TEST_CASE("a line may be longer than what is read at once") {
   CHECK(lines_of(folder.gzipped(longer + "\n" + longer)) == list{longer, longer});
 }
 
-TEST_CASE("what cannot be read is told with file and line") {
+TEST_CASE("what cannot be read is reported with file and line") {
   folder_of_files const folder;
   CHECK_THROWS_WITH(gz_lines(folder / "none"), contains("none: cannot be opened: No such file"));
   CHECK_THROWS_WITH(lines_of(folder / ""), contains(":1: cannot be read: "));

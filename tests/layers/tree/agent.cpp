@@ -193,8 +193,7 @@ TEST_CASE("agents of static and of dynamic shape say the same bits") {
   }
 }
 
-TEST_CASE(
-    "an agent has a norm behind its layers where norms stand before the branches, and none where they stand after") {
+TEST_CASE("an agent has a norm after its layers where norms come before the branches, and none where they come after") {
   auto const paths_of = [](auto const& agent) {
     std::vector<std::string> all;
     arena measure;

@@ -8,7 +8,7 @@ namespace programs_read_tests {
 
 using triad::test::contains;
 
-TEST_CASE("a graph that is made edge by edge has the labels of a pair as one word, and no node that it has not") {
+TEST_CASE("a graph that is made edge by edge has the labels of a pair as one word, and no node that it does not have") {
   graphs::written_graph g{.nodes = 2, .node_labels = {}, .pairs = {}, .query = {0, 1}, .target = "x"};
   g.edge(0, "b", 1).edge(0, "a", 1);
   auto const data = graphs::data_of({g}, {}, {});

@@ -10,7 +10,7 @@
 namespace programs_report_tests {
 
 TEST_CASE(
-    "the table of trees has a diverged run without figures, and beside the mean of all that of those that learned") {
+    "the table of trees has a diverged run without figures, and next to the mean of all that of those that learned") {
   using namespace trees;
   auto const run = [](std::int64_t right) {
     seed_tallies r;

@@ -13,7 +13,7 @@ namespace programs_config_tests {
 using namespace triad::programs;
 using triad::test::contains;
 
-TEST_CASE("a number of 64 bits in a config file is read, with a comment behind it too, and a line of any length") {
+TEST_CASE("a number of 64 bits in a config file is read, with a comment after it too, and a line of any length") {
   triad::test::scratch_folder const folder;
   auto const file = folder / "config.toml";
   std::ofstream(file) << "seed = 18446744073709551615  # the largest\nout = \"" << std::string(300'000, 'a')

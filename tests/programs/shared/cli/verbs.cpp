@@ -132,7 +132,7 @@ TEST_CASE("a question in brackets is one question, an empty path and a number wi
   CHECK(run({"train", "--out", ""}, stderr).status == triad::programs::misused);
 }
 
-TEST_CASE("a text that is empty is no value of any option, and opposites do not stand beside each other") {
+TEST_CASE("a text that is empty is no value of any option, and opposites exclude each other") {
   auto const wrong = [](std::vector<std::string> const& arguments, char const* what) {
     auto const [status, text] = run(arguments, stderr);
     CAPTURE(text);
@@ -166,7 +166,7 @@ TEST_CASE("what goes on with no folder, or ends what there is not, is refused be
   CHECK_NOTHROW(o.settle());
 }
 
-TEST_CASE("a trained model is asked about its run's data, and other data are named beside them") {
+TEST_CASE("a trained model is asked about its run's data, and other data are named with them") {
   run_folder_of const folder("data = \"/some/data\"\ntest-size = 7\nthreads = 3\n");
   auto const own = run({"evaluate", folder.path});
   CHECK(own.status == 0);
@@ -184,7 +184,7 @@ TEST_CASE("a run's folder commands no terminal by the name of its data") {
   CHECK(run({"evaluate", folder.path}).text == "data: /some?[31mdata, those of the run\n");
 }
 
-TEST_CASE("where the run's data are not known, or were generated, that is how it is told") {
+TEST_CASE("where the run's data are not known, or were generated, that is what is printed") {
   run_folder_of const folder("test-size = 7\n");
   CHECK(run({"evaluate", folder.path}).text.empty());
   CHECK((idle::last.data.empty() && idle::last.test_size == 7));
@@ -195,7 +195,7 @@ TEST_CASE("where the run's data are not known, or were generated, that is how it
   CHECK(run({"evaluate", folder.path, "--data", "/other"}).text == "data: /other\n");
 }
 
-TEST_CASE("a run without a checkpoint is told, with and without its options") {
+TEST_CASE("a run without a checkpoint is reported, with and without its options") {
   run_folder_of const folder("width = 3\n");
   std::filesystem::remove(folder.path + "/model.safetensors");
   auto const expected = "idle: " + folder.path +
@@ -206,7 +206,7 @@ TEST_CASE("a run without a checkpoint is told, with and without its options") {
   CHECK(run({"evaluate", folder.path}, stderr).text == expected);
 }
 
-TEST_CASE("a run of another program is told by whose it is") {
+TEST_CASE("a run of another program is reported with its program") {
   for (auto const& [line, owner] : {std::pair("train-lengths = [2, 3]", "clutrr"),
                                     {"from-parent = false", "cogs"},
                                     {"role-seed = 1", "tree-transforms"},
@@ -257,7 +257,7 @@ TEST_CASE("what the command line does not understand has a status of its own, an
   }
 }
 
-TEST_CASE("what is wrong with the command line is told by what was given and what is expected") {
+TEST_CASE("faults of the command line are reported with what was given and what is expected") {
   run_folder_of const folder("width = 3\n");
   auto const wrong = [](std::vector<std::string> const& arguments) {
     auto const found = run(arguments, stderr);
@@ -290,7 +290,7 @@ TEST_CASE("what is wrong with the command line is told by what was given and wha
              contains("config.toml: --test-size: 1.5, expected a whole number\n"));
 }
 
-TEST_CASE("a GPU that is not used is told where nobody chose") {
+TEST_CASE("a GPU that is not used is reported where no backend was chosen") {
   using triad::programs::unused_gpu;
   CHECK(unused_gpu("cpu", false, "/").find("--backend cuda takes it") != std::string::npos);
   CHECK(unused_gpu("cpu", false, "/no/such/driver").empty());
@@ -323,7 +323,7 @@ TEST_CASE("a number is written by its fewest digits, and by 17 in settings, whic
   CHECK(std::stod(triad::programs::config_value(file, "dropout-until")) == 1e-5);
 }
 
-TEST_CASE("a config file that is no TOML is told with line and column, and an option of 0.1 has its new name") {
+TEST_CASE("a config file that is not TOML is reported with line and column, and an option of 0.1 has its new name") {
   run_folder_of const folder("seeds = 2\ndata = [1,\n");
   auto const file = folder.path + "/config.toml";
   auto const found = run({"train", "--config", file}, stderr);

@@ -1,4 +1,4 @@
-// JSON lines: what is wrong is told with file, line and column.
+// JSON lines: what is wrong is reported with file, line and column.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/json_lines.hpp"
 
@@ -25,7 +25,7 @@ TEST_CASE("a member that is no whole number in range is refused, not cut") {
   CHECK(member<int>(read_json_line(R"({"n": -2})"), "n", "a count") == -2);
 }
 
-TEST_CASE("a line that is no object is told with file, line and column") {
+TEST_CASE("a line that is not an object is reported with file, line and column") {
   triad::test::scratch_folder const folder;
   auto const path = folder / "a.jsonl";
   auto const read = [&](std::string const& text) {

@@ -18,7 +18,7 @@ namespace programs_run_folder_tests {
 
 using triad::test::scratch_file;
 
-TEST_CASE("an earlier run that cannot be set aside is told with its file and what to do") {
+TEST_CASE("an earlier run that cannot be set aside is reported with its file and what to do") {
   triad::test::scratch_folder const folder;
   std::ofstream(folder / "model.safetensors") << "x";
   using std::filesystem::perms;

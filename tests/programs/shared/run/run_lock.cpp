@@ -85,7 +85,7 @@ std::string refusal(std::string const& folder) {
   return {};
 }
 
-TEST_CASE("a folder has one run at a time, and the second is told whose it is") {
+TEST_CASE("a folder has one run at a time, and the second gets its owner") {
   scratch_folder const folder;
   auto const other = in_another_process(folder.path, true);
   auto const message = refusal(folder.path);
@@ -113,7 +113,7 @@ TEST_CASE("a lock is of the process: its own second lock is of no effect, and th
   CHECK(in_another_process(folder.path) == 0);
 }
 
-TEST_CASE("a run whose lock file somebody removed leaves the next run's alone") {
+TEST_CASE("a run whose lock file was removed leaves the next run's alone") {
   scratch_folder const folder;
   {
     run_lock const lock(folder.path);
