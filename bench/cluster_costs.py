@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What an update of one run on R processes takes, message by message, on networks of stated latency and bandwidth:
   bench/cluster_costs.py                      the tables of docs/operations/cluster.md
-  bench/cluster_costs.py VALUES PROCESSES     what each process sends for an update of so many parameters
+  bench/cluster_costs.py VALUES PROCESSES     what each process sends for an update of VALUES parameters
 
 A message of m bytes takes alpha + m beta; both processes of an exchange send at once.  Nothing here is measured but the
-time of an update of one process.  What is left out stands in docs/operations/cluster.md.
+time of an update of one process.  What is left out is in docs/operations/cluster.md.
 SPDX-License-Identifier: Apache-2.0"""
 
 import math
@@ -47,7 +47,7 @@ def update_exchanges(parameters, processes, rank=0):
 
 
 def agreement(processes):
-    """Messages of a byte by which programs agree that nobody was interrupted (any_process in examples/programs/shared)."""
+    """Messages of a byte by which programs agree that none was interrupted (any_process in examples/programs/shared)."""
     return int(math.log2(processes))
 
 
@@ -63,7 +63,7 @@ TASKS = {
 }
 
 # seconds: of an update of one process, measured (docs/benchmarks.md, docs/notes/).  floors: the part of it that the
-# benchmark's floor has.  memory: bytes a second.  update_every: any_process is asked once in so many updates.  launch:
+# benchmark's floor has.  memory: bytes a second.  update_every: any_process is asked once in this number of updates.  launch:
 # seconds before a kernel that adds.
 Machine = namedtuple("Machine", "name seconds floors memory update_every launch")
 CORES = Machine("two cores", {"clutrr": 0.757, "cogs": 0.0402, "parse": 2.313, "queries": 16 * 1.243}, {}, 10e9, 1, 0)

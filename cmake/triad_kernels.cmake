@@ -1,7 +1,7 @@
 # triad_add_kernels(NAME [LINK LIBRARY...]): a static library of the host's kernels, compiled once, in this build.
 #
 # Who links it compiles none of them again; otherwise it is triad::triad.  It is compiled by the flags of this directory
-# and of the LIBRARYs, which reach whoever links it: kernels and their users have to agree on the instruction set and on
+# and of the LIBRARYs, which reach targets that link it: kernels and their users have to agree on the instruction set and on
 # whether views are checked, else the program does not link (include/triad/cpu/kernels/compiled_for.hpp).  Units that
 # do not link it have kernels of their own, of other names where their flags are others.  triad::kernels is this with
 # LINK triad::native.

@@ -54,8 +54,8 @@ endif()
 find_package(CLI11 QUIET GLOBAL)
 include(${CMAKE_CURRENT_LIST_DIR}/triad_app.cmake)
 
-# What most units of programs include is parsed once; not the command line, which only main.cpp reads, and which costs whoever
-# includes it two seconds.  CMAKE_DISABLE_PRECOMPILE_HEADERS (the preset clang) shows that each unit includes what it uses.
+# What most units of programs include is parsed once; not the command line, which only main.cpp reads, and which costs units that
+# include it two seconds.  CMAKE_DISABLE_PRECOMPILE_HEADERS (the preset clang) shows that each unit includes what it uses.
 file(CONFIGURE OUTPUT empty.cpp CONTENT "")
 add_library(triad-programs-precompiled OBJECT EXCLUDE_FROM_ALL "${CMAKE_CURRENT_BINARY_DIR}/empty.cpp")
 target_link_libraries(triad-programs-precompiled PRIVATE triad_own)
@@ -100,7 +100,7 @@ function(triad_program name)
   triad_precompiled(${name})
 endfunction()
 
-# What several programs have in common, compiled once; silent where a library is missing, since each of the programs says so.
+# What several programs have in common, compiled once; silent where a library is missing, since each of the programs reports it.
 function(triad_parts name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   foreach(library IN LISTS arg_LINK)

@@ -101,7 +101,7 @@ leave_to_user() {  # WHY
   exit 1
 }
 
-# Where nobody sits at a terminal, as in a container, there is nobody to ask.
+# Without a terminal, as in a container, no question is asked.
 ask_first() {
   local answer
   if [[ ! -t 0 || ! -t 1 ]]; then return; fi

@@ -1,4 +1,4 @@
-// Published data, which tests read where somebody has put it: in $TRIAD_DATA, without that in ../shared/data.
+// Published data, which tests read where it is installed: in $TRIAD_DATA, without that in ../shared/data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Sizes as the shuffled batches of CLUTRR and COGS have them: how many graphs or sentences have so many nodes.
+// Sizes as the shuffled batches of CLUTRR and COGS have them: how many graphs or sentences have each number of nodes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@ struct ragged_data {
   index_t batch;
 };
 
-/// Samples with so many of 0, 1, 2, ... nodes.
+/// Samples with these numbers of 0, 1, 2, ... nodes.
 inline ragged_data samples_of(std::vector<index_t> const& counts, index_t batch) {
   ragged_data d{{}, batch};
   for (index_t n = 0; n < std::ssize(counts); ++n)

@@ -1,6 +1,6 @@
 // What each process sends for sums over processes, counted:  triad-traffic-of VALUES PROCESSES
 // SPDX-License-Identifier: Apache-2.0
-// As an update sums its gradient of so many values, and its loss. Prints a line for each rank: rank, messages, bytes.
+// As an update sums its gradient of a number of values, and its loss. Prints a line for each rank: rank, messages, bytes.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

@@ -4,7 +4,7 @@
 service=  # the folder of the service that this stage has begun
 
 # NVIDIA's multi-process service, where it is there and works: kernels of several processes run side by side.  Without
-# it processes take turns.  One that somebody has begun is left alone.
+# it processes take turns.  One that another process has begun is left alone.
 begin_service() {
   if [[ -n ${CUDA_MPS_PIPE_DIRECTORY:-} ]] || ! command -v nvidia-cuda-mps-control > /dev/null; then return; fi
   service=$(mktemp -d)  # of a short path: sockets lie in it

@@ -19,7 +19,7 @@ def projected(p, name, x, which, h):
 
 
 def attend(p, name, queries, keys, shut, h):
-    """queries (B,T,d), keys (B,S,d), shut (B,T,S): 1 where nobody looks."""
+    """queries (B,T,d), keys (B,S,d), shut (B,T,S): 1 where a key is masked."""
     q, k, v = projected(p, name, queries, "q", h), projected(p, name, keys, "k", h), projected(p, name, keys, "v", h)
     s = np.einsum("bthe,bshe->bths", q, k) / np.sqrt(q.shape[-1])
     w = softmax(np.where(shut[:, :, None, :] == 1, -np.inf, s), 3)

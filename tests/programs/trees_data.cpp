@@ -1,4 +1,4 @@
-// Trees: reading rows and every way in which a file can be wrong, rows by numbers, batches, and one's own data.
+// Trees: reading rows and every way in which a file can be wrong, rows by numbers, batches, and your own data.
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
@@ -184,7 +184,7 @@ TEST_CASE("own data are train, maybe dev, and tests by their names; labels are t
   CHECK_THROWS_WITH(data_of(o, false), contains("give a folder with train.jsonl and test.jsonl with --data"));
 }
 
-TEST_CASE("choices of one's own run cool down in three fifths of its updates, unless it is said how") {
+TEST_CASE("choices of a run cool down in three fifths of its updates, unless an option says how") {
   auto const settled = [](auto const& change) {
     own_options o;
     change(o);

@@ -14,7 +14,7 @@ namespace programs_trees_recipe_tests {
 
 using triad::test::contains, triad::test::WithinAbs;
 
-TEST_CASE("the robust recipe decides what nobody said, and the published one nothing") {
+TEST_CASE("the robust recipe decides what is not given, and the published one nothing") {
   transforms::options published, robust, told;
   auto const before = published.rate;
   published.settle();

@@ -91,7 +91,7 @@ says 0 "--resume" clutrr "$seeds" --array 6
 [[ $(calls '^6 resumes after 2') == 1 && $(calls '^6 epoch 1') == 1 ]] || failed "$(cat "$CALLS")"
 [[ $(cut -f 1,3 "$runs/clutrr-k234-s6.sittings") == began*$'\n'$'ended\t137\n'began*$'\n'$'ended\t0' ]] ||
   failed "$(cat "$runs/clutrr-k234-s6.sittings")"
-# The script is killed, and the program lives: nobody else may begin beside it.
+# The script is killed, and the program lives: no other run may begin next to it.
 rm "$STUB_HOLD"
 "$root/scripts/reproduce" clutrr "$seeds" --array 7 > "$folder/killed" 2>&1 &
 killed=$!

@@ -35,7 +35,7 @@ later() {  # SECONDS COMMAND...: succeeds as soon as the command does
 }
 
 # ---- the daemons ----------------------------------------------------------------------------------------------------
-# Paths of sockets are short, and munged wants a folder that nobody else writes to.
+# Paths of sockets are short, and munged wants a folder that no other user writes to.
 sockets=$(mktemp -d "${TMPDIR:-/tmp}/triad-slurm-XXXXXX")
 trap 'touch "$folder/go-on"; stop_daemons; rm -rf "$sockets"' EXIT
 chmod 755 "$sockets"

@@ -44,7 +44,7 @@ struct broken_scale {
     }
   };
   struct saved {
-    vec<double> unused;  // (1), written by nobody
+    vec<double> unused;  // (1), never written
   };
   template <class S = double>
   fields<S> plan_params(arena& place) const {

@@ -165,7 +165,7 @@ TEST_CASE("attempts end with the first that fits, and each has the rates of a ru
   CHECK(on.epochs.size() == 4);
   CHECK((on.epochs[1].updates == 1 && on.epochs[2].updates == 2 && on.epochs[3].epoch == 3));
 
-  // After the last attempt nobody asks; asked for every epoch, at once too where that is wanted.
+  // The last attempt is not asked; asked for every epoch, at once too where that is wanted.
   auto const asked = [&](bool each, bool at_once, std::uint64_t steps) {
     noting_learner other;
     other.steps = steps;

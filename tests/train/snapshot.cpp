@@ -70,7 +70,7 @@ TEST_CASE("a snapshot of a model with as many values in other shapes or under ot
   CHECK(q.flat_values()(0) == 3);  // nothing was changed
 }
 
-TEST_CASE("parameters that were put back have values, also where these are zero, unless nobody had given them any") {
+TEST_CASE("parameters that were put back have values, also where these are zero, unless they never had any") {
   parameters p(model(3, 5, 2)), q(model(3, 5, 2));
   trainer_snapshot<float> zero;
   take_snapshot(p, 0, zero);

@@ -360,8 +360,7 @@ TEST_CASE("the gradient of parts with dropout is that of their loss") {
   CHECK_THAT((moved(h) - moved(-h)) / (2 * h), test::WithinRel(square, 1e-5));
 }
 
-TEST_CASE(
-    "the first update on parameters that nobody gave values is refused, and zeros that somebody wrote are values") {
+TEST_CASE("the first update on parameters without values is refused, and zeros that were written are values") {
   auto const options = run<cpu::backend>::options(keep::everything);
   cpu::backend ex(1);
   graph_loader<cpu::backend> loader(options.capacity);

@@ -180,7 +180,7 @@ TEST_CASE("scores that are no numbers name no label") {
   CHECK_THROWS_WITH(nearest_label(vec<double const>(scores.data(), 3)), test::contains("a score is not a number"));
 }
 
-TEST_CASE("fillers that nobody made are told by encode and decode") {
+TEST_CASE("fillers that were not made are reported by encode and decode") {
   gather_algebra<double> const algebra({2, 3}, 4);
   std::vector<double> table(5 * 4), numbers(static_cast<std::size_t>(algebra.elements()));
   tensor<double, dyn, dyn> const fillers(table.data(), 5, 4);

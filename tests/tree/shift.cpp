@@ -95,7 +95,7 @@ TEST_CASE("shift matrices of 255 roles, which are made in tiles, are their defin
   }
 }
 
-TEST_CASE("roles of one's own that are not orthonormal are refused") {
+TEST_CASE("your own roles that are not orthonormal are refused") {
   tree_positions<> const p(2, 2);
   std::vector<float> roles(9, 0.5F), shifts(18);
   role_maps<float> const maps{tensor<float, dyn, dyn>(roles.data(), 3, 3),

@@ -20,7 +20,7 @@ foreach(other IN ITEMS "--paper-form" "--attention;value-ablation" "--model;rat"
   endif()
 endforeach()
 
-# A bad file is told in one line, and ends nothing by a signal.
+# A bad file is reported in one line, and ends nothing by a signal.
 file(WRITE "${FOLDER}/bad.safetensors" "no model")
 foreach(bad IN ITEMS bad.safetensors none.safetensors)
   execute_process(COMMAND "${PREDICT}" "${FOLDER}/${bad}" RESULT_VARIABLE status ERROR_VARIABLE error)

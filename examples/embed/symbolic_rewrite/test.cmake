@@ -1,4 +1,4 @@
-# symbolic-rewrite: steps, all forms alike, rules of one's own, standard input, and every error in a sentence.
+# symbolic-rewrite: steps, all forms alike, your own rules, standard input, and every error in a sentence.
 include(${CMAKE_CURRENT_LIST_DIR}/../../programs/shared/tests/program_test.cmake)
 
 run(0 "(x + 0) * 1 - x")

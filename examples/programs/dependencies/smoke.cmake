@@ -148,7 +148,7 @@ expect("--max-offset is about relative positions, which --model transformer does
 
 expect_seeds_of_jobs("0|3" train --preset smoke --data ${FOLDER}/data --dropout 0.2)
 
-# What is wrong is told with file and line, and what to do.
+# What is wrong is reported with file and line, and what to do.
 set(good "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}")
 expect_bad_lines("${good}\n" 1
     "{\"tokens\": [\"a\"|[0-9]+: expected JSON, found none"

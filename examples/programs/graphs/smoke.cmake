@@ -153,7 +153,7 @@ expect("1 is the x.y. of 0, because\n.*the right answer: x.y.\n$")
 string(ASCII 27 escape)
 expect_absent("${escape}" "explain prints an escape sequence of the data")
 
-# What is wrong is told with file and line, and what to do.
+# What is wrong is reported with file and line, and what to do.
 foreach(case "{\"nodes\": 2|bad.jsonl:2:[0-9]+: expected JSON"
     "{\"nodes\": 2, \"edges\": [[0, \"a\", 2]], \"query\": [0, 1], \"target\": \"x\"}|bad.jsonl:2: an edge names node 2, expected a whole number from 0 to 1"
     "{\"nodes\": 0, \"edges\": [], \"query\": [0, 1], \"target\": \"x\"}|bad.jsonl:2: a graph of 0 nodes, expected 1 to 4096"
@@ -241,7 +241,7 @@ expect("--shares: 1073741824 is not a power of two from 1 to 65536")
 run(2 ${learn} --threads 40000)
 expect("--threads: 40000 is not a number from 0 to 32767")
 
-# A run that is not there is told before any data are read.
+# A run that is not there is reported before any data are read.
 foreach(verb evaluate predict explain)
   run(1 ${verb} ${FOLDER}/no_run)
   expect("no_run: there is no checkpoint here: give the folder that train wrote with --out, or its model.safetensors")

@@ -25,7 +25,7 @@ struct data_set {
 };
 
 /// A folder with train.tsv and any of dev (or validation), test and gen, in columns of source, target and, if there is
-/// one, kind; `needs_train`: without train.tsv it is refused.  expect(pair): throws data_error, which is told with file
+/// one, kind; `needs_train`: without train.tsv it is refused.  expect(pair): throws data_error, which is reported with file
 /// and line.
 inline data_set read_columns(std::string const& folder, bool needs_train, std::string const& advice,
                              std::function<void(text_pair const&)> const& expect = {}) {

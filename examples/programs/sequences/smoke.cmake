@@ -68,7 +68,7 @@ run(0 predict ${FOLDER}/wordy/run "${words}")
 run(1 predict ${FOLDER}/wordy/run "${words} ${words}")
 expect("question 1: the sentence has 800 tokens; at most 400 are read by this model: split it")
 
-# What a config file gets wrong is told with its name.
+# What a config file gets wrong is reported with its name.
 file(WRITE ${FOLDER}/wrong.toml "width = -4\n")
 run(1 train --preset smoke --data ${FOLDER}/data --config ${FOLDER}/wrong.toml)
 expect("wrong.toml: --width: -4 is not a number above 0")
@@ -118,7 +118,7 @@ expect("\nseed 1: training loss [0-9.]+ ")
 
 expect_seeds_of_jobs("0|3" train --preset smoke --data ${FOLDER}/data --dropout 0.2)
 
-# What is wrong is told with file and line, and what to do.
+# What is wrong is reported with file and line, and what to do.
 expect_bad_lines("${text}" 6
     "{\"source\": 3}| expected \"source\" to be a text, found 3"
     "{\"source\": \"a\"|[0-9]+: expected JSON, found none"

@@ -1,7 +1,7 @@
 # What the program refuses: data that are wrong, and options that would decide nothing.
 include(${CMAKE_CURRENT_LIST_DIR}/changed_children.cmake)
 
-# What is wrong with data is told with file, line and column, and what to do.
+# What is wrong with data is reported with file, line and column, and what to do.
 expect_bad_lines("${text}" 6
     "{\"source\": 3}| expected \"source\" to be a tree as text, found 3"
     "{\"source\": \"a\"|[0-9]+: expected JSON, found none"

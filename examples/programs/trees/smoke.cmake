@@ -281,7 +281,7 @@ foreach(option "" --json)
   expect_same("two blank lines of four have other answers than blank ones" "${output}" "${answer}\n\n${answer}")
 endforeach()
 
-# A bad line is told with its place, and the others are answered.
+# A bad line is reported with its place, and the others are answered.
 file(APPEND ${FOLDER}/asked.jsonl "{\"source\": \"( R two\"}\n{\"id\": 8}\n( R zebra )\n${question}\n")
 execute_process(COMMAND ${PROGRAM} predict ${FOLDER}/run --file ${FOLDER}/asked.jsonl RESULT_VARIABLE status OUTPUT_VARIABLE answers ERROR_VARIABLE output)
 set(place "${FOLDER}/asked.jsonl")

@@ -25,7 +25,7 @@ constexpr matrix<T> no_matrix() {
   return make_matrix<T>(nullptr, 0, 0, 0);
 }
 
-/// A row of values over memory that somebody else owns.
+/// A row of values over memory that the caller owns.
 template <class T>
 constexpr vec<T> make_vec(T* data, index_t size) {
   return vec<T>(data, size);

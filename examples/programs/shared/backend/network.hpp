@@ -15,7 +15,7 @@
 namespace triad::programs {
 
 // Net: an interface with types options (a run_options) and room, and a static make(ex, options, room) that these units
-// alone see.  Where a build has not got the backend, its function says so by a data_error.
+// alone see.  Where a build lacks the backend, its function throws a data_error.
 template <class Net>
 std::unique_ptr<Net> make_on_reference(typename Net::options const& o, typename Net::room const& z);
 template <class Net>
@@ -43,7 +43,7 @@ std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room con
   }
 }
 
-// What is said where a build has not got the backend.
+// The message where a build lacks the backend.
 [[noreturn]] inline void built_without_cuda(std::string const& program) {
   throw data_error(
       "this " + program +

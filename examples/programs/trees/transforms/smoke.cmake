@@ -43,7 +43,7 @@ run(0 explain ${FOLDER}/run --split train --test-size 4 --threshold 0)
 expect("24 of 24 rows; agrees with the machine")
 expect("distinct programs")
 
-# Rows as files; what the machine knows is what stands in them.
+# Rows as files; what the machine knows is what they contain.
 run(0 generate --one-way --rows 24 --test-size 4 --out ${FOLDER}/data)
 file(STRINGS ${FOLDER}/data/test.jsonl rows)
 list(GET rows 0 row)
@@ -68,7 +68,7 @@ file(READ ${FOLDER}/e.json json)
 string(JSON steps LENGTH "${json}" steps)
 expect_same("steps of explain --json" ${steps} 3)
 foreach(file e.dot e.svg)
-  expect_in_file(${file} "T3  C" "${file} has not the last step")
+  expect_in_file(${file} "T3  C" "${file} does not have the last step")
 endforeach()
 run(0 explain ${FOLDER}/run --split test --row 2 --test-size 4)
 expect("the right tree is|the machine's answer is right")

@@ -40,7 +40,7 @@ def through_dlpack(x, name: str) -> np.ndarray:
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"{name} is {type(x).__name__}, expected a tensor of PyTorch, a NumPy array, or an array with "
                         "__dlpack__")
-    if _type_name(x) == "bfloat16" and not is_torch(x):  # which NumPy has not, and takes by a copy
+    if _type_name(x) == "bfloat16" and not is_torch(x):  # which NumPy does not have, and takes by a copy
         return np.asarray(x)
     try:
         return np.from_dlpack(x)

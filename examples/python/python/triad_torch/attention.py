@@ -80,7 +80,7 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
     dropout_p      of the weights p, after the softmax.  There is no `training` here: give 0 to evaluate.
     generator      torch.Generator (or numpy.random.Generator for arrays) that the seed is drawn from.  Leave it out
                    under torch.utils.checkpoint, which puts back PyTorch's own generators before it computes again.
-    causal_sources a number, or one for each graph (batch): the first so many nodes are sources, and a later node l is a
+    causal_sources a number, or one for each graph (batch): this number of first nodes are sources, and a later node l is a
                    middle of (i, j) only where l <= max(i, j).
     form           "full"; "value_ablation", without v2; "attention_ablation", scores q[i, l] . k[i, j];
                    "both_ablations"; "flat", one softmax over the 2 n edges that touch i or j (then v2 is None).

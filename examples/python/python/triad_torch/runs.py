@@ -40,7 +40,7 @@ def read_safetensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str
         try:
             kind, shape, (begin, end) = entry["dtype"], entry["shape"], entry["data_offsets"]
         except (KeyError, TypeError, ValueError):
-            raise ValueError(f"{path}: {name} has not a type, a shape and two offsets") from None
+            raise ValueError(f"{path}: {name} lacks a type, a shape or two offsets") from None
         if kind not in _types:
             raise ValueError(f"{path}: {name} is {kind}, expected one of {', '.join(_types)}")
         raw = bytearray(data[8 + length + begin:8 + length + end])

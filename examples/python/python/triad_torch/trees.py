@@ -3,8 +3,7 @@ them.
 
     T = sum over positions i of  f[i] bound to role[i]          (Differentiable Tree Machine, section 2)
 
-Position 0 is the root, and child c of position i is position branching * i + 1 + c.  A tree of some depth has so many
-levels.  Every function takes a batch of trees, and NumPy's arrays (or others with __dlpack__) as well as tensors of
+Position 0 is the root, and child c of position i is position branching * i + 1 + c.  A tree of depth d has d levels.  Every function takes a batch of trees, and NumPy's arrays (or others with __dlpack__) as well as tensors of
 PyTorch, which it is differentiable for, as often as wanted.
 """
 from __future__ import annotations

@@ -7,7 +7,7 @@
 //   relation((i, j), k) = sum over h < a of C_kh (A p_i + e)_h (B q_j + f)_h + g_k     relation (pairs, R)
 //
 // i is the child, j the parent.  A term of the child alone moves all its scores alike and is lost in the softmax over
-// parents, so it is there where it says something: r . u_i, for being a root, which is its own parent.
+// parents, so it is there where it changes something: r . u_i, for being a root, which is its own parent.
 //
 // A matrix of its own for each relation would be R a^2 parameters, as many as a trunk's, and R a values in flight for
 // each pair.  These matrices share a factors of rank one: [p 1]' C_k [q 1] with C_k = sum of C_kh [A_h e_h]' [B_h f_h],
