@@ -188,9 +188,9 @@ class nccl {
       if (status == cudaSuccess) return;
       if (status != cudaErrorNotReady) cuda::check(status, "waiting for all processes");
       (void)cudaGetLastError();   // that it is not ready, or the next launch would be blamed for it
-      auto status = ncclSuccess;  // what waits on the GPU hears of a process that is gone by this alone
-      expect(ncclCommGetAsyncError(among_, &status), [] { return "asking after the other processes"; });
-      if (status != ncclInProgress) expect(status, [] { return "waiting for all processes"; });
+      auto result = ncclSuccess;  // what waits on the GPU hears of a process that is gone by this alone
+      expect(ncclCommGetAsyncError(among_, &result), [] { return "asking after the other processes"; });
+      if (result != ncclInProgress) expect(result, [] { return "waiting for all processes"; });
       std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
   }
