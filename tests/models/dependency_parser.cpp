@@ -173,6 +173,36 @@ TEST_CASE("scores of a sentence do not depend on the other sentences, and do on 
   scores_depend_on_their_own_sentence(biaffine_dependency_parser<double>(token_sizes(false, 0), {relations, inner, 0}));
 }
 
+template <class Model>
+void check_attention(Model const& m, trainer_options o, sentences const& all) {
+  reference::backend ex;
+  trainer<Model, reference::backend> work(ex, m, o);
+  initialize(work.parameters(), 3);
+  auto loader = filled<loader_type>(all);
+  auto const in = loader.upload().first;
+  for (index_t k = 0; k < 2; ++k)
+    for (index_t s = 0; s < 3; ++s) {
+      auto const n = static_cast<index_t>(all[static_cast<std::size_t>(s)].size());
+      auto const table = work.attention(in, {.layer = k, .graph = s, .edge = {n - 1, 0}});
+      REQUIRE((table.heads() == 2 && table.terms() == n));
+      for (index_t h = 0; h < 2; ++h) {
+        double sum = 0;
+        for (index_t l = 0; l < n; ++l) sum += table(h, l);
+        CHECK_THAT(sum, WithinAbs(1, 1e-12));
+      }
+    }
+  CHECK_THROWS_AS(work.attention(in, {.layer = 2, .graph = 0, .edge = {0, 0}}), contract_violation);
+}
+
+TEST_CASE("a parser of edges shows where each of them looked, and one of tokens has no edges") {
+  auto const all = some_sentences();
+  trainer_options const o{.memory = keep::everything, .capacity = {3, 26, 8, 92, 4}};
+  check_attention(edge_dependency_parser<double>(edge_sizes(false, 0), {relations}), o, all);
+  check_attention(edge_dependency_parser<double>(edge_sizes(true, 0.3), {relations}), o, all);
+  CHECK(shows_attention<edge_dependency_parser<double>, reference::backend>);
+  CHECK_FALSE(shows_attention<biaffine_dependency_parser<double>, reference::backend>);
+}
+
 TEST_CASE("dependency parsers list their parameters by name") {
   auto const paths_of = [](auto const& m) {
     std::vector<std::string> paths;

@@ -65,7 +65,7 @@ class attention_table {
 template <class Model, class Ex>
 concept shows_attention =
     requires(Model const& m, Ex& ex, call const& c, typename Model::input const& in, typename Model::saved const& s,
-             index_t at, matrix<element_t<typename Model::output>> weights) {
+             index_t at, matrix<typename Model::value_type> weights) {
       m.attention_heads();
       m.attention_terms(at);
       m.attention_weights(ex, c, in, s, at, at, at, at, weights);  // a call: nvcc takes no address of it here
