@@ -138,8 +138,8 @@ class safetensors_header {
   bool start_object(std::size_t) {
     if (state_ == in_extra) {
       ++extra_depth_;
-    } else if (state_ == outside && !begun_) {
-      begun_ = true;
+    } else if (state_ == outside && !started_) {
+      started_ = true;
       state_ = in_file;
     } else if (state_ == in_file && key_ == "__metadata__") {
       begin_metadata();
@@ -228,7 +228,7 @@ class safetensors_header {
   std::string const& file_;
   char const *begin_, *furthest_;
   place state_ = outside;
-  bool begun_ = false, metadata_seen_ = false;
+  bool started_ = false, metadata_seen_ = false;
   std::string key_, name_;
   tensor_record record_;
   std::set<std::string> seen_;
