@@ -223,7 +223,10 @@ std::string to_text(std::vector<choice_record> const& all) {
          fmt::format("; the largest gradient there is {:.2g} of the largest of all\n", most > 0 ? of_unused / most : 0);
 }
 
-std::string to_svg(std::vector<choice_record> const& all) {
+namespace {
+
+/// A map of each value that is drawn: rows are updates, columns steps.
+std::vector<triad::programs::heat_map> maps_of(std::vector<choice_record> const& all) {
   struct map_of {
     char const* title;
     step_value value;
@@ -233,11 +236,10 @@ std::string to_svg(std::vector<choice_record> const& all) {
       {{"Doubt of operations", [](step_choices const& s) { return s.operation_doubt; }, false},
        {"Doubt of arguments", [](step_choices const& s) { return s.argument_doubt; }, false},
        {"Gradient, over the largest of its line", [](step_choices const& s) { return s.gradient; }, true}}};
-  std::string content;
-  double y = 0, width = 0;
+  std::vector<triad::programs::heat_map> maps;
   for (auto const& p : parts) {
     if (p.relative && !has_gradients(all)) continue;
-    triad::programs::heat_map map{p.title, "update", "step", {}, {}, {}};
+    auto& map = maps.emplace_back(triad::programs::heat_map{p.title, "update", "step", {}, {}, {}});
     for (std::size_t k = 1; k <= all.front().steps.size(); ++k) map.columns.push_back(fmt::format("T{}", k));
     for (auto const& r : all) {
       map.rows.push_back(std::to_string(r.update));
@@ -245,6 +247,16 @@ std::string to_svg(std::vector<choice_record> const& all) {
       double const over = p.relative ? std::max(largest_gradient(r), std::numeric_limits<double>::min()) : 1;
       for (auto const& s : r.steps) row.push_back(p.value(s) / over);
     }
+  }
+  return maps;
+}
+
+}  // namespace
+
+std::string to_svg(std::vector<choice_record> const& all) {
+  std::string content;
+  double y = 0, width = 0;
+  for (auto const& map : maps_of(all)) {
     auto const [w, h] = triad::programs::size_of(map);
     content += fmt::format("<svg y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\">{}</svg>\n", y, w, h,
                            triad::programs::to_svg(map));
@@ -252,6 +264,27 @@ std::string to_svg(std::vector<choice_record> const& all) {
     width = std::max(width, w);
   }
   return triad::programs::detail::picture(width, y, content);
+}
+
+nlohmann::ordered_json training_page(std::vector<choice_record> const& all) {
+  using json = nlohmann::ordered_json;
+  json maps = json::array();
+  for (auto const& map : maps_of(all))
+    maps.push_back({{"name", map.title},
+                    {"rows", map.rows},
+                    {"columns", map.columns},
+                    {"choices", json::array({{{"name", map.title}, {"values", map.values}}})}});
+  auto const& last = all.back();
+  return {{"title", "How the choices of a tree machine went in training"},
+          {"lead",
+           json::array({fmt::format("{} updates, {:.1f} % of validation right", last.update, 100 * last.validation)})},
+          {"views", json::array({{{"kind", "maps"},
+                                  {"title", "Training"},
+                                  {"row", "update"},
+                                  {"column", "step"},
+                                  {"step", "map"},
+                                  {"says", "At this update, of each step"},
+                                  {"maps", std::move(maps)}}})}};
 }
 
 choices_file::choices_file(std::string path, std::int64_t update) : path_(std::move(path)) {

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,8 @@ std::vector<choice_record> read_choices(std::string const& path);
 std::string to_text(std::vector<choice_record> const& all);
 /// Maps: doubt of operations, doubt of arguments, and gradients over the largest of their checkpoint.
 std::string to_svg(std::vector<choice_record> const& all);
+/// The same maps as the data of a page.
+nlohmann::ordered_json training_page(std::vector<choice_record> const& all);
 
 /// The file of a run, a line a checkpoint, written whole.
 class choices_file {

@@ -97,11 +97,10 @@ std::string folder_of(std::string const& run) {
 std::string choices_of_run(std::string const& run) { return folder_of(run) + "/" + choices_name; }
 
 void explain_training(program_options const& o) {
-  bool const about_a_tree = !o.tree.empty() || o.row > 0 || !o.json.empty() || !o.dot.empty() || !o.html.empty();
+  bool const about_a_tree = !o.tree.empty() || o.row > 0 || !o.json.empty() || !o.dot.empty();
   if (about_a_tree || o.given.contains("split") || o.given.contains("threshold"))
     throw triad::data_error(
-        "--training is about a whole run: it goes without --tree, --split, --row, --threshold, --json, --dot and "
-        "--html");
+        "--training is about a whole run: it goes without --tree, --split, --row, --threshold, --json and --dot");
   triad::programs::expect_one_run(o.run);
   auto const path = choices_of_run(o.run);
   if (!std::filesystem::exists(path))
@@ -109,9 +108,13 @@ void explain_training(program_options const& o) {
                             ": train writes it after every epoch, and this run has none or was made before it did");
   auto const all = read_choices(path);
   triad::programs::say("{}", to_text(all));
-  if (o.svg.empty()) return;
-  triad::programs::first_writes(o.svg, to_svg(all));
-  triad::programs::say("{}\n", o.svg);
+  if (!o.svg.empty()) {
+    triad::programs::first_writes(o.svg, to_svg(all));
+    triad::programs::say("{}\n", o.svg);
+  }
+  if (o.html.empty()) return;
+  triad::programs::write_page(o.html, training_page(all));
+  triad::programs::say("{}\n", o.html);
 }
 
 }  // namespace
