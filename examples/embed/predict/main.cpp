@@ -44,7 +44,8 @@ int main(int count, char** arguments) try {
   graph_loader<cpu::backend> graph(dims_of(3));
   auto* const labels =
       graph.add(3, 0, 2, -1);  // ann, bea, carl: what is 2 to 0?  The label of edge (i, j) is at 3 i + j.
-  labels[3 * 0 + 1] = label("mother"), labels[3 * 1 + 2] = label("brother");
+  labels[3 * 0 + 1] = label("mother");
+  labels[3 * 1 + 2] = label("brother");
   index_t const best = network.classes(graph.upload().first).front();
   std::printf("carl is ann's %s\n", answers.at(static_cast<std::size_t>(best)).c_str());
 } catch (std::exception const& e) {

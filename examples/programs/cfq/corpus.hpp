@@ -81,7 +81,10 @@ inline std::string to_line(annotated_question const& q, rule_names const& names)
   json["question"] = q.question;
   json["query"] = q.query;
   json["rules"] = detail::rules_json(q.rules, names, q.rules.children(), 0);
-  if (!q.heads.empty()) json["heads"] = q.heads, json["labels"] = q.labels;
+  if (!q.heads.empty()) {
+    json["heads"] = q.heads;
+    json["labels"] = q.labels;
+  }
   return json.dump();
 }
 

@@ -115,7 +115,10 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
                   " levels of lists and objects, found more from object " + std::to_string(objects_) + " on");
     if (depth_ < 2 && list != (depth_ == 0))
       return fail("a list of objects is expected, as in the published dataset.json");
-    if (depth_ == 1) question_.clear(), query_.clear();
+    if (depth_ == 1) {
+      question_.clear();
+      query_.clear();
+    }
     if (depth_ < 2) keep_ = nullptr;
     ++depth_;
     return true;
@@ -124,7 +127,8 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
     auto const at = wanted_->find(objects_++);
     if (at == wanted_->end()) return true;
     auto& pair = (*parts_)[static_cast<std::size_t>(at->second.part)][at->second.number];
-    pair.source = tokenised_question(question_), pair.target = tokenised_query(query_);
+    pair.source = tokenised_question(question_);
+    pair.target = tokenised_query(query_);
     if (pair.source.empty() || pair.target.empty())
       return fail("object " + std::to_string(objects_ - 1) + " lacks " +
                   (pair.source.empty() ? question_key : query_key) + ": is this CFQ's dataset.json?");

@@ -24,7 +24,8 @@ inline corpus generate_questions(int count, std::uint64_t seed, int depth = 3, s
     if (writer.length() <= longest)
       if (auto q = writer.finish(counts); seen.insert(q.question).second) {
         c.questions.push_back(std::move(q));
-        ++made, tries = 0;
+        ++made;
+        tries = 0;
         continue;
       }
     if (++tries > 20000)

@@ -65,7 +65,8 @@ class question_grammar {
       auto const what = pick_kind({5, 2, 2, 1});
       auto const subject = noun_phrase(what, 0, false);
       int const head = about(subject.terms[0], what, depth);
-      w_->attach(was, head, "cop"), w_->attach(subject.head, head, "nsubj");
+      w_->attach(was, head, "cop");
+      w_->attach(subject.head, head, "nsubj");
       return true;
     }
     auto const asked = w_->variable();
@@ -84,7 +85,8 @@ class question_grammar {
     if (who) w_->require(asked, "a", "people.person");
     if (form == 6 || form == 7) {
       int const did = w_->put("did"), head = asked_object(asked, what, depth);
-      w_->attach(did, head, "aux"), w_->attach(word, head, "obj");
+      w_->attach(did, head, "aux");
+      w_->attach(word, head, "obj");
     } else if (form == 3 || form == 4 || form == 5) {
       w_->attach(word, verb_phrase({asked}, what, depth, false, true), "nsubj");
     } else {
@@ -111,7 +113,8 @@ class question_grammar {
     std::size_t i = 0;
     for (int const w : weights) {
       if (left < w) break;
-      left -= w, ++i;
+      left -= w;
+      ++i;
     }
     return i;
   }
@@ -188,7 +191,8 @@ class question_grammar {
     int const head = put_verb(v, base);
     if (other) {
       int const with = w_->put("and"), second = put_verb(*other, base);
-      w_->attach(with, second, "cc"), w_->attach(second, head, "conj");
+      w_->attach(with, second, "cc");
+      w_->attach(second, head, "conj");
     }
     int const by = is_passive ? w_->put("by") : -1;
     auto const object = noun_phrase(is_passive ? v.subject : v.object, depth, joins);
@@ -211,7 +215,8 @@ class question_grammar {
     say(subject.terms, v, {asked});
     if (two) {
       int const with = w_->put("and"), second = put_verb(*other, true);
-      w_->attach(with, second, "cc"), w_->attach(second, head, "conj");
+      w_->attach(with, second, "cc");
+      w_->attach(second, head, "conj");
       say(subject.terms, *other, {asked});
     }
     w_->attach(subject.head, head, "nsubj");
@@ -302,11 +307,13 @@ class question_grammar {
       int const head = put_role(r, term, {});
       if (other) {
         int const with = w_->put("and"), second = put_role(*other, term, {});
-        w_->attach(with, second, "cc"), w_->attach(second, head, "conj");
+        w_->attach(with, second, "cc");
+        w_->attach(second, head, "conj");
       }
       int const of = w_->put("of");
       auto const owner = noun_phrase(r.of, depth - 1, false);
-      w_->attach(of, owner.head, "case"), w_->attach(owner.head, head, "nmod");
+      w_->attach(of, owner.head, "case");
+      w_->attach(owner.head, head, "nmod");
       for (auto const* const u : {&r, other})
         if (u) w_->require(term, u->relation, owner.terms[0], u->irreflexive);
       return head;
@@ -330,25 +337,33 @@ class question_grammar {
     applied const here(*w_, std::string("clause:") + rules[form]);
     if (form == 0) {
       int const that = w_->put("that"), head = verb_phrase({term}, what, depth, false, false);
-      w_->attach(that, head, "nsubj"), w_->attach(head, noun, "acl:relcl");
+      w_->attach(that, head, "nsubj");
+      w_->attach(head, noun, "acl:relcl");
     } else if (form == 1) {
       auto const& v = *one_of(verbs, [&](verb const& u) { return u.object == what; });
       int const that = w_->put("that");
       auto const subject = noun_phrase(v.subject, depth, false);
       int const head = put_verb(v, false);
       say(subject.terms, v, {term});
-      w_->attach(that, head, "obj"), w_->attach(subject.head, head, "nsubj"), w_->attach(head, noun, "acl:relcl");
+      w_->attach(that, head, "obj");
+      w_->attach(subject.head, head, "nsubj");
+      w_->attach(head, noun, "acl:relcl");
     } else if (form == 2 || form == 3) {
       int const that = form == 2 ? w_->put("that") : -1, was = form == 2 ? w_->put("was") : -1,
                 head = passive({term}, what, depth, false);
-      if (form == 2) w_->attach(that, head, "nsubj:pass"), w_->attach(was, head, "aux:pass");
+      if (form == 2) {
+        w_->attach(that, head, "nsubj:pass");
+        w_->attach(was, head, "aux:pass");
+      }
       w_->attach(head, noun, form == 2 ? "acl:relcl" : "acl");
     } else {
       auto const& r = *one_of(roles, [&](role const& u) { return u.of == what && u.what != kind::character; });
       auto const x = w_->variable();
       int const whose = w_->put("whose"), owned = put_role(r, x, {term}),
                 head = verb_phrase({x}, r.what, depth, false, false);
-      w_->attach(whose, owned, "nmod:poss"), w_->attach(owned, head, "nsubj"), w_->attach(head, noun, "acl:relcl");
+      w_->attach(whose, owned, "nmod:poss");
+      w_->attach(owned, head, "nsubj");
+      w_->attach(head, noun, "acl:relcl");
     }
   }
 

@@ -61,7 +61,9 @@ inline int split(making const& m) {
   auto s = settings_for(c.questions.size(), m.seed);
   if (m.train > 0) s.train = m.train;
   if (m.held_out > 0) s.held_out = m.held_out;
-  s.atom_limit = m.atom_limit, s.candidates = m.candidates, s.passes = m.passes;
+  s.atom_limit = m.atom_limit;
+  s.candidates = m.candidates;
+  s.passes = m.passes;
   auto const d = make_split(c, s, m.compound_size);
   fmt::print("{} questions, {} rules, {} compounds of 2 to {} rules\n\n", c.questions.size(), c.names.size(),
              d.compounds, m.compound_size);
@@ -80,11 +82,17 @@ inline int split(making const& m) {
   detail::add_part(files, "dev", c, d.dev);
   detail::add_part(files, "test", c, d.test);
   nlohmann::ordered_json json;
-  json["seed"] = m.seed, json["atom_limit"] = m.atom_limit, json["compound_size"] = m.compound_size;
-  json["candidates"] = m.candidates, json["passes"] = m.passes;
-  json["atom_divergence"] = d.atoms_apart, json["compound_divergence"] = d.compounds_apart;
+  json["seed"] = m.seed;
+  json["atom_limit"] = m.atom_limit;
+  json["compound_size"] = m.compound_size;
+  json["candidates"] = m.candidates;
+  json["passes"] = m.passes;
+  json["atom_divergence"] = d.atoms_apart;
+  json["compound_divergence"] = d.compounds_apart;
   json["by_chance"] = {{"atom_divergence", d.atoms_by_chance}, {"compound_divergence", d.compounds_by_chance}};
-  json["trainIdxs"] = d.train, json["devIdxs"] = d.dev, json["testIdxs"] = d.test;
+  json["trainIdxs"] = d.train;
+  json["devIdxs"] = d.dev;
+  json["testIdxs"] = d.test;
   files.push_back({"split.json", json.dump() + "\n", {}});
   triad::programs::write_data(m.out, files);
   if (d.atoms_apart <= m.atom_limit) return 0;

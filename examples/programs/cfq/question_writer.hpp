@@ -39,7 +39,9 @@ class question_writer {
 
   /// The token's number; it hangs below the root until it is attached.
   int put(std::string word) {
-    tokens_.push_back(std::move(word)), heads_.push_back(0), labels_.emplace_back("root");
+    tokens_.push_back(std::move(word));
+    heads_.push_back(0);
+    labels_.emplace_back("root");
     return static_cast<int>(tokens_.size()) - 1;
   }
   void attach(int token, int head, char const* label) {

@@ -93,7 +93,8 @@ inline divided make_split(corpus const& c, split_options const& s, int largest_c
   divided d;
   d.train = found.train;
   auto const apart = halves(found.held_out, found.held_out.size() / 2, s.seed);
-  d.dev = apart.first, d.test = apart.second;
+  d.dev = apart.first;
+  d.test = apart.second;
   d.compounds = static_cast<std::size_t>(compounds.kinds);
   d.atoms_apart = divergence_of(atoms, found.train, found.held_out, alpha_of_atoms);
   d.compounds_apart = divergence_of(compounds, found.train, found.held_out, alpha_of_compounds);

@@ -86,7 +86,10 @@ int inspect(std::string const& path) {
   std::size_t longest = 0;
   for (auto const& s : all) {
     longest = std::max(longest, s.words.size());
-    for (auto const& word : s.words) ++words[word.form], ++relations[word.relation];
+    for (auto const& word : s.words) {
+      ++words[word.form];
+      ++relations[word.relation];
+    }
   }
   std::string names;
   for (auto const& [name, count] : relations)

@@ -48,7 +48,11 @@ struct options : triad::programs::stack_options {
 
   options() {
     model = "edge-transformer";
-    layers = 4, width = 128, heads = 4, dropout = 0.1, warmup = 200;
+    layers = 4;
+    width = 128;
+    heads = 4;
+    dropout = 0.1;
+    warmup = 200;
   }
   void settle() override;
   void each(triad::programs::option_list& f) override;
@@ -58,8 +62,15 @@ struct options : triad::programs::stack_options {
 inline void apply_preset(options& o) {
   o.tied = o.model == "universal-transformer";
   if (o.preset == "smoke") {
-    o.layers = 1, o.width = 16, o.heads = 2, o.dropout = 0;
-    o.tokens = 40, o.warmup = 0, o.updates = 20, o.evaluate_every = 10, o.dev_size = 4;
+    o.layers = 1;
+    o.width = 16;
+    o.heads = 2;
+    o.dropout = 0;
+    o.tokens = 40;
+    o.warmup = 0;
+    o.updates = 20;
+    o.evaluate_every = 10;
+    o.dev_size = 4;
   }
 }
 

@@ -75,7 +75,8 @@ class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>,
     index_t node = 0, row = 0;
     for (std::size_t s = 0; s < trees_.size(); ++s) {
       choose(trees_[s], arcs.data() + row, sizes_[s], node, row);
-      node += sizes_[s], row += sizes_[s] * sizes_[s];
+      node += sizes_[s];
+      row += sizes_[s] * sizes_[s];
     }
     relate(in.graphs.dims);
     return trees_;

@@ -77,7 +77,10 @@ conllu_sentence const& checked(conllu_sentence const& s, vocabulary const& v, op
 /// The question with the sentence's heads and labels; its other members stay.
 std::string to_json_line(std::string const& question, conllu_sentence const& s) {
   auto heads = nlohmann::ordered_json::array(), labels = heads;
-  for (auto const& word : s.words) heads.push_back(word.head), labels.push_back(word.relation);
+  for (auto const& word : s.words) {
+    heads.push_back(word.head);
+    labels.push_back(word.relation);
+  }
   return triad::programs::with_members(question, {{"heads", std::move(heads)}, {"labels", std::move(labels)}}) + "\n";
 }
 
@@ -126,7 +129,8 @@ int predict(options& o) {
     sentences const advice{checked(s, model.words, o)};
     if (auto const n = static_cast<int>(s.words.size()); n > room) {
       auto const longest = std::min(most, std::max(n, 2 * room));
-      model = trained_parser(o, run, longest), room = longest;
+      model = trained_parser(o, run, longest);
+      room = longest;
     }
     if (is_json)
       answer(advice, as_json);

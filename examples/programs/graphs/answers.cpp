@@ -62,7 +62,8 @@ void answer_all(network& net, graph_list const& graphs, std::function<void(label
 int answerer::operator()(labelled_graph const& graph) {
   if (graph.nodes > most_) {
     int const most = std::max(graph.nodes, std::min(2 * most_, largest_graph));
-    most_ = 0, model_.reset();  // before the other takes memory, which there may be too little of
+    most_ = 0;
+    model_.reset();  // before the other takes memory, which there may be too little of
     model_.emplace(trained_model(options_, file_, most));
     most_ = most;
   }
@@ -232,7 +233,8 @@ void explain(options const& o, triad::checkpoint const& file, labelled_graph con
   proof_input proof;
   proof.people = names;
   for (auto const& e : graph.edges) proof.facts.push_back({e.from, e.to, model.words.edge_name(e.label)});
-  proof.from = graph.query.from, proof.to = graph.query.to;
+  proof.from = graph.query.from;
+  proof.to = graph.query.to;
   proof.answer = model.words.target_name(answer);
   proof_details page;
   for (int layer = 0; layer < model.options.layers; ++layer) {

@@ -104,8 +104,11 @@ class glued_graphs {
     std::iota(kind_.begin(), kind_.end(), 0);
     for (auto const& g : all) learn_kinds(g);
     for (auto& k : kind_) k = kind(k);
-    follows_.resize(names_ * names_), leaves_.resize(names_ * names_), left_.resize(names_);
-    with_answer_.resize(names_), with_label_.resize(names_);
+    follows_.resize(names_ * names_);
+    leaves_.resize(names_ * names_);
+    left_.resize(names_);
+    with_answer_.resize(names_);
+    with_label_.resize(names_);
     for (std::size_t i = 0; i < all.size(); ++i) learn(all[i], i);
   }
 

@@ -44,7 +44,14 @@ struct own_options : options {
 };
 
 inline void apply_preset(own_options& o) {
-  if (o.preset == "smoke") o.layers = 2, o.width = 16, o.heads = 2, o.dropout = 0, o.warmup = 0, o.epochs = 2;
+  if (o.preset == "smoke") {
+    o.layers = 2;
+    o.width = 16;
+    o.heads = 2;
+    o.dropout = 0;
+    o.warmup = 0;
+    o.epochs = 2;
+  }
 }
 
 /// Each line comes back with its answer as "target".

@@ -38,7 +38,11 @@ struct options : triad::programs::stack_options {
 
   options() {
     model = "edge-transformer";  // edge-transformer, rat, rrat, gat
-    layers = 8, width = 200, tied = true, dropout = 0.2, warmup = 100;
+    layers = 8;
+    width = 200;
+    tied = true;
+    dropout = 0.2;
+    warmup = 100;
   }
   void settle() override;
   void each(triad::programs::option_list& f) override;

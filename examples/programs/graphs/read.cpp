@@ -213,7 +213,8 @@ data_set data_of_written(std::vector<written_graph> const& train, std::vector<wr
     for (auto const& g : graphs) list.push_back(numbered(g, d.words));
     return list;
   };
-  d.train = all(train), d.dev = all(dev);
+  d.train = all(train);
+  d.dev = all(dev);
   for (auto const& [name, graphs] : tests) d.tests.push_back({name, all(graphs)});
   return d;
 }
@@ -225,7 +226,8 @@ data_set data_of(std::vector<written_graph> train, std::vector<written_graph> de
   auto const gather = [](std::vector<written_graph>& graphs) {
     for (auto& g : graphs) g = gathered(std::move(g));
   };
-  gather(train), gather(dev);
+  gather(train);
+  gather(dev);
   for (auto& [name, graphs] : tests) gather(graphs);
   return data_of_written(train, dev, tests);
 }
@@ -241,7 +243,8 @@ data_set read_training(std::string const& folder) {
   d.train_places = std::move(places);
   if (!files.dev.empty()) {
     auto dev = numbered_file("dev", files.dev, d.words);
-    d.dev = std::move(dev.graphs), d.dev_places = std::move(dev.places);
+    d.dev = std::move(dev.graphs);
+    d.dev_places = std::move(dev.places);
   }
   for (auto const& [name, path] : files.tests) d.tests.push_back(numbered_file(name, path, d.words));
   return d;
@@ -285,8 +288,10 @@ void inspect(std::string const& path) {
   double nodes = 0, pairs = 0;
   std::map<std::string, int> labels, targets;
   for (auto const& g : all) {
-    least = std::min(least, g.nodes), most = std::max(most, g.nodes);
-    nodes += g.nodes, pairs += static_cast<double>(g.pairs.size());
+    least = std::min(least, g.nodes);
+    most = std::max(most, g.nodes);
+    nodes += g.nodes;
+    pairs += static_cast<double>(g.pairs.size());
     for (auto const& [pair, word] : g.pairs) ++labels[word];
     ++targets[g.target.empty() ? "(no target)" : g.target];
   }

@@ -44,7 +44,10 @@ class composition_rules {
   std::vector<further_target> questions(labelled_graph const& g, int no_name) const {
     std::multimap<int, edge> from;
     std::map<std::pair<int, int>, int> told;  // and asked
-    for (auto const& e : g.edges) from.insert({e.from, e}), told[{e.from, e.to}] = several;
+    for (auto const& e : g.edges) {
+      from.insert({e.from, e});
+      told[{e.from, e.to}] = several;
+    }
     told[{g.query.from, g.query.to}] = several;
     std::map<std::pair<int, int>, int> found;
     for (auto const& first : g.edges)

@@ -328,7 +328,9 @@ triad::programs::series curve(std::string name, runs const& all, run_texts const
   if (auto const* const one = triad::programs::first_scored(all))
     for (std::size_t p = 0; p < one->parts.size(); ++p) {
       auto const a = over_runs(all, p);
-      s.x.push_back(say.place(one->parts[p].part)), s.y.push_back(a.mean), s.error.push_back(a.standard_error);
+      s.x.push_back(say.place(one->parts[p].part));
+      s.y.push_back(a.mean);
+      s.error.push_back(a.standard_error);
     }
   return s;
 }
@@ -386,7 +388,8 @@ int train(options& o, data_set const& data, run_texts const& say) {
   std::optional<runs> others = runs();
   if (all && !o.compare.empty() && o.compare != "none") {
     auto const asked = std::pair(o.model, o.compare);
-    o.model = o.compare, o.compare.clear();
+    o.model = o.compare;
+    o.compare.clear();
     others = all_of(o.out.empty() ? o.out : o.out + "/" + o.model);
     std::tie(o.model, o.compare) = asked;
   }

@@ -69,7 +69,10 @@ inline triad::edge_transformer_seq2seq_options edge_model_of(options const& o, t
                  .dropout = o.dropout,
                  .variant = o.attention,
                  .attention_bias = true};
-  if (o.positional) sizes.encoding = triad::sequence_encoding::positional, sizes.positional_dropout = o.dropout;
+  if (o.positional) {
+    sizes.encoding = triad::sequence_encoding::positional;
+    sizes.positional_dropout = o.dropout;
+  }
   if (o.from_begin) sizes.readout = triad::edge_readout::from_begin;
   sizes.smoothing = {o.smoothing};
   return sizes;
@@ -123,7 +126,9 @@ struct parts_of {
   }
   static triad::decoder_room room(translator_options const& z, int beam) {
     auto sources = z.capacity();
-    sources.pairs = z.sentences, sources.target_rows = 0, sources.longest_target = 0;
+    sources.pairs = z.sentences;
+    sources.target_rows = 0;
+    sources.longest_target = 0;
     return {sources, beam, z.longest_target};
   }
 };
@@ -151,7 +156,9 @@ struct parts_of<triad::edge_transformer_seq2seq<T, D, H, F, Form>> {
   static triad::edge_decoder_room room(translator_options const& z, int beam) {
     auto sources = z.edge_capacity();
     index_t const n = z.longest_source;
-    sources.pairs = z.sentences, sources.whole = {}, sources.targets = 0;
+    sources.pairs = z.sentences;
+    sources.whole = {};
+    sources.targets = 0;
     sources.source = {z.sentences, z.sentences * n * n, z.sentences * n, z.sentences * n * n * n, n};
     return {sources, beam, z.longest_target};
   }

@@ -92,14 +92,26 @@ inline void apply_preset(options& o) {
   o.fuse = o.model == "lrf" ? "both" : "none";
   o.joint = of_edges(o);
   if (o.preset == "paper") {
-    o.encoder_layers = o.decoder_layers = 6, o.width = 512, o.hidden = 1024, o.heads = 4, o.dropout = 0.3;
+    o.encoder_layers = o.decoder_layers = 6;
+    o.width = 512;
+    o.hidden = 1024;
+    o.heads = 4;
+    o.dropout = 0.3;
     o.rate = 5e-4, o.warmup = 4000, o.clip = 0, o.updates = 100000, o.tokens = 4096, o.evaluate_every = 2000,
     o.validate = "loss", o.beam = 5;
     o.tie_output = !of_edges(o);
   }
   if (o.preset == "smoke") {
-    o.encoder_layers = o.decoder_layers = 2, o.width = 16, o.hidden = 32, o.heads = 2, o.dropout = 0;
-    o.warmup = 10, o.updates = 20, o.tokens = 64, o.evaluate_every = 10, o.dev_size = 4;
+    o.encoder_layers = o.decoder_layers = 2;
+    o.width = 16;
+    o.hidden = 32;
+    o.heads = 2;
+    o.dropout = 0;
+    o.warmup = 10;
+    o.updates = 20;
+    o.tokens = 64;
+    o.evaluate_every = 10;
+    o.dev_size = 4;
   }
 }
 

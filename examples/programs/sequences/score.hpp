@@ -49,14 +49,18 @@ std::map<std::string, share> right_ones(Right const& correct, std::vector<text_p
   std::map<std::string, share> kinds;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     auto& kind = kinds[pairs[i].kind];
-    kind.correct += correct(hypotheses[i], pairs[i].target) ? 1 : 0, ++kind.all;
+    kind.correct += correct(hypotheses[i], pairs[i].target) ? 1 : 0;
+    ++kind.all;
   }
   return kinds;
 }
 
 inline share total(std::map<std::string, share> const& kinds) {
   share all;
-  for (auto const& [kind, s] : kinds) all.correct += s.correct, all.all += s.all;
+  for (auto const& [kind, s] : kinds) {
+    all.correct += s.correct;
+    all.all += s.all;
+  }
   return all;
 }
 

@@ -131,7 +131,8 @@ class task {
       words_.longest_source = std::max(words_.longest_source, source);
       words_.longest_target = std::max(words_.longest_target, target);
       result.push_back({source + 1, target + 1});
-      tokens_ += target + 1, source_tokens_ += source + 1;
+      tokens_ += target + 1;
+      source_tokens_ += source + 1;
     }
     return result;
   }

@@ -65,15 +65,20 @@ inline std::vector<triad::programs::sized_example> larger_sources(data_set const
 /// Of pairs whose loss will be asked for.
 inline pair_length longest_of(std::vector<coded_pair> const& pairs) {
   std::size_t source = 1, target = 1;
-  for (auto const& pair : pairs)
-    source = std::max(source, pair.source.size()), target = std::max(target, pair.target.size());
+  for (auto const& pair : pairs) {
+    source = std::max(source, pair.source.size());
+    target = std::max(target, pair.target.size());
+  }
   return {static_cast<index_t>(source), static_cast<index_t>(target)};
 }
 
 /// Tokens of all of them on the side that has more, with their ends.
 inline index_t all_tokens_of(std::vector<coded_pair> const& pairs) {
   std::size_t source = 0, target = 0;
-  for (auto const& pair : pairs) source += pair.source.size() + 1, target += pair.target.size() + 1;
+  for (auto const& pair : pairs) {
+    source += pair.source.size() + 1;
+    target += pair.target.size() + 1;
+  }
   return static_cast<index_t>(std::max(source, target));
 }
 

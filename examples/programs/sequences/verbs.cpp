@@ -83,19 +83,21 @@ int evaluate(options const& o, program const& p) {
   triad::programs::expect_free_in_folder(o, files);
   vocabulary* known = nullptr;  // of the model that is made
   index_t least = 0;            // tokens that are many
-  auto model = trained_translator(
-      o, use::translating,
-      [&](vocabulary& words, options const& shape) {
-        p.expect_words(words);
-        for (auto const& part : p.data.tests) expect_readable(shape, words, part.name, part.pairs);
-        auto const longest = longest_source(p.data, words);
-        known = &words, least = std::max(words.longest_source, triad::index_t{triad::programs::nearly(longest.source)});
-        return longest;
-      },
-      {.batches = "translating with it",
-       .remedy = "give a smaller --beam or --max-length",
-       .unit = "tokens",
-       .larger = [&] { return larger_sources(p.data, *known, least); }});
+  auto model = trained_translator(o, use::translating,
+                                  [&](vocabulary& words, options const& shape) {
+                                    p.expect_words(words);
+                                    for (auto const& part : p.data.tests)
+                                      expect_readable(shape, words, part.name, part.pairs);
+                                    auto const longest = longest_source(p.data, words);
+                                    known = &words;
+                                    least = std::max(words.longest_source,
+                                                     triad::index_t{triad::programs::nearly(longest.source)});
+                                    return longest;
+                                  },
+                                  {.batches = "translating with it",
+                                   .remedy = "give a smaller --beam or --max-length",
+                                   .unit = "tokens",
+                                   .larger = [&] { return larger_sources(p.data, *known, least); }});
   if (!o.out.empty()) triad::programs::make_folder(o.out);
   scored_run found;
   found.seed = model.seed;

@@ -60,7 +60,12 @@ struct options : triad::programs::stack_options {
 
   options() {
     model = "tree-machine";
-    layers = 1, width = 64, heads = 4, dropout = 0.1, rate = 1e-4, warmup = 10000;
+    layers = 1;
+    width = 64;
+    heads = 4;
+    dropout = 0.1;
+    rate = 1e-4;
+    warmup = 10000;
   }
   void each(triad::programs::option_list& f) override;
   void restored(triad::checkpoint const& file) override;

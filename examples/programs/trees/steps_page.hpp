@@ -50,7 +50,8 @@ inline nlohmann::ordered_json blended_tree(std::vector<triad::written_symbol> co
                                 {"score", 0}};
     if (auto const found = at.find(position); found != at.end()) {
       auto const& written = found->second;
-      node["label"] = labels.label(written.front().label), node["score"] = written.front().score;
+      node["label"] = labels.label(written.front().label);
+      node["score"] = written.front().score;
       for (std::size_t k = 1; k < std::min(written.size(), most_others + 1); ++k)
         node["others"].push_back({labels.label(written[k].label), written[k].score});
     }

@@ -126,7 +126,10 @@ class machine_training final : public triad::programs::training {
   /// Deep trees take their time, so the same weights are not scored again: those after an update of that number, since
   /// the caller has the averages where there are some.
   tally const& tally_of(placed_rows const& rows, index_t most = 0) {
-    if (auto const done = net_->step(); scored_at_ != done) scored_.clear(), scored_at_ = done;
+    if (auto const done = net_->step(); scored_at_ != done) {
+      scored_.clear();
+      scored_at_ = done;
+    }
     auto const [at, is_new] = scored_.try_emplace(&rows);
     if (is_new) at->second = trees::score(*net_, rows, most);
     return at->second;
@@ -154,7 +157,8 @@ options of_first(options o) {
   return o;
 }
 options of_last(options o) {
-  o.attempts = 1, o.updates = o.last_updates;
+  o.attempts = 1;
+  o.updates = o.last_updates;
   // It begins with what the first has learned, and of one seed the full rate undid a part of that
   // (docs/notes/why_tree_runs_fail.md).
   o.rate = o.last_rate > 0 ? o.last_rate : o.rate / 10;

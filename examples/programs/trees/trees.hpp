@@ -44,8 +44,10 @@ struct own_options : program_options {
   void settle() override {
     follow_recipe();
     bool const soft = choice_of_operations(*this) == "softmax" || choice_of_arguments(*this) == "softmax";
-    if (recipe == "published" && cools && soft && updates >= 5 && !is_set("temperature") && !is_set("cooling"))
-      temperature = 10, cooling = static_cast<int>(std::min<std::int64_t>(updates / 5 * 3, 1'000'000'000));
+    if (recipe == "published" && cools && soft && updates >= 5 && !is_set("temperature") && !is_set("cooling")) {
+      temperature = 10;
+      cooling = static_cast<int>(std::min<std::int64_t>(updates / 5 * 3, 1'000'000'000));
+    }
     program_options::settle();
   }
 };
@@ -56,7 +58,12 @@ struct own_options : program_options {
 inline void apply_preset(own_options& o) {
   o.cools = o.preset != "paper" && o.preset != "smoke";
   options const paper;
-  if (o.preset == "paper") o.rate = paper.rate, o.warmup = paper.warmup, o.updates = paper.updates, o.steps = 12;
+  if (o.preset == "paper") {
+    o.rate = paper.rate;
+    o.warmup = paper.warmup;
+    o.updates = paper.updates;
+    o.steps = 12;
+  }
   if (o.preset == "smoke")
     o.steps = 3, o.width = 16, o.heads = 2, o.dropout = 0, o.warmup = 0, o.batch = 4, o.updates = 12,
     o.evaluate_every = 6;
@@ -74,7 +81,8 @@ inline named_data data_of(own_options const& o, bool trained) {
   auto const read = [&](std::string const& path, part& to) {
     if (!path.empty()) to = read_rows(path, limit, std::move(to), o.binarise);
   };
-  read(files.train, all.data.parts[0]), read(files.dev, all.data.parts[1]);
+  read(files.train, all.data.parts[0]);
+  read(files.dev, all.data.parts[1]);
   for (auto const& [name, path] : files.tests) read(path, all.data.parts.emplace_back(name));
   return all;
 }
@@ -89,7 +97,10 @@ inline int inspect(std::string const& path, bool binary) {
     for (auto const& node : source.nodes()) sources.insert(node.label);
     for (auto const& node : target.nodes()) targets.insert(node.label);
     depth = std::max(depth, rows[i].depth());
-    if (auto const nodes = std::max(source.size(), target.size()); nodes > largest) largest = nodes, its_row = i + 1;
+    if (auto const nodes = std::max(source.size(), target.size()); nodes > largest) {
+      largest = nodes;
+      its_row = i + 1;
+    }
   }
   auto all = sources;
   all.insert(targets.begin(), targets.end());

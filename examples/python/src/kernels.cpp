@@ -43,8 +43,11 @@ void planned_and_run(triad_place const& place, Run&& run) {
   triad::buffer<> large;
   if (bytes > most_kept)
     large = triad::buffer<>(bytes);
-  else if (bytes > kept.bytes())
-    kept = {}, kept = triad::buffer<>(bytes);  // never both
+  else if (bytes > kept.bytes()) {
+    // never both
+    kept = {};
+    kept = triad::buffer<>(bytes);
+  }
   auto scratch = (bytes > most_kept ? large : kept).place();
   run(ex, scratch);
 }

@@ -98,8 +98,13 @@ struct graph_sizes {
                                                           std::to_string(n) + " nodes, expected 0 to 2^20 - 1");
       TRIAD_EXPECTS(n * n <= c.rows - dims.rows, "triangular_attention: graphs 0 to " + std::to_string(g) +
                                                      " have more edges than there are rows, " + std::to_string(c.rows));
-      size.push_back(n), node.push_back(dims.nodes), edge.push_back(dims.rows), triangle.push_back(dims.triangles);
-      dims.nodes += n, dims.rows += n * n, dims.triangles += n * n * n;
+      size.push_back(n);
+      node.push_back(dims.nodes);
+      edge.push_back(dims.rows);
+      triangle.push_back(dims.triangles);
+      dims.nodes += n;
+      dims.rows += n * n;
+      dims.triangles += n * n * n;
       dims.max_nodes = std::max(dims.max_nodes, n);
     }
     TRIAD_EXPECTS(dims.rows == c.rows, "triangular_attention: the graphs have " + std::to_string(dims.rows) +

@@ -31,19 +31,24 @@ struct fuse_arguments {
            "fuse: u and the states differ in rows or width");
     expect(seed.type() == aoti_torch_dtype_int64() && (dropout == 0 || seed.count() == 1),
            "fuse: dropout needs one int64 seed");
-    u.put_together(3), states.put_together(3);
+    u.put_together(3);
+    states.put_together(3);
   }
   triad_fuse_call call(here const& at) const {
     triad_fuse_call c{};
     c.place = at.place;
     c.type = type_of(u);
-    c.layers = states.size(0), c.rows = u.size(0), c.heads = u.size(1), c.width = u.size(2);
+    c.layers = states.size(0);
+    c.rows = u.size(0);
+    c.heads = u.size(1);
+    c.width = u.size(2);
     c.dropout = dropout;
     if (dropout > 0) {
       expect(lie_together(seed, u), "fuse: the seed lies where u lies");
       c.seed = static_cast<std::uint64_t const*>(seed.data());
     }
-    c.u = u.data(), c.states = states.data();
+    c.u = u.data();
+    c.states = states.data();
     return c;
   }
 };
@@ -55,7 +60,9 @@ void fuse(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
   auto c = x.call(at);
   auto mixed = x.u.like({c.rows, c.heads, c.width}), kept = x.u.like({c.rows, c.heads}),
        weights = x.u.like({c.rows, c.heads, c.layers});
-  c.mixed = mixed.data(), c.kept = kept.data(), c.weights = weights.data();
+  c.mixed = mixed.data();
+  c.kept = kept.data();
+  c.weights = weights.data();
   if (c.rows > 0) run(at.kernels->fuse, c);
   all.results(mixed, kept, weights);
 }
@@ -66,14 +73,19 @@ void fuse_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
   fuse_arguments const x(all);
   here const at(x.u);
   auto c = x.call(at);
-  d_mixed.put_together(d_mixed.axes()), d_kept.put_together(d_kept.axes()), weights.put_together(weights.axes());
+  d_mixed.put_together(d_mixed.axes());
+  d_kept.put_together(d_kept.axes());
+  weights.put_together(weights.axes());
   for (auto const* t : {&d_mixed, &d_kept, &weights}) expect_alike(*t, x.u, "fuse_grad: a gradient or the weights");
   expect(d_mixed.count() == x.u.count() && d_kept.count() == c.rows * c.heads &&
              weights.count() == c.rows * c.heads * c.layers,
          "fuse_grad: gradients and weights have the shapes of what they belong to");
   auto du = x.u.like({c.rows, c.heads, c.width}), d_states = x.u.like({c.layers, c.rows, c.width});
-  c.d_mixed = d_mixed.data(), c.d_kept = d_kept.data(), c.weights = weights.data();
-  c.d_u = du.data(), c.d_states = d_states.data();
+  c.d_mixed = d_mixed.data();
+  c.d_kept = d_kept.data();
+  c.weights = weights.data();
+  c.d_u = du.data();
+  c.d_states = d_states.data();
   if (c.rows > 0) run(at.kernels->fuse_grad, c);
   all.results(du, d_states);
 }
@@ -85,19 +97,23 @@ void shift_trees(StableIValue* stack, std::uint64_t inputs,
   arguments all(stack, inputs, 1);
   auto x = all.next_tensor();
   triad_tree_call c{};
-  c.child = all.next_int(), c.branching = all.next_int(), c.depth = all.next_int();
+  c.child = all.next_int();
+  c.branching = all.next_int();
+  c.depth = all.next_int();
   expect(x.axes() == 3, "trees are (batch, positions, filler)");
   x.put_together(3);
   here const at(x);
   c.place = at.place;
   c.type = type_of(x);
-  c.trees = x.size(0), c.filler = x.size(2);
+  c.trees = x.size(0);
+  c.filler = x.size(2);
   std::int64_t positions = 0;
   for (std::int64_t k = 0, level = 1; k < c.depth && positions <= x.size(1); ++k, level *= c.branching)
     positions += level;
   expect(positions == x.size(1), "trees of this branching and depth have another number of positions");
   auto y = x.like({c.trees, x.size(1), c.filler});
-  c.from = x.data(), c.to = y.data();
+  c.from = x.data();
+  c.to = y.data();
   run(at.kernels->*kernel, c);
   all.results(y);
 }

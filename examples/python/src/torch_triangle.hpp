@@ -116,7 +116,9 @@ struct four {
     return made;
   }
   static void place(std::vector<tensor> const& x, triad_triangle_call const& c, projection_rows const& at) {
-    at.query = rows_of(x[0]), at.key = rows_of(x[1]), at.left = rows_of(x[2]);
+    at.query = rows_of(x[0]);
+    at.key = rows_of(x[1]);
+    at.left = rows_of(x[2]);
     if (has_right(c.form)) at.right = rows_of(x[3]);
   }
 };
@@ -143,7 +145,9 @@ struct stacked {
   }
   static void place(tensor const& x, triad_triangle_call const& c, projection_rows const& at) {
     std::int64_t const d = c.heads * c.width;
-    at.query = rows_of(x), at.key = rows_of(x, d), at.left = rows_of(x, 2 * d);
+    at.query = rows_of(x);
+    at.key = rows_of(x, d);
+    at.left = rows_of(x, 2 * d);
     if (has_right(c.form)) at.right = rows_of(x, 3 * d);
   }
 };
@@ -159,7 +163,8 @@ inline void triangle(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
   auto o = x.query().like({c.rows, c.heads, c.width}), maximum = x.query().like({c.rows, c.heads}),
        inverse_sum = x.query().like({c.rows, c.heads});
   c.output = rows_of(o);
-  c.maximum = maximum.data(), c.inverse_sum = inverse_sum.data();
+  c.maximum = maximum.data();
+  c.inverse_sum = inverse_sum.data();
   run(at.kernels->triangle, c);
   all.results(o, maximum, inverse_sum);
 }
@@ -192,8 +197,10 @@ struct saved {
       expect_alike(*x, query, "triangle_grad: a statistic");
       expect(x->size(0) == c.rows && x->size(1) == c.heads, "triangle_grad: maximum and inverse_sum are (rows, heads)");
     }
-    c.output = rows_of(output), c.d_output = rows_of(d_output);
-    c.maximum = maximum.data(), c.inverse_sum = inverse_sum.data();
+    c.output = rows_of(output);
+    c.d_output = rows_of(d_output);
+    c.maximum = maximum.data();
+    c.inverse_sum = inverse_sum.data();
   }
 };
 

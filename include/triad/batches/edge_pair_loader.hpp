@@ -126,7 +126,8 @@ class edge_pair_loader {
     }
     return upload_([&](auto const& put) {
       edge_pair_batch<T> in;
-      in.sizes = z, in.layout = layout_;
+      in.sizes = z;
+      in.layout = layout_;
       auto const waves = waves_.view();
       auto const graphs = source_.upload(put), whole = whole_.upload(put);
       in.source = {graphs,

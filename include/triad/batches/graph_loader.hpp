@@ -211,8 +211,10 @@ class graph_loader {
     auto const copy = [&](std::vector<index_t> const& from, std::vector<index_t>& to) {
       std::copy_n(from.begin(), f, to.begin() + b);
     };
-    copy(further_edge_, query_edge_), copy(further_source_, query_source_);
-    copy(further_target_, query_target_), copy(further_answer_, target_);
+    copy(further_edge_, query_edge_);
+    copy(further_source_, query_source_);
+    copy(further_target_, query_target_);
+    copy(further_answer_, target_);
     auto const known = [](auto begin, std::ptrdiff_t count) {
       return static_cast<double>(std::count_if(begin, begin + count, [](index_t answer) { return answer >= 0; }));
     };

@@ -113,7 +113,10 @@ void attend(edge_buffers<T> const& buffers, triangle_projections<T const> const&
   constexpr index_t count = attending::lanes_of<T>::count;
   shell_graph const g = at.graph(e.slot);
   index_t const n = g.nodes, heads = buffers.heads, across = attending::padded<T>(n), own = g.row(e.i, e.j);
-  for (index_t l = 0; l < n; ++l) buffers.left[l] = g.row(e.i, l), buffers.right[l] = g.row(l, e.j);
+  for (index_t l = 0; l < n; ++l) {
+    buffers.left[l] = g.row(e.i, l);
+    buffers.right[l] = g.row(l, e.j);
+  }
   for (index_t first = 0; first < n; first += count) {
     index_t const some = std::min(count, n - first);
     for (index_t l = 0; l < some; ++l) {

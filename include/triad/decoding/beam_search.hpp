@@ -107,11 +107,14 @@ class beam_search {
     TRIAD_EXPECTS(sentences >= 0 && sentences <= most_, "beam_search: " + std::to_string(sentences) +
                                                             " sentences, expected 0 to " + std::to_string(most_) +
                                                             ", the most that it was made for");
-    sentences_ = sentences, step_ = 0, open_ = sentences;
+    sentences_ = sentences;
+    step_ = 0;
+    open_ = sentences;
     std::fill(ends_.begin(), ends_.end(), index_t{0});
     std::fill(longest_.begin(), longest_.end(), options_.longest);
     for (index_t r = 0; r < rows(); ++r) {
-      token_[size(r)] = options_.begin, parent_[size(r)] = r;
+      token_[size(r)] = options_.begin;
+      parent_[size(r)] = r;
       live_[size(r)] = r % k_ == 0 ? 1 : 0;  // all would be the same
       sum_[size(r)] = 0;
     }
@@ -255,14 +258,18 @@ class beam_search {
                                              c.sum, step_, c.row};
       } else if (going < k_) {
         auto const row = size(first + going++);
-        token_[size(next) + row] = c.token, parent_[size(next) + row] = c.row;
+        token_[size(next) + row] = c.token;
+        parent_[size(next) + row] = c.row;
         sum_[row] = c.sum;
       }
     }
     if (ends == k_) going = 0;
     for (index_t j = 0; j < k_; ++j) {
       live_[size(first + j)] = j < going ? 1 : 0;
-      if (j >= going) token_[size(next + first + j)] = options_.end, parent_[size(next + first + j)] = first + j;
+      if (j >= going) {
+        token_[size(next + first + j)] = options_.end;
+        parent_[size(next + first + j)] = first + j;
+      }
     }
     if (was_open && going == 0) --open_;
   }

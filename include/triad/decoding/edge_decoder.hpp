@@ -159,8 +159,14 @@ class edge_decoder {
         auto const node = [&](index_t i) {
           return i < s ? node_[size(g)] + i : sizes_.source.nodes + (i - s) * count + owners[i - s];
         };
-        for (index_t i = 0; i <= a; ++i) left_[size(row + i)] = node(i), right_[size(row + i)] = node(a);
-        for (index_t j = 0; j < a; ++j) left_[size(row + a + 1 + j)] = node(a), right_[size(row + a + 1 + j)] = node(j);
+        for (index_t i = 0; i <= a; ++i) {
+          left_[size(row + i)] = node(i);
+          right_[size(row + i)] = node(a);
+        }
+        for (index_t j = 0; j < a; ++j) {
+          left_[size(row + a + 1 + j)] = node(a);
+          right_[size(row + a + 1 + j)] = node(j);
+        }
       }
       row += 2 * a + 1;
       triples_ += (pass_.layers() - 1) * (2 * a + 1) * (a + 1) + a + 1;

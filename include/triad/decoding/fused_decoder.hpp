@@ -78,7 +78,10 @@ class fused_decoder {
   /// what hypothesis parents[h] was before; the first step needs none.
   matrix<T const> step(values const& w, std::span<index_t const> tokens, std::span<index_t const> parents) {
     bool const moved = host_.take(tokens, parents);
-    for (std::size_t h = 0; h < tokens.size(); ++h) position_[h] = host_.tokens, length_[h] = host_.tokens + 1;
+    for (std::size_t h = 0; h < tokens.size(); ++h) {
+      position_[h] = host_.tokens;
+      length_[h] = host_.tokens + 1;
+    }
     newest const now = step_([&](auto const& put) { return put_newest(put); });
     auto const at = batch_buffers();
     if (moved) {
@@ -181,8 +184,10 @@ class fused_decoder {
   constants put_constants(Put const& put) const {
     auto const n = static_cast<std::size_t>(slots()), pairs = static_cast<std::size_t>(sizes_.pairs);
     std::vector<index_t> one(n, 1), each(n), first(n), beam(pairs, room_.beam), of_beam(pairs);
-    for (std::size_t h = 0; h < n; ++h)
-      each[h] = static_cast<index_t>(h), first[h] = static_cast<index_t>(h) * room_.longest;
+    for (std::size_t h = 0; h < n; ++h) {
+      each[h] = static_cast<index_t>(h);
+      first[h] = static_cast<index_t>(h) * room_.longest;
+    }
     for (std::size_t p = 0; p < pairs; ++p) of_beam[p] = static_cast<index_t>(p) * room_.beam;
     auto const a = put(one, slots()), b = put(each, slots()), c = put(first, slots());
     auto const d = put(beam, sizes_.pairs);

@@ -145,14 +145,16 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Set
 /// Writes a run: parameters, moments, and the trainer's own step and key, whatever `state` has there.
 template <learns_parameters Learner>
 void save_checkpoint(std::string const& path, checkpoint_state state, Learner const& learner) {
-  state.step = learner.step(), state.key = learner.options().key;
+  state.step = learner.step();
+  state.key = learner.options().key;
   save_checkpoint(path, state, learner.parameters());
 }
 /// The same with averages of its parameters.
 template <learns_parameters Learner, holds_averages Averages>
 void save_checkpoint(std::string const& path, checkpoint_state state, Learner const& learner,
                      Averages const& averages) {
-  state.step = learner.step(), state.key = learner.options().key;
+  state.step = learner.step();
+  state.key = learner.options().key;
   save_checkpoint(path, state, learner.parameters(), averages);
 }
 

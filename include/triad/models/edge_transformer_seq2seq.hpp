@@ -217,7 +217,10 @@ struct edge_transformer_seq2seq {
   }
   pair_edges_input<T, D> whole_edges(input const& in, tensor<T const, dyn, D> table, tensor<T const, dyn, D> y) const {
     pair_edges_input<T, D> e{table, y, in.whole, in.origin, in.source_row};
-    if (decoder.edges.relational()) e.nodes.token = in.target_token, e.nodes.self = in.target_self;
+    if (decoder.edges.relational()) {
+      e.nodes.token = in.target_token;
+      e.nodes.self = in.target_self;
+    }
     return e;
   }
   edge_input<T, D> stack_input(input const& in, decoder_saved const& s) const {

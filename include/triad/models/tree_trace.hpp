@@ -61,7 +61,10 @@ std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typen
         else
           for (std::size_t f = 0; f < width; ++f)
             score += static_cast<double>(predicted[f]) * static_cast<double>(fillers[v * width + f]);
-        if (v == 1 || score > step.root_score) step.root = static_cast<index_t>(v), step.root_score = score;
+        if (v == 1 || score > step.root_score) {
+          step.root = static_cast<index_t>(v);
+          step.root_score = score;
+        }
       }
     }
   }

@@ -59,7 +59,8 @@ inline std::string hexadecimal_bytes(std::string const& bytes) {
   std::string text;
   for (char const byte : bytes) {
     auto const c = static_cast<unsigned char>(byte);
-    text += "0123456789abcdef"[c / 16], text += "0123456789abcdef"[c % 16];
+    text += "0123456789abcdef"[c / 16];
+    text += "0123456789abcdef"[c % 16];
   }
   return text;
 }

@@ -25,7 +25,8 @@ struct distance_from_one {
 
   distance_from_one(tree_loss_options const& o, T x) {
     if (o.distance == tree_distance::squared) {
-      value = (x - T(1)) * (x - T(1)), slope = 2 * (x - T(1));
+      value = (x - T(1)) * (x - T(1));
+      slope = 2 * (x - T(1));
       return;
     }
     T const floor = T(o.floor), at = x <= floor ? floor : x;  // NaN stays

@@ -118,7 +118,10 @@ template <class T>
 void do_triangle_grad(backend&, triangle_options const& options, triangle_projections<T const> const& x,
                       graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,
                       matrix<T const> d_o, triangle_projections<T> const& dx, workspace) {
-  clear(dx.query), clear(dx.key), clear(dx.left_value), clear(dx.right_value);
+  clear(dx.query);
+  clear(dx.key);
+  clear(dx.left_value);
+  clear(dx.right_value);
   for (index_t graph = 0; graph < g.dims.graphs; ++graph)
     for (index_t c = 0; c < options.heads; ++c) {
       triangle_head<T> const at(options, x, g, graph, c);

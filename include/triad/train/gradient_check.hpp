@@ -108,7 +108,9 @@ class layer_under_check {
   /// sum(y dy)
   double value(variables const& at) {
     place(at);
-    spoil(y_), spoil(saved_), spoil(scratch_);
+    spoil(y_);
+    spoil(saved_);
+    spoil(scratch_);
     with_scratch(false);
     std::vector<double> y(cotangent_.size());
     where_.to_host(y.data(), y_.data(), y.size() * sizeof(double));
@@ -120,7 +122,10 @@ class layer_under_check {
   /// Parameter gradients are added to what is there; the input's are overwritten.
   void gradient(variables const& at, variables& d) {
     place(at);
-    spoil(y_), spoil(saved_), spoil(scratch_), spoil(dx_);
+    spoil(y_);
+    spoil(saved_);
+    spoil(scratch_);
+    spoil(dx_);
     std::size_t t = 0;
     double const before = 0.5;
     walk(parameters_.gradients(), [&](std::string const&, auto view) {

@@ -225,7 +225,9 @@ run_result run(Learner& learner, Source&& source, run_options const& o, Callback
     while (!ends && !result.stopped) {
       if (o.dropout_updates) learner.set_dropout(at.in_attempt < *o.dropout_updates);
       detail::make_update(learner, *batch, o.schedule(at.in_attempt));
-      ++batch, ++at.update, ++at.in_attempt;
+      ++batch;
+      ++at.update;
+      ++at.in_attempt;
       ends = !(batch != end);
       bool const looks = ends || at.update % static_cast<std::uint64_t>(learner.patience()) == 0;
       result.stopped = on.stops(looks);

@@ -59,7 +59,8 @@ void take_snapshot(parameter_set<Model, Ex> const& parameters, std::uint64_t ste
     to.resize(static_cast<std::size_t>(from.extent(0)));
     parameters.where().to_host(to.data(), from.data_handle(), to.size() * sizeof(T));
   };
-  now.step = step, now.initialized = parameters.initialized();
+  now.step = step;
+  now.initialized = parameters.initialized();
   now.tensors = detail::tensors_of(parameters.values());
   copy(parameters.flat_values(), now.values);
   now.first_moments.clear();

@@ -60,7 +60,10 @@ tree_explanation explain_trace(numbered_tree const& source, tree_trace const& tr
                         0,         labels.label(trace[k].tree), wanted[k], trace[k]};
     for (auto const a : arguments_of(p[k].what))
       step.arguments.push_back({a, p[k].tree(a), trace[k].weight(a, p[k].tree(a))});
-    if (p[k].what == tree_operation::cons) step.root = labels.label(p[k].root), step.root_score = trace[k].root_score;
+    if (p[k].what == tree_operation::cons) {
+      step.root = labels.label(p[k].root);
+      step.root_score = trace[k].root_score;
+    }
     e.steps.push_back(std::move(step));
   }
   return e;

@@ -36,7 +36,8 @@ class tree_positions {
   = default;
   constexpr tree_positions(index_t branching, index_t depth)
       : shape_(extents_of<Branching, Depth>("tree_positions", {"branching", branching}, {"depth", depth})) {
-    branching = shape_.extent(0), depth = shape_.extent(1);
+    branching = shape_.extent(0);
+    depth = shape_.extent(1);
     TRIAD_EXPECTS(branching >= 2, "tree_positions: branching is " + std::to_string(branching) + ", expected 2 or more");
     index_t room = index_t{1} << 56;  // positions, so that times a filler's bytes still fits
     for (index_t k = 0; k < depth && room > 0; ++k) room /= branching;

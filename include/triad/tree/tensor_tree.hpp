@@ -70,7 +70,8 @@ class tensor_tree {
   }
   /// The tree whose root is that of `root`, over two children.
   friend tensor_tree cons(tensor_tree const& left, tensor_tree const& right, tensor_tree const& root) {
-    expect_same(left, root), expect_same(right, root);
+    expect_same(left, root);
+    expect_same(right, root);
     auto y = root_of(root);
     triad::graft_onto(y.algebra(), 0, left.view(), y.view());
     triad::graft_onto(y.algebra(), 1, right.view(), y.view());

@@ -27,8 +27,13 @@ inline void apply_preset(options& o) {
   dependencies::apply_preset(o);
   if (o.preset != "paper-dependency") return;
   o.tied = universal || o.model == "edge-transformer";
-  o.layers = universal ? 8 : 7, o.width = 360, o.heads = 4, o.tokens = o.model == "transformer" ? 1000 : 500;
-  o.rate = 1e-3, o.updates = 8000, o.evaluate_every = 500;
+  o.layers = universal ? 8 : 7;
+  o.width = 360;
+  o.heads = 4;
+  o.tokens = o.model == "transformer" ? 1000 : 500;
+  o.rate = 1e-3;
+  o.updates = 8000;
+  o.evaluate_every = 500;
 }
 
 }  // namespace cfq_dependencies

@@ -54,7 +54,9 @@ inline graphs::data_set training_data(options const& o) {
     triad::programs::refuse_given(o, {"chains", "train-lengths", "test-size"},
                                   "generated chains: leave it out, or --data");
     auto all = read_data(o.data);
-    d.words = std::move(all.words), d.train = std::move(all.train), d.dev = std::move(all.dev);
+    d.words = std::move(all.words);
+    d.train = std::move(all.train);
+    d.dev = std::move(all.dev);
     d.tests = parts_of(std::move(all.test));
     return d;
   }

@@ -73,20 +73,44 @@ inline void apply_preset(options& o) {
   if (o.preset == "quickstart") {
     // There are few different short chains: dropout keeps the model from knowing them by heart, and the longest say
     // most.
-    o.layers = 8, o.width = 64, o.heads = 4, o.batch = 96, o.warmup = 0;
+    o.layers = 8;
+    o.width = 64;
+    o.heads = 4;
+    o.batch = 96;
+    o.warmup = 0;
     o.train_lengths = {2, 3, 4, 4, 4, 4};
-    o.chains = 200000, o.epochs = 20;
+    o.chains = 200000;
+    o.epochs = 20;
     if (o.model == "edge-transformer") o.compare = "rat";
   } else if (o.preset == "smoke") {
-    o.layers = 2, o.width = 16, o.heads = 2, o.dropout = 0, o.batch = 32, o.warmup = 0;
-    o.chains = 640, o.epochs = 2, o.test_size = 20;
+    o.layers = 2;
+    o.width = 16;
+    o.heads = 2;
+    o.dropout = 0;
+    o.batch = 32;
+    o.warmup = 0;
+    o.chains = 640;
+    o.epochs = 2;
+    o.test_size = 20;
   } else if (o.preset.starts_with("glued")) {
-    o.layers = 12, o.layers_from = 6, o.augment = 1, o.dense_loss = 0.1;
+    o.layers = 12;
+    o.layers_from = 6;
+    o.augment = 1;
+    o.dense_loss = 0.1;
     if (o.preset == "glued-k234") o.epochs = 150;  // of 12,000 training rows; the other set has 28,000
   } else {
     // The paper's baselines.
-    if (o.model == "rat" || o.model == "gat") o.width = 320, o.heads = 8, o.batch = 200;
-    if (o.model == "rrat") o.layers = 6, o.width = 320, o.heads = 8, o.batch = 200;
+    if (o.model == "rat" || o.model == "gat") {
+      o.width = 320;
+      o.heads = 8;
+      o.batch = 200;
+    }
+    if (o.model == "rrat") {
+      o.layers = 6;
+      o.width = 320;
+      o.heads = 8;
+      o.batch = 200;
+    }
   }
 }
 

@@ -54,7 +54,12 @@ struct options : triad::programs::stack_options {
 
   options() {
     model = "edge-transformer";
-    layers = 3, width = 64, heads = 4, dropout = 0.1, rate = 5e-4, warmup = 1000;
+    layers = 3;
+    width = 64;
+    heads = 4;
+    dropout = 0.1;
+    rate = 5e-4;
+    warmup = 1000;
   }
   void settle() override;
   void each(triad::programs::option_list& f) override;
@@ -68,11 +73,26 @@ struct options : triad::programs::stack_options {
 ///   small   ours
 inline void apply_preset(options& o) {
   o.tied = o.model == "universal-transformer";
-  if (o.preset == "swapped") o.word_dropout = 0.1, o.augment = 0.5, o.augment_phrases = "both";
-  if (o.preset == "small") o.epochs = 30, o.warmup = 100, o.rate = 1e-3;
+  if (o.preset == "swapped") {
+    o.word_dropout = 0.1;
+    o.augment = 0.5;
+    o.augment_phrases = "both";
+  }
+  if (o.preset == "small") {
+    o.epochs = 30;
+    o.warmup = 100;
+    o.rate = 1e-3;
+  }
   if (o.preset == "smoke") {
-    o.layers = 1, o.width = 16, o.heads = 2, o.dropout = 0, o.batch = 20, o.warmup = 0;
-    o.sentences = 100, o.epochs = 2, o.test_size = 5;
+    o.layers = 1;
+    o.width = 16;
+    o.heads = 2;
+    o.dropout = 0;
+    o.batch = 20;
+    o.warmup = 0;
+    o.sentences = 100;
+    o.epochs = 2;
+    o.test_size = 5;
   }
 }
 

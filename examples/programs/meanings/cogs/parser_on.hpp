@@ -135,7 +135,8 @@ class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>,
       for (auto const t : triad::maximum_arborescence(
                triad::make_matrix<float const>(p.score.data(), sizes_[s], sizes_[s], sizes_[s])))
         p.tree.push_back(static_cast<int>(t));
-      node += n, edge += n * n;
+      node += n;
+      edge += n * n;
     }
     return parses_;
   }

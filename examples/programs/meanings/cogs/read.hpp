@@ -30,8 +30,10 @@ inline tagged_sentence from_json(std::string const& line) {
   tagged_sentence s;
   s.tokens = texts("tokens");
   s.parent = triad::json_integers<int>(triad::programs::member(json, "parent", "a list of integers"), "parent");
-  s.role = texts("role"), s.category = texts("category");
-  s.noun_type = texts("noun_type"), s.verb_name = texts("verb_name");
+  s.role = texts("role");
+  s.category = texts("category");
+  s.noun_type = texts("noun_type");
+  s.verb_name = texts("verb_name");
   s.distribution = triad::programs::member<std::string>(json, "distribution", "a text");
   auto const n = s.tokens.size();
   if (n == 0) throw triad::data_error("the sentence is empty");

@@ -145,8 +145,10 @@ inline tagged_sentence with_phrase(tagged_sentence const& s, phrase const& place
     bool const first = result.tokens.empty();
     result.tokens.push_back(detail::is_determiner(from.tokens[k]) ? detail::with_first(from.tokens[k], first)
                                                                   : from.tokens[k]);
-    result.parent.push_back(parent), result.role.push_back(role);
-    result.category.push_back(from.category[k]), result.noun_type.push_back(from.noun_type[k]);
+    result.parent.push_back(parent);
+    result.role.push_back(role);
+    result.category.push_back(from.category[k]);
+    result.noun_type.push_back(from.noun_type[k]);
     result.verb_name.push_back(from.verb_name[k]);
   };
   auto const moved = [&](int i) { return i < place.first ? i : i + shift; };  // of a token outside

@@ -69,7 +69,8 @@ inline int predict(options const& o) {
       throw triad::data_error(fmt::format("the sentence has {} tokens; at most {} are read: split it", s.size(), most));
     if (s.size() > room) {
       auto const more = std::min(most, std::max(s.size(), 2 * room));
-      model = trained_parser(o, file, more), room = more;
+      model = trained_parser(o, file, more);
+      room = more;
     }
     parse_all(*model.net, {s}, model.words,
               [&](tagged_sentence const& given, parse const& p) { print(in_words(given, p, model.words, !o.argmax)); });

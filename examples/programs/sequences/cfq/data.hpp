@@ -129,7 +129,8 @@ inline sequences::data_set data_of(options const& o, bool needs_train) {
     auto const sort = [](std::vector<sequences::text_pair>& pairs) {
       for (auto& pair : pairs) pair.target = cfq::sorted_conjuncts(pair.target);
     };
-    sort(d.train), sort(d.dev);
+    sort(d.train);
+    sort(d.dev);
     for (auto& part : d.tests) sort(part.pairs);
   }
   return d;

@@ -67,19 +67,46 @@ struct options : sequences::options {
 ///                  since in few passes the number of updates counts
 inline void apply_preset(options& o) {
   sequences::apply_preset(o);
-  if (o.preset == "smoke") o.questions_made = 200, o.tokens = 256;
+  if (o.preset == "smoke") {
+    o.questions_made = 200;
+    o.tokens = 256;
+  }
   if (o.preset == "roberta") {
-    o.decoder_layers = 2, o.width = 256, o.hidden = 512, o.heads = 4, o.dropout = 0.1;
-    o.pairs = 64, o.tokens = 64 * 128, o.longest_training = 100, o.recompute = true, o.memory = "8GiB";
-    o.rate = 1e-4, o.schedule = "linear", o.warmup = 4000, o.clip = 1, o.updates = 45000, o.evaluate_every = 1000;
+    o.decoder_layers = 2;
+    o.width = 256;
+    o.hidden = 512;
+    o.heads = 4;
+    o.dropout = 0.1;
+    o.pairs = 64;
+    o.tokens = 64 * 128;
+    o.longest_training = 100;
+    o.recompute = true;
+    o.memory = "8GiB";
+    o.rate = 1e-4;
+    o.schedule = "linear";
+    o.warmup = 4000;
+    o.clip = 1;
+    o.updates = 45000;
+    o.evaluate_every = 1000;
   }
   if (o.preset != "paper-semantic" && o.preset != "small-semantic") return;
   bool const small = o.preset == "small-semantic";
   o.encoder_layers = o.decoder_layers = !small && sequences::of_edges(o) ? 6 : 4;
-  o.width = small ? 128 : 256, o.hidden = 4 * o.width, o.heads = small ? 4 : 8, o.dropout = 0.1;
-  o.pairs = small ? 16 : 64, o.tokens = 64 * 128, o.longest_training = 50;
-  o.smoothing = 0, o.rate = 6e-4, o.decay = 0, o.schedule = "linear", o.warmup = 1000, o.clip = 100;
-  o.epochs = small ? 5 : 100, o.evaluate_every = 500;
+  o.width = small ? 128 : 256;
+  o.hidden = 4 * o.width;
+  o.heads = small ? 4 : 8;
+  o.dropout = 0.1;
+  o.pairs = small ? 16 : 64;
+  o.tokens = 64 * 128;
+  o.longest_training = 50;
+  o.smoothing = 0;
+  o.rate = 6e-4;
+  o.decay = 0;
+  o.schedule = "linear";
+  o.warmup = 1000;
+  o.clip = 100;
+  o.epochs = small ? 5 : 100;
+  o.evaluate_every = 500;
   if (small) o.train_size = 20000;
 }
 

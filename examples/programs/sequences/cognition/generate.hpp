@@ -68,7 +68,8 @@ class command_generator {
       auto phrases = known(1 + random_.below(2));
       auto& odd = phrases[static_cast<std::size_t>(random_.below(static_cast<int>(phrases.size())))];
       if (kind == "new_pair") {
-        odd.verb = bow, odd.direction = around;
+        odd.verb = bow;
+        odd.direction = around;
       } else {
         odd.verb = spin;
         if (phrases.size() == 1 && odd.direction == 0 && odd.times == 1) odd.times = 2;

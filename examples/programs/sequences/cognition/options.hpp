@@ -58,7 +58,10 @@ struct options : sequences::options {
 
 inline void apply_preset(options& o) {
   sequences::apply_preset(o);
-  if (o.preset == "smoke") o.sentences = 40, o.test_size = 5;
+  if (o.preset == "smoke") {
+    o.sentences = 40;
+    o.test_size = 5;
+  }
 }
 
 }  // namespace cognition

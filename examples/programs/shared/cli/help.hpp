@@ -36,16 +36,28 @@ class help_format : public CLI::Formatter {
     std::string text = "  " + make_option_name(option, positional) + make_option_opts(option);
     std::size_t column = text.size();
     auto const to_left = [&] {
-      if (column + 1 > left) text += '\n', column = 0;
-      text.append(left - column, ' '), column = left;
+      if (column + 1 > left) {
+        text += '\n';
+        column = 0;
+      }
+      text.append(left - column, ' ');
+      column = left;
     };
     to_left();
     std::string_view rest = option->get_description();
     while (!rest.empty()) {
       auto const end = std::min(rest.find(' '), rest.size());
-      if (column > left && column + 1 + end > wide) text += '\n', column = 0, to_left();
-      if (column > left) text += ' ', ++column;
-      text += rest.substr(0, end), column += end;
+      if (column > left && column + 1 + end > wide) {
+        text += '\n';
+        column = 0;
+        to_left();
+      }
+      if (column > left) {
+        text += ' ';
+        ++column;
+      }
+      text += rest.substr(0, end);
+      column += end;
       rest.remove_prefix(std::min(rest.find_first_not_of(' ', end), rest.size()));
     }
     return text + '\n';
@@ -155,7 +167,10 @@ inline void fit_help(CLI::App& app, option_list const& options, std::vector<std:
     verb->set_help_flag("-h,--help,--help-all", "This text; --help-all: every option");
     auto const footer = "More: " + page;
     verb->footer(footer);
-    if (is_short || is_long) say_defaults(*verb), hide(*verb, &option::is_hidden);
+    if (is_short || is_long) {
+      say_defaults(*verb);
+      hide(*verb, &option::is_hidden);
+    }
     if (!is_short || detail::lines_of(verb->help()) <= help_lines) continue;
     verb->footer(std::to_string(hide(*verb, &option::is_seldom)) + " options that are seldom given: --help-all.  " +
                  footer);

@@ -42,7 +42,8 @@ std::vector<input_file> inputs_of(run_options const& o) {
     if (!path.empty() && fs::exists(path, none)) all.push_back({what, path});
   };
   auto const add_run = [&](std::string const& path) {
-    add("the run's checkpoint", checkpoint_of(path)), add("the run's config.toml", config_of(path));
+    add("the run's checkpoint", checkpoint_of(path));
+    add("the run's config.toml", config_of(path));
   };
   if (!o.run.empty()) add_run(o.run);
   for (auto const& one : options_of(o).all()) {

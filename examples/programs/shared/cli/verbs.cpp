@@ -232,7 +232,8 @@ void parse(CLI::App& app, CLI::App const& train, option_list const& options, run
   }
   all.insert(all.end(), more.begin(), more.end());
   restart();
-  o.given = option_names(train, given), o.configured = option_names(train, more);
+  o.given = option_names(train, given);
+  o.configured = option_names(train, more);
   try {
     read();
   } catch (CLI::ParseError const& e) {  // what was given alone is right

@@ -51,7 +51,9 @@ int run_program(std::string const& name, std::string const& about, Verbs const& 
   o.program = name;
   auto const restart = [&o] {
     Options fresh;
-    fresh.program = o.program, fresh.preset = o.preset, fresh.model = o.model.empty() ? fresh.model : o.model;
+    fresh.program = o.program;
+    fresh.preset = o.preset;
+    fresh.model = o.model.empty() ? fresh.model : o.model;
     apply_preset(fresh);
     o = fresh;
   };

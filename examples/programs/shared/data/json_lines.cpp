@@ -124,8 +124,10 @@ std::string with_members(std::string const& object,
     auto const at = static_cast<std::size_t>(found - more.begin());
     if (found == more.end())
       add(m.written_name, m.value);
-    else if (!written[at])
-      add(m.written_name, json_text_of(found->second)), written[at] = true;
+    else if (!written[at]) {
+      add(m.written_name, json_text_of(found->second));
+      written[at] = true;
+    }
   }
   for (std::size_t i = 0; i < more.size(); ++i)
     if (!written[i]) add(json_text_of(more[i].first), json_text_of(more[i].second));

@@ -95,7 +95,10 @@ inline std::vector<text_pair> read_pairs(std::string const& path,
   std::vector<text_pair> pairs;
   bool scan = false;
   each_line(path, [&](std::string const& line) {
-    if (pairs.empty()) scan = line.starts_with("IN:"), expect_no_header(line);
+    if (pairs.empty()) {
+      scan = line.starts_with("IN:");
+      expect_no_header(line);
+    }
     pairs.push_back(scan ? from_scan(line) : from_columns(line));
     detail::expect_words(pairs.back());
     if (expect) expect(pairs.back());

@@ -167,7 +167,10 @@ std::vector<std::string> texts_of_all(std::string const& own) {
   for (int d = 1; d < w.size(); d *= 2) {
     std::vector<std::uint64_t> lengths, other(all.size());
     std::string mine;
-    for (auto const& text : all) lengths.push_back(text.size()), mine += text;
+    for (auto const& text : all) {
+      lengths.push_back(text.size());
+      mine += text;
+    }
     auto const bytes = lengths.size() * sizeof(std::uint64_t);
     w.exchange_bytes(w.rank() ^ d, lengths.data(), bytes, other.data(), bytes);
     std::size_t sum = 0;
@@ -176,7 +179,10 @@ std::vector<std::string> texts_of_all(std::string const& own) {
     w.exchange_bytes(w.rank() ^ d, mine.data(), mine.size(), theirs.data(), theirs.size());
     std::vector<std::string> texts;
     std::size_t at = 0;
-    for (auto const n : other) texts.push_back(theirs.substr(at, n)), at += n;
+    for (auto const n : other) {
+      texts.push_back(theirs.substr(at, n));
+      at += n;
+    }
     all.insert((w.rank() & d) != 0 ? all.begin() : all.end(), texts.begin(), texts.end());
   }
   return all;

@@ -148,7 +148,11 @@ inline std::string to_svg(plot const& p) {
       y_high = std::max(y_high, s.y[i] + bar);
       whole = whole && s.x[i] == std::round(s.x[i]);
     }
-  if (x_low > x_high) x_low = y_low = 0, x_high = y_high = 1;  // nothing to draw
+  // nothing to draw
+  if (x_low > x_high) {
+    x_low = y_low = 0;
+    x_high = y_high = 1;
+  }
   detail::axis const xs(x_low, x_high, 10, whole);
   detail::axis ys(p.y_from.value_or(y_low), p.y_to.value_or(y_high), 6, false);
   if (!p.y_from) ys.low = std::floor(ys.low / ys.step + 1e-9) * ys.step;

@@ -72,7 +72,10 @@ class batch_source::part_range {
     bool const several = shares_.all > 1;
     if (!in_share_) {
       auto const here = examples_of_share(share_, shares_.all, count_);
-      next_ = here.first, last_ = here.last, in_share_ = true, is_cut_ = several;
+      next_ = here.first;
+      last_ = here.last;
+      in_share_ = true;
+      is_cut_ = several;
       if (several) part_.begins = share_;
       part_.empty = several && next_ == last_;
     }

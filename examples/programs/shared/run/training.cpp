@@ -42,10 +42,15 @@ scored_run train_one(run_options const& o, training& t, std::string const& out, 
   auto const run_of = [&](training& one, std::string const& folder, bool resume) {
     auto plan = one.plan();
     bool const two = t.first() != nullptr;
-    plan.ends_early = two, plan.follows = two && &one == &t;
+    plan.ends_early = two;
+    plan.follows = two && &one == &t;
     if (two && &one != &t) plan.leads_to = out;
-    plan.out = folder, plan.config = folder.empty() ? std::string() : to_toml(o);
-    plan.seed = o.seed, plan.resume = resume, plan.average = o.average, plan.dropout_until = o.dropout_until;
+    plan.out = folder;
+    plan.config = folder.empty() ? std::string() : to_toml(o);
+    plan.seed = o.seed;
+    plan.resume = resume;
+    plan.average = o.average;
+    plan.dropout_until = o.dropout_until;
     if (says_warmup) say_warmup(o, plan);
     return train(one, plan);
   };
@@ -125,7 +130,10 @@ void write_plots(run_options const& o, std::vector<scored_run> const& runs, plot
                                                  [](scored_run const& r) { return r.losses; }));
   if (say.validation.empty()) return;
   plot measured{"Validation accuracy", "epoch", say.validation, {}, 0.0, 1.0};
-  if (say.loss_validates) measured.title = "Validation loss", measured.y_to.reset();
+  if (say.loss_validates) {
+    measured.title = "Validation loss";
+    measured.y_to.reset();
+  }
   write_svg(o.out + "/plots/" + say.file + ".svg",
             epochs_of(std::move(measured), runs, [](scored_run const& r) { return r.validations; }));
 }

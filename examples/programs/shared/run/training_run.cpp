@@ -149,7 +149,8 @@ class run_files final : public run_callbacks {
   triad::run_options options() const {
     auto const with_dropout = std::llround(plan_.dropout_until * static_cast<double>(plan_.updates));
     epoch_record interrupted;
-    interrupted.updates = static_cast<std::uint64_t>(left_.updates), interrupted.loss_sum = left_.loss_sum;
+    interrupted.updates = static_cast<std::uint64_t>(left_.updates);
+    interrupted.loss_sum = left_.loss_sum;
     return {.epoch_updates = static_cast<std::uint64_t>(plan_.epoch_updates),
             .updates = static_cast<std::uint64_t>(plan_.updates),
             .attempts = static_cast<std::uint64_t>(plan_.attempts),

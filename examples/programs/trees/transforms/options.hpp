@@ -23,8 +23,11 @@ struct options : trees::program_options {
   std::string voice;                    // generate: that sentences of data are said in; empty: their own
 
   options() {
-    steps = 0, batch = 0, zero_is_by_task = true;
-    part_names = {split_names.begin(), split_names.end()}, split = "test";
+    steps = 0;
+    batch = 0;
+    zero_is_by_task = true;
+    part_names = {split_names.begin(), split_names.end()};
+    split = "test";
   }
   void each(triad::programs::option_list& f) override {
     std::set<std::string> const generate{"generate"};
@@ -73,12 +76,25 @@ struct options : trees::program_options {
 ///   small   ours
 inline void apply_preset(options& o) {
   if (o.preset == "small") {  // all else as in paper; not every seed learns it (docs/results/trees.md)
-    o.one_way = true, o.steps = 8, o.depth = 10, o.temperature = 10, o.cooling = 8000, o.updates = 12000;
+    o.one_way = true;
+    o.steps = 8;
+    o.depth = 10;
+    o.temperature = 10;
+    o.cooling = 8000;
+    o.updates = 12000;
     o.seed = 3;
   }
   if (o.preset == "smoke") {
-    o.one_way = true, o.steps = 3, o.width = 16, o.heads = 2, o.dropout = 0;
-    o.rows = 24, o.test_size = 4, o.batch = 4, o.updates = 12, o.warmup = 0;
+    o.one_way = true;
+    o.steps = 3;
+    o.width = 16;
+    o.heads = 2;
+    o.dropout = 0;
+    o.rows = 24;
+    o.test_size = 4;
+    o.batch = 4;
+    o.updates = 12;
+    o.warmup = 0;
   }
 }
 

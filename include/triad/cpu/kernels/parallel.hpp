@@ -65,7 +65,10 @@ struct task_list {
       list.f(task, thread);
     } catch (...) {
       std::lock_guard const lock(list.access);
-      if (list.failed < 0 || task < list.failed) list.failed = task, list.failure = std::current_exception();
+      if (list.failed < 0 || task < list.failed) {
+        list.failed = task;
+        list.failure = std::current_exception();
+      }
     }
   }
 };

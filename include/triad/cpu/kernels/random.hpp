@@ -49,7 +49,10 @@ struct keep_source {
     auto const join = [](auto even, auto odd) __attribute__((always_inline)) {
       return _mm512_mask_shuffle_epi32(even, 0xAAAA, odd, static_cast<_MM_PERM_ENUM>(0xA0));
     };
-    c0 = join(c0, d0), c1 = join(c1, d1), c2 = join(c2, d2), c3 = join(c3, d3);
+    c0 = join(c0, d0);
+    c1 = join(c1, d1);
+    c2 = join(c2, d2);
+    c3 = join(c3, d3);
     auto const limit = _mm512_set1_epi32(static_cast<int>(threshold));
     std::uint64_t const w0 = _mm512_cmpge_epu32_mask(c0, limit), w1 = _mm512_cmpge_epu32_mask(c1, limit);
     std::uint64_t const w2 = _mm512_cmpge_epu32_mask(c2, limit), w3 = _mm512_cmpge_epu32_mask(c3, limit);

@@ -173,11 +173,16 @@ struct general_backward {
       for (int step = 0; step < steps; ++step) {
         int i = u, l = v, j = step;  // query_and_left
         if (role == general_role::key_and_right) {
-          i = step, l = u, j = v;
+          i = step;
+          l = u;
+          j = v;
         } else if (role == general_role::own_key || role == general_role::flat_query) {
-          l = step, j = v;
+          l = step;
+          j = v;
         } else if (role == general_role::flat_key && step >= n) {
-          i = step - n, l = n + u, j = v;
+          i = step - n;
+          l = n + u;
+          j = v;
         }
         if (!at.has_term(i, l, j)) continue;  // the whole warp
         auto const edge = at.row(i, j);

@@ -218,7 +218,10 @@ class byte_bpe {
         throw data_error(file + ": the token " + token + " is expected; is it the vocabulary of a RoBERTa?");
       return known->second;
     };
-    begin_ = special("<s>"), end_ = special("</s>"), padding_ = special("<pad>"), unknown_ = special("<unk>");
+    begin_ = special("<s>");
+    end_ = special("</s>");
+    padding_ = special("<pad>");
+    unknown_ = special("<unk>");
   }
 
   void read_merges(std::string const& path) {

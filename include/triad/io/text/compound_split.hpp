@@ -140,7 +140,10 @@ class split_search {
       for (int i = 0; i < s_.candidates; ++i) {
         auto const tried = any_of(rest_);
         double const value = score_with(where, rest_[tried]);
-        if (value > most) most = value, best = tried;
+        if (value > most) {
+          most = value;
+          best = tried;
+        }
       }
       int const q = rest_[best];
       rest_[best] = rest_.back();
@@ -167,9 +170,11 @@ class split_search {
     }
   }
   void swap_sides(int& of_train, int& of_test) {
-    change(side::train, of_train, -1), change(side::test, of_test, -1);
+    change(side::train, of_train, -1);
+    change(side::test, of_test, -1);
     std::swap(of_train, of_test);
-    change(side::train, of_train, 1), change(side::test, of_test, 1);
+    change(side::train, of_train, 1);
+    change(side::test, of_test, 1);
   }
 
   /// Each example of a side against some that are in none.
@@ -184,7 +189,10 @@ class split_search {
         auto const tried = any_of(rest_);
         if (where == side::test && !may_test(rest_[tried])) continue;
         double const value = score_with(where, rest_[tried]);
-        if (value > most + 1e-12) most = value, best = tried;
+        if (value > most + 1e-12) {
+          most = value;
+          best = tried;
+        }
       }
       if (best < rest_.size()) std::swap(q, rest_[best]);
       change(where, q, 1);
@@ -192,8 +200,11 @@ class split_search {
   }
 
   void improve() {
-    replace(side::train), replace(side::test), exchange();
-    by_atoms_.refresh(), by_compounds_.refresh();
+    replace(side::train);
+    replace(side::test);
+    exchange();
+    by_atoms_.refresh();
+    by_compounds_.refresh();
   }
 
   /// Each held-out example against a few of training.

@@ -206,7 +206,10 @@ inline item_table compounds_of(std::vector<derivation> const& trees, int largest
         nodes.assign(1, top);
         detail::grow(parts, nodes, parts.below(top), 0, largest, [&](std::vector<int> const& found) {
           detail::occurrence o{0, q, static_cast<int>(found.size()), {}};
-          for (std::size_t i = 0; i < found.size(); ++i) o.code += parts.code(found[i], top), o.nodes[i] = found[i];
+          for (std::size_t i = 0; i < found.size(); ++i) {
+            o.code += parts.code(found[i], top);
+            o.nodes[i] = found[i];
+          }
           use(o);
         });
       }

@@ -306,8 +306,10 @@ struct attachment_scores {
       correct += found[i].relation == gold[i].relation ? 1 : 0;
     }
     auto const n = static_cast<std::int64_t>(gold.size());
-    words += n, relations += correct;
-    ++sentences, exact += correct == n ? 1 : 0;
+    words += n;
+    relations += correct;
+    ++sentences;
+    exact += correct == n ? 1 : 0;
   }
 
   /// Unlabelled and labelled attachment score, and exact match of whole labelled trees, from 0 to 1.

@@ -23,7 +23,9 @@ struct derivation {
                   "derivation: node " + std::to_string(size()) + " is a child of " + std::to_string(below) +
                       ", expected " +
                       (rule.empty() ? std::string("-1, the parent of the first node") : "a node before it, from 0 on"));
-    rule.push_back(number), parent.push_back(below), slot.push_back(which);
+    rule.push_back(number);
+    parent.push_back(below);
+    slot.push_back(which);
     return size() - 1;
   }
 
