@@ -76,9 +76,9 @@ int main() try {
   std::printf("the best of %zu epochs is %d\n", result.epochs.size(), static_cast<int>(result.best_epoch));
 
   // ---- 4. What was learned, by length, and where the model looked: its last layer, at edge (0, 5) of one graph.
-  auto const asked =
+  auto const tested =
       evaluate(learner, loader, longer, add_one, {.group = [](auto const& h) { return h.nodes - 1; }, .most = 60});
-  for (auto const& [edges, of_length] : asked.by)
+  for (auto const& [edges, of_length] : tested.by)
     std::printf("chains of %d edges: %.2f right\n", static_cast<int>(edges), of_length.fraction());
 
   loader.clear();
@@ -93,11 +93,11 @@ int main() try {
   checkpoint const file("training.safetensors");
   auto const answer = with_backend<cpu::backend, reference::backend>("cpu:1", [&](auto& on) {
     auto const size = [&](char const* name) { return file.setting(name, index_t{1}, largest_size); };
-    runner ask(on, network(size("layers"), size("width")), room_for(longer, 1));
-    file.load(ask.parameters());
+    runner predictor(on, network(size("layers"), size("width")), room_for(longer, 1));
+    file.load(predictor.parameters());
     graph_loader<std::remove_reference_t<decltype(on)>> one(room_for(longer, 1));
     add_one(one, longer[0]);
-    return ask.classes(one.upload().first).front();
+    return predictor.classes(one.upload().first).front();
   });
   std::printf("the last node is %d hours on, and %d is right\n", static_cast<int>(answer),
               static_cast<int>(longer[0].answer));

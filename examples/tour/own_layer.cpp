@@ -86,13 +86,13 @@ int main() {
   // to the two answers.  Code that trains, saves and loads it need not know that a layer is new: its parameters are
   // called readout.second.first.gate.weight and so on.
   using edge_layer = edge_transformer_layer<float>;
-  graph_model const asked(
+  graph_model const network(
       embedding<float>{extents<dyn, dyn>(3, 16)},
       repeat<float, edge_layer>{edge_layer({.width = 16, .heads = 2, .hidden = 32}), extents<dyn>(2), false},
       chain(layer_norm_layer<float>{extents<dyn>(16)},
             chain(mine::gated_linear<float>(16, 8), linear<float>{extents<dyn, dyn>(8, 2)})));
   graph_dims const room = room_for_graphs(32, 5, 5);
-  trainer learner(ex, asked, {.capacity = room});
+  trainer learner(ex, network, {.capacity = room});
   initialize(learner.parameters(), 1);
 
   // Marks on a cycle of five nodes: edge (i, i + 1) has one of two labels.  Do the first two edges differ?

@@ -39,7 +39,7 @@ struct batches_options {
   bool pad = false;
 };
 
-/// A batch and what is right, in the backend's memory until the loader's next upload.
+/// A batch and its targets, in the backend's memory until the loader's next upload.
 template <class Input, class Answers>
 struct batch_and_answers {
   Input in;
@@ -60,8 +60,7 @@ auto upload_both(Loader& batch, bool padded = false) {
       "batches: `pad` with a loader that has no upload_padded(), expected no padding; leave `pad` out");
   auto const both = upload();
   static_assert(
-      requires { both.first, both.second; },
-      "batches: a loader's upload() gives the batch and what is right as a pair");
+      requires { both.first, both.second; }, "batches: a loader's upload() gives the batch and its targets as a pair");
   return batch_and_answers<std::remove_cvref_t<decltype(both.first)>, std::remove_cvref_t<decltype(both.second)>>{
       both.first, both.second};
 }

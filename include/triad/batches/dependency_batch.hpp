@@ -46,7 +46,7 @@ struct dependency_scores {
   }
 };
 
-/// What is right, for each token; negative: not asked.
+/// The targets of each token; negative: none.
 struct dependency_answers {
   vec<index_t const> parent;    // (nodes) place of the parent in its sentence; its own place for a root
   vec<index_t const> relation;  // (nodes)

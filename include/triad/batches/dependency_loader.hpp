@@ -62,7 +62,7 @@ class dependency_loader {
 
   graph_dims const& dims() const { return sentences_.dims(); }
 
-  /// The batch with the right pairs, and what is right, in the backend's memory, until the next call.
+  /// The batch with the right pairs and its targets, in the backend's memory, until the next call.
   std::pair<dependency_batch<T>, dependency_answers> upload() {
     return upload_([&](auto const& put) {
       index_t const nodes = dims().nodes;

@@ -114,7 +114,7 @@ class edge_pair_loader {
 
   edge_pair_dims dims() const { return {source_.dims().graphs, source_.dims(), whole_.dims(), targets_}; }
 
-  /// The batch and what is right, in the backend's memory, until the next call.
+  /// The batch and its targets, in the backend's memory, until the next call.
   std::pair<edge_pair_batch<T>, pair_answers> upload() {
     auto const z = dims();
     // Positional edges have places of their own, as many as there are rows: known now.

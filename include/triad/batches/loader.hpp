@@ -6,7 +6,7 @@
 //   has_room(...)   whether one more sample of such a size fits; every loader has sizes of its own
 //   add(...)        adds a sample
 //   dims()          what the batch has by now, as a model's memory is planned with
-//   upload()        the batch and what is right, as a pair, in the backend's memory until the next call
+//   upload()        the batch and its targets, as a pair, in the backend's memory until the next call
 #pragma once
 
 #include <type_traits>

@@ -87,7 +87,7 @@ struct pair_batch {
   }
 };
 
-/// What is right.
+/// The targets.
 struct pair_answers {
   // (target rows) the token that follows what the decoder has seen; negative: not asked
   vec<index_t const> next{nullptr, 0};

@@ -78,7 +78,7 @@ class pair_loader {
 
   pair_dims const& dims() const { return dims_; }
 
-  /// The batch and what is right, in the backend's memory, until the next call.
+  /// The batch and its targets, in the backend's memory, until the next call.
   std::pair<pair_batch<T>, pair_answers> upload() {
     return upload_([&](auto const& put) {
       pair_batch<T> in;

@@ -59,7 +59,7 @@ struct parse_scores {
   }
 };
 
-/// What is right, for each token; negative: not asked.
+/// The targets of each token; negative: none.
 struct parse_answers {
   vec<index_t const> parent;  // (nodes) place of the parent in its sentence; its own place for a root
   vec<index_t const> role, category, noun_type, verb;  // (nodes)

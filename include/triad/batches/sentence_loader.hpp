@@ -15,7 +15,7 @@
 
 namespace triad {
 
-/// A token, and what is right about it; negative: not asked.
+/// A token and its targets; negative: none.
 struct labelled_token {
   index_t token = 0;
   index_t parent = -1;  // place in the sentence; its own for a root
@@ -68,7 +68,7 @@ class sentence_loader {
 
   graph_dims const& dims() const { return sentences_.dims(); }
 
-  /// The batch and what is right, in the backend's memory, until the next call.
+  /// The batch and its targets, in the backend's memory, until the next call.
   std::pair<sentence_batch<T>, parse_answers> upload() {
     return upload_([&](auto const& put) {
       index_t const nodes = dims().nodes;

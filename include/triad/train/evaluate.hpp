@@ -38,7 +38,7 @@ struct evaluate_options {
 /// What was found.  Loss and accuracy are NaN where there was nothing to answer, or where a weight is NaN or infinite;
 /// groups are counted all the same.
 struct evaluation {
-  double loss = 0, accuracy = 0;  // the mean over answers; the fraction that is right
+  double loss = 0, accuracy = 0;  // the mean over answers; the fraction that is correct
   std::uint64_t answers = 0;      // that were asked for
   std::map<index_t, triad::accuracy> by{};
 };

@@ -1,4 +1,4 @@
-// What a run reports: fractions of right answers, and the mean of several runs with its standard error.
+// What a run reports: fractions of correct answers, and the mean of several runs with its standard error.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   mean = sum x / n,   standard error = sqrt(sum (x - mean)^2 / (n - 1)) / sqrt(n)
@@ -15,7 +15,7 @@
 
 namespace triad {
 
-/// Right answers among all, counted batch by batch.
+/// Correct answers among all, counted batch by batch.
 struct accuracy {
   std::uint64_t correct = 0, total = 0;
 

@@ -3,7 +3,7 @@
 //
 //   value_type, input, output, answers            T; a batch, with each(f) (core/batch_views.hpp) and dims() or
 //                                                 graphs.dims; the logits, a view or a struct with each(f) of views;
-//                                                 what is right, a view or a struct with each(f)
+//                                                 the targets, a view or a struct with each(f)
 //   fields<S>, saved, plan_params, plan_saved     as of a layer (layers/layer.hpp)
 //   plan_output(arena&, dims)                     where the logits lie, and later their gradient
 //   measured_input(dims), measured_answers(dims)  a batch of these sizes without memory

@@ -1,5 +1,5 @@
 // Your own loader whose upload() gives the batch and no targets.
-// expect: batches: a loader's upload() gives the batch and what is right as a pair
+// expect: batches: a loader's upload() gives the batch and its targets as a pair
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 #include <vector>
