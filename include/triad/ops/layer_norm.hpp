@@ -36,7 +36,6 @@ void layer_norm_grad(Ex& ex, arena& scratch, X x, Gain gain, Mean mean, Rstd rst
   expect_same_shape("layer_norm_grad", "dy", dy, x);
   expect_same_shape("layer_norm_grad", "dx", dx, x);
   if (add.extent(0) != 0) expect_same_shape("layer_norm_grad", "add", add, in);
-  auto const count = [](auto const& v) { return static_cast<index_t>(v.size()); };
   expect_shape("layer_norm_grad", "gain", as_vec(gain), {in.extent(1)});
   expect_shape("layer_norm_grad", "dgain", as_vec(dgain), {in.extent(1)});
   expect_shape("layer_norm_grad", "dbias", as_vec(dbias), {in.extent(1)});
