@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by the other scripts: finds out what a fresh Debian or Ubuntu lacks, says so, and installs it; on a terminal it asks
-# before.  With may_install=false (their --no-install), or no for an answer, it says what to install and ends.
+# Sourced by the other scripts: finds which packages a fresh Debian or Ubuntu lacks, prints them, and installs them.  On a
+# terminal it asks before.  With may_install=false (their --no-install), or after a "no", it prints the command and stops.
 # A thing is looked for, not its package, so that compilers and libraries from elsewhere count.
 
 missing=()
@@ -96,7 +96,7 @@ need_to_build() {
 }
 
 leave_to_user() {  # WHY
-  echo "Nothing is installed, $1.  Run this as root, then this script again:" >&2
+  echo "Nothing was installed: $1.  Run this as root, then run this script again:" >&2
   echo "  ${update[*]} && ${install[*]}" >&2
   exit 1
 }
@@ -106,7 +106,7 @@ ask_first() {
   local answer
   if [[ ! -t 0 || ! -t 1 ]]; then return; fi
   read -r -p "Install them with $1? [Y/n] " answer || answer=n
-  if [[ ! $answer =~ ^([yY]([eE][sS])?)?$ ]]; then leave_to_user "as you say"; fi
+  if [[ ! $answer =~ ^([yY]([eE][sS])?)?$ ]]; then leave_to_user "you answered no"; fi
 }
 
 install_missing() {
@@ -115,20 +115,20 @@ install_missing() {
   local install=(apt-get install --yes --no-install-recommends "${missing[@]}")
   echo "Missing packages: ${missing[*]}"
   if ! $may_install; then
-    leave_to_user "as --no-install says"
+    leave_to_user "--no-install was given"
   elif ! command -v apt-get > /dev/null; then
-    echo "There is no apt-get here: if CMake does not find them either, install what this system calls them." >&2
+    echo "apt-get was not found.  If CMake does not find the packages, install them with the package manager of this system." >&2
   elif ((EUID == 0)); then
     ask_first "apt-get"
-    echo "Installing them (--no-install leaves that to you): ${install[*]}"
+    echo "Installing them (--no-install prevents it): ${install[*]}"
     export DEBIAN_FRONTEND=noninteractive
     "${update[@]}" && "${install[@]}"
   elif command -v sudo > /dev/null && { [[ -t 0 ]] || sudo -n true 2> /dev/null; }; then
     ask_first "sudo apt-get"
-    echo "Installing them (--no-install leaves that to you): sudo ${install[*]}"
+    echo "Installing them (--no-install prevents it): sudo ${install[*]}"
     sudo "${update[@]}" && sudo DEBIAN_FRONTEND=noninteractive "${install[@]}"
   else
-    echo "Installing them needs root.  Run this as root, then this script again:" >&2
+    echo "Installing them needs root.  Run this as root, then run this script again:" >&2
     echo "  ${update[*]} && ${install[*]}" >&2
     exit 1
   fi

@@ -97,12 +97,12 @@ for script in test quickstart; do
 done
 
 # Why the processor trains.
-says 0 "Training on the processor: no NVIDIA GPU here" quickstart --no-install --seed 2
+says 0 "Training on the CPU: no NVIDIA GPU was found" quickstart --no-install --seed 2
 grep -q '^clutrr train --preset quickstart .* --seed 2$' <<< "$output" ||
   failed quickstart "hands on other options: $output"
 for capability in 8.6 8.9 12.0; do
   needs="the kernels need 163 KiB of shared memory a block"
-  CAPABILITY=$capability says 0 "the GPU here has compute capability $capability; $needs" quickstart
+  CAPABILITY=$capability says 0 "the GPU has compute capability $capability; $needs" quickstart
 done
 
 # On a terminal it asks before it installs, and takes no for an answer; where there is none it installs.
@@ -114,7 +114,7 @@ if ((EUID == 0)) && command -v script > /dev/null; then
       status=$?
   }
   on_terminal n
-  [[ $status == 1 && $output == *"Install them with apt-get? [Y/n]"*"Nothing is installed, as you say."* ]] ||
+  [[ $status == 1 && $output == *"Install them with apt-get? [Y/n]"*"Nothing was installed: you answered no."* ]] ||
     failed "quickstart, no" "$output"
   not_called '^apt-get|^cmake'
   on_terminal ""
