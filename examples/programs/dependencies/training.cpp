@@ -158,7 +158,13 @@ triad::programs::learner& parser_training::net() {
   for (auto const& part : data_.tests) all = std::max(all, words_of(part.all));
   int const words = static_cast<int>(std::min<long long>(all, options_.tokens));
   net_ = triad::programs::make<parser>(
-      options_, {words_.words().size(), static_cast<index_t>(words_.relations().size()), words, longest_, most_, true},
+      options_,
+      {.tokens = words_.words().size(),
+       .relations = static_cast<index_t>(words_.relations().size()),
+       .words = words,
+       .usual = longest_,
+       .longest = most_,
+       .learns = true},
       {.batches = fmt::format("batches of {} words in sentences of up to {}", words, longest_),
        .remedy = "take fewer --tokens, or --recompute",
        .unit = "words",

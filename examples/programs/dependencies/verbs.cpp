@@ -30,12 +30,12 @@ triad::programs::trained<parser> trained_parser(options const& o, triad::checkpo
                                                 bool explaining = false) {
   return {o, file,
           [=](vocabulary const& v, options const&) {
-            return parser_room{v.words().size(),
-                               static_cast<index_t>(v.relations().size()),
-                               explaining ? longest : 500,
-                               std::min(longest, 24),
-                               longest,
-                               explaining};
+            return parser_room{.tokens = v.words().size(),
+                               .relations = static_cast<index_t>(v.relations().size()),
+                               .words = explaining ? longest : 500,
+                               .usual = std::min(longest, 24),
+                               .longest = longest,
+                               .learns = explaining};
           },
           advice};
 }

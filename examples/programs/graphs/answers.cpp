@@ -100,8 +100,12 @@ triad::programs::trained<network> trained_with(options const& o, triad::checkpoi
                                                bool explaining, triad::programs::room_advice const& advice) {
   return {o, file,
           [&](vocabulary const& words, options const&) {
-            return network_room{
-                words.embedding_rows(), words.targets.end(), explaining ? 1 : 64, std::min(most, 24), most, explaining};
+            return network_room{.labels = words.embedding_rows(),
+                                .names = words.targets.end(),
+                                .batch = explaining ? 1 : 64,
+                                .usual = std::min(most, 24),
+                                .most = most,
+                                .learns = explaining};
           },
           advice};
 }

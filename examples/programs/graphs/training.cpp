@@ -122,7 +122,14 @@ class graph_training : public triad::programs::training {
     int const batch =
         data.made ? o.batch : static_cast<int>(std::min(most_graphs(), static_cast<std::size_t>(o.batch)));
     net_ = triad::programs::make<network>(
-        o, {data.words.embedding_rows(), data.words.targets.end(), batch, usual, most_, true, further},
+        o,
+        {.labels = data.words.embedding_rows(),
+         .names = data.words.targets.end(),
+         .batch = batch,
+         .usual = usual,
+         .most = most_,
+         .learns = true,
+         .further = further},
         {.batches = fmt::format("batches of {} graphs of up to {} nodes", batch, usual),
          .remedy = "take a smaller --batch, or --recompute",
          .unit = "nodes",

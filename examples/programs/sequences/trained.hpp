@@ -36,8 +36,15 @@ inline translator_options sizes_for(options const& o, vocabulary const& words, p
   auto const target = std::max({words.longest_target, longest.target, found});
   auto const sentences = what == use::explaining ? 0 : sentences_at_once(o, source + 1, target + 1);
   auto const given = std::max(words.longest_target, longest.target);
-  return {words.source.size(), words.target.size(), o.tokens,  o.pairs, source + 1,
-          target + 1,          given + 1,           sentences, what};
+  return {.source_words = words.source.size(),
+          .target_words = words.target.size(),
+          .tokens = o.tokens,
+          .pairs = o.pairs,
+          .longest_source = source + 1,
+          .longest_target = target + 1,
+          .longest_given = given + 1,
+          .sentences = sentences,
+          .what = what};
 }
 
 /// Of the sources that will be translated.

@@ -47,12 +47,12 @@ constexpr index_t padded_graphs(index_t graphs) {
 constexpr graph_dims padded_room(graph_dims const& capacity) {
   constexpr index_t most = std::numeric_limits<index_t>::max();
   index_t const rows = bucket_of(capacity.rows + 1), longest = std::max<index_t>(capacity.max_nodes, 1);
-  return {padded_graphs(capacity.graphs),
-          rows,
-          bucket_of(capacity.nodes + 1),
-          rows > most / longest ? most : rows * longest,
-          capacity.max_nodes,
-          bucket_of(capacity.further)};
+  return {.graphs = padded_graphs(capacity.graphs),
+          .rows = rows,
+          .nodes = bucket_of(capacity.nodes + 1),
+          .triangles = rows > most / longest ? most : rows * longest,
+          .max_nodes = capacity.max_nodes,
+          .further = bucket_of(capacity.further)};
 }
 /// The same, of graphs or of pairs, where the backend replays; elsewhere nothing is padded, and it is the capacity.
 template <backend Ex, class Dims>

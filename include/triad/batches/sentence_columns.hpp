@@ -81,7 +81,12 @@ class sentence_columns {
     auto const graphs = graphs_.upload(put);
     auto const token = put(token_, nodes), relation = put(relation_, dims().rows), position = put(position_, nodes),
                self = put(self_, nodes);
-    return {graphs, token, relation, position, self, waves_.view()};
+    return {.graphs = graphs,
+            .token = token,
+            .relation = relation,
+            .position = position,
+            .self = self,
+            .waves = waves_.view()};
   }
 
  private:

@@ -25,18 +25,22 @@ constexpr graph_dims dims_of(index_t n) { return {1, n * n, n, n * n * n, n}; }
 
 /// The dims of both batches as one.
 constexpr graph_dims operator+(graph_dims a, graph_dims const& b) {
-  return {a.graphs + b.graphs,
-          a.rows + b.rows,
-          a.nodes + b.nodes,
-          a.triangles + b.triangles,
-          std::max(a.max_nodes, b.max_nodes),
-          a.further + b.further};
+  return {.graphs = a.graphs + b.graphs,
+          .rows = a.rows + b.rows,
+          .nodes = a.nodes + b.nodes,
+          .triangles = a.triangles + b.triangles,
+          .max_nodes = std::max(a.max_nodes, b.max_nodes),
+          .further = a.further + b.further};
 }
 
 /// The smallest dims that hold either of two batches.
 constexpr graph_dims larger(graph_dims a, graph_dims const& b) {
-  return {std::max(a.graphs, b.graphs),       std::max(a.rows, b.rows),           std::max(a.nodes, b.nodes),
-          std::max(a.triangles, b.triangles), std::max(a.max_nodes, b.max_nodes), std::max(a.further, b.further)};
+  return {.graphs = std::max(a.graphs, b.graphs),
+          .rows = std::max(a.rows, b.rows),
+          .nodes = std::max(a.nodes, b.nodes),
+          .triangles = std::max(a.triangles, b.triangles),
+          .max_nodes = std::max(a.max_nodes, b.max_nodes),
+          .further = std::max(a.further, b.further)};
 }
 
 /// What core/batch_sizes.hpp asks for.

@@ -186,8 +186,14 @@ class edge_decoder {
                self = put(self_, count);
     auto const wanted = put(wanted_, count), left = put(left_, rows),
                right = put(right_, pass_.relational() ? 0 : rows);
-    return {t,    token,  position, tensor<index_t const, dyn, dyn>(owner.data_handle(), count, t + 1),
-            self, wanted, left,     right};
+    return {.step = t,
+            .token = token,
+            .position = position,
+            .owner = tensor<index_t const, dyn, dyn>(owner.data_handle(), count, t + 1),
+            .self = self,
+            .wanted = wanted,
+            .left = left,
+            .right = right};
   }
   std::size_t bytes_of_step() const {
     return planned_bytes([&](arena& a) {

@@ -58,8 +58,8 @@ struct edge_decoding {
     vec<index_t const> token, position;     // (slots)
     tensor<index_t const, dyn, dyn> owner;  // (slots, step + 1) edge_shells::owner
     vec<index_t const> self, wanted;        // (slots) which row of the step is the edge (a, a), and which is wanted
-    vec<index_t const> left,
-        right;  // (rows) relational: an edge's place, and none;  positional: the rows of both its nodes among the ends
+    /// (rows) Relational: an edge's place, and none;  positional: the rows of both its nodes among the ends.
+    vec<index_t const> left, right;
   };
   struct buffers {
     typename Model::encoder_saved encoder;
@@ -97,9 +97,15 @@ struct edge_decoding {
     auto const x = state(most), y = state(most), table = state(relational() ? model.decoder.edges.relative.count() : 0);
     index_t const ends = relational() ? 0 : z.source.nodes + slots * longest;
     auto const left = state(ends), right = state(ends), final = state(slots);
-    return {encoder, caches, last,
-            {x, y},  table,  left,
-            right,   final,  place.make<typename Model::output>(slots, model.vocabulary())};
+    return {.encoder = encoder,
+            .caches = caches,
+            .last = last,
+            .x = {x, y},
+            .table = table,
+            .left = left,
+            .right = right,
+            .final = final,
+            .logits = place.make<typename Model::output>(slots, model.vocabulary())};
   }
 
   template <backend Ex>
@@ -146,8 +152,14 @@ struct edge_decoding {
     auto const in = model.measured_input(z);
     index_t const slots = z.pairs * beam, rows = of_dims(z).rows(longest - 1);
     vec<index_t const> const slot(nullptr, slots), row(nullptr, rows), none(nullptr, 0);
-    newest const now{longest - 1, slot, slot, tensor<index_t const, dyn, dyn>(nullptr, slots, longest),
-                     slot,        slot, row,  relational() ? none : row};
+    newest const now{.step = longest - 1,
+                     .token = slot,
+                     .position = slot,
+                     .owner = tensor<index_t const, dyn, dyn>(nullptr, slots, longest),
+                     .self = slot,
+                     .wanted = slot,
+                     .left = row,
+                     .right = relational() ? none : row};
     return planned_scratch(ex, call{}, [&](auto& dry, call const& c) {
       begin(dry, c, w, in, at);
       extend(dry, c, w, in, now, at);

@@ -86,7 +86,7 @@ struct fuse_attention_layer {
     auto const q = place.make<output>(dims.rows, width());
     auto const u = make(heads() * width()), m = make(heads() * width()), w = make(heads() * dims.layers),
                s = make(heads());
-    return {q, u, m, w, s, place.make<output>(dims.rows, width())};
+    return {.query = q, .u = u, .mixed = m, .weights = w, .kept = s, .context = place.make<output>(dims.rows, width())};
   }
 
   /// y is followed by `after`.

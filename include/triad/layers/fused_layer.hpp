@@ -96,24 +96,24 @@ struct fused_layer {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    return {plan<S>(attention, place),
-            plan<S>(cross, place, crosses),
-            plan<S>(fuse, place, fuses),
-            plan<S>(block, place),
-            crosses,
-            fuses};
+    return {.attention = plan<S>(attention, place),
+            .cross = plan<S>(cross, place, crosses),
+            .fuse = plan<S>(fuse, place, fuses),
+            .block = plan<S>(block, place),
+            .crosses = crosses,
+            .fuses = fuses};
   }
   saved plan_saved(arena& place, fused_dims const& dims, keep kept = keep::everything) const {
     arena none;  // for parts that the layer does not have
     auto &of_cross = crosses ? place : none, &of_fuse = fuses ? place : none;
     row_dims const rows(dims.rows);
-    return {attention.plan_saved(place, rows, kept),
-            cross.plan_saved(of_cross, cross_dims(rows, dims.source_rows), kept),
-            fuse.plan_saved(of_fuse, fuse_dims(rows, dims.layers), kept),
-            block.plan_saved(place, rows, kept),
-            place.make<output>(dims.rows, width()),
-            of_cross.make<output>(dims.rows, width()),
-            of_fuse.make<output>(dims.rows, width())};
+    return {.attention = attention.plan_saved(place, rows, kept),
+            .cross = cross.plan_saved(of_cross, cross_dims(rows, dims.source_rows), kept),
+            .fuse = fuse.plan_saved(of_fuse, fuse_dims(rows, dims.layers), kept),
+            .block = block.plan_saved(place, rows, kept),
+            .after_attention = place.make<output>(dims.rows, width()),
+            .after_cross = of_cross.make<output>(dims.rows, width()),
+            .after_fuse = of_fuse.make<output>(dims.rows, width())};
   }
 
   template <backend Ex>

@@ -156,8 +156,8 @@ struct fused_stack {
     fused_dims dims;
     keep kept;
     layer_states<T> states;  // (L + 1, rows, d): x_0 .. x_L
-    layer_states<T>
-        mixed;     // sum: (L, rows, d), of inputs;  weighted: (L + 1, rows, d), of normalised states;  else none
+    /// Sum: (L, rows, d), of inputs;  weighted: (L + 1, rows, d), of normalised states;  else none.
+    layer_states<T> mixed;
     state input;   // (rows, d), weighted: of the layer that runs;  else none
     state result;  // (rows, d), where it is no state
     series<layer_plan> layers;
@@ -197,8 +197,15 @@ struct fused_stack {
     auto const result = place.make<state>(norms() > 0 ? rows : 0, width());
     auto const layers =
         plan_series(place, layer_plan{*this, rows, source_rows, kept}, count, kept == keep::everything ? count : 1);
-    return {
-        *this, dims, kept, states, mixed, input, result, layers, plan_series(place, norm_plan{norm(), rows}, norms())};
+    return {.stack = *this,
+            .dims = dims,
+            .kept = kept,
+            .states = states,
+            .mixed = mixed,
+            .input = input,
+            .result = result,
+            .layers = layers,
+            .norms = plan_series(place, norm_plan{norm(), rows}, norms())};
   }
 
   /// From x_0, which is in s.states, to s.y().

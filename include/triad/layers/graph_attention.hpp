@@ -99,12 +99,12 @@ struct graph_attention_layer {
 
   output plan_state(arena& place, graph_dims const& dims) const { return place.make<output>(dims.nodes, width()); }
   saved plan_saved(arena& place, graph_dims dims, keep = keep::everything) const {
-    return {plan_state(place, dims),
-            place.make<tensor<T, dyn, dyn>>(dims.nodes, 2 * heads()),
-            place.make<vec<T>>(heads() * dims.rows),
-            plan_state(place, dims),
-            plan_state(place, dims),
-            norm.plan_saved(place, row_dims(dims.nodes))};
+    return {.value = plan_state(place, dims),
+            .scores = place.make<tensor<T, dyn, dyn>>(dims.nodes, 2 * heads()),
+            .weights = place.make<vec<T>>(heads() * dims.rows),
+            .context = plan_state(place, dims),
+            .sum = plan_state(place, dims),
+            .norm = norm.plan_saved(place, row_dims(dims.nodes))};
   }
 
   template <backend Ex>

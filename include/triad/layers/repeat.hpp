@@ -128,8 +128,12 @@ struct repeat {
 
   saved plan_saved(arena& place, layer_dims<Layer> dims, keep kept = keep::everything) const {
     expect_layers();
-    return {kept, count(),        plan_layers(place, dims, kept, count()), plan_states(place, dims, kept, count()),
-            {},   which_rows::all};
+    return {.kept = kept,
+            .depth = count(),
+            .layers = plan_layers(place, dims, kept, count()),
+            .states = plan_states(place, dims, kept, count()),
+            .last = {},
+            .computed = which_rows::all};
   }
   /// Memory for a pass of whose result only `wanted` rows are asked for: those in in.wanted of forward and backward.
   saved plan_wanted(arena& place, layer_dims<Layer> dims, keep kept, index_t wanted) const
@@ -137,18 +141,18 @@ struct repeat {
   {
     expect_layers();
     if (!prune)
-      return {kept,
-              count(),
-              plan_layers(place, dims, kept, count()),
-              plan_states(place, dims, kept, count() + 1),
-              {},
-              which_rows::gathered};
-    return {kept,
-            count(),
-            plan_layers(place, dims, kept, count() - 1),
-            plan_states(place, dims, kept, count()),
-            layer.plan_saved(place, wanted > 0 ? dims : layer_dims<Layer>{}, kept, wanted),
-            which_rows::pruned};
+      return {.kept = kept,
+              .depth = count(),
+              .layers = plan_layers(place, dims, kept, count()),
+              .states = plan_states(place, dims, kept, count() + 1),
+              .last = {},
+              .computed = which_rows::gathered};
+    return {.kept = kept,
+            .depth = count(),
+            .layers = plan_layers(place, dims, kept, count() - 1),
+            .states = plan_states(place, dims, kept, count()),
+            .last = layer.plan_saved(place, wanted > 0 ? dims : layer_dims<Layer>{}, kept, wanted),
+            .computed = which_rows::pruned};
   }
 
   /// x_k as the input of depth k; only the last layer, where pruned, learns which they are.

@@ -28,7 +28,14 @@ struct edge_transformer_parser_options {
   bool verb_from_word = false;  // the verb is read from the word's vector, which no dropped token is left without
 
   edge_trunk_options trunk() const {
-    return {tokens, relations, layers, tied, layer, encoding, positional_dropout, fixed_token};
+    return {.tokens = tokens,
+            .relations = relations,
+            .layers = layers,
+            .tied = tied,
+            .layer = layer,
+            .encoding = encoding,
+            .positional_dropout = positional_dropout,
+            .fixed_token = fixed_token};
   }
 };
 

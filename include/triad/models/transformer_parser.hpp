@@ -27,7 +27,14 @@ struct transformer_parser_options {
   index_t fixed_token = -1;     // whose vector is not learned, or none
   bool verb_from_word = false;  // the verb is read from the word's vector, which no dropped token is left without
 
-  token_trunk_options trunk() const { return {tokens, layers, tied, layer, positional_dropout, fixed_token}; }
+  token_trunk_options trunk() const {
+    return {.tokens = tokens,
+            .layers = layers,
+            .tied = tied,
+            .layer = layer,
+            .positional_dropout = positional_dropout,
+            .fixed_token = fixed_token};
+  }
 };
 
 /// A token as the child that asks, and as the parent that it may be.

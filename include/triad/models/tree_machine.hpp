@@ -143,11 +143,11 @@ struct tree_machine {
   struct saved {
     index_t batch;
     keep kept;
-    tree_memory_view<T> memory;               // (steps + 1, batch, rows, f)
-    tree_weights_view<T> arguments, weights;  // (steps, batch, n, 2 b), n choices of the last step: chosen; with the
-                                              // operations' weights
-    tensor<T, dyn, dyn, dyn> operations;      // (steps, batch, b + 1): chosen
-    tensor<T, dyn, dyn, dyn> roots;           // (steps, batch, f): the agent's
+    tree_memory_view<T> memory;           // (steps + 1, batch, rows, f)
+    tree_weights_view<T> arguments;       // (steps, batch, n, 2 b), n choices of the last step: chosen
+    tree_weights_view<T> weights;         // the same, with the operations' weights
+    tensor<T, dyn, dyn, dyn> operations;  // (steps, batch, b + 1): chosen
+    tensor<T, dyn, dyn, dyn> roots;       // (steps, batch, f): the agent's
     series<step_plan> rest;
 
     /// Of one step: (batch, b + 1) and (batch, f).
@@ -160,24 +160,24 @@ struct tree_machine {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    return {place.make<tensor<S, D>>(width()),
-            place.make<tensor<S, D>>(width()),
-            empty_tree ? place.make<tensor<S, D>>(width()) : tensor<S, D>(nullptr, width()),
-            plan<S>(shrink, place),
-            plan<S>(agents, place),
-            plan<S>(interpreter, place),
-            empty_tree};
+    return {.operation_token = place.make<tensor<S, D>>(width()),
+            .root_token = place.make<tensor<S, D>>(width()),
+            .empty_token = empty_tree ? place.make<tensor<S, D>>(width()) : tensor<S, D>(nullptr, width()),
+            .shrink = plan<S>(shrink, place),
+            .agents = plan<S>(agents, place),
+            .interpreter = plan<S>(interpreter, place),
+            .empty_tree = empty_tree};
   }
   saved plan_saved(arena& place, tree_dims const& d, keep kept = keep::everything) const {
     index_t const slots = kept == keep::nothing && steps > 2 ? 2 : steps;  // inference looks back one step
-    return {d.batch,
-            kept,
-            place.make<tree_memory_view<T>>(steps + 1, d.batch, interpreter.rows(), fillers()),
-            plan_weights(place, d.batch),
-            plan_weights(place, d.batch),
-            place.make<tensor<T, dyn, dyn, dyn>>(steps, d.batch, branching() + 1),
-            place.make<tensor<T, dyn, dyn, dyn>>(steps, d.batch, fillers()),
-            plan_series(place, step_plan{agent(), d.batch, tokens_at(0), kept}, steps, slots)};
+    return {.batch = d.batch,
+            .kept = kept,
+            .memory = place.make<tree_memory_view<T>>(steps + 1, d.batch, interpreter.rows(), fillers()),
+            .arguments = plan_weights(place, d.batch),
+            .weights = plan_weights(place, d.batch),
+            .operations = place.make<tensor<T, dyn, dyn, dyn>>(steps, d.batch, branching() + 1),
+            .roots = place.make<tensor<T, dyn, dyn, dyn>>(steps, d.batch, fillers()),
+            .rest = plan_series(place, step_plan{agent(), d.batch, tokens_at(0), kept}, steps, slots)};
   }
   output plan_output(arena& place, tree_dims const& d) const {
     return place.make<output>(d.batch * positions, symbols);

@@ -121,7 +121,14 @@ class parser_training final : public triad::programs::sentence_training<parser, 
     epochs_.emplace(examples_.size(), o.batch, true, o.seed);
     int const batch = static_cast<int>(std::min(data_.most(), static_cast<std::size_t>(o.batch)));
     net_ = triad::programs::make<parser>(
-        o, {words_.tokens.end(), words_.labels(), batch, longest_, data_.longest(), o.position_range, true},
+        o,
+        {.tokens = words_.tokens.end(),
+         .labels = words_.labels(),
+         .batch = batch,
+         .usual = longest_,
+         .longest = data_.longest(),
+         .positions = o.position_range,
+         .learns = true},
         {.batches = fmt::format("batches of {} sentences of up to {} tokens", batch, longest_),
          .remedy = "take a smaller --batch, or --recompute",
          .unit = "tokens",

@@ -23,9 +23,13 @@ inline triad::programs::trained<parser> trained_parser(options const& o, triad::
                                                        bool explaining = false) {
   return {o, file,
           [=](vocabulary const& words, options const&) {
-            return parser_room{
-                words.tokens.end(), words.labels(), explaining ? 1 : 64, std::min(longest, 24), longest, longest,
-                explaining};
+            return parser_room{.tokens = words.tokens.end(),
+                               .labels = words.labels(),
+                               .batch = explaining ? 1 : 64,
+                               .usual = std::min(longest, 24),
+                               .longest = longest,
+                               .positions = longest,
+                               .learns = explaining};
           },
           advice};
 }

@@ -89,7 +89,12 @@ struct biaffine_heads {
   template <class S = T>
   fields<S> plan_params(arena& place) const {
     auto const map_to = [&](index_t out) { return plan<S>(to(out), place); };
-    return {plan<S>(ends(), place), map_to(inner), map_to(1), map_to(inner), map_to(inner), map_to(relations)};
+    return {.ends = plan<S>(ends(), place),
+            .arc = map_to(inner),
+            .root = map_to(1),
+            .child = map_to(inner),
+            .parent = map_to(inner),
+            .relation = map_to(relations)};
   }
   saved plan_saved(arena& place, graph_dims const& dims, keep = keep::everything) const {
     auto const make = [&](index_t columns) { return place.make<values>(dims.nodes, columns); };

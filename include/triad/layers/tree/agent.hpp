@@ -74,8 +74,12 @@ struct neural_tree_agent {
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    return {plan<S>(layers, place),      plan<S>(norm, place, normalised()), plan<S>(operation_head(), place),
-            plan<S>(root_head(), place), plan<S>(argument_head(), place),    normalised()};
+    return {.layers = plan<S>(layers, place),
+            .norm = plan<S>(norm, place, normalised()),
+            .operation = plan<S>(operation_head(), place),
+            .root = plan<S>(root_head(), place),
+            .arguments = plan<S>(argument_head(), place),
+            .normalised = normalised()};
   }
   saved plan_saved(arena& place, row_dims dims, keep kept = keep::everything) const {
     row_dims const normed(normalised() ? dims.rows : 0);
