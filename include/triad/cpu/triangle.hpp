@@ -24,6 +24,181 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
+namespace triangles {
+
+/// What both directions of one call read, and where its scratch memory is.
+template <bool RightValue>
+struct call_inputs {
+  triangle_options const& options;
+  triangle_projections<float const> const& x;
+  graph_batch const& g;
+  index_t width, statistics_stride;
+  scratch_parts const& scratch;
+
+  auto head_of(index_t graph, index_t c) const {
+    return make_head(options, x, g, graph, c, statistics_stride, scratch.bits);
+  }
+  /// The rows of head c of a graph's edges.
+  template <class Matrix>
+  auto rows_of_head(Matrix m, index_t graph, index_t c) const {
+    return head_rows(m, g.edge_begin(graph), c, width);
+  }
+  float* memory(int thread) const { return scratch.threads + thread * scratch.each; }
+  void prefetch_inputs(index_t first, index_t count) const {
+    prefetch<false>(x.query, first, count);
+    prefetch<false>(x.key, first, count);
+    prefetch<false>(x.left_value, first, count);
+    if constexpr (RightValue) prefetch<false>(x.right_value, first, count);
+  }
+};
+
+template <bool OwnKey, bool RightValue>
+struct forward_call {
+  call_inputs<RightValue> in;
+  triangle_statistics<float> const& statistics;
+  matrix<float> o;
+
+  void run(backend& ex) const {
+    auto const& g = in.g;
+    index_t const heads = in.options.heads;
+    each_small(
+        ex, heads, g, whole_graph, 5 * heads * in.width * 4,
+        [&](index_t graph, index_t c, int thread) { small(graph, c, thread); },
+        [&](index_t first, index_t count) {
+          in.prefetch_inputs(first, count);
+          prefetch<true>(o, first, count);
+        });
+    if (is_small(g.dims.max_nodes)) return;
+    each_tiled(
+        ex, g, 0, g.dims.graphs, in.scratch.first_task, [&](index_t n) { return heads * tiles(n); },
+        [&](index_t graph, index_t task, int thread) {
+          auto const of_head = tiles(g.size(graph));
+          one_tile(graph, task / of_head, task % of_head * tile, thread);
+        });
+  }
+
+ private:
+  static index_t tiles(index_t n) { return (n + tile - 1) / tile; }
+
+  void small(index_t graph, index_t c, int thread) const {
+    auto const edge = in.g.edge_begin(graph);
+    small_forward<OwnKey, RightValue>(in.head_of(graph, c), in.rows_of_head(o, graph, c), &statistics.maximum(edge, c),
+                                      &statistics.inverse_sum(edge, c), in.memory(thread));
+  }
+  /// The columns from j0 on of one head.
+  void one_tile(index_t graph, index_t c, index_t j0, int thread) const {
+    auto const columns = std::min<index_t>(tile, in.g.size(graph) - j0);
+    if (columns > simd::lanes)
+      vectors_of_columns<2>(graph, c, j0, columns, thread);
+    else
+      vectors_of_columns<1>(graph, c, j0, columns, thread);
+  }
+  template <int Vectors>
+  void vectors_of_columns(index_t graph, index_t c, index_t j0, index_t columns, int thread) const {
+    auto const edge = in.g.edge_begin(graph);
+    tiled_forward<OwnKey, RightValue, Vectors>(in.head_of(graph, c), j0, columns, in.rows_of_head(o, graph, c),
+                                               &statistics.maximum(edge, c), &statistics.inverse_sum(edge, c),
+                                               in.memory(thread));
+  }
+};
+
+template <bool OwnKey, bool RightValue>
+struct backward_call {
+  call_inputs<RightValue> in;
+  triangle_statistics<float const> const& statistics;
+  matrix<float const> o, d_o;
+  triangle_projections<float> const& dx;
+
+  void run(backend& ex) const {
+    auto const& g = in.g;
+    index_t const heads = in.options.heads;
+    // Own keys gather from every l: no block of l owns them, so a task takes all of a head.
+    index_t const limit = OwnKey ? g.dims.max_nodes : whole_graph;
+    each_small(
+        ex, heads, g, limit, 10 * heads * in.width * 4,
+        [&](index_t graph, index_t c, int thread) { small(graph, c, thread); },
+        [&](index_t first, index_t count) { prefetch_all(first, count); });
+    if constexpr (!OwnKey) {
+      if (is_small(g.dims.max_nodes)) return;
+      gather_statistics(ex, heads, in.width, statistics, o, d_o, in.scratch.statistics_rows, in.scratch.statistics);
+      each_portion(heads, in.width, g, in.scratch.gradients_room,
+                   [&](index_t first, index_t last, index_t first_head, index_t count) {
+                     portion(ex, first, last, first_head, count);
+                   });
+    }
+  }
+
+ private:
+  auto tiles(index_t graph) const { return backward_tiles{in.g.size(graph), in.width}; }
+  /// Blocks of middle nodes of a graph of n.
+  index_t blocks(index_t n) const {
+    auto const size = backward_tiles{n, in.width}.block();
+    return (n + size - 1) / size;
+  }
+  /// Where do of head c lies, the `c`-th of a portion's heads.
+  float* packed(index_t graph, index_t c) const {
+    return in.scratch.gradients + in.scratch.first_gradient[graph] + c * tiles(graph).gradients();
+  }
+  out_rows right_gradient(index_t graph, index_t c) const {
+    return RightValue ? in.rows_of_head(dx.right_value, graph, c) : out_rows{nullptr, 0};
+  }
+
+  void prefetch_all(index_t first, index_t count) const {
+    in.prefetch_inputs(first, count);
+    prefetch<false>(o, first, count);
+    prefetch<false>(d_o, first, count);
+    prefetch<true>(dx.query, first, count);
+    prefetch<true>(dx.key, first, count);
+    prefetch<true>(dx.left_value, first, count);
+    if constexpr (RightValue) prefetch<true>(dx.right_value, first, count);
+  }
+  void small(index_t graph, index_t c, int thread) const {
+    auto const edge = in.g.edge_begin(graph);
+    small_backward<OwnKey, RightValue>(in.head_of(graph, c), in.rows_of_head(o, graph, c),
+                                       in.rows_of_head(d_o, graph, c), &statistics.maximum(edge, c),
+                                       &statistics.inverse_sum(edge, c), in.rows_of_head(dx.query, graph, c),
+                                       in.rows_of_head(dx.key, graph, c), in.rows_of_head(dx.left_value, graph, c),
+                                       right_gradient(graph, c), in.memory(thread));
+  }
+  /// Graphs [first, last), heads [first_head, first_head + heads): packs their do, then computes block by block.
+  void portion(backend& ex, index_t first, index_t last, index_t first_head, index_t heads) const {
+    auto const& g = in.g;
+    index_t place = 0;
+    for (index_t graph = first; graph < last; ++graph) {
+      in.scratch.first_gradient[graph] = place;
+      if (!is_small(g.size(graph))) place += heads * tiles(graph).gradients();
+    }
+    // Heads innermost: rows that one head brings into the cache are there for the next.
+    each_tiled(
+        ex, g, first, last, in.scratch.first_task,
+        [&](index_t n) { return heads * backward_tiles{n, in.width}.row_blocks(); },
+        [&](index_t graph, index_t task, int) {
+          auto const c = task % heads;
+          pack_gradient(tiles(graph), in.rows_of_head(d_o, graph, first_head + c), task / heads, packed(graph, c));
+        });
+    each_tiled(
+        ex, g, first, last, in.scratch.first_task, [&](index_t n) { return heads * blocks(n); },
+        [&](index_t graph, index_t task, int thread) {
+          auto const of_head = blocks(g.size(graph));
+          one_block(graph, first_head, task / of_head, task % of_head, thread);
+        });
+  }
+  /// A block of middle nodes of head first_head + c.
+  void one_block(index_t graph, index_t first_head, index_t c, index_t block, int thread) const {
+    auto const n = in.g.size(graph), size = tiles(graph).block(), l0 = block * size, number = first_head + c,
+               line = in.scratch.statistics_rows, all = in.options.heads * line;
+    float const* const s = in.scratch.statistics + number * line + in.g.edge_begin(graph);
+    auto const here = in.head_of(graph, number);
+    backward_block<RightValue> work(here, {s, s + all, s + 2 * all}, packed(graph, c),
+                                    in.rows_of_head(dx.query, graph, number), in.rows_of_head(dx.key, graph, number),
+                                    in.rows_of_head(dx.left_value, graph, number), right_gradient(graph, number), l0,
+                                    std::min(size, n - l0), in.memory(thread));
+    work.run();
+  }
+};
+
+}  // namespace triangles
+
 template <std::same_as<float> T>
 std::size_t do_triangle_workspace(backend& ex, triangle_options const& options, triangle_projections<T const> const& x,
                                   graph_dims const& dims) {
@@ -47,44 +222,9 @@ void do_triangle(backend& ex, triangle_options const& options, triangle_projecti
   auto const scratch = triangles::forward_parts(ex, options, width, g.dims, ws.data);
   triangles::make_bits(ex, options, g.dims, scratch.bits);
   with_triangle_form(options.form, [&](auto own_key, auto right_value) {
-    auto const make = [&](index_t graph, index_t c) {
-      return triangles::make_head(options, x, g, graph, c, statistics.maximum.stride(0), scratch.bits);
-    };
-    auto const fetch = [&](index_t first, index_t count) {
-      triangles::prefetch<false>(x.query, first, count);
-      triangles::prefetch<false>(x.key, first, count);
-      triangles::prefetch<false>(x.left_value, first, count);
-      if constexpr (right_value()) triangles::prefetch<false>(x.right_value, first, count);
-      triangles::prefetch<true>(o, first, count);
-    };
-    triangles::each_small(
-        ex, options.heads, g, triangles::whole_graph, 5 * options.heads * width * 4,
-        [&](index_t graph, index_t c, int thread) {
-          auto const edge = g.edge_begin(graph);
-          triangles::small_forward<own_key(), right_value()>(
-              make(graph, c), triangles::head_rows(o, edge, c, width), &statistics.maximum(edge, c),
-              &statistics.inverse_sum(edge, c), scratch.threads + thread * scratch.each);
-        },
-        fetch);
-    if (triangles::is_small(g.dims.max_nodes)) return;
-    auto const tiles = [](index_t n) { return (n + triangles::tile - 1) / triangles::tile; };
-    triangles::each_tiled(
-        ex, g, 0, g.dims.graphs, scratch.first_task, [&](index_t n) { return options.heads * tiles(n); },
-        [&](index_t graph, index_t task, int thread) {
-          auto const edge = g.edge_begin(graph), n = g.size(graph), c = task / tiles(n),
-                     j0 = task % tiles(n) * triangles::tile;
-          auto const columns = std::min<index_t>(triangles::tile, n - j0);
-          auto const run = [&](auto vectors) {
-            triangles::tiled_forward<own_key(), right_value(), vectors()>(
-                make(graph, c), j0, columns, triangles::head_rows(o, edge, c, width), &statistics.maximum(edge, c),
-                &statistics.inverse_sum(edge, c), scratch.threads + thread * scratch.each);
-          };
-          if (columns > simd::lanes) {
-            run(triangles::size<2>());
-          } else {
-            run(triangles::size<1>());
-          }
-        });
+    triangles::forward_call<own_key(), right_value()> const call{
+        {options, x, g, width, statistics.maximum.stride(0), scratch}, statistics, o};
+    call.run(ex);
   });
 }
 
@@ -101,80 +241,9 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
   auto const scratch = triangles::backward_parts(ex, options, width, g.dims, ws.data);
   triangles::make_bits(ex, options, g.dims, scratch.bits);
   with_triangle_form(options.form, [&](auto own_key, auto right_value) {
-    auto const make = [&](index_t graph, index_t c) {
-      return triangles::make_head(options, x, g, graph, c, statistics.maximum.stride(0), scratch.bits);
-    };
-    auto const fetch = [&](index_t first, index_t count) {
-      triangles::prefetch<false>(x.query, first, count);
-      triangles::prefetch<false>(x.key, first, count);
-      triangles::prefetch<false>(x.left_value, first, count);
-      if constexpr (right_value()) triangles::prefetch<false>(x.right_value, first, count);
-      triangles::prefetch<false>(o, first, count);
-      triangles::prefetch<false>(d_o, first, count);
-      triangles::prefetch<true>(dx.query, first, count);
-      triangles::prefetch<true>(dx.key, first, count);
-      triangles::prefetch<true>(dx.left_value, first, count);
-      if constexpr (right_value()) triangles::prefetch<true>(dx.right_value, first, count);
-    };
-    // Own keys gather from every l: no block of l owns them, so a task takes all of a head.
-    index_t const limit = own_key() ? g.dims.max_nodes : triangles::whole_graph;
-    triangles::each_small(
-        ex, options.heads, g, limit, 10 * options.heads * width * 4,
-        [&](index_t graph, index_t c, int thread) {
-          auto const edge = g.edge_begin(graph);
-          auto const at = [&](auto m) { return triangles::head_rows(m, edge, c, width); };
-          triangles::small_backward<own_key(), right_value()>(
-              make(graph, c), at(o), at(d_o), &statistics.maximum(edge, c), &statistics.inverse_sum(edge, c),
-              at(dx.query), at(dx.key), at(dx.left_value),
-              right_value() ? at(dx.right_value) : triangles::out_rows{nullptr, 0},
-              scratch.threads + thread * scratch.each);
-        },
-        fetch);
-    if constexpr (!own_key()) {
-      if (triangles::is_small(g.dims.max_nodes)) return;
-      auto const rows = scratch.statistics_rows;
-      triangles::gather_statistics(ex, options.heads, width, statistics, o, d_o, rows, scratch.statistics);
-      auto const size_of = [&](index_t graph) { return triangles::backward_tiles{g.size(graph), width}; };
-      auto const blocks = [&](index_t n) {
-        return (n + triangles::backward_tiles{n, width}.block() - 1) / triangles::backward_tiles{n, width}.block();
-      };
-      triangles::each_portion(
-          options.heads, width, g, scratch.gradients_room,
-          [&](index_t first, index_t last, index_t first_head, index_t heads) {
-            index_t place = 0;
-            for (index_t graph = first; graph < last; ++graph) {
-              scratch.first_gradient[graph] = place;
-              if (!triangles::is_small(g.size(graph))) place += heads * size_of(graph).gradients();
-            }
-            auto const packed = [&](index_t graph, index_t c) {
-              return scratch.gradients + scratch.first_gradient[graph] + (c - first_head) * size_of(graph).gradients();
-            };
-            // Heads innermost: rows that one head brings into the cache are there for the next.
-            triangles::each_tiled(
-                ex, g, first, last, scratch.first_task,
-                [&](index_t n) { return heads * triangles::backward_tiles{n, width}.row_blocks(); },
-                [&](index_t graph, index_t task, int) {
-                  auto const c = first_head + task % heads;
-                  triangles::pack_gradient(size_of(graph), triangles::head_rows(d_o, g.edge_begin(graph), c, width),
-                                           task / heads, packed(graph, c));
-                });
-            triangles::each_tiled(
-                ex, g, first, last, scratch.first_task, [&](index_t n) { return heads * blocks(n); },
-                [&](index_t graph, index_t task, int thread) {
-                  auto const edge = g.edge_begin(graph), n = g.size(graph), c = first_head + task / blocks(n),
-                             block = size_of(graph).block(), l0 = task % blocks(n) * block;
-                  auto const at = [&](auto m) { return triangles::head_rows(m, edge, c, width); };
-                  float const* const s = scratch.statistics + c * rows + edge;
-                  auto const head_here = make(graph, c);
-                  triangles::backward_block<right_value()> work(
-                      head_here, {s, s + options.heads * rows, s + 2 * options.heads * rows}, packed(graph, c),
-                      at(dx.query), at(dx.key), at(dx.left_value),
-                      right_value() ? at(dx.right_value) : triangles::out_rows{nullptr, 0}, l0, std::min(block, n - l0),
-                      scratch.threads + thread * scratch.each);
-                  work.run();
-                });
-          });
-    }
+    triangles::backward_call<own_key(), right_value()> const call{
+        {options, x, g, width, statistics.maximum.stride(0), scratch}, statistics, o, d_o, dx};
+    call.run(ex);
   });
 }
 
