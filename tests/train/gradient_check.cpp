@@ -246,7 +246,7 @@ TEST_CASE(
   };
   CHECK(static_cast<bool>(report({3, false})));
   CHECK_FALSE(static_cast<bool>(report({3, true})));
-  CHECK_THAT(report({3, true}).text(), test::contains("does not list 128 bytes") && test::contains("behind scale"));
+  CHECK_THAT(report({3, true}).text(), test::contains("does not list 128 bytes") && test::contains("after scale"));
   CHECK_FALSE(static_cast<bool>(report({3, false, true})));
   CHECK_THAT(report({3, false, true}).text(), test::contains("after the gradient of shift"));
 }
