@@ -10,25 +10,25 @@
 #include "triad/io/checkpoint.hpp"
 #include "triad/triad.hpp"
 
-using namespace triad;
+namespace t = triad;
 
 // ---- 1. The data: whatever your program has, in anything with size() and [].
 // A chain of nodes around a clock of 3 hours.  Label h + 1 of an edge: h hours on; label h + 4: the same, backwards.
 // How far is the last node from the first?
 struct hours {
-  index_t nodes;
-  std::vector<labelled_edge> edges;
-  index_t answer;
+  t::index_t nodes;
+  std::vector<t::labelled_edge> edges;
+  t::index_t answer;
 };
-index_t backwards(index_t label) { return label + 3; }
+t::index_t backwards(t::index_t label) { return label + 3; }
 
-std::vector<hours> chains(std::size_t count, std::vector<index_t> const& lengths, std::uint64_t seed) {
-  random_stream random(seed, 0);
+std::vector<hours> chains(std::size_t count, std::vector<t::index_t> const& lengths, std::uint64_t seed) {
+  t::random_stream random(seed, 0);
   std::vector<hours> all;
   for (std::size_t i = 0; i < count; ++i) {
     hours one{lengths[i % lengths.size()] + 1, {}, 0};
-    for (index_t at = 0; at + 1 < one.nodes; ++at) {
-      index_t const on = random.below(3);
+    for (t::index_t at = 0; at + 1 < one.nodes; ++at) {
+      t::index_t const on = random.below(3);
       one.edges.push_back({at, on + 1, at + 1});
       one.answer = (one.answer + on) % 3;
     }
@@ -42,60 +42,60 @@ auto const add_one = [](auto& batch, hours const& h) {
   batch.add({.nodes = h.nodes, .edges = h.edges, .ask = {0, h.nodes - 1}, .answer = h.answer, .inverse = backwards});
 };
 
-edge_transformer<float> network(index_t layers, index_t width) {
-  return edge_transformer<float>(
+t::edge_transformer<float> network(t::index_t layers, t::index_t width) {
+  return t::edge_transformer<float>(
       {.labels = 7, .targets = 3, .layers = layers, .layer = {.width = width, .heads = 2, .hidden = 2 * width}});
 }
 
 int main() try {
   // ---- 2. Room for a batch, model, trainer.  All memory is planned here, for the largest batch of any of the data.
-  cpu::backend ex;
+  t::cpu::backend ex;
   auto const train = chains(1200, {2, 3, 4}, 1), valid = chains(99, {2, 3, 4}, 2), longer = chains(100, {5, 6}, 3);
-  graph_dims const room = larger(room_for(train, 60), room_for(longer, 60));
-  graph_loader<cpu::backend> loader(room);
-  trainer learner(ex, network(4, 32), {.max_norm = 1, .key = 7, .capacity = room});
-  initialize(learner.parameters(), 1);
-  std::fputs(summary(learner).text().c_str(), stdout);
+  t::graph_dims const room = t::larger(t::room_for(train, 60), t::room_for(longer, 60));
+  t::graph_loader<t::cpu::backend> loader(room);
+  t::trainer learner(ex, network(4, 32), {.max_norm = 1, .key = 7, .capacity = room});
+  t::initialize(learner.parameters(), 1);
+  std::fputs(t::summary(learner).text().c_str(), stdout);
 
   // ---- 3. Training: an order for each epoch, a first guess of the rate, and a criterion to stop by.
   auto const epoch_of = [&](std::uint64_t epoch) {
-    return batches(loader, train, add_one, {.shuffle = 1, .epoch = epoch, .most = 60});
+    return t::batches(loader, train, add_one, {.shuffle = 1, .epoch = epoch, .most = 60});
   };
-  auto const search = find_rate(learner, epoch_of, {.lowest = 1e-5, .highest = 0.1, .updates = 60});
-  auto const validate = [&](epoch_record const& e) {
-    auto const v = evaluate(learner, loader, valid, add_one, {.most = 60});
+  auto const search = t::find_rate(learner, epoch_of, {.lowest = 1e-5, .highest = 0.1, .updates = 60});
+  auto const validate = [&](t::epoch_record const& e) {
+    auto const v = t::evaluate(learner, loader, valid, add_one, {.most = 60});
     std::printf("epoch %d: loss %.3f, of other data %.3f, accuracy %.2f\n", static_cast<int>(e.epoch), e.loss, v.loss,
                 v.accuracy);
     return v.loss;
   };
-  auto const result = fit(learner, epoch_of,
-                          {.epochs = 20,
-                           .schedule = linear_warmup{.peak = search.rate, .warmup = 40, .total = 400},
-                           .each_epoch = validate,
-                           .patience = 6});
+  auto const result = t::fit(learner, epoch_of,
+                             {.epochs = 20,
+                              .schedule = t::linear_warmup{.peak = search.rate, .warmup = 40, .total = 400},
+                              .each_epoch = validate,
+                              .patience = 6});
   std::printf("the best of %zu epochs is %d\n", result.epochs.size(), static_cast<int>(result.best_epoch));
 
   // ---- 4. What was learned, by length, and where the model looked: its last layer, at edge (0, 5) of one graph.
   auto const tested =
-      evaluate(learner, loader, longer, add_one, {.group = [](auto const& h) { return h.nodes - 1; }, .most = 60});
+      t::evaluate(learner, loader, longer, add_one, {.group = [](auto const& h) { return h.nodes - 1; }, .most = 60});
   for (auto const& [edges, of_length] : tested.by)
     std::printf("chains of %d edges: %.2f right\n", static_cast<int>(edges), of_length.fraction());
 
   loader.clear();
   add_one(loader, longer[0]);
   auto const weights = learner.attention(loader.upload().first, {.layer = 3, .graph = 0, .edge = {0, 5}});
-  for (index_t l = 0; l < weights.terms(); ++l)
+  for (t::index_t l = 0; l < weights.terms(); ++l)
     std::printf("over node %d: %.2f and %.2f\n", static_cast<int>(l), static_cast<double>(weights(0, l)),
                 static_cast<double>(weights(1, l)));
 
   // ---- 5. Another program, or this one tomorrow: it reads the sizes from the file and needs no trainer.
-  save_checkpoint("training.safetensors", {.configuration = {{"layers", 4}, {"width", 32}}}, learner);
-  checkpoint const file("training.safetensors");
-  auto const answer = with_backend<cpu::backend, reference::backend>("cpu:1", [&](auto& on) {
-    auto const size = [&](char const* name) { return file.setting(name, index_t{1}, largest_size); };
-    runner predictor(on, network(size("layers"), size("width")), room_for(longer, 1));
+  t::save_checkpoint("training.safetensors", {.configuration = {{"layers", 4}, {"width", 32}}}, learner);
+  t::checkpoint const file("training.safetensors");
+  auto const answer = t::with_backend<t::cpu::backend, t::reference::backend>("cpu:1", [&](auto& on) {
+    auto const size = [&](char const* name) { return file.setting(name, t::index_t{1}, t::largest_size); };
+    t::runner predictor(on, network(size("layers"), size("width")), t::room_for(longer, 1));
     file.load(predictor.parameters());
-    graph_loader<std::remove_reference_t<decltype(on)>> one(room_for(longer, 1));
+    t::graph_loader<std::remove_reference_t<decltype(on)>> one(t::room_for(longer, 1));
     add_one(one, longer[0]);
     return predictor.classes(one.upload().first).front();
   });
@@ -103,8 +103,8 @@ int main() try {
               static_cast<int>(longer[0].answer));
 
   // The file says what the trainer said; and the model has learned what it was trained for.
-  index_t const of_learner = learner.classes(loader.upload().first).front();
-  bool const learned = evaluate(learner, loader, valid, add_one, {.most = 60}).accuracy > 0.95;
+  t::index_t const of_learner = learner.classes(loader.upload().first).front();
+  bool const learned = t::evaluate(learner, loader, valid, add_one, {.most = 60}).accuracy > 0.95;
   return learned && answer == of_learner ? 0 : 1;
 } catch (std::exception const& e) {
   std::fprintf(stderr, "own_data: %s\n", e.what());
