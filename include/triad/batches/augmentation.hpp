@@ -1,4 +1,4 @@
-// Samples that are changed anew in every epoch, each with a probability: a function of seed, epoch and place alone.
+// Samples that change anew in every epoch, each with a probability: a function of seed, epoch and place alone.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const swap = [&](sample const& s, random_stream random) { return swapped(s, data[random.below(count)]); };

@@ -1,4 +1,4 @@
-// One copy takes a batch that was laid out on the host to a backend's memory.
+// Lays a batch out on the host and takes it to a backend's memory in one copy.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

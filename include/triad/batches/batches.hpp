@@ -1,4 +1,5 @@
-// A pass over your own data, batch by batch: in order or shuffled, with as many samples a batch as you ask for or fit.
+// A pass over your own data, batch by batch: in order or shuffled, with a given number of samples a batch or as many as
+// fit.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const add_one = [](auto& batch, my_sample const& s) { batch.add(...); };

@@ -1,5 +1,4 @@
-// What dependency parsers are given and asked: sentences, and of each token its parent and the relation between the
-// two.
+// Input and targets of dependency parsers: sentences, and for each token its parent and the relation between the two.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// What the encoder-decoder Edge Transformer is given: ragged pairs of sequences, as graphs of a source and of a source
-// with its target.
+// Input of the encoder-decoder Edge Transformer: ragged pairs of sequences, as graphs of a source and of a source with
+// its target.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The whole graph of a pair has the source's nodes first and then the target's, with all edges, so that

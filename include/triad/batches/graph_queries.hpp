@@ -1,4 +1,4 @@
-// What the models of labelled graphs are asked: the graphs, their edge labels, and one pair of nodes each, or more.
+// Input of the models of labelled graphs: the graphs, their edge labels, and one or more pairs of nodes to answer for.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A batch of b graphs may ask f further questions about any of them, which together have a weight w.  With m graphs and

@@ -1,4 +1,4 @@
-// What loaders refuse: capacities that are none, tokens below 0, and a sample without room.
+// Checks that loaders share: impossible capacities, tokens below 0, and a sample without room.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Batches of few shapes, for backends that record work and replay it: which graphs fill a batch up to the next shape.
+// Batches of few shapes, for backends that record work and replay it: graphs that fill a batch up to the next shape.
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is recorded has the sizes that it was recorded with, and shuffled batches of ragged data hardly ever have the

@@ -1,4 +1,4 @@
-// What models that turn one sequence of tokens into another are given and asked: ragged pairs of sequences.
+// Input and targets of models from one sequence of tokens to another: ragged pairs of sequences.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Batches of pairs of sequences of few shapes, for backends that replay: which pairs fill a batch up to the next shape.
+// Batches of pairs of few shapes, for backends that replay: pairs that fill a batch up to the next shape.
 // SPDX-License-Identifier: Apache-2.0
 //
 // As batches/padding.hpp, but a sequence adds its tokens alone and no square of them.  So the tokens that are missing,

@@ -1,4 +1,4 @@
-// What parsers are given and asked: sentences as sequences of tokens, and for each token its parent and four labels.
+// Input and targets of parsers: sentences as sequences of tokens, and for each token its parent and four labels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a Differentiable Tree Machine is given and asked: trees as symbols, position by position.
+// Input and targets of a Differentiable Tree Machine: trees as symbols, position by position.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

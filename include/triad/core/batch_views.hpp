@@ -1,4 +1,4 @@
-// The one list that a batch has of itself: what is measured, uploaded and recognised follows from it.
+// The list of its views that a batch gives: measuring, uploading and recognising it follow from it.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   template <class F>

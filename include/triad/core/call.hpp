@@ -1,4 +1,4 @@
-// What belongs to one use of a layer and to no layer: random key, step, place in the model, mode, scratch memory.
+// Per-call context of a layer: scratch arena, training flag, and the key, step and path that dropout draws from.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

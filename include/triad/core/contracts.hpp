@@ -1,4 +1,4 @@
-// Checked preconditions: what a caller of a public operation promised and did not keep.
+// Checked preconditions of public operations, and the messages where they do not hold.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// What is thrown when data, a file, or a run of training, and not the program, is at fault.
+// Exceptions for faults of data, files and training runs; faults of the program are contract violations.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Whether a number is finite, infinite or no number, by its bits: also where a compiler may think that all are finite.
+// Whether a number is finite, infinite or NaN, by its bits: also where a compiler may assume that all are finite.
 // SPDX-License-Identifier: Apache-2.0
 //
 // By -ffinite-math-only (in -ffast-math and -Ofast) a compiler may take x != x, x - x == 0 and std::isnan(x) for

@@ -1,4 +1,4 @@
-// How exactly a unit's flags let it compute, as a namespace, so that what was compiled by other flags has other names.
+// The exactness of a unit's compiler flags as a namespace, so that code compiled with other flags has other names.
 // SPDX-License-Identifier: Apache-2.0
 //
 // By -ffast-math and what it consists of, sums are taken in another order and NaN is thought away.  Of two copies of an

@@ -1,4 +1,4 @@
-// Is a piece of work the same as before, but for the values it works on?  One number tells.
+// Hash of the addresses and sizes that a recorded step depends on.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

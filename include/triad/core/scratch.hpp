@@ -1,4 +1,4 @@
-// How much scratch memory a piece of work asks for, found by running its code on a null base.
+// How much scratch memory a piece of work needs, found by running its code on a null base.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

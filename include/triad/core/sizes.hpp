@@ -1,4 +1,4 @@
-// Sizes and rates as callers and files give them, checked before anything is built of them.
+// Checks of sizes and rates from callers and files, before anything is built with them.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   extents_of<D>("my_layer", {"width", given})       a size that the type knows, or else the one that is given

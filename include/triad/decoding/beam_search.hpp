@@ -1,5 +1,4 @@
-// Beam search on the host, for any decoder: which tokens each sentence's hypotheses go on with, given logits of what
-// may follow.
+// Beam search on the host, for any decoder: from the logits of each step to the hypotheses of each sentence.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   log P(hypothesis) = sum of log softmax(logits)(token)

@@ -1,5 +1,5 @@
-// Decoding with an encoder-decoder Edge Transformer one token at a time: a finished edge never changes, and nothing is
-// computed twice.
+// Decoding with an encoder-decoder Edge Transformer one token at a time; finished edges are kept, and none is computed
+// twice.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A step of a hypothesis of n nodes computes 2 n - 1 edges and (2 n - 1) n triangles in each layer, instead of n^2 and

@@ -1,5 +1,4 @@
-// Decoding with an encoder-decoder one token at a time: what earlier tokens left is kept, and nothing is computed
-// twice.
+// Decoding with an encoder-decoder one token at a time; keys and values of earlier tokens are kept.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   begin   the encoder on all sources;  of every decoder layer the keys and values of what the encoder made

@@ -1,4 +1,4 @@
-// What decoders share that compute one token at a time: their room, what a step is given, and a beam search over steps.
+// What decoders one token at a time share: their room, the input of a step, and a beam search over steps.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Writes a file so that at every moment its name stands for the whole old or the whole new content.
+// Writes a file so that its name always refers to the whole old or the whole new content.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Into a temporary file next to it, fsync, rename, fsync of the folder.  Killed anywhere before the rename, the old

@@ -1,4 +1,4 @@
-// Where two JSON values differ first, in words: what a file has, and what a program wants.
+// The first difference of two JSON values in words: what a file has, and what a program expects.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

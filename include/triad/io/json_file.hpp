@@ -1,4 +1,4 @@
-// A file of JSON, or a message with the line at which it is none.
+// Reads a file of JSON; throws with the line where it is not JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

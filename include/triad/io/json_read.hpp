@@ -1,4 +1,4 @@
-// JSON that others wrote: text of bounded depth, integers that are read exactly, and values as messages quote them.
+// Untrusted JSON: text of bounded depth, integers that are read exactly, and values as messages quote them.
 // SPDX-License-Identifier: Apache-2.0
 //
 // nlohmann::json parses and destroys values of any depth, but its dump(), comparison and copy recurse: a value that was

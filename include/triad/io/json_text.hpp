@@ -1,4 +1,4 @@
-// JSON as text, or a message where it holds what no JSON text can.
+// JSON as text; throws where a value has no JSON text.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

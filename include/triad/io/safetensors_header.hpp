@@ -1,5 +1,4 @@
-// The header of a safetensors file: JSON events become records, and anything but the format's form is refused with its
-// byte.
+// The header of a safetensors file: JSON events become records; any other form is refused with its byte.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

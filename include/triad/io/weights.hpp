@@ -1,4 +1,4 @@
-// Parameters out of a safetensors file of another program, PyTorch for example, and into one, by the names that it has.
+// Reads and writes parameters in the safetensors files of other programs, such as PyTorch, by the names that these use.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   renames const names{{"emb.weight", "embedding.table"}, {"layers.*.q", "layers.*.attention.query"}};

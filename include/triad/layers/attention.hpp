@@ -1,4 +1,4 @@
-// Self-attention with its projections: every token of a sequence looks at the tokens of the same sequence.
+// Self-attention with its projections: every token attends to the tokens of its own sequence.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   [q k v] = x w' + b                  x (rows, d), one product

@@ -1,4 +1,4 @@
-// Attention of one sequence over another with its projections: a decoder's tokens look at what the encoder made of
+// Attention of one sequence over another with its projections: a decoder's tokens attend to the encoder's states of
 // their source.
 // SPDX-License-Identifier: Apache-2.0
 //

@@ -1,4 +1,4 @@
-// A table of which one row is looked up without a gradient: padding, whose vector stays what it is.
+// A table with one row that has no gradient: the vector of padding stays as it is.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

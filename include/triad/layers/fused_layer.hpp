@@ -1,4 +1,4 @@
-// A layer of an encoder or a decoder that may look back over what the layers below it made (LRF equations 4 to 10).
+// A layer of an encoder or a decoder that may attend to the states of the layers below it (LRF equations 4 to 10).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   t_1 = attention(x)                        over the tokens of its own sequence; causal in a decoder

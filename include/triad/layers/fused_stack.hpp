@@ -1,4 +1,4 @@
-// The layers of an encoder or a decoder, each of which may look back over all layers below it.
+// The layers of an encoder or a decoder, each of which may attend to the states of all layers below it.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_0 given;  x_l = layer_l(input_l; x_0 .. x_{l-1}), l = 1 .. L

@@ -1,4 +1,4 @@
-// What every layer is made of, and the small types that layers share.
+// The concept of a layer, and the small types that layers share.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A layer is a constant value: its shape and hyper-parameters.  Its members:

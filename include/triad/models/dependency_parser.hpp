@@ -1,5 +1,5 @@
-// Dependency parsers: from a sentence to the parent of each token and the relation between the two, made of a trunk and
-// heads.
+// Dependency parsers of a trunk and heads: from a sentence to the parent of each token and the relation between the
+// two.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y = trunk(tokens);  arc(i, j), relation((i, j), :) = heads(y)

@@ -1,5 +1,4 @@
-// LRF: an encoder and a decoder whose layers look back over what the layers below them made; without that, the
-// Transformer.
+// LRF: an encoder and a decoder whose layers attend to the states of the layers below; without that, the Transformer.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   source: x_0 = tokens, x_L by the encoder's layers               (source rows, d)      LRF equations 1 to 4, 7

@@ -1,5 +1,5 @@
-// A baseline of the Edge Transformer's over labelled graphs: a graph attention network (GAT), whose nodes attend to
-// their neighbours alone.
+// A graph attention network (GAT) over labelled graphs, a baseline of the Edge Transformer: nodes attend to their
+// neighbours alone.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   g = embedding(label);  edge score = g ws', edge value = g wv'     (rows, h), (rows, d); once for all layers

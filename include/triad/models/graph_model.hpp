@@ -1,5 +1,5 @@
-// A model of labelled graphs made of three layers: first states of labels, layers over all edges, and a readout of the
-// edge that is asked about.
+// A model of labelled graphs of three layers: first states of labels, layers over all edges, and a readout of the
+// queried edges.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_0(i, j) = embedding(label(i, j));  x_L = layers(x_0);  logits = readout(x_L(source, target))

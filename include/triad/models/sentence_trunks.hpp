@@ -1,4 +1,4 @@
-// What parsers have in common below their heads: from a sentence to states of its edges, or of its tokens.
+// What parsers have below their heads: from a sentence to states of its edges, or of its tokens.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   edge_trunk    x_0 = sequence_edges(tokens);   x_{k+1} = layer(x_k);  y = x_L         (rows, d)

@@ -1,4 +1,4 @@
-// What a tree machine did, read from what a pass saved: every choice of every step, and the trees that were written.
+// What a tree machine did, read from what a pass saved: every choice of every step, and the trees that it wrote.
 // SPDX-License-Identifier: Apache-2.0
 //
 // tree/program_trace.hpp makes programs of it.  For machines whose trees branch in two, as car, cdr and cons have it.
@@ -71,7 +71,7 @@ std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typen
   return found;
 }
 
-/// The same with the tree that each step wrote: the symbol at each position by decode_rows and `threshold`, and beside it
+/// The same with the tree that each step wrote: the symbol at each position by decode_rows and `threshold`, and with it
 /// the scores of all symbols there.  w: the parameters.  Takes memory for the scores of a batch's trees while it runs.
 template <backend Ex, class Model>
 std::vector<tree_trace> traces_of(Ex& ex, Model const& model,

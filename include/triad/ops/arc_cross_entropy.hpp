@@ -1,4 +1,4 @@
-// Which node is each node's parent?  Cross entropy of a softmax over all nodes of its graph, from one score an edge.
+// Cross entropy of the parent of each node: a softmax over all nodes of its graph, from one score for each edge.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   s(i, j) = score(edge (i, j))  (arcs::from_child)  or  score(edge (j, i))  (arcs::from_parent);  fill where masked

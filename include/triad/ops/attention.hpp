@@ -1,4 +1,5 @@
-// Attention: each query is answered by the values whose keys are like it, among those of its own sequence.
+// Attention: each query takes a weighted sum of the values of its own sequence, by a softmax of its products with the
+// keys.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Per head of width k (d = h k), over ragged sequences of queries (q rows) and of keys and values (k rows); where both

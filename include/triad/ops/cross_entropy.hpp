@@ -1,5 +1,4 @@
-// Cross entropy of rows of logits against one target each, which may share a little of its weight with the other
-// classes.
+// Cross entropy of rows of logits against one target each, with optional label smoothing.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   p = softmax(logits(r, :))                                                        logits (rows, v)

@@ -1,4 +1,4 @@
-// Dropout of a matrix, by a counter: backward makes the same mask again.
+// Dropout of a matrix, by a counter: backward draws the same mask again.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(r, c) = keep(r, c) x(r, c) / (1 - rate);  the gradient is the same map of dy.       x, y (rows, columns)

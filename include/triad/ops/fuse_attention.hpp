@@ -1,4 +1,4 @@
-// Fuse-attention: every token looks back over its own states after each layer below.
+// Fuse-attention: every token attends to its own states after each layer below.
 // SPDX-License-Identifier: Apache-2.0
 //
 // LRF equations 9 and 10 look from a query h over the keys W_k x_j + b_k and values W_v x_j + b_v of one token's states

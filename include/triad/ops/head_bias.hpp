@@ -1,4 +1,4 @@
-// A bias for every head, in the measure that each row says.
+// Adds each head's bias, scaled by one factor per row and head.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(r, h k + e) = x(r, h k + e) + s(r, h) b(h k + e)        x, y (rows, heads k), s (rows, heads), b (heads k)

@@ -1,4 +1,4 @@
-// What a training step leaves to be read later: its loss and its norm, in a table where the data lives.
+// Writes the loss and the norm of a training step into a table where the data lives, to be read later.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   table(step mod rows, :) = (loss, norm)

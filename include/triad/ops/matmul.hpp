@@ -1,4 +1,4 @@
-// Matrix products with what surrounds them: bias, relu, dropout, residual, gate.
+// Matrix products with an epilogue: bias, relu, dropout, residual, gate.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   c = a b                     a (m, k), b (k, n), c (m, n), any strides: a transpose is a view

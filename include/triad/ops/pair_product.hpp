@@ -1,4 +1,4 @@
-// How alike the nodes of a graph are: the product of one vector of each end, for every edge.
+// The product of one vector of each end, for every edge of a graph.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(i, j) = a(i) . b(j)                                    a, b (nodes, d); y (rows), over a ragged batch

@@ -1,4 +1,4 @@
-// One vector from each end of every edge: a sum over all ordered pairs of nodes of each graph.
+// The sum of one vector of each end, for every edge: all ordered pairs of nodes of each graph.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(i, j) = residual(i, j) + drop(a(i) + b(j))            a, b (nodes, d); residual, y (rows, d), over a ragged batch

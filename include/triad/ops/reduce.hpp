@@ -1,4 +1,4 @@
-// Sums, always in the same order: over everything, over squares, over the rows of a matrix.
+// Sums in a fixed order: of all elements, of squares, of the rows of a matrix.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   total(0) = sum x          norm(0) = sqrt(sum x^2)          s(c) += sum_r x(r, c)

@@ -1,4 +1,4 @@
-// How far trees are from what they should be, position by position, and which symbols they hold.
+// The loss of trees against their targets, position by position, and the symbols that they hold.
 // SPDX-License-Identifier: Apache-2.0
 //
 // x(r, v): score of symbol v at row r (a position of a tree); symbol 0 is <empty> and has no score.  t(r): the right

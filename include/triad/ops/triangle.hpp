@@ -134,7 +134,7 @@ void triangle(Ex& ex, arena& scratch, triangle_options const& options, triangle_
 }
 
 /// Overwrites every gradient in dx.  Kernels load whole vectors, so the operands need `arena_slack` readable bytes
-/// behind their last row; an arena leaves them.
+/// after their last row; an arena leaves them.
 template <backend Ex, class T>
 void triangle_grad(Ex& ex, arena& scratch, triangle_options const& options, triangle_projections<T const> const& x,
                    graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,

@@ -1,4 +1,4 @@
-// Products with one matrix that is much wider than high, over and over: what shrinks whole trees to vectors.
+// Products with one matrix that is much wider than high: they shrink whole trees to vectors.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   wide_matmul        y = x w' + b        x (m, k), w (n, k), b (n), y (m, n);  k much larger than m and n

@@ -1,4 +1,4 @@
-// The same bytes in every process, by files that all of them see: where nothing else connects them yet.
+// The same bytes in every process, by files that all of them see, before anything else connects them.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   process r > 0   draws a number and writes PATH.r: "wants NUMBER"

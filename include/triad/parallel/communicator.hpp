@@ -1,4 +1,4 @@
-// Processes that train one model together: who they are, and sums over all of them whose bits depend on no number of
+// Processes that train one model together, and sums over all of them whose bits do not depend on the number of
 // processes.
 // SPDX-License-Identifier: Apache-2.0
 //

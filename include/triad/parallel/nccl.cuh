@@ -1,4 +1,4 @@
-// GPUs that train one model together, a process for each: rows go from GPU to GPU by NCCL.
+// GPUs that train one model together, a process for each: NCCL exchanges rows between GPUs.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   triad::cuda::backend ex(device);

@@ -1,4 +1,4 @@
-// Where a model looked: the weights of one edge's attention, in memory of their own on the host.
+// The attention weights of one edge, in memory of their own on the host.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A model shows them by
@@ -20,7 +20,7 @@
 
 namespace triad {
 
-/// What is asked for; all counted from 0.
+/// The layer, graph and edge of a table; all counted from 0.
 struct attention_place {
   struct edge_ends {
     index_t source = 0, target = 0;
@@ -39,7 +39,7 @@ class attention_table {
 
   index_t heads() const { return heads_; }
   index_t terms() const { return terms_; }
-  /// How much head h looks at term l.
+  /// The weight of term l in head h.
   T operator()(index_t h, index_t l) const {
     TRIAD_EXPECTS(h >= 0 && h < heads_ && l >= 0 && l < terms_,
                   "attention_table: head " + std::to_string(h) + " and term " + std::to_string(l) + ", expected 0 to " +
@@ -61,7 +61,7 @@ class attention_table {
   std::vector<T> numbers_;
 };
 
-/// Whether a model can say where it looked.
+/// A model with attention_weights.
 template <class Model, class Ex>
 concept shows_attention =
     requires(Model const& m, Ex& ex, call const& c, typename Model::input const& in, typename Model::saved const& s,
@@ -72,7 +72,7 @@ concept shows_attention =
     };
 
 namespace detail {
-/// saved: what a pass over the batch has left.
+/// saved: of a pass over the batch.
 template <class T, backend Ex, class Model, class Input, class Saved>
 attention_table<T> attention_at(Ex& ex, Model const& model, call const& c, Input const& in, Saved const& saved,
                                 attention_place const& at) {

@@ -1,4 +1,4 @@
-// Exponential moving averages of a model's parameters, which answer in their place.
+// Exponential moving averages of a model's parameters, which can take the parameters' place.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   parameter_averages mean(ex, learner.parameters(), 0.999);              once
@@ -60,7 +60,7 @@ class parameter_averages {
   parameter_averages(parameter_averages const&) = delete;
   parameter_averages& operator=(parameter_averages const&) = delete;
 
-  /// Takes the parameters as they are now into the averages.  A device is not waited for.
+  /// Adds the current parameters to the averages.  Does not wait for a device.
   void update() {
     expect_not_exchanged("update");
     parameters_.expect_weights("parameter_averages");  // nor are others in their place
@@ -74,7 +74,7 @@ class parameter_averages {
     return std::min(decay_, t / (9 + t));
   }
   double decay() const { return decay_; }
-  /// How many updates they are of.
+  /// The number of updates that were averaged.
   std::uint64_t count() const { return count_; }
 
   /// The averages become the parameters, and the other way round, bit for bit: twice is as before.  A
@@ -97,10 +97,10 @@ class parameter_averages {
     exchanged_ = !exchanged_;
     parameters_.set_replaced(exchanged_);
   }
-  /// Whether the averages are the parameters now: then they answer, and nothing is trained, saved as a checkpoint,
+  /// Whether the averages are the parameters now: then they answer, and nothing can be trained, saved as a checkpoint,
   /// loaded, initialised, copied as a snapshot or restored.
   bool exchanged() const { return exchanged_; }
-  /// work(), in which the parameters are the averages; what it gives is returned.
+  /// Runs work() with the averages as the parameters, and returns its result.
   template <class Work>
   auto in_use(Work&& work) {
     exchange();
@@ -119,7 +119,7 @@ class parameter_averages {
     }
   }
 
-  /// None from here on, for training that begins anew from other values.
+  /// Forgets the averages, for training that begins anew from other values.
   void forget() {
     expect_not_exchanged("forget");
     fill(ex_, T(0), flat(held_));
@@ -132,7 +132,7 @@ class parameter_averages {
     auto place = held_.place();
     return plan<T const>(parameters_.model(), place);
   }
-  /// To be written; count: the updates that they are of from now on.
+  /// For writing, as averages of `count` updates.
   typename set::template fields<T> mutable_values(std::uint64_t count) {
     expect_not_exchanged("mutable_values");
     count_ = count;

@@ -1,4 +1,4 @@
-// How good a trainer's model is on your own data: mean loss, accuracy, and accuracy by groups of samples.
+// A trainer's model on your own data: mean loss, accuracy, and accuracy by groups of samples.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const found =
@@ -35,8 +35,8 @@ struct evaluate_options {
   index_t most = std::numeric_limits<index_t>::max();  // samples a batch
 };
 
-/// What was found.  Loss and accuracy are NaN where there was nothing to answer, or where a weight is NaN or infinite;
-/// groups are counted all the same.
+/// The result.  Loss and accuracy are NaN where there was no target, or where a weight is NaN or infinite; groups are
+/// counted in any case.
 struct evaluation {
   double loss = 0, accuracy = 0;  // the mean over answers; the fraction that is correct
   std::uint64_t answers = 0;      // that were asked for
@@ -54,8 +54,8 @@ constexpr bool answers_by_number() {
 }  // namespace detail
 
 /// All of data, in its order, by add_one as batches() takes it; no dropout, no gradients.  Of models whose logits are
-/// (rows, classes) and whose answers are one number a row, negative where nothing is asked; of others take loss_of()
-/// and infer() of each batch.  Groups are of samples, so they need one row a sample.
+/// (rows, classes) and whose targets are one number a row, negative where there is none; for other models call
+/// loss_of() and infer() with each batch.  Groups are of samples, so they need one row a sample.
 template <class Learner, loader Loader, class Data, class AddOne>
 evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne add_one,
                     evaluate_options<detail::sample_of<Data>> const& options = {}) {

@@ -1,4 +1,4 @@
-// A learning rate to begin with: updates at rates that grow, and a tenth of the one where the loss was lowest.
+// Finds a learning rate: updates at growing rates, and a tenth of the rate where the loss was lowest.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   rate_k = lowest (highest / lowest)^(k / (n - 1)),  k < n
@@ -36,8 +36,8 @@ struct rate_search {
   std::vector<point> points;  // what was tried; it stops where the loss rises for good
 };
 
-/// train(epoch) gives batches as for fit(), and is asked for further epochs until there were enough.  Waits for each
-/// update.  A training_failure where the loss falls at no rate, or where a weight is no finite number to begin with.
+/// train(epoch) gives batches as for fit(), for as many epochs as the updates need.  Waits for each update.  Throws
+/// training_failure where the loss falls at no rate, or where a weight is not finite at the beginning.
 template <class Learner, class Train>
 rate_search find_rate(Learner& learner, Train&& train, find_rate_options const& o = {}) {
   TRIAD_EXPECTS(o.lowest > 0 && o.highest > o.lowest && is_finite(o.highest),

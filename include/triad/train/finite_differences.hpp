@@ -84,7 +84,7 @@ inline double gradient_error(double analytic, double numeric, double floor) {
 }  // namespace detail
 
 namespace detail {
-/// Of functions whose type is known, so that it is compiled once for all of them.
+/// Type-erased functions, so that the check is compiled once for all of them.
 inline gradient_report compare_gradient(variables point, std::function<double(variables const&)> const& value,
                                         std::function<void(variables const&, variables&)> const& gradient,
                                         gradient_check_options const& options) {

@@ -1,4 +1,4 @@
-// Whether all weights are finite numbers: asked before they are scored or saved, since the last update may spoil them.
+// Whether all weights are finite: checked before they are scored or saved, since the last update may spoil them.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   expect_finite_weights(learner, "my loop");      a training_failure that names the first weight that is none
@@ -29,8 +29,8 @@ struct weight_place {
   double value = 0;
 };
 
-/// The first weight that is infinite or no number, in the order in which fields are declared; nothing where all are
-/// finite.  Fields in `where` come to the host piece by piece, which waits for a device; allocates their paths alone.
+/// The first weight that is infinite or NaN, in the order in which fields are declared; nothing where all are finite.
+/// Fields in `where` come to the host piece by piece, which waits for a device; allocates their paths alone.
 template <class Memory, class Fields>
 std::optional<weight_place> first_not_finite(Fields fields, Memory const& where) {
   std::optional<weight_place> found;
@@ -72,19 +72,19 @@ inline std::string diverged_text(std::string const& bad) {
 }
 
 namespace detail {
-/// owner: who says it.  kind: such as the prefix of averages in a file.
+/// owner: the caller in the message.  kind: such as the prefix of averages in a file.
 inline void refuse_not_finite(std::optional<weight_place> const& bad, std::string const& owner,
                               std::string const& kind = {}) {
   if (bad) throw training_failure(owner + ": " + diverged_text(not_finite_text(bad, kind)));
 }
 }  // namespace detail
 
-/// A training_failure where a weight is infinite or no number; owner: who asks, and where.
+/// Throws training_failure where a weight is infinite or NaN; owner: the caller in the message.
 template <holds_parameters Set>
 void expect_finite_weights(Set const& parameters, std::string const& owner) {
   detail::refuse_not_finite(first_not_finite(parameters), owner);
 }
-/// The same of what trains.
+/// The same for the parameters of a trainer.
 template <class Learner>
   requires requires(Learner const& learner) {
     requires holds_parameters<std::remove_cvref_t<decltype(learner.parameters())>>;

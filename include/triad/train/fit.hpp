@@ -110,10 +110,10 @@ struct fit_callbacks : run_callbacks {
 };
 }  // namespace detail
 
-/// Trains: train(epoch) gives the batches of an epoch, each with its answers.  With a criterion the trainer has, at the
-/// end, parameters, moments and step of the epoch that it was lowest for.  A training_failure where a loss, a norm or,
-/// at the end of an epoch, a weight is no finite number, after the best epoch so far was restored, and where the
-/// criterion never gave a number.
+/// Trains: train(epoch) gives the batches of an epoch, each with its targets.  With a criterion the trainer has, at the
+/// end, parameters, moments and step of the epoch with the lowest value.  Throws training_failure where a loss, a norm
+/// or, at the end of an epoch, a weight is not finite, after restoring the best epoch so far, and where the criterion
+/// never gave a number.
 template <class Learner, class Train>
 fit_result fit(Learner& learner, Train&& train, fit_options const& options) {
   TRIAD_EXPECTS(options.patience > 0, "fit: patience is " + std::to_string(options.patience) +

@@ -1,4 +1,4 @@
-// Is the backward of a layer or of a model right?  Finite differences of its value, and whether it keeps the rules.
+// Checks the backward of a layer or a model by finite differences of its value, and by the rules of layers.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto report = gradient_check(ex, layer, row_dims(5), x, {5, 3});
@@ -161,7 +161,7 @@ class layer_under_check {
   }
 
  private:
-  /// What the type of the output knows of its shape is no other in the shape that was given.
+  /// Checks that the static extents of the output are those of the shape that was given.
   template <std::size_t Rank>
   static void expect_extent(index_t given) {
     constexpr auto known = output::static_extent(Rank);
@@ -250,7 +250,7 @@ class layer_under_check {
     }
   }
 
-  /// What must be overwritten before it is read begins as NaN.
+  /// What must be overwritten before it is read is NaN at first.
   static void spoil(buffer<memory>& b) { fill(b, std::vector<std::byte>(b.bytes(), std::byte{0xff})); }
   static void fill(buffer<memory>& b, std::vector<std::byte> const& bytes) {
     b.memory().from_host(b.data(), bytes.data(), bytes.size());

@@ -1,4 +1,4 @@
-// What holds parameters, and what trains them: whom files and checks of weights ask.
+// Concepts of what holds parameters and of what trains them, for files and checks of weights.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,7 @@ concept holds_parameters = requires(Set& set, Set const& read) {
   read.expect_weights("who asks");
 };
 
-/// What trains, as trainer does.
+/// What trains parameters, as trainer does.
 template <class Learner>
 concept learns_parameters = requires(Learner& learner, Learner const& read, std::uint64_t step) {
   requires holds_parameters<std::remove_cvref_t<decltype(learner.parameters())>>;

@@ -25,7 +25,7 @@
 
 namespace triad {
 
-/// How one tensor begins.
+/// How one tensor is initialised.
 struct initializer {
   enum class kind { by_name, xavier_uniform, linear_uniform, uniform, normal, constant };
   kind how = kind::by_name;
@@ -39,7 +39,7 @@ struct initializer {
   static constexpr initializer constant(double value) { return {kind::constant, value, value}; }
 };
 
-/// The same on every machine: FNV-1a, 64 bits.  hash: of what stands before.
+/// The same on every machine: FNV-1a, 64 bits.  hash: of the characters before.
 constexpr std::uint64_t path_hash(std::string_view path, std::uint64_t hash = 0xcbf29ce484222325u) {
   for (char const c : path) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
@@ -123,7 +123,7 @@ void initialize(Fields values, philox_key key, Choose choose = {}, Memory const&
     where.from_host(view.data_handle(), first.data(), first.size() * sizeof(T));
   });
 }
-/// Of what has parameters, and is none: a sentence instead of an overload that is not there.
+/// For an owner of parameters: a sentence instead of a missing overload.
 template <detail::has_parameters Learner, class... More>
   requires(!holds_parameters<Learner>)
 void initialize(Learner&, philox_key, More const&...) {

@@ -1,4 +1,4 @@
-// What a run reports: fractions of correct answers, and the mean of several runs with its standard error.
+// Fractions of correct answers, and the mean of several runs with its standard error.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   mean = sum x / n,   standard error = sqrt(sum (x - mean)^2 / (n - 1)) / sqrt(n)
@@ -28,7 +28,7 @@ struct accuracy {
       if (predicted(r) == target(r)) ++correct;
     }
   }
-  /// In [0, 1]; not a number where nothing was counted.
+  /// In [0, 1]; NaN where nothing was counted.
   double fraction() const {
     return total > 0 ? static_cast<double>(correct) / static_cast<double>(total)
                      : std::numeric_limits<double>::quiet_NaN();
@@ -39,7 +39,7 @@ struct mean_and_error {
   double mean = 0, standard_error = 0;  // the error is 0 for a single run
 };
 
-/// Not a number where there are no runs.
+/// NaN where there are no runs.
 inline mean_and_error mean_of(std::span<double const> runs) {
   auto const n = static_cast<double>(runs.size());
   if (runs.empty()) return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};

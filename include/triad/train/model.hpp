@@ -1,4 +1,4 @@
-// What a model is: a layer with a loss, and what a trainer needs to know to hold it.
+// The concept of a model: a layer with a loss, and what a trainer needs in order to hold it.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   value_type, input, output, answers            T; a batch, with each(f) (core/batch_views.hpp) and dims() or
@@ -40,7 +40,7 @@ concept measures_batches = requires(M const& m, layer_dims<M> const& dims) {
   { m.measured_answers(dims) } -> std::convertible_to<typename M::answers>;
 };
 
-/// Says in a sentence what of a model is missing.
+/// Static assertions, each a sentence about a missing part of a model.
 template <class M>
 constexpr bool expect_model() {
   static_assert(names_model_types<M>,
@@ -55,7 +55,7 @@ constexpr bool expect_model() {
   return true;
 }
 
-/// Of a parameter's path: whether the model says that it never has a gradient.
+/// Whether the model says that the parameter at a path never has a gradient.
 template <class M>
 struct without_gradient {
   M const& model;

@@ -101,8 +101,8 @@ class model_passes {
     return detail::measured_for<Model>([&] { return planned_scratch(ex, call{.train = true}, pass); });
   }
 
-  /// Forward over a batch, with dropout where it trains; then(call, where all lies) in the same scratch memory.  A
-  /// contract_violation where the batch is larger than the capacity.  The result holds until the next call.
+  /// Forward over a batch, with dropout in training; then calls then(call, memory) with the same scratch memory.
+  /// Throws contract_violation where the batch is larger than the capacity.  The result is valid until the next call.
   template <class Values, class Then>
   output forward(Values const& values, input const& in, bool train, Then&& then) {
     return detail::within_capacity(caller_.name, caller_.capacity, detail::dims_of_batch(in), capacity_, [&] {
@@ -115,9 +115,9 @@ class model_passes {
     });
   }
 
-  /// As it was given.
+  /// The model as it was given.
   Model const& model() const { return model_; }
-  /// As it is applied, at the depth of set_depth().
+  /// The model as it is applied, at the depth of set_depth().
   Model const& applied() const { return applied_; }
   /// From the next pass on the one layer of a tied model is applied `layers` times, at most as often as the model was
   /// made with.
@@ -135,7 +135,7 @@ class model_passes {
     applied_.layers.depth = decltype(applied_.layers.depth)(layers);
   }
 
-  /// Where a batch of these sizes lies.
+  /// The memory of a batch of these sizes.
   batch_memory place(dims const& d) {
     auto all = saved_.place();
     auto const s = applied_.plan_saved(all, d, keep_);

@@ -1,4 +1,4 @@
-// Adam and AdamW over a parameter_set, and the few numbers of a training run that kernels read.
+// Adam and AdamW over a parameter_set, and the numbers of a training run that kernels read.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The mathematics is in ops/adam.hpp.  One loop over the flat buffers, or one for each stretch between parameters that
@@ -29,7 +29,7 @@ class training_clock {
   /// where: memory_of(ex) of a device's backend; hosts need none.
   explicit training_clock(memory where = {}) : memory_(sizeof(numbers), where) {}
 
-  /// Before each update; allocates nothing.
+  /// To be called before each update; allocates nothing.
   void set(std::uint64_t update, double rate) { write({update, rate, 1}); }
   /// Before part `part`, from 0, of an update that comes in parts; before Adam's step set() is called.
   void set_part(std::uint64_t update, std::uint32_t part, double fraction) {
@@ -52,7 +52,7 @@ class training_clock {
   buffer<memory> memory_;
 };
 
-/// No parameter is left out.
+/// Default `skip`: no parameter is skipped.
 struct skip_none {
   bool operator()(std::string const&) const { return false; }
 };
@@ -115,7 +115,7 @@ class adam_optimizer {
     }
   }
 
-  /// How many loops an update is; 1 where nothing is skipped.
+  /// The number of loops of an update; 1 where no parameter is skipped.
   index_t stretches() const { return static_cast<index_t>(stretches_.size()); }
 
  private:

@@ -78,7 +78,7 @@ std::string unlisted_parameters(Model const& model) {
 }
 }  // namespace detail
 
-/// Zero at first; see initialize.hpp and io/checkpoint.hpp for better values.
+/// Parameters, zero at first; initialize() or load them.
 template <class Model, backend Ex>
 class parameter_set {
  public:
@@ -103,11 +103,11 @@ class parameter_set {
   }
 
   Model const& model() const { return model_; }
-  /// Where the tensors lie: copies of them go through it.
+  /// The memory of the tensors, which copies them.
   memory const& where() const { return values_.memory(); }
   bool holds_gradients() const { return what_ >= holding::gradients; }
   bool holds_moments() const { return what_ >= holding::moments; }
-  /// Of all buffers together.
+  /// Bytes of all buffers together.
   std::size_t bytes() const { return values_.bytes() + gradients_.bytes() + first_.bytes() + second_.bytes(); }
 
   fields<value_type const> values() const { return plan<value_type const>(values_); }
@@ -131,7 +131,7 @@ class parameter_set {
     }
     return all.extent(0) == 0;
   }
-  /// A contract_violation where they are not, in the name of what holds the set.  Looks at them once.
+  /// Throws contract_violation in the name of the owner where they are not.  Looks at them once.
   void expect_initialized(char const* owner) {
     initialized_ = initialized();
     TRIAD_EXPECTS(initialized_, std::string(owner) +
@@ -141,7 +141,7 @@ class parameter_set {
   /// Whether averages are in their place (train/averages.hpp): then they are neither trained, saved nor written.
   bool replaced() const { return replaced_; }
   void set_replaced(bool now) { replaced_ = now; }
-  /// A contract_violation where they are, in the name of what would train, save or write them.
+  /// Throws contract_violation in the name of the owner where they are.
   void expect_weights(char const* owner) const {
     TRIAD_EXPECTS(!replaced_,
                   std::string(owner) +

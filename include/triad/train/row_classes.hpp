@@ -1,4 +1,4 @@
-// The class that a model says of each row: the largest logit's, on the host, whatever the backend.
+// The class of each row of logits, by the largest logit, on the host for any backend.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace triad {
 
-/// That each row has a class: classes are those of argmax_rows.  A training_failure where one is -1.
+/// Checks that each row has a class, by argmax_rows.  Throws training_failure where one is -1.
 inline void expect_classes(std::vector<index_t> const& classes) {
   auto const none = std::find(classes.begin(), classes.end(), index_t{-1});
   if (none != classes.end())
@@ -32,8 +32,8 @@ class row_classes {
 
   explicit row_classes(Ex& ex) : ex_(ex), there_(0, memory_of(ex)) {}
 
-  /// Of logits (rows, classes), one number a row, the first of equals; until the next call.  Waits for the device.  A
-  /// training_failure where a logit is NaN, which no class has.
+  /// The class of each row of logits (rows, classes), the first of equals; valid until the next call.  Waits for the
+  /// device.  Throws training_failure where a logit is NaN.
   template <class Logits>
   std::vector<index_t> const& operator()(Logits logits) {
     expect_classes(or_none(logits));

@@ -1,4 +1,4 @@
-// The training loop: epochs of updates on what a source of batches gives, looks at what they found, and callbacks.
+// The training loop: epochs of updates on the batches of a source, checks of their results, and callbacks.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   struct my_callbacks : run_callbacks {
@@ -34,7 +34,7 @@
 
 namespace triad {
 
-/// What a learner's batch holds of the batch of an update.
+/// Which part of an update's batch the learner's batch holds.
 struct batch_part {
   std::optional<index_t> begins{};  // the share whose first part it is, of a batch in shares
   bool empty = false;               // that share has no examples
@@ -42,7 +42,7 @@ struct batch_part {
   bool whole = true;                // nothing is left for another part
 };
 
-/// What the updates of one epoch found.  One that was interrupted goes on with updates and loss_sum.
+/// Results of the updates of one epoch.  An interrupted epoch goes on with updates and loss_sum.
 struct epoch_record {
   std::uint64_t epoch = 0, updates = 0;
   double loss = 0, largest_norm = 0;  // the mean over updates, with dropout; before clipping
@@ -58,7 +58,7 @@ struct epoch_record {
   }
 };
 
-/// Where a run is: all are counted from 0.
+/// The position of a run; all numbers from 0.
 struct run_place {
   std::uint64_t update = 0;  // of the run: the number of the next batch
   std::uint64_t attempt = 0;
@@ -96,10 +96,10 @@ struct run_options {
   }
 };
 
-/// What a callback answers: go on, or stop the run.
+/// The result of a callback: go on, or stop the run.
 enum class run_control { go_on, stop };
 
-/// What a run asks and tells, in this order.  To be derived from: what is not declared anew does nothing.
+/// Callbacks of a run, in this order.  Derive from it; a callback that is not declared anew does nothing.
 struct run_callbacks {
   /// Whether the model answers what it was trained on, so that nothing is left to do.
   bool fits() { return false; }
@@ -109,14 +109,14 @@ struct run_callbacks {
   /// Whether the run stops after this update, within an epoch too; asked after each.  looks: this is the last of an
   /// epoch, or of learner.patience() updates.
   bool stops(bool /*looks*/) { return false; }
-  /// Told when the run looks, of all updates since it last did.
+  /// Called when the run reads its records, with all updates since the last time.
   run_control after_update(update_record const&) { return run_control::go_on; }
   void after_look(run_place const&, epoch_record const&) {}
   /// How good or bad the model is, with the averages in the place of the parameters where there are some.
   std::optional<double> validate(epoch_record const&) { return std::nullopt; }
   run_control after_validation(double) { return run_control::go_on; }
   run_control after_epoch(epoch_record const&) { return run_control::go_on; }
-  /// The run stops within this epoch.
+  /// Called where the run stops within this epoch.
   void after_stop(epoch_record const&) {}
 };
 
@@ -125,7 +125,7 @@ struct run_result {
   bool stopped = false;  // since a callback did
 };
 
-/// A loss or a norm of an update, or a weight after it, that is no finite number.
+/// Thrown where a loss or a norm of an update, or a weight after it, is not finite.
 struct run_diverged : training_failure {
   update_record update;
   std::string weight;  // "value 0 of readout.bias is nan"; empty where the loss or the norm is not finite
@@ -159,7 +159,7 @@ class numbered_batches {
   share_range shares_;
 };
 
-/// What is left of an epoch.
+/// The rest of an epoch.
 template <class Learner, class Source>
 decltype(auto) batches_of(Learner const& learner, Source& source, run_place const& at, run_options const& o) {
   if constexpr (requires { source.parts(at.update, learner.shares()); })
@@ -195,8 +195,8 @@ void make_update(Learner& learner, Batch&& batch, double rate) {
 
 /// Trains until the epochs, the updates or the attempts end, a callback stops it or fits() says that nothing is left.
 /// Learner: a run_learner, or what has its functions; for batches in parts update(rate), shares(), begin_share(share),
-/// accumulate(fraction) and finish(rate) too.  A run_diverged where a loss, a norm, or, at the end of an epoch or where
-/// the run stops, a weight is no finite number; a training_failure where an epoch has no batches.
+/// accumulate(fraction) and finish(rate) too.  Throws run_diverged where a loss, a norm, or, at the end of an epoch or
+/// where the run stops, a weight is not finite; training_failure where an epoch has no batches.
 template <class Learner, class Source, class Callbacks = run_callbacks>
 run_result run(Learner& learner, Source&& source, run_options const& o, Callbacks&& on = Callbacks()) {
   run_result result;
@@ -283,7 +283,7 @@ class run_learner {
   }
   /// Updates between two looks: as many as a trainer remembers.
   static constexpr index_t patience() { return Trainer::history_rows; }
-  /// The first weight, or average of one, that is no finite number, in words; empty where all are.
+  /// The first weight, or average of one, that is not finite, in words; empty where all are finite.
   std::string not_finite() const {
     auto bad = not_finite_text(first_not_finite(trainer_.parameters()));
     if constexpr (!std::is_void_v<Averages>)
@@ -292,7 +292,7 @@ class run_learner {
     return bad;
   }
   void set_dropout(bool drops) { trainer_.set_dropout(drops); }
-  /// work() while the averages are the parameters.
+  /// Runs work() with the averages as the parameters.
   template <class Work>
   auto with_averages(Work&& work) {
     if constexpr (!std::is_void_v<Averages>)

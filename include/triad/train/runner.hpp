@@ -36,7 +36,7 @@ constexpr Dims dims_of_rows(index_t rows) {
     return {0, rows, rows, 0, rows};
 }
 
-/// The sizes of an input, where it says them: dims(), graphs, or the rows of its state.
+/// The sizes of an input, by its dims(), its graphs, or the rows of its state.
 template <class Layer>
 layer_dims<Layer> dims_of_input(typename Layer::input const& in) {
   using dims = layer_dims<Layer>;
@@ -50,7 +50,7 @@ layer_dims<Layer> dims_of_input(typename Layer::input const& in) {
   }
 }
 
-/// How many edges, or pairs of nodes, are wanted.
+/// The number of edges, or pairs of nodes, that are wanted.
 template <class Wanted>
 constexpr index_t count_of(Wanted const& wanted) {
   if constexpr (requires { wanted.count(); })
@@ -59,7 +59,7 @@ constexpr index_t count_of(Wanted const& wanted) {
     return wanted.extent(0);
 }
 
-/// Where the result lies: a model's plan_output, a layer's plan_state, or rows of its columns.
+/// The memory of the result: a model's plan_output, a layer's plan_state, or rows of its columns.
 template <class Layer>
 typename Layer::output place_output(Layer const& layer, arena& place, layer_dims<Layer> const& dims) {
   if constexpr (requires { layer.plan_output(place, dims); }) {
@@ -107,7 +107,7 @@ class runner {
   /// first call.  A contract_violation where the input is larger than was said at construction or wants some rows
   /// alone, or where the parameters have no values.
   output operator()(input const& in) { return (*this)(in, detail::dims_of_input<Layer>(in)); }
-  /// The same of an input that does not say its sizes.
+  /// The same of an input without sizes.
   output operator()(input const& in, dims const& sizes) {
     if constexpr (requires { in.wanted; } && !requires(arena& a) { layer_.plan_output(a, sizes); })
       TRIAD_EXPECTS(detail::count_of(in.wanted) == 0,
@@ -141,7 +141,7 @@ class runner {
   Layer const& model() const { return layer_; }
   /// The backend that it was made with.
   Ex& context() const { return ex_; }
-  /// Of all that it holds, but for what classes() takes.
+  /// Bytes of all that it holds, except for what classes() takes.
   std::size_t bytes() const { return parameters_.bytes() + memory_.bytes() + (scratch_ ? scratch_->bytes() : 0); }
 
  private:

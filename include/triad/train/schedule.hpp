@@ -23,16 +23,16 @@
 
 namespace triad {
 
-/// A rate for ever.
+/// A constant rate.
 struct constant_rate {
   double peak = 1e-3;
 
   double rate(std::uint64_t) const { return peak; }
 };
 
-/// Up in a line over `warmup` updates, down in a line to 0 at update `total`, which may be fractional.  It has to be
-/// given: without it rate() throws contract_violation.  A run that is no longer than its warm-up, here and below, ends
-/// before the rate has come to `peak`, without a warning.
+/// Linear from 0 to `peak` over `warmup` updates, then linear to 0 at update `total`, which may be fractional.  `total`
+/// is required: without it rate() throws contract_violation.  A run that is no longer than its warm-up, here and below,
+/// ends before the rate has come to `peak`, without a warning.
 struct linear_warmup {
   double peak = 1e-3, warmup = 0, total = 0;
 
@@ -45,7 +45,7 @@ struct linear_warmup {
   }
 };
 
-/// Up in a line from `initial` over `warmup` updates, then down as one over the square root.
+/// Linear from `initial` to `peak` over `warmup` updates, then falling with one over the square root of the update.
 struct inverse_sqrt {
   double peak = 5e-4, initial = 0, warmup = 4000;
 
@@ -101,7 +101,7 @@ struct dtm_main_exponential {
   }
 };
 
-/// Any of these, a function of the update, or a number.
+/// Any of these schedules, a function of the update, or a number.
 class learning_rate {
  public:
   learning_rate(double rate) : rate_([rate](std::uint64_t) { return rate; }) {}

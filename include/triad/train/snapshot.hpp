@@ -1,4 +1,4 @@
-// What an update of a trainer changes, copied to the host and put back: the best of several epochs, or a step undone.
+// A copy, on the host, of what an update changes, and the way back: the best of several epochs, or a step undone.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace triad {
 
-/// A parameter of the model that a snapshot is of.
+/// A parameter of the model of a snapshot.
 struct snapshot_tensor {
   std::string path;
   std::vector<index_t> shape;
@@ -21,7 +21,7 @@ struct snapshot_tensor {
   bool operator==(snapshot_tensor const&) const = default;
 };
 
-/// Owns its numbers.  Moments are there where the trainer had some.
+/// Owns its numbers; has moments where the trainer had some.
 template <class T>
 struct trainer_snapshot {
   std::uint64_t step = 0;

@@ -1,4 +1,4 @@
-// What a model is made of: each parameter's path, shape, count and bytes, and their sums.
+// A model's parameters: the path, shape, count and bytes of each, and their sums.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   std::puts(summary(learner).text().c_str());
@@ -63,7 +63,7 @@ struct parameter_summary {
   }
 };
 
-/// Of a model or a layer, or of what holds one: a trainer, a runner, a set of parameters.  Reads no value.
+/// The summary of a model or a layer, or of a trainer, a runner or a set of parameters.  Reads no value.
 template <class Part>
 parameter_summary summary(Part const& part) {
   if constexpr (requires { part.model(); }) {

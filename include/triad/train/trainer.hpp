@@ -1,4 +1,4 @@
-// One model in training: its parameters, its memory, and the update; allocates at construction, and for classes().
+// A model in training: its parameters, its memory, and the update.  Allocates at construction, and in classes().
 // SPDX-License-Identifier: Apache-2.0
 //
 // A batch that is too large for the memory comes in parts p = 1 .. P, each with the fraction s_p of all answers that
@@ -42,8 +42,8 @@
 
 namespace triad {
 
-/// Model: triad/train/model.hpp says what it has.  Processes: a communicator; of several, each has a trainer of the
-/// same options, and they agree about every update.
+/// Trains a Model (train/model.hpp) on backend Ex.  Processes: a communicator; each of several processes has a trainer
+/// with the same options, and all make the same updates.
 template <class Model, backend Ex, class Processes = alone>
 class trainer {
   static_assert(detail::expect_model<Model>());
@@ -97,8 +97,8 @@ class trainer {
             sums::bytes(learns ? values : 0, shares_with(o, 0, processes).count(), processes)};
   }
 
-  /// One step of Adam on the loss of a batch.  Afterwards loss() and norm() are of this batch.  A device is not
-  /// waited for, but by the first update; records() asks it.  Parameters without first values are a contract_violation.
+  /// One step of Adam on the loss of a batch.  Afterwards loss() and norm() are of this batch.  Only the first update
+  /// waits for a device; records() does.  Throws contract_violation where the parameters have no values.
   void update(typename Model::input const& in, answers const& targets, double rate) {
     parts_.expect_none();
     TRIAD_EXPECTS(options_.shares == 1,
@@ -114,9 +114,9 @@ class trainer {
     ++step_;
   }
 
-  /// The same step on a batch that comes in parts, so that memory for the largest part is enough: accumulate() for
-  /// each, then finish().  fraction: the answers that are asked for in this part, over those in the whole batch; the
-  /// fractions of an update sum to 1.  Up to rounding it is update() of the whole batch where the model's loss is a
+  /// The same step on a batch in parts, so that memory for the largest part is enough: accumulate() for each part, then
+  /// finish().  fraction: the number of targets of this part, over that of the whole batch; the fractions of an update
+  /// sum to 1.  Up to rounding it is update() of the whole batch where the model's loss is a
   /// mean over answers (a parser's five, a dependency parser's two: where every token is asked for all); dropout draws
   /// anew for every part.  finish() refuses other sums, but 0: nothing was asked.  Of several processes each sees its
   /// own fractions alone, so only a sum above 1.
@@ -134,7 +134,7 @@ class trainer {
   /// The shares of a batch that this process computes; each is begun once, in this order, and its parts follow, or none
   /// where the share is empty.
   share_range shares() const { return parts_.shares(); }
-  /// What dropout numbers the next part of an update by: no two parts of one update share it.
+  /// The number of the next part of an update for dropout: no two parts of one update share it.
   std::uint32_t part() const { return parts_.number(); }
   void begin_share(index_t share) {
     parts_.expect_share(share);
@@ -174,9 +174,9 @@ class trainer {
     ++step_;
   }
 
-  /// Updates that are remembered.
+  /// The length of the history of losses and norms.
   static constexpr index_t history_rows = 64;
-  /// What the updates since the last call found, in order; waits for them.  Of more than `history_rows` updates the
+  /// The records of the updates since the last call, in order; waits for them.  Of more than `history_rows` updates the
   /// first are forgotten.
   void records(std::vector<update_record>& found) {
     std::array<T, 2 * history_rows> table;
@@ -190,7 +190,7 @@ class trainer {
     reported_ = step_;
   }
 
-  /// The gradient of the loss, the loss, and the gradient's norm before it is clipped; no step.
+  /// Computes the loss, its gradient, and the norm of the gradient before clipping; makes no step.
   void compute_gradient(typename Model::input const& in, answers const& targets, double max_norm = 0) {
     parts_.expect_none();
     parameters_.expect_weights("trainer");
@@ -206,14 +206,14 @@ class trainer {
     return passes_.forward(parameters_.values(), in, false, [](call const&, batch_memory const&) {});
   }
 
-  /// The class of each row of infer(in), on the host, until the next call: of a model that says (rows, classes).
+  /// The class of each row of infer(in), on the host, valid until the next call, where the logits are (rows, classes).
   /// Waits for the device.  Allocates where a batch has more rows than any before, which bytes() does not count.
   std::vector<index_t> const& classes(typename Model::input const& in) {
     static_assert(detail::has_classes<output>(), "trainer: this model does not say (rows, classes); take infer()");
     return classes_(infer(in));
   }
 
-  /// What the model says of a batch, as infer() gives it, and its loss.
+  /// The logits of a batch, as infer() gives them, and its loss.
   struct batch_evaluation {
     output scores;
     T loss;
@@ -229,9 +229,9 @@ class trainer {
   /// The loss of a batch, without dropout; gradients, loss() and norm() stay as they are.  Waits for the device.
   T loss_of(typename Model::input const& in, answers const& targets) { return evaluate_batch(in, targets).loss; }
 
-  /// Over which terms an edge attends, after a pass over the batch: (heads, terms).  Of a model with attention_weights,
-  /// in memory of its own on the host.  A contract_violation where there is no such layer, graph or edge, or where the
-  /// trainer has not kept that layer.
+  /// The attention weights of an edge (heads, terms), after a pass over the batch, of a model with attention_weights;
+  /// in memory of their own on the host.  A contract_violation where there is no such layer, graph or edge, or where
+  /// the trainer has not kept that layer.
   attention_table<T> attention(typename Model::input const& in, attention_place const& at) {
     static_assert(shows_attention<Model, Ex>,
                   "trainer: this model has no attention_weights, so where it looked is unknown "
@@ -264,7 +264,7 @@ class trainer {
   T norm() const { return read(norm_); }
   /// Updates made so far.
   std::uint64_t step() const { return step_; }
-  /// Parts of an update that is not finished are forgotten.
+  /// Forgets the parts of an update that is not finished.
   void set_step(std::uint64_t step) {
     step_ = reported_ = step;
     parts_.forget();
@@ -283,7 +283,8 @@ class trainer {
     take_snapshot(parameters_, step_, into);
     return into;
   }
-  /// The trainer as it was: what follows has the bits of what followed then.  Of another model: a contract_violation.
+  /// Restores the trainer: later updates have the same bits as after the snapshot.  Throws contract_violation for a
+  /// snapshot of another model.
   void restore(trainer_snapshot<T> const& then) {
     put_snapshot(then, parameters_);
     set_step(then.step);
@@ -294,7 +295,7 @@ class trainer {
   Ex& context() const { return ex_; }
   parameter_set<Model, Ex>& parameters() { return parameters_; }
   parameter_set<Model, Ex> const& parameters() const { return parameters_; }
-  /// What it was made with.
+  /// The options that it was made with.
   options_type const& options() const { return options_; }
 
   /// The memory of the last batch, for inspection: what forward kept.
@@ -307,7 +308,7 @@ class trainer {
   using sums = gradient_sums<T, Ex, Processes>;
 
   enum class use_of_batch : std::uint64_t { update, first_part, later_part };
-  /// What replayed work is known by.
+  /// The key of replayed work.
   std::uint64_t key_of(typename Model::input const& in, answers const& targets, use_of_batch what) const {
     replay_key key;
     key.add(static_cast<std::uint64_t>(what));
@@ -322,7 +323,7 @@ class trainer {
     static Processes one;
     return one;
   }
-  /// What only answers has nothing to share.
+  /// A trainer without training memory has nothing to share.
   static share_range shares_with(options_type const& o, int rank, int processes) {
     return o.memory != keep::nothing ? shares_of(o.shares, rank, processes) : share_range{};
   }
@@ -341,7 +342,7 @@ class trainer {
     parts_.end_share();
   }
 
-  /// Looked at once, outside of what is replayed.
+  /// Checked once, outside of replayed work.
   void expect_to_learn() const {
     TRIAD_EXPECTS(learns(),
                   "trainer: training with options.memory keep::nothing, expected keep::everything or keep::inputs");

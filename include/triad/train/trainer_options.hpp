@@ -1,4 +1,4 @@
-// What a trainer is made with, what it will hold, and what an update of it found.
+// Options of a trainer, the memory that it will hold, and the record of an update.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace triad {
 
-/// Dims: what the memory of a batch is planned with.
+/// Dims: the sizes that the memory of a batch is planned with.
 template <class Dims>
 struct basic_trainer_options {
   adam_options adam{};
@@ -24,13 +24,13 @@ struct basic_trainer_options {
 };
 using trainer_options = basic_trainer_options<graph_dims>;
 
-/// What one update found: the loss of its batch, and its gradient's norm before it was clipped.
+/// The record of one update: the loss of its batch, and the norm of its gradient before clipping.
 struct update_record {
   std::uint64_t step;
   double loss, norm;
 };
 
-/// What a trainer will hold, in bytes, known before anything is allocated.
+/// The memory of a trainer in bytes, known before anything is allocated.
 struct trainer_bytes {
   std::size_t parameters, saved, scratch;
   std::size_t shares = 0;  // sums of gradients over shares and processes

@@ -1,4 +1,4 @@
-// An update whose batch comes in parts, and in shares: what has begun of it, and what may come next.
+// An update whose batch comes in parts and in shares: what has begun of it, and what may come next.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   update_parts at(shares);
@@ -17,7 +17,7 @@
 
 namespace triad {
 
-/// Messages are the trainer's, whose state this is.
+/// State of a trainer, which its messages name.
 class update_parts {
  public:
   explicit update_parts(share_range const& shares) : shares_(shares) {}
@@ -50,8 +50,8 @@ class update_parts {
     TRIAD_EXPECTS(shares_.all == 1 || in_share(), "trainer: a part outside of any share, expected one of " +
                                                       std::to_string(shares_.all) + " shares; begin_share() first");
   }
-  /// That nothing is missing.  Fractions sum to 1, or to 0 where nothing was asked; of several processes each knows its
-  /// own alone.
+  /// Checks that nothing is missing.  Fractions sum to 1, or to 0 where nothing was asked; of several processes each
+  /// knows its own alone.
   void expect_all(int processes) const {
     TRIAD_EXPECTS(parts_ > 0 || in_share(), "trainer: finish() of no update, expected accumulate() before it");
     TRIAD_EXPECTS(shares_.all == 1 || share_ + 1 == shares_.last,

@@ -1,4 +1,4 @@
-// Trees of any number of children as trees of two: further nodes hold the children from the second on.
+// Trees of any number of children as binary trees: further nodes hold the children from the second on.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   ( S a b c d )   ->   ( S a ( S|<b-c-d> b ( S|<c-d> c d ) ) )

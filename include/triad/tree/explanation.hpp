@@ -1,4 +1,4 @@
-// What a tree machine did with one tree, step by step and in labels: what programs print, draw or write as JSON.
+// What a tree machine did with one tree, step by step and in labels, for programs to print, draw or write as JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a tree machine did with one tree, its soft choices at each step, and the program that can be read off them.
+// What a tree machine did with one tree: its soft choices at each step, and the program that they give.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A machine's choices are weights.  Its program takes the largest: that is one for every input, and the weights may

@@ -1,4 +1,4 @@
-// What moves subtrees when roles are vectors: one matrix a child, computed once for a set of roles.
+// Matrices that move subtrees where roles are vectors: one for each child, computed once for a set of roles.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   D_c = sum_x r_x r_cx'    (r, r), x over positions above the last level;

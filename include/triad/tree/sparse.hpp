@@ -1,4 +1,4 @@
-// Trees as lists of coordinates: what is not zero, with its role as a path in 64 bits.  For depths no array holds.
+// Trees as lists of non-zero coordinates, each role a path in 64 bits: for depths that no array holds.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x = sum_i w_i (filler index f_i at role r_i)

@@ -1,4 +1,4 @@
-// An algebra with the symbols it speaks of: trees of labels in, tensors that own their numbers out, and back.
+// An algebra with its symbols: trees of labels in, tensors that own their numbers out, and back.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   symbol_algebra const language(gather_algebra<double>({2, 4}, words.size()), words);

@@ -1,4 +1,4 @@
-// Byte-level byte-pair encoding, as GPT-2 and RoBERTa have it: text in the numbers of a published vocabulary, and back.
+// Byte-level byte-pair encoding as in GPT-2 and RoBERTa: text to the numbers of a published vocabulary, and back.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   text    is cut into pieces: of letters, of numbers, of other characters, each with the space before it;  's 't 're

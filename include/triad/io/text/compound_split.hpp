@@ -1,5 +1,5 @@
-// Maximum-compound-divergence splits: training and test examples made of the same parts, put together as differently
-// as can be.
+// Maximum-compound-divergence splits: training and test examples from the same parts, combined as differently as
+// possible.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   maximise D_C, the divergence of compounds, under D_A <= limit, that of atoms            (DBCA, Keysers et al. 2020)

@@ -1,4 +1,4 @@
-// The compounds of a corpus: the small connected parts of derivations, and how much each counts in each example.
+// The compounds of a corpus: small connected parts of derivations, and the weight of each in each example.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   w(G, q) = max over occurrences g of G in example q of  1 - max over G' that have one rule more of P(G' | G)

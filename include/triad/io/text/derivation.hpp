@@ -1,4 +1,4 @@
-// How an example was derived: a tree of rule applications, flat, rules as numbers.
+// The derivation of an example: a tree of rule applications, stored flat, with rules as numbers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// How differently two sets of examples are made: one less the Chernoff coefficient of their distributions.
+// How differently two sets of examples are composed: one minus the Chernoff coefficient of their distributions.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   D(P || Q) = 1 - C,   C = sum over x of P(x)^alpha Q(x)^(1 - alpha),   P: of the training set, Q: of the test set

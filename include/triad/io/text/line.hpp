@@ -1,4 +1,4 @@
-// A line of a text as people write it: without its end, and without a byte order mark at the beginning of the text.
+// A line of text without its end, and without a byte order mark at the beginning of the text.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Dependencies read from states of tokens: a product of what each is as a child and as a parent (Dozat and Manning
+// Dependencies from states of tokens: biaffine products of each token as a child and as a parent (Dozat and Manning
 // 2017).
 // SPDX-License-Identifier: Apache-2.0
 //

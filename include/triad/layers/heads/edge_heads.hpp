@@ -1,4 +1,4 @@
-// Dependencies read from states of edges: how likely each token is each other's parent, and by which relation.
+// Dependencies from states of edges: a score for each pair of child and parent, and logits of their relation.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   arc(i, j) = w . x(i, j) + c,  relation(p, :) = V x(i_p, j_p) + b       x (rows, d), arc (rows), relation (pairs, r)

@@ -1,4 +1,4 @@
-// What each token is: linear maps from its state to the logits of four kinds of labels.
+// Labels of tokens: linear maps from the state of a token to the logits of four kinds of labels.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   logits_k = y wk' + bk,  k: role, category, noun type, verb           y (nodes, d), logits_k (nodes, labels of k)

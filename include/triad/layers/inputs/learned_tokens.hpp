@@ -1,5 +1,4 @@
-// First states of a pre-trained encoder's tokens: their vectors and those of their positions, both learned, normalised
-// (RoBERTa).
+// First states of a pre-trained encoder's tokens (RoBERTa): learned vectors of token and position, normalised.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   s(i) = word(token(i), :) + position(first + position(i), :) + type(0, :)          s, x_0 (rows, d)

@@ -1,4 +1,4 @@
-// First states of an encoder's or a decoder's tokens: their vectors, scaled, and where they stand.
+// First states of an encoder's or a decoder's tokens: scaled vectors of tokens, and waves of positions.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_0(i) = drop(sqrt(d) table(token(i), :) + p(position(i)))           x_0 (rows, d)

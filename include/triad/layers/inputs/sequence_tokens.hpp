@@ -1,4 +1,4 @@
-// First states of the tokens of a sentence: what they are, and where they stand.
+// First states of the tokens of a sentence: vectors of tokens, and waves of positions.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   u(i) = drop(table(token(i), :) + p(i)),  p(i): sines and cosines of the position           u (nodes, d)

@@ -1,4 +1,4 @@
-// The neural tree agent at one step: a Transformer over its tokens, and what it says of operation, arguments and root.
+// The neural tree agent at one step: a Transformer over its tokens, with logits of operation, arguments and root.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tokens of a sample: 0 for the operation, 1 for the root, then one for each tree that an argument may be: those of
