@@ -24,7 +24,7 @@
 
 namespace triad {
 
-/// Which samples are changed, and by which random numbers.
+/// Selects the samples that are changed, and their random numbers.
 struct augmentation {
   philox_key seed = 0;
   double rate = 1;  // the probability that a sample is changed, from 0 to 1
@@ -46,7 +46,7 @@ struct augmentation {
   static constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32U); }
 };
 
-/// Data as training sees them: size(), and seen(place, epoch), which batches() asks for.  Keeps the data by reference.
+/// Data for training: size(), and seen(place, epoch), which batches() calls.  Keeps the data by reference.
 /// change(sample, random) gives another sample, or nothing where this one cannot be changed: it then stays as it is.
 template <class Data, class Change>
 class augmented {
@@ -55,7 +55,7 @@ class augmented {
 
   augmented(Data const& data, Change change, augmentation const& how)
       : data_(data), change_(std::move(change)), how_(how) {}
-  /// Data that end with the expression leave nothing to change.
+  /// Deleted: temporary data would end with the expression.
   augmented(Data const&&, Change, augmentation const&) = delete;
 
   std::size_t size() const { return std::size(data_); }

@@ -19,8 +19,8 @@ class batch_upload {
 
   batch_upload(std::size_t bytes, memory where) : here_(bytes), there_(bytes, where) {}
 
-  /// What `fill(put)` puts, in the backend's memory: put(values, count) gives the view that `count` of the values will
-  /// have. Until the next call.
+  /// Runs fill(put) and copies what it puts to the backend's memory: put(values, count) returns the view that the first
+  /// `count` values will have.  Valid until the next call.
   template <class Fill>
   auto operator()(Fill&& fill) {
     auto here = here_.place(), there = there_.place();

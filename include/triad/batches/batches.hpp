@@ -30,7 +30,7 @@
 
 namespace triad {
 
-/// In which order, and how many samples a batch.
+/// The order of samples, and their number in a batch.
 struct batches_options {
   std::optional<philox_key> shuffle{};                 // the seed of the order; none: as the data lie
   std::uint64_t epoch = 0;                             // with one seed each epoch has another order
@@ -66,7 +66,7 @@ auto upload_both(Loader& batch, bool padded = false) {
       both.first, both.second};
 }
 
-/// What batches() gives: a range that is gone through once at a time.  It keeps the loader and the data by reference.
+/// The result of batches(): an input range.  Keeps the loader and the data by reference.
 template <loader Loader, class Data, class AddOne>
 class batch_range {
  public:
@@ -116,7 +116,7 @@ class batch_range {
   }
   std::default_sentinel_t end() const { return {}; }
 
-  /// The samples of the batch by now: how many, and the place in the data of each.
+  /// The samples of the current batch: their number, and the place in the data of each.
   index_t samples() const { return static_cast<index_t>(next_ - first_); }
   std::size_t sample(index_t k) const {
     TRIAD_EXPECTS(k >= 0 && k < samples(), "batches: sample " + std::to_string(k) + " of a batch, expected 0 to " +
@@ -175,7 +175,7 @@ batch_range<Loader, Data, AddOne> batches(Loader& batch, Data const& data, AddOn
                                           batches_options const& options = {}) {
   return {batch, data, std::move(add_one), options};
 }
-/// Data that end with the expression leave a pass without any.
+/// Deleted: temporary data would end with the expression.
 template <loader Loader, class Data, class AddOne>
   requires(!std::is_lvalue_reference_v<Data>)
 void batches(Loader&, Data&&, AddOne, batches_options const& = {}) {

@@ -10,7 +10,7 @@
 
 namespace triad {
 
-/// A batch of sentences, and the pairs whose relations are asked for: in training the right one of each token, in their
+/// A batch of sentences, and the pairs whose relations are wanted: in training the target pair of each token, in their
 /// order; or none.
 template <class T>
 struct dependency_batch : sentence_batch<T> {
@@ -21,7 +21,7 @@ struct dependency_batch : sentence_batch<T> {
     sentence_batch<T>::each(f);
     for (auto* view : {&pairs.edge, &pairs.child, &pairs.parent}) f(*view, this->graphs.dims.nodes);
   }
-  /// A batch of these sizes without memory, to measure with.
+  /// A batch of these sizes without memory, for measuring.
   static dependency_batch measured(graph_dims const& dims, index_t width) {
     return without_memory(dependency_batch{sentence_batch<T>::measured(dims, width)});
   }
@@ -55,14 +55,14 @@ struct dependency_answers {
     f(parent);
     f(relation);
   }
-  /// Answers of these sizes without memory, to measure with.
+  /// Targets of these sizes without memory, for measuring.
   static dependency_answers measured(graph_dims const& dims) {
     vec<index_t const> const each(nullptr, dims.nodes);
     return {each, each};
   }
 };
 
-/// Mean cross entropy of parents and of relations at the right parents, and their sum.  Overwrites loss (1) and all of
+/// Mean cross entropy of parents and of relations at the target parents, and their sum.  Overwrites loss (1) and all of
 /// d.
 template <backend Ex, class T>
 void dependency_loss(Ex& ex, arena& scratch, graph_batch const& graphs, dependency_scores<T> const& scores,

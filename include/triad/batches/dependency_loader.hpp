@@ -15,7 +15,7 @@
 
 namespace triad {
 
-/// A token, its parent, and the relation between the two; negative: not asked.
+/// A token, its parent, and the relation between the two; negative: no target.
 struct attached_token {
   index_t token = 0;
   index_t parent = -1;  // place in the sentence from 0; its own for a root; of CoNLL-U: text::parents_of
@@ -42,7 +42,7 @@ class dependency_loader {
   bool has_room(index_t n) const { return sentences_.has_room(n); }
 
   /// One more sentence.  A contract_violation where it has no room, has a token below 0, or a parent that is none of
-  /// it; that the model knows each token is looked at by its gather_rows(), on hosts.
+  /// it; whether the model knows each token is checked by its gather_rows(), on hosts.
   void add(std::span<attached_token const> sentence) {
     auto const word = [&](index_t i) -> attached_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
@@ -62,7 +62,7 @@ class dependency_loader {
 
   graph_dims const& dims() const { return sentences_.dims(); }
 
-  /// The batch with the right pairs and its targets, in the backend's memory, until the next call.
+  /// The batch with its target pairs, and its targets, in the backend's memory, valid until the next call.
   std::pair<dependency_batch<T>, dependency_answers> upload() {
     return upload_([&](auto const& put) {
       index_t const nodes = dims().nodes;
@@ -75,7 +75,7 @@ class dependency_loader {
   }
 
   /// The same, where the backend replays filled up to a shape that other batches have (batches/padding.hpp): to train
-  /// on, with a trainer that has padded_room_for<Ex>(capacity).  Tokens that are added are asked nothing; their pair is
+  /// on, with a trainer that has padded_room_for<Ex>(capacity).  Added tokens have no targets; their pair is
   /// the first of them with itself.
   std::pair<dependency_batch<T>, dependency_answers> upload_padded() {
     auto const before = dims();

@@ -30,7 +30,7 @@ constexpr edge_pair_dims edge_pair_dims_of(index_t source_tokens, index_t target
 constexpr edge_pair_dims operator+(edge_pair_dims const& a, edge_pair_dims const& b) {
   return {a.pairs + b.pairs, a.source + b.source, a.whole + b.whole, a.targets + b.targets};
 }
-/// What core/batch_sizes.hpp asks for.
+/// The counts of the dims, for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(edge_pair_dims& d, F&& f) {
   f.sum(d.pairs, "pairs");
@@ -56,13 +56,13 @@ constexpr bool fits(edge_pair_dims const& d, edge_pair_dims const& capacity) {
          d.targets <= capacity.targets;
 }
 
-/// Which edge tells the token that follows the i-th of a target.
+/// The edge whose state gives the token after the i-th of a target.
 enum class edge_readout {
   diagonal,   // (i, i), as in the paper
   from_begin  // (begin, i): from the target's first node
 };
 
-/// What a model and the batches that are made for it agree on.
+/// The layout that a model and its batches must share.
 struct edge_pair_layout {
   sequence_encoding encoding = sequence_encoding::relational;
   relative_edges relative{};
@@ -88,7 +88,7 @@ struct edge_pair_batch {
 
   edge_pair_dims const& dims() const { return sizes; }
 
-  /// What core/batch_views.hpp asks for.
+  /// The views of the batch, for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     f.value(sizes.pairs, sizes.targets);
@@ -101,7 +101,7 @@ struct edge_pair_batch {
     source_mask.each(f);
     mask.each(f);
   }
-  /// A batch of these sizes without memory, to measure with.  width: of the position waves.
+  /// A batch of these sizes without memory, for measuring.  width: of the position waves.
   static edge_pair_batch measured(edge_pair_dims const& z, index_t width) {
     edge_pair_batch full;
     full.sizes = z;

@@ -88,8 +88,8 @@ class edge_pair_loader {
            target_length < capacity_.whole.max_nodes && source_length + target_length < most_nodes &&
            fits(dims() + edge_pair_dims_of(source_length + 1, target_length + 1), capacity_);
   }
-  /// One more pair.  A contract_violation where it has no room or a token is below 0; that the model knows each token
-  /// is looked at by its gather_rows(), on hosts.
+  /// One more pair.  A contract_violation where it has no room or a token is below 0; whether the model knows each
+  /// token is checked by its gather_rows(), on hosts.
   void add(std::span<index_t const> source, std::span<index_t const> target) {
     detail::expect_pair("edge_pair_loader", source, target, has_room(count(source), count(target)), dims(), capacity_);
     index_t const first = targets_;
@@ -102,7 +102,7 @@ class edge_pair_loader {
               token_.begin() + whole_.dims().nodes - (targets_ - first));
   }
 
-  /// The same of a source whose target is to be found: it has one of no tokens.
+  /// The same with a source alone, whose target is searched for: the batch has an empty one.
   bool has_room(index_t source_length) const {
     return source_length >= 0 && source_length < capacity_.whole.max_nodes && source_length < most_nodes &&
            fits(dims() + edge_pair_dims_of(source_length + 1, 0), capacity_);
@@ -114,7 +114,7 @@ class edge_pair_loader {
 
   edge_pair_dims dims() const { return {source_.dims().graphs, source_.dims(), whole_.dims(), targets_}; }
 
-  /// The batch and its targets, in the backend's memory, until the next call.
+  /// The batch and its targets, in the backend's memory, valid until the next call.
   std::pair<edge_pair_batch<T>, pair_answers> upload() {
     auto const z = dims();
     // Positional edges have places of their own, as many as there are rows: known now.

@@ -34,7 +34,7 @@ struct graph_queries {
   vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) 1: an end of the edge is padding; or (0)
   vec<double const> further_share{nullptr, 0};    // (1) w n/m, where f > 0; else (0)
 
-  /// What core/batch_views.hpp asks for.
+  /// The views of the batch, for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     graphs.each(f);
@@ -44,7 +44,7 @@ struct graph_queries {
     f.maybe(further_share);
     mask.each(f);
   }
-  /// A batch of these sizes without memory, to measure with.
+  /// A batch of these sizes without memory, for measuring.
   static graph_queries measured(graph_dims const& dims) {
     graph_queries full;
     full.graphs.dims = dims;

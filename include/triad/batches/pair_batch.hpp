@@ -27,7 +27,7 @@ constexpr pair_dims operator+(pair_dims const& a, pair_dims const& b) {
           std::max(a.longest_source, b.longest_source), std::max(a.longest_target, b.longest_target)};
 }
 
-/// What core/batch_sizes.hpp asks for.
+/// The counts of the dims, for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(pair_dims& d, F&& f) {
   f.sum(d.pairs, "pairs");
@@ -64,7 +64,7 @@ struct pair_batch {
 
   pair_dims const& dims() const { return sizes; }
 
-  /// What core/batch_views.hpp asks for.
+  /// The views of the batch, for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     f.value(sizes.pairs, sizes.source_rows, sizes.target_rows, sizes.longest_source, sizes.longest_target);
@@ -76,7 +76,7 @@ struct pair_batch {
     f.maybe(source_masked);
     f.maybe(target_masked);
   }
-  /// A batch of these sizes without memory, to measure with.  width: of the position waves.
+  /// A batch of these sizes without memory, for measuring.  width: of the position waves.
   static pair_batch measured(pair_dims const& z, index_t width) {
     pair_batch full;
     full.sizes = z;
@@ -96,7 +96,7 @@ struct pair_answers {
   void each(F&& f) {
     f(next);
   }
-  /// Answers of these sizes without memory, to measure with.
+  /// Targets of these sizes without memory, for measuring.
   static pair_answers measured(pair_dims const& dims) { return {vec<index_t const>(nullptr, dims.target_rows)}; }
 };
 

@@ -52,8 +52,8 @@ class pair_loader {
            target_length < capacity_.longest_target &&
            fits(dims_ + dims_of(source_length + 1, target_length + 1), capacity_);
   }
-  /// One more pair.  A contract_violation where it has no room or a token is below 0; that the model knows each token
-  /// is looked at by its gather_rows(), on hosts.
+  /// One more pair.  A contract_violation where it has no room or a token is below 0; whether the model knows each
+  /// token is checked by its gather_rows(), on hosts.
   void add(std::span<index_t const> source, std::span<index_t const> target) {
     detail::expect_pair("pair_loader", source, target, has_room(count(source), count(target)), dims_, capacity_);
     index_t const row = dims_.target_rows;
@@ -64,7 +64,7 @@ class pair_loader {
     dims_ = dims_ + dims_of(count(source) + 1, count(target) + 1);
   }
 
-  /// The same of a source whose target is to be found: it has one of no tokens.
+  /// The same with a source alone, whose target is searched for: the batch has an empty one.
   bool has_room(index_t source_length) const {
     return source_length >= 0 && source_length < capacity_.longest_source &&
            fits(dims_ + dims_of(source_length + 1, 0), capacity_);
@@ -78,7 +78,7 @@ class pair_loader {
 
   pair_dims const& dims() const { return dims_; }
 
-  /// The batch and its targets, in the backend's memory, until the next call.
+  /// The batch and its targets, in the backend's memory, valid until the next call.
   std::pair<pair_batch<T>, pair_answers> upload() {
     return upload_([&](auto const& put) {
       pair_batch<T> in;
@@ -97,7 +97,7 @@ class pair_loader {
   }
 
   /// The same, where the backend replays filled up to a shape that other batches have (batches/pair_padding.hpp): to
-  /// train on, with a trainer that has padded_room_for<Ex>(capacity).  Pairs that are added are asked nothing.
+  /// train on, with a trainer that has padded_room_for<Ex>(capacity).  Added pairs have no targets.
   std::pair<pair_batch<T>, pair_answers> upload_padded() {
     auto const before = dims_;
     auto const pad = [&] {

@@ -22,7 +22,7 @@
 
 namespace triad {
 
-/// The size of a sample that says it itself.
+/// The size of a sample with a member for it.
 struct nodes_of_sample {
   template <class Sample>
   index_t operator()(Sample const& s) const {
@@ -55,7 +55,7 @@ struct counts_of_samples {
   void largest(index_t count, char const* = nullptr) { sum(count); }
   void maybe(index_t count, char const* = nullptr) { sum(count); }
 };
-/// Into the counts of one dims, what `most` samples need at most.
+/// Writes the most that `most` samples can need into the counts of dims.
 struct counts_of_room {
   std::vector<std::vector<index_t>>& lists;
   std::size_t most, k = 0;

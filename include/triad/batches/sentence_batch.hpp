@@ -12,14 +12,14 @@
 
 namespace triad {
 
-/// A batch of sentences, with what parsers look at and what is padding.
+/// A batch of sentences, with masks of padding, and the words before some were dropped.
 template <class T>
 struct sentence_batch : token_sequences<T> {
   triangle_mask mask{};                           // padded forms only
   vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) 1: an end of the edge is padding; or (0)
   vec<index_t const> word{nullptr, 0};            // (nodes) tokens before some were dropped; or (0): none was
 
-  /// What each token is, dropped or not.
+  /// The tokens, dropped or not.
   vec<index_t const> words() const { return word.extent(0) > 0 ? word : this->token; }
 
   template <class F>
@@ -29,7 +29,7 @@ struct sentence_batch : token_sequences<T> {
     f.maybe(word);
     mask.each(f);
   }
-  /// A batch of these sizes without memory, to measure with.  width: of the position waves.
+  /// A batch of these sizes without memory, for measuring.  width: of the position waves.
   static sentence_batch measured(graph_dims const& dims, index_t width) {
     sentence_batch full;
     full.graphs.dims = dims;
@@ -68,7 +68,7 @@ struct parse_answers {
   void each(F&& f) {
     for (auto* view : {&parent, &role, &category, &noun_type, &verb}) f(*view);
   }
-  /// Answers of these sizes without memory, to measure with.
+  /// Targets of these sizes without memory, for measuring.
   static parse_answers measured(graph_dims const& dims) {
     vec<index_t const> const each(nullptr, dims.nodes);
     return {each, each, each, each, each};
@@ -91,7 +91,7 @@ void parse_loss(Ex& ex, arena& scratch, arc_cross_entropy_options const& arcs, g
   sum(ex, scratch, parts, loss);
 }
 
-/// What a trainer asks of a parser: base of the models, which have heads, a width(), and a `readout` of their scores.
+/// Base of parsers with what a trainer needs: the models have heads, a width(), and a `readout` of their scores.
 template <class Model, class T>
 struct parses_sentences {
   using value_type = T;
@@ -113,7 +113,7 @@ struct parses_sentences {
     parse_loss(ex, scratch, arcs_of(in), in.graphs, scores, targets, loss, scratch.make<vec<T>>(5), d);
   }
 
-  /// How the scores of edges are scores of parents.
+  /// How scores of edges are read as scores of parents.
   arc_cross_entropy_options arcs_of(input const& in) const { return {self().readout, in.edge_mask}; }
 
  private:

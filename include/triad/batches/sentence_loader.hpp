@@ -48,7 +48,7 @@ class sentence_loader {
   bool has_room(index_t n) const { return sentences_.has_room(n); }
 
   /// One more sentence.  A contract_violation where it has no room, has a token below 0, or a parent that is none of
-  /// it; that the model knows each token is looked at by its gather_rows(), on hosts.
+  /// it; whether the model knows each token is checked by its gather_rows(), on hosts.
   void add(std::span<labelled_token const> sentence) {
     auto const word = [&](index_t i) -> labelled_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
@@ -68,7 +68,7 @@ class sentence_loader {
 
   graph_dims const& dims() const { return sentences_.dims(); }
 
-  /// The batch and its targets, in the backend's memory, until the next call.
+  /// The batch and its targets, in the backend's memory, valid until the next call.
   std::pair<sentence_batch<T>, parse_answers> upload() {
     return upload_([&](auto const& put) {
       index_t const nodes = dims().nodes;
@@ -82,7 +82,7 @@ class sentence_loader {
   }
 
   /// The same, where the backend replays filled up to a shape that other batches have (batches/padding.hpp): to train
-  /// on, with a trainer that has padded_room_for<Ex>(capacity).  Tokens that are added are asked nothing.
+  /// on, with a trainer that has padded_room_for<Ex>(capacity).  Added tokens have no targets.
   std::pair<sentence_batch<T>, parse_answers> upload_padded() {
     auto const before = dims();
     auto const pad = [&] {

@@ -16,7 +16,7 @@ struct token_sequences {
   vec<index_t const> self;          // (nodes) the row of edge (i, i)
   tensor<T const, dyn, dyn> waves;  // (positions, d) position_waves; not read by relational encodings
 
-  /// What core/batch_views.hpp asks for.
+  /// The views of the batch, for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     graphs.each(f);
@@ -26,7 +26,7 @@ struct token_sequences {
   }
 };
 
-/// Pairs of tokens that are asked about, child and parent; a root's is (i, i).  Both tokens are of one sentence.
+/// Pairs of tokens, child and parent, whose relation is wanted; a root's is (i, i).  Both tokens are of one sentence.
 struct token_pairs {
   vec<index_t const> edge{nullptr, 0};    // (pairs) row of the edge (child, parent)
   vec<index_t const> child{nullptr, 0};   // (pairs) row of the token
@@ -35,7 +35,7 @@ struct token_pairs {
   constexpr index_t count() const { return edge.extent(0); }
 };
 
-/// What an edge between two tokens begins with: where they stand to each other, or where each of them stands.
+/// The first state of an edge between two tokens: by their relative position, or by the position of each.
 enum class sequence_encoding { relational, positional };
 
 /// 0 .. 2 reach: which row of the table an edge from i to j has.

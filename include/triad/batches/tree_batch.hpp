@@ -12,13 +12,13 @@ namespace triad {
 struct tree_dims {
   index_t batch = 0;
 };
-/// What core/batch_sizes.hpp asks for.
+/// The counts of the dims, for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(tree_dims& d, F&& f) {
   f.sum(d.batch, "trees");
 }
 
-/// A batch of trees, and what the passes over it need besides.
+/// A batch of trees, and the rest of what passes over it need.
 template <class T>
 struct tree_batch {
   tree_dims sizes;
@@ -48,9 +48,9 @@ struct tree_batch {
   tree_dims const& dims() const { return sizes; }
   /// Positions of slot k that may hold anything are the first of this many.
   index_t bound(index_t k) const { return bounds != nullptr ? bounds[k] : positions; }
-  /// Tokens of a sample at step k: operation, root, and what an argument may be.
+  /// Tokens of a sample at step k: operation, root, and the choices of an argument.
   index_t tokens_at(index_t k) const { return tree_tokens_at(k, empty_tree); }
-  /// What an argument of step k may be: one of k + 1 trees, or the empty one.
+  /// The number of choices of an argument at step k: k + 1 trees, and the empty one.
   index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
   /// The tokens of step k as sequences.
   sequence_batch tokens(index_t k) const {
@@ -79,7 +79,7 @@ struct tree_batch {
     return t;
   }
 
-  /// What core/batch_views.hpp asks for.
+  /// The views of the batch, for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     f.value(sizes.batch, operation_temperature, argument_temperature, static_cast<index_t>(over), evenness, recency,
@@ -104,7 +104,7 @@ struct tree_batch {
   }
 };
 
-/// The right symbols: (batch N), 0 where nothing should be.
+/// The target symbols: (batch N), 0 where no node is.
 struct tree_answers {
   vec<index_t const> symbols;
 

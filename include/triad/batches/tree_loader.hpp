@@ -15,7 +15,7 @@
 
 namespace triad {
 
-/// Which positions the trees of each slot may have, from those of slot 0: what a step can reach.
+/// The positions that the trees of each slot can have, from those of slot 0, step by step.
 class reachable_positions {
  public:
   reachable_positions(tree_positions<> where, index_t steps)
@@ -72,7 +72,7 @@ class reachable_positions {
   std::vector<index_t> since_, bounds_, reached_;
 };
 
-/// What a loader of trees is made for.
+/// Options of a loader of trees.
 struct tree_loader_options {
   tree_positions<> where;
   index_t steps = 1;        // of the machine
@@ -111,7 +111,7 @@ class tree_loader {
   bool has_room() const { return batch_ < z_.batch; }
 
   /// Two ranges of nodes, each with its `position`, which no other node of the range has, and its `filler`, which is a
-  /// symbol but 0.
+  /// symbol other than 0.
   template <class Source, class Target>
   void add(Source const& source, Target const& target) {
     TRIAD_EXPECTS(has_room(), detail::no_room("tree_loader", "one more tree", dims(), tree_dims{z_.batch},
@@ -139,7 +139,7 @@ class tree_loader {
     ++batch_;
   }
 
-  /// The batch and the right trees, in the backend's memory, until the next call.
+  /// The batch and its target trees, in the backend's memory, valid until the next call.
   std::pair<tree_batch<T>, tree_answers> upload() {
     index_t const count = z_.where.count();
     tree_batch<T> in;

@@ -23,7 +23,7 @@ struct arena_too_small : contract_violation {
   using contract_violation::contract_violation;
 };
 
-/// Asked for first and handed in: the private memory of one operation.
+/// The private memory of one operation: planned first, then handed in.
 struct workspace {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
@@ -71,7 +71,7 @@ class arena {
 
   workspace make_workspace(std::size_t bytes) { return {take(bytes), bytes}; }
 
-  /// The next `count` pieces of `bytes` bytes as an arena of their own, which is planned again from its beginning.
+  /// The next `count` pieces of `bytes` bytes as one arena, for memory that is planned again and again from its start.
   arena cut(std::size_t bytes, index_t count = 1) {
     auto const all = product(bytes, count);
     auto* const begin = take_aligned(all);
@@ -90,7 +90,7 @@ class arena {
     std::size_t mark_;
   };
 
-  /// Gives back at the end of the scope what is made after this call.
+  /// Frees, at the end of the scope, what is made after this call.
   [[nodiscard]] frame open() { return frame(*this); }
 
  private:

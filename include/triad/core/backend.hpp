@@ -14,7 +14,7 @@ namespace triad {
 template <class Ex>
 concept backend = requires { typename Ex::memory; };
 
-/// The memory of a backend, to make buffers of and to copy through: one without state, or the one it says.
+/// The memory of a backend, for buffers and copies: one without state, or the one that the backend returns.
 template <backend Ex>
 typename Ex::memory memory_of(Ex const& ex) {
   if constexpr (requires { ex.where(); })
@@ -44,7 +44,7 @@ template <class Ex>
 inline constexpr bool replays =
     requires(Ex& ex, std::uint64_t key, detail::no_work const& work) { do_replay(ex, key, work); };
 
-/// Before memory that replayed work uses is given back.
+/// Called before memory that replayed work uses is freed.
 template <backend Ex>
 void forget_replays(Ex& ex) noexcept {
   if constexpr (requires { do_forget_replays(ex); }) do_forget_replays(ex);

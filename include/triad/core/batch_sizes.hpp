@@ -20,7 +20,7 @@
 
 namespace triad::detail {
 
-/// What says its sizes: a batch, or an input with graphs.
+/// A type with sizes: a batch, or an input with graphs.
 template <class Input>
 concept has_dims = requires(Input const& in) { in.dims(); };
 template <class Input>
@@ -35,7 +35,7 @@ auto const& dims_of_batch(Input const& in) {
     return in.graphs.dims;
 }
 
-/// Counts in words.
+/// Writes counts as words.
 struct counts_in_words {
   std::string text;
 
@@ -56,7 +56,7 @@ std::string dims_text(Dims d) {
   return words.text.empty() ? "another size" : words.text;
 }
 
-/// What a loader says of one more sample, in words, that does not fit.
+/// The message of a loader about a sample that does not fit.
 template <class Dims>
 std::string no_room(char const* loader, std::string const& one, Dims const& batch, Dims const& capacity,
                     char const* remedy = "make the loader with room_for(data, most)") {
@@ -64,8 +64,8 @@ std::string no_room(char const* loader, std::string const& one, Dims const& batc
          ", and there is room for " + dims_text(capacity) + "; ask has_room() first, or " + remedy;
 }
 
-/// work(); where an arena has too little memory for it, the message has the sizes of the batch and those that were
-/// planned for, which `owner` has `where`.
+/// Runs work(); where an arena is too small for it, the message has the sizes of the batch and the capacity of `owner`,
+/// set at `where`.
 template <class Dims, class Work>
 auto within_capacity(char const* owner, char const* where, Dims const& batch, Dims const& capacity, Work&& work) {
   try {

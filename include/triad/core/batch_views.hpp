@@ -79,8 +79,7 @@ void visit(Batch& batch, F const& f) {
 }
 }  // namespace detail
 
-/// The batch with the sizes and tables that it has and, instead of what a loader fills, views without memory: to
-/// measure with.
+/// The batch with its sizes and tables and, in place of what a loader fills, views without memory, for measuring.
 template <class Batch>
 Batch without_memory(Batch batch) {
   batch.each(detail::views_without_memory{});
@@ -93,7 +92,7 @@ std::size_t upload_bytes(Batch... full) {
   return planned_bytes([&](arena& place) { (detail::visit(full, detail::views_to_fill(place)), ...); });
 }
 
-/// Two batches, or two views of answers, with the same number lie in the same memory and ask for the same work.
+/// Two batches, or two views of answers, with the same number lie in the same memory and need the same work.
 template <class Batch>
 void add_to_key(replay_key& key, Batch batch) {
   detail::visit(batch, detail::views_that_count{key});

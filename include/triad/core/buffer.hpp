@@ -20,7 +20,7 @@
 
 namespace triad {
 
-/// Thrown where the machine has no such memory.  The message has the bytes.
+/// Thrown where memory cannot be allocated.  The message has the bytes.
 class memory_refused : public std::bad_alloc {
  public:
   explicit memory_refused(std::size_t bytes) : bytes_(bytes) {
@@ -88,7 +88,7 @@ class buffer {
 
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
-  /// What this block came from; copies to and from it go through this.
+  /// The memory of this block, which copies to and from it.
   Memory const& memory() const { return memory_; }
 
   /// An arena over the whole block, empty.

@@ -78,7 +78,7 @@ void walk(Fields fields, F&& f, std::string const& prefix = {}) {
       prefix);
 }
 
-/// How many values there are, padding not counted.
+/// The number of values, without padding.
 template <class Fields>
 index_t count_values(Fields fields) {
   index_t count = 0;

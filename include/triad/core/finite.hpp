@@ -34,19 +34,19 @@ inline constexpr auto infinity_bits = std::conditional_t<sizeof(T) == 4, std::ui
 
 }  // namespace detail
 
-/// Not a number, by its bits: also where flags let the compiler assume that none exists.
+/// Whether x is NaN, by its bits: also where flags let the compiler assume that none exists.
 template <class T>
 [[nodiscard]] TRIAD_HOST_DEVICE constexpr bool is_nan(T const& x) {
   return detail::magnitude_bits(x) > detail::infinity_bits<T>;
 }
 
-/// Positive or negative infinity, by its bits.
+/// Whether x is positive or negative infinity, by its bits.
 template <class T>
 [[nodiscard]] TRIAD_HOST_DEVICE constexpr bool is_infinite(T const& x) {
   return detail::magnitude_bits(x) == detail::infinity_bits<T>;
 }
 
-/// Neither infinite nor NaN.
+/// Whether x is neither infinite nor NaN.
 template <class T>
 [[nodiscard]] TRIAD_HOST_DEVICE constexpr bool is_finite(T const& x) {
   return detail::magnitude_bits(x) < detail::infinity_bits<T>;

@@ -43,7 +43,7 @@ constexpr graph_dims larger(graph_dims a, graph_dims const& b) {
           .further = std::max(a.further, b.further)};
 }
 
-/// What core/batch_sizes.hpp asks for.
+/// The counts of the dims, for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(graph_dims& d, F&& f) {
   f.sum(d.graphs, "graphs");
@@ -69,7 +69,7 @@ struct graph_batch {
   vec<index_t const> edge_begin;      // (b) first edge
   vec<index_t const> triangle_begin;  // (b) first triangle
 
-  /// What core/batch_views.hpp asks for.
+  /// The views of the batch, for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     f.value(dims.graphs, dims.rows, dims.nodes, dims.triangles, dims.max_nodes, dims.further);

@@ -20,7 +20,7 @@ class replay_key {
   void add(double number) { add(std::bit_cast<std::uint64_t>(number)); }
   void add(void const* address) { add(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(address))); }
 
-  /// Where views lie and how long they are.
+  /// Adds the addresses and lengths of views.
   template <class... View>
   void add_views(View const&... views) {
     (add_view(views), ...);

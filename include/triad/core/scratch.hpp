@@ -21,7 +21,7 @@ std::string name_of_type() {
   return std::string(name.substr(name.rfind(':') == name.npos ? 0 : name.rfind(':') + 1));
 }
 
-/// measure(); where a loop of Layer uses elements although memory is only measured, the message names it.
+/// Runs measure(); where a loop of Layer uses elements although memory is only measured, the message names Layer.
 template <class Layer, class Measure>
 auto measured_for(Measure&& measure) {
   try {

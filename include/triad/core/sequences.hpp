@@ -14,7 +14,7 @@ struct sequence_batch {
   vec<index_t const> size{nullptr, 0};   // (b)
   vec<index_t const> begin{nullptr, 0};  // (b) ascending
 
-  /// What core/batch_views.hpp asks for.
+  /// The views of the batch, for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     f.value(count, rows, longest);

@@ -18,7 +18,7 @@ struct series {
   std::size_t stride;  // bytes of a slot: of the largest piece
   index_t slots;
 
-  /// Whether pieces differ.
+  /// Whether pieces differ in size.
   static constexpr bool by_index = std::is_invocable_v<Plan const&, arena&, index_t>;
 
   auto at(index_t k) const {

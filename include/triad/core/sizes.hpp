@@ -85,7 +85,7 @@ constexpr extents<D, H> width_and_heads(char const* owner, index_t width, index_
   return both;
 }
 
-/// A rate at which values are dropped: 0 drops none; 1 would drop all, and NaN says nothing.
+/// A rate at which values are dropped: 0 drops none; 1 would drop all, and NaN is refused.
 constexpr double dropout_rate(char const* owner, double rate) {
   if (is_nan(rate) || !(rate >= 0 && rate < 1))
     throw contract_violation(std::string(owner) + ": dropout is " + std::to_string(rate) +
@@ -93,7 +93,7 @@ constexpr double dropout_rate(char const* owner, double rate) {
   return rate;
 }
 
-/// a b, both at least 0, where that fits into an index.
+/// The product a b, both at least 0, checked to fit into an index.
 constexpr index_t checked_product(char const* owner, char const* name, index_t a, index_t b) {
   if (a != 0 && b > std::numeric_limits<index_t>::max() / a)
     throw contract_violation(std::string(owner) + ": " + name + " are " + std::to_string(a) + " times " +

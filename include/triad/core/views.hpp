@@ -76,7 +76,7 @@ constexpr tensor<typename View::element_type, dyn, dyn> as_row(View v) {
   return reshape(v, 1, static_cast<index_t>(v.size()));
 }
 
-/// Where an element lies; also of a view without memory, as it is while an arena measures.
+/// The address of an element; also of a view without memory, as it is while an arena measures.
 template <class View, class... Index>
 constexpr typename View::element_type* address_of(View const& v, Index... at) {
   return v.data_handle() + v.mapping()(at...);

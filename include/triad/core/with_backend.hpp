@@ -21,12 +21,12 @@
 
 namespace triad {
 
-/// What a text says: a name, and a number after a colon; of "cpu:2" cpu and 2.
+/// The parts of a text: a name, and a number after a colon; "cpu:2" gives cpu and 2.
 struct backend_text {
   std::string_view name;
   int number = -1;  // -1: none was given
 
-  /// A data_error where what follows the colon is no number.
+  /// Throws data_error where no number follows the colon.
   static backend_text of(std::string_view text) {
     auto const colon = text.find(':');
     backend_text parsed{text.substr(0, colon)};
@@ -75,7 +75,7 @@ constexpr bool names_differ() {
   return true;
 }
 
-/// f on a backend of this type.
+/// Calls f with a backend of this type.
 template <class Ex, class F>
 decltype(auto) on_backend(int number, F&& f) {
   if constexpr (numbered_backend<Ex>) {

@@ -101,7 +101,7 @@ class beam_search {
     restart(sentences);
   }
 
-  /// Begins with another batch, in the same memory.
+  /// Begins a search for another batch, in the same memory.
   void restart(index_t sentences) {
     TRIAD_EXPECTS(sentences >= 0 && sentences <= most_, "beam_search: " + std::to_string(sentences) +
                                                             " sentences, expected 0 to " + std::to_string(most_) +
@@ -136,14 +136,14 @@ class beam_search {
   }
   bool done() const { return open_ == 0; }
   index_t rows() const { return sentences_ * k_; }
-  /// Tokens that every live hypothesis has: the place of the one that is asked for.
+  /// The number of tokens of every live hypothesis: the place of the next one.
   index_t step() const { return step_; }
   /// (rows) The last token of each hypothesis; at first the begin.
   std::span<index_t const> last_tokens() const { return of_step(token_); }
   /// (rows) The row of the step before that each hypothesis goes on from; dead rows and those of the first step: their
   /// own.
   std::span<index_t const> parents() const { return of_step(parent_); }
-  /// (rows) 1: what follows is asked for.  The rows of a sentence that is over are all 0.
+  /// (rows) 1: logits of the next token are needed.  The rows of a sentence that is over are all 0.
   std::span<std::uint8_t const> live() const { return {live_.data(), size(rows())}; }
 
   /// One more token.  logits (rows, v): of what follows the last; only live rows are read.  Minus infinity masks a

@@ -55,9 +55,9 @@ class edge_decoder {
 
   /// Rows of logits: `beam` for each source.
   index_t slots() const { return sizes_.pairs * room_.beam; }
-  /// Of what it holds, but for indices.
+  /// Bytes of what it holds, without indices.
   std::size_t bytes() const { return memory_.bytes() + scratch_.bytes(); }
-  /// The same of a decoder that is not there yet.
+  /// The same before it is made.
   static std::size_t planned(Ex& ex, Model const& m, edge_decoder_room const& room) {
     edge_decoding<Model> const pass{m, room.beam, room.longest};
     return bytes_kept(pass, checked(room)) + pass.scratch(ex, room.sources);
@@ -92,8 +92,8 @@ class edge_decoder {
     pass_.begin(ex_, make_call(scratch), w, in_, batch_buffers());
   }
 
-  /// One more token of every hypothesis: (slots, v) of what follows, until the next step.  Hypothesis h goes on from
-  /// what hypothesis parents[h], of the same source, was before; the first step needs none.
+  /// One more token of every hypothesis; returns the logits (slots, v) of the next, valid until the next step.
+  /// Hypothesis h goes on from what hypothesis parents[h], of the same source, was before; the first step needs none.
   matrix<T const> step(values const& w, std::span<index_t const> tokens, std::span<index_t const> parents) {
     host_.take(tokens, parents);
     place_newest();
@@ -105,7 +105,8 @@ class edge_decoder {
     return as_matrix(read_only(at.logits));
   }
 
-  /// Looks for the best hypotheses of a batch.  The search has its beam, and no more sentences than there is room for.
+  /// Searches for the best hypotheses of a batch.  The search has its beam, and no more sentences than there is room
+  /// for.
   void find(values const& w, edge_pair_batch<T> const& in, beam_search& search) {
     begin(w, in);
     host_.find(search, memory_.memory(),
@@ -172,7 +173,7 @@ class edge_decoder {
       triples_ += (pass_.layers() - 1) * (2 * a + 1) * (a + 1) + a + 1;
     }
   }
-  /// Of an edge at a node of the target.
+  /// The relation or places of an edge at a node of the target.
   index_t place_of(index_t i, index_t j, index_t s) const {
     auto const& p = pass_.model.layout.relative;
     if (i < s) return p.to_target();

@@ -52,7 +52,7 @@ struct edge_decoding {
   Model model;
   index_t beam, longest;  // hypotheses of each source; tokens of each
 
-  /// What changes from step to step.
+  /// Input that changes from step to step.
   struct newest {
     index_t step = 0;
     vec<index_t const> token, position;     // (slots)
@@ -143,7 +143,7 @@ struct edge_decoding {
     model.readout().forward(ex, c, w.output, at.final, {}, at.logits);
   }
 
-  /// Of the largest batch, `z`, at its last step.
+  /// Bytes of scratch memory for the largest batch, `z`, at its last step.
   template <backend Ex>
   std::size_t scratch(Ex& ex, edge_pair_dims const& z) const {
     arena parameters, kept;

@@ -48,9 +48,9 @@ class fused_decoder {
 
   /// Rows of logits: `beam` for each source.
   index_t slots() const { return sizes_.pairs * room_.beam; }
-  /// Of what it holds, but for indices.
+  /// Bytes of what it holds, without indices.
   std::size_t bytes() const { return memory_.bytes() + scratch_.bytes(); }
-  /// The same, known before anything is allocated.
+  /// The same before it is made.
   static std::size_t planned(Ex& ex, Model const& m, decoder_room const& room) {
     fused_decoder dry(measuring_tag{}, ex, m, room);
     return dry.needed_memory() + dry.needed_scratch();
@@ -73,8 +73,8 @@ class fused_decoder {
     encode(ex_, make_call(scratch), w, batch_buffers());
   }
 
-  /// One more token of every hypothesis: (slots, v) of what follows, until the next step.  Hypothesis h goes on from
-  /// what hypothesis parents[h] was before; the first step needs none.
+  /// One more token of every hypothesis; returns the logits (slots, v) of the next, valid until the next step.
+  /// Hypothesis h goes on from what hypothesis parents[h] was before; the first step needs none.
   matrix<T const> step(values const& w, std::span<index_t const> tokens, std::span<index_t const> parents) {
     bool const moved = host_.take(tokens, parents);
     for (std::size_t h = 0; h < tokens.size(); ++h) {
@@ -94,7 +94,8 @@ class fused_decoder {
     return as_matrix(read_only(at.logits));
   }
 
-  /// Looks for the best hypotheses of a batch.  The search has its beam, and no more sentences than there is room for.
+  /// Searches for the best hypotheses of a batch.  The search has its beam, and no more sentences than there is room
+  /// for.
   void find(values const& w, pair_batch<T> const& in, beam_search& search) {
     begin(w, in);
     host_.find(search, memory_.memory(),
@@ -153,7 +154,7 @@ class fused_decoder {
     sequence_batch const keys{slots(), slots() * room_.longest, host_.tokens, now.length, fixed_.first};
     return {slice(slice(at.caches, current_), k), host_.tokens, {queries, keys}};
   }
-  /// What is there of the caches of layer k + 1, a hypothesis a row: (slots, tokens 2 d).
+  /// The filled part of the caches of layer k + 1, a hypothesis a row: (slots, tokens 2 d).
   matrix<T> grown(buffers const& at, int which, index_t k) const {
     auto const c = slice(slice(at.caches, which), k);
     index_t const width = c.extent(2);

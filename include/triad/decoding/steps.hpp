@@ -13,7 +13,7 @@
 
 namespace triad {
 
-/// What a decoder has room for.  Dims: of a batch of sources.
+/// The room of a decoder.  Dims: of a batch of sources.
 template <class Dims>
 struct basic_decoder_room {
   Dims sources;         // the largest batch; of its targets nothing is read
@@ -22,7 +22,7 @@ struct basic_decoder_room {
 };
 using decoder_room = basic_decoder_room<pair_dims>;
 
-/// What a decoder has on the host; it allocates once.
+/// State of a decoder on the host; allocates once.
 template <class T>
 struct decoding_steps {
   index_t vocabulary, longest;
@@ -43,7 +43,7 @@ struct decoding_steps {
 
   void begin(index_t slots_of_batch) { slots = slots_of_batch, tokens = 0; }
 
-  /// One more token of every hypothesis; says whether one of them goes on in another slot.  The first step needs no
+  /// One more token of every hypothesis; returns whether one of them goes on in another slot.  The first step needs no
   /// parents.
   bool take(std::span<index_t const> newest, std::span<index_t const> parents) {
     auto const count = static_cast<std::size_t>(slots);
@@ -66,7 +66,7 @@ struct decoding_steps {
     return moved;
   }
 
-  /// Looks for the best hypotheses of the batch that was begun.  step(tokens, parents): the decoder's; its logits lie
+  /// Searches for the best hypotheses of the current batch.  step(tokens, parents): the decoder's; its logits lie
   /// in `memory`.
   template <class Memory, class Step>
   void find(beam_search& search, Memory const& memory, Step&& step) {

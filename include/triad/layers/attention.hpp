@@ -88,7 +88,7 @@ struct self_attention {
             place.make<output>(dims.rows, width()), by_offset(), by_offset()};
   }
 
-  /// y is followed by `after`.
+  /// Forward; `after` is applied to y.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after = {}) const {
@@ -96,8 +96,8 @@ struct self_attention {
     attend(ex, c, w, options(c, in), {in.sequences, in.sequences}, split(read_only(s.projected)), s);
     mixer().forward(ex, c, w.output, s.context, {}, y, after);
   }
-  /// The same for the newest token of every sequence, row s of x that of sequence s: its key and value join the cache,
-  /// which it then looks over.  Causal by nature; masks are not for sequences that grow.
+  /// The same for the newest token of every sequence, row s of x for sequence s: its key and value join the cache, over
+  /// which it then attends.  Always causal; without a mask.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after, attention_cache<T> const& cache) const {

@@ -18,7 +18,7 @@ namespace detail {
 template <class Input>
 concept carries_state = requires(Input in) { in.x; };
 
-/// What one layer gives to the next: compilers quote both types with the sentence.
+/// Whether the output of one layer is the state of the next: compilers quote both types with the message.
 template <class Output, class State>
 struct joins {
   static_assert(std::is_same_v<element_t<Output>, element_t<State>>,
@@ -80,7 +80,7 @@ struct chain {
   fields<S> plan_params(arena& place) const {
     return {plan<S>(first, place), plan<S>(second, place)};
   }
-  /// dims: what both layers take.
+  /// dims: the sizes that both layers take.
   template <class Dims>
   saved plan_saved(arena& place, Dims const& dims, keep kept = keep::everything) const {
     return {first.plan_saved(place, dims, kept), place.make<middle>(dims.rows, columns_out(first)),
@@ -99,7 +99,7 @@ struct chain {
     first.backward(ex, c.child(0), w.first, into_first(x), s.first, second_backward(ex, c, w, x, s, dy, gradient), dx,
                    gradient.first);
   }
-  /// For a first layer whose input has no gradient, as an embedding's.
+  /// For a first layer whose input has no gradient, such as an embedding.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& x, saved const& s, const_view<output> dy,
                 fields<T> gradient) const {

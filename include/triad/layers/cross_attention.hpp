@@ -13,7 +13,7 @@
 
 namespace triad {
 
-/// What is looked at: sequences of states that another network made.
+/// The attended sequences: states that another network made.
 template <class T>
 struct source_states {
   tensor<T const, dyn, dyn> x;  // (source rows, e); has a gradient
@@ -21,7 +21,7 @@ struct source_states {
   vec<std::uint8_t const> masked{nullptr, 0};  // (source rows) 1: a masked key; or (0)
 };
 
-/// Sequence s of x looks at sequence s of the source.  Every row of either belongs to a sequence.
+/// Sequence s of x attends to sequence s of the source.  Every row of either belongs to a sequence.
 template <class T, index_t D = dyn>
 struct cross_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
@@ -29,7 +29,7 @@ struct cross_input {
   source_states<T> source;
 };
 
-/// Rows of both.
+/// Rows of x and of the source.
 struct cross_dims : row_dims {
   index_t source_rows;
   constexpr cross_dims(row_dims r, index_t source) : row_dims(r), source_rows(source) {}
@@ -89,7 +89,7 @@ struct cross_attention {
             place.make<output>(dims.rows, width())};
   }
 
-  /// y is followed by `after`.
+  /// Forward; `after` is applied to y.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after = {}) const {

@@ -65,7 +65,7 @@ struct edge_transformer_layer {
       f("feed_forward", feed_forward);
     }
   };
-  /// Of what follows the triangle.
+  /// Saved memory of the part after the triangle.
   struct rest {
     tensor<T, dyn, D> u2;  // (rows or wanted, d)
     typename layer_norm_layer<T, D>::saved norm2;
@@ -84,7 +84,7 @@ struct edge_transformer_layer {
     return {plan<S>(norm, place), plan<S>(attention, place), plan<S>(norm, place), plan<S>(block, place)};
   }
 
-  /// wanted: how many edges' results are wanted; 0: all.
+  /// wanted: the number of edges whose results are wanted; 0: all.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
     index_t const d = width(), out = rows_wanted(dims.rows, wanted);
     auto const state = [&](index_t rows) { return place.make<tensor<T, dyn, D>>(rows, d); };
@@ -113,7 +113,7 @@ struct edge_transformer_layer {
     }
     finish(ex, c, w, o, residual, s, y);
   }
-  /// What follows the triangle.
+  /// The part after the triangle.
   template <backend Ex>
   void finish(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> o, tensor<T const, dyn, D> residual,
               rest const& s, output y) const {
@@ -157,7 +157,7 @@ struct edge_transformer_layer {
     norm.backward(ex, c, w.norm1, in.x, s.norm1, du1, dx, gradient.norm1, in_form(form::paper, d_residual));
   }
 
-  /// Numbers that a decoder keeps of a finished edge.
+  /// The count of numbers that a decoder keeps of a finished edge.
   constexpr index_t kept_of_edge() const { return attention.projections() * width(); }
 
   /// Of the edges between sources, whose rows come first in the cache (rows, kept_of_edge()); x and y (source rows, d).
@@ -205,11 +205,11 @@ struct edge_transformer_layer {
   }
 
  private:
-  /// What is added in this form alone.
+  /// The operand that is added in this form alone.
   static matrix<T const> in_form(form which, tensor<T const, dyn, D> x) {
     return Form == which ? matrix<T const>(as_matrix(x)) : no_matrix<T const>();
   }
-  /// What o is added to.
+  /// The residual of o.
   static tensor<T const, dyn, D> goes_on(tensor<T const, dyn, D> x, tensor<T const, dyn, D> u1) {
     return Form == form::released ? u1 : x;
   }

@@ -25,7 +25,7 @@ void add_but_row(Ex& ex, arena& scratch, Table table, index_t fixed, Add&& add) 
 }
 
 namespace detail {
-/// owner: whose token it is, for the message.
+/// owner: the owner of the token, for the message.
 inline void expect_fixed_token(char const* owner, index_t fixed, index_t tokens, char const* kind = "tokens") {
   TRIAD_EXPECTS(fixed < tokens, std::string(owner) + " fixed token is " + std::to_string(fixed) + ", expected below " +
                                     std::to_string(tokens) + ", the " + kind);

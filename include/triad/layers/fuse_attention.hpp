@@ -26,7 +26,7 @@
 
 namespace triad {
 
-/// Queries, and the states that they look back on.
+/// Queries, and the earlier states that they attend to.
 template <class T, index_t D = dyn>
 struct fuse_input {
   tensor<T const, dyn, D> x;     // (rows, d); has a gradient
@@ -34,7 +34,7 @@ struct fuse_input {
   index_t layers = 0;            // l
 };
 
-/// Sizes of a batch, and how many layers lie below.
+/// Sizes of a batch, and the number of layers below.
 struct fuse_dims : row_dims {
   index_t layers;  // l
   constexpr fuse_dims(row_dims r, index_t l) : row_dims(r), layers(l) {}
@@ -89,7 +89,7 @@ struct fuse_attention_layer {
     return {.query = q, .u = u, .mixed = m, .weights = w, .kept = s, .context = place.make<output>(dims.rows, width())};
   }
 
-  /// y is followed by `after`.
+  /// Forward; `after` is applied to y.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after = {}) const {

@@ -21,7 +21,7 @@
 
 namespace triad {
 
-/// What a layer is given.
+/// The input of a layer.
 template <class T, index_t D = dyn>
 struct fused_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
@@ -59,7 +59,7 @@ struct fused_layer {
   block_type block;
   bool crosses, fuses;  // whether it has the middle two
 
-  /// source_width: of the states that a decoder looks at; 0: an encoder.
+  /// source_width: of the states that a decoder attends to; 0: an encoder.
   fused_layer(transformer_layer_options const& o, index_t source_width, bool has_fuse)
       : attention{{shape_of(o), o.dropout, o.causal, o.reach}, norm_of(o), o.dropout, o.norms},
         cross{{shape_of(o), source_width, o.dropout}, norm_of(o), o.dropout, o.norms},
@@ -154,7 +154,7 @@ struct fused_layer {
   }
 
  private:
-  /// What follows the attentions over other tokens.
+  /// The part after the attentions over other tokens.
   template <backend Ex>
   void rest(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
     if (fuses) fuse.forward(ex, c.child(2), w.fuse, fuse_of(in, s), s.fuse, s.after_fuse);

@@ -24,7 +24,7 @@
 
 namespace triad {
 
-/// Where a layer's input comes from.
+/// How a layer's input is made of the states below.
 enum class layer_link { previous, sum, weighted };
 
 /// A stack has a bit for each of its layers.
@@ -163,12 +163,12 @@ struct fused_stack {
     series<layer_plan> layers;
     series<norm_plan> norms;
 
-    /// What layer k + 1 left; unless everything is kept, only until the next layer runs.
+    /// The saved memory of layer k + 1; unless everything is kept, only until the next layer runs.
     typename layer_type::saved at(index_t k) const { return layers.at(k); }
     typename norm_type::saved norm(index_t j) const { return norms.at(j); }
     /// x_l
     state x(index_t l) const { return slice(states, l); }
-    /// What forward leaves.
+    /// The result of forward.
     state y() const { return result.extent(0) != 0 ? result : x(stack.count); }
   };
 
@@ -298,7 +298,7 @@ struct fused_stack {
   /// The first l states as rows: (l, rows d).
   static tensor<T, dyn, dyn> stacked(layer_states<T> v, index_t l) { return reshape(v, l, v.extent(1) * v.extent(2)); }
 
-  /// Makes the input of layer k + 1 where it is no state.
+  /// Makes the input of layer k + 1 where it is not a state.
   template <backend Ex>
   void enter(Ex& ex, fields<T const> w, saved const& s, index_t k) const {
     if (link == layer_link::sum) {

@@ -39,7 +39,7 @@ struct graph_attention_input {
   vec<index_t const> label;  // (rows); 0: no edge
 };
 
-/// Where the gradients of all layers' edge scores and values go.
+/// The gradients of all layers' edge scores and values.
 template <class T, index_t D, index_t H>
 struct edge_parts_gradient {
   tensor<T, dyn, H> score;  // (rows, h)

@@ -30,7 +30,7 @@ namespace triad {
 /// queries.
 enum class form { released, paper };
 
-/// What memory a model keeps between forward and backward.
+/// The memory that a model keeps between forward and backward.
 enum class keep {
   everything,  // training
   inputs,      // training; each repeated layer runs again in backward
@@ -43,7 +43,7 @@ struct row_dims {
   constexpr explicit row_dims(index_t r) : rows(r) {}
   constexpr row_dims(graph_dims const& g) : rows(g.rows) {}  // every graph layer may hold row layers
 };
-/// What core/batch_sizes.hpp asks for.
+/// The counts of the dims, for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(row_dims& d, F&& f) {
   f.sum(d.rows, "rows");
@@ -60,7 +60,7 @@ struct dims_of<Layer> {
   using type = typename Layer::planned_with;
 };
 }  // namespace detail
-/// What the memory of a layer or a model is planned with: its `planned_with`, or else those of a batch of graphs.
+/// The sizes that the memory of a layer or a model is planned with: its `planned_with`, or else graph_dims.
 template <class Layer>
 using layer_dims = typename detail::dims_of<Layer>::type;
 
@@ -83,13 +83,13 @@ concept plans_saved = requires(L const& l, arena& place, layer_dims<L> const& di
 
 }  // namespace detail
 
-/// What stacks and models are made of, and what gradient_check takes.  Whether forward and backward fit is seen where
-/// they are called.
+/// A layer, as stacks, models and gradient_check take it.  Whether forward and backward fit is checked where they are
+/// called.
 template <class L>
 concept layer = detail::names_layer_types<L> && detail::plans_parameters<L> && detail::plans_saved<L>;
 
 namespace detail {
-/// layer<L>, or says in a sentence what is missing.
+/// layer<L>, or static assertions that name what is missing.
 template <class L>
 constexpr bool expect_layer() {
   static_assert(names_layer_types<L>, "a layer names its input, output, saved and fields<S> (triad/layers/layer.hpp)");
@@ -160,7 +160,7 @@ constexpr bool columns_clash() {
 }
 }  // namespace detail
 
-/// Number of rows a layer's result has.
+/// The number of rows of a layer's result.
 constexpr index_t rows_wanted(index_t rows, index_t wanted) { return wanted > 0 ? wanted : rows; }
 
 }  // namespace triad

@@ -42,7 +42,7 @@ const_view<Dx> scatter_rows(Ex& ex, scratch_place scratch, Dy dy, node_pairs con
   return dx;
 }
 
-/// A view of (0, d).
+/// An empty view (0, d).
 template <class T, index_t D>
 constexpr tensor<T, dyn, D> no_rows() {
   return tensor<T, dyn, D>(nullptr, extents<dyn, D>(0, D == dyn ? 0 : D));

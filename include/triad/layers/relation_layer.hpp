@@ -21,7 +21,7 @@ struct relation_layer_options {
   double dropout = 0;
 };
 
-/// Where the gradient of all layers' relations goes.
+/// The gradient of all layers' relations.
 template <class T>
 struct relations_gradient {
   tensor<T, dyn, dyn> d;  // (rows, 2 d)
@@ -78,7 +78,7 @@ struct relation_layer {
   }
 
   output plan_state(arena& place, graph_dims const& dims) const { return place.make<output>(dims.nodes, width()); }
-  /// wanted: how many nodes' results are wanted; 0: all.
+  /// wanted: the number of nodes whose results are wanted; 0: all.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
     index_t const out = rows_wanted(dims.nodes, wanted);
     auto const state = [&](index_t rows) { return place.make<tensor<T, dyn, D>>(rows, width()); };

@@ -64,7 +64,7 @@ template <backend Ex, class X, class Y>
 void gather_rows(Ex& ex, relation_states<X> x, wanted_edges const& wanted, relation_states<Y> y) {
   gather_rows(ex, x.edges, wanted.edge, y.edges);
 }
-/// Overwrites dx.edges with its gradient, and returns it; nothing came back from the nodes.
+/// Overwrites dx.edges with its gradient, and returns it; the nodes have no gradient.
 template <backend Ex, class Dy, class Dx>
 relation_states<const_view<Dx>> scatter_rows(Ex& ex, scratch_place scratch, relation_states<Dy> dy,
                                              wanted_edges const& wanted, relation_states<Dx> dx) {
@@ -128,7 +128,7 @@ struct relation_update_layer {
   output plan_state(arena& place, graph_dims const& dims) const {
     return {place.make<state>(dims.nodes, width()), place.make<state>(dims.rows, width())};
   }
-  /// wanted: how many edges' results are wanted; 0: all.
+  /// wanted: the number of edges whose results are wanted; 0: all.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
     index_t const out = rows_wanted(dims.rows, wanted);
     return {place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * width()),

@@ -27,7 +27,7 @@ struct params_plan {
   Layer layer;
   fields_of<Layer, S> operator()(arena& place) const { return plan<S>(layer, place); }
 };
-/// What a layer keeps, as a piece of a series.
+/// The saved memory of a layer, as a piece of a series.
 template <class Layer>
 struct saved_plan {
   Layer layer;
@@ -62,7 +62,7 @@ concept computes_wanted_rows =
       layer.plan_saved(place, dims, keep::everything, index_t{});
       in.wanted = in.wanted;
     };
-/// What such a layer keeps, nothing of others.
+/// The saved memory of such a layer; empty for others.
 struct nothing {};
 template <class Layer>
 using saved_of_wanted = std::conditional_t<computes_wanted_rows<Layer>, typename Layer::saved, nothing>;
@@ -105,14 +105,14 @@ struct repeat {
 
     /// Whether layer k + 1 computes the wanted rows alone, in memory of its own.
     bool pruned(index_t k) const { return computed == detail::which_rows::pruned && k == depth - 1; }
-    /// What layer k + 1 left; after a pass still there where `keeps(k)`.
+    /// The saved memory of layer k + 1; valid after a pass where `keeps(k)`.
     typename Layer::saved at(index_t k) const {
       if constexpr (detail::computes_wanted_rows<Layer>)
         if (pruned(k)) return last;
       return layers.at(k);
     }
     bool keeps(index_t k) const { return kept == keep::everything || pruned(k); }
-    /// x_k, k < N: (rows, d); also x_N where rows are gathered from it.  x_0 for callers who have none of their own.
+    /// x_k, k < N: (rows, d); also x_N where rows are gathered from it.  x_0 for callers without memory for it.
     output state(index_t k) const {
       index_t const most = computed == detail::which_rows::gathered ? depth : depth - 1;
       TRIAD_EXPECTS(k >= 0 && k <= most, "repeat: state " + std::to_string(k) + ", expected 0 to " +
@@ -135,7 +135,7 @@ struct repeat {
             .last = {},
             .computed = which_rows::all};
   }
-  /// Memory for a pass of whose result only `wanted` rows are asked for: those in in.wanted of forward and backward.
+  /// Memory for a pass with only `wanted` rows of the result: those in in.wanted of forward and backward.
   saved plan_wanted(arena& place, layer_dims<Layer> dims, keep kept, index_t wanted) const
     requires detail::computes_wanted_rows<Layer>
   {

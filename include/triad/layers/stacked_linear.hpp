@@ -15,7 +15,7 @@ namespace triad {
 struct query_key_value {
   static constexpr std::array<char const*, 3> list{"query", "key", "value"};
 };
-/// Names for stacked_linear: the projections of what cross-attention reads.
+/// Names for stacked_linear: the projections of the source of cross-attention.
 struct key_value {
   static constexpr std::array<char const*, 2> list{"key", "value"};
 };

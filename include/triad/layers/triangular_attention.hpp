@@ -107,7 +107,7 @@ struct triangular_attention {
     mix_backward(ex, c, w, in, s, d_o, dx, gradient);
   }
 
-  /// weights (h, n): which middle nodes edge (i, j) of one graph attends over, after forward; flat: (h, 2n).
+  /// weights (h, n) of the middle nodes of edge (i, j) of one graph, after forward; flat: (h, 2n).
   template <backend Ex>
   void weights(Ex& ex, call const& c, input const& in, saved const& s, index_t graph, index_t i, index_t j,
                matrix<T> result) const {

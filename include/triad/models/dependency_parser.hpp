@@ -113,7 +113,7 @@ struct dependency_parser {
   {
     return trunk.attention_terms(n);
   }
-  /// Where edge (i, j) of one sentence looked in layer k, after a forward pass with keep::everything.
+  /// The attention weights of edge (i, j) of one sentence in layer k, after a forward pass with keep::everything.
   template <backend Ex>
     requires detail::trunk_with_attention<Trunk>
   void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,

@@ -28,7 +28,7 @@ using edge_transformer_parts = graph_model<embedding<T, dyn, D>, repeat<T, edge_
                                            feed_forward<T, D, D, dyn>>;
 }  // namespace detail
 
-/// A graph_model with a feed-forward block as its readout; models/graph_model.hpp says what it has.
+/// A graph_model with a feed-forward block as its readout; its members are those of models/graph_model.hpp.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released, index_t L = dyn>
 struct edge_transformer : detail::edge_transformer_parts<T, D, H, F, Form, L> {
   using layer_type = edge_transformer_layer<T, D, H, F, Form>;

@@ -114,7 +114,7 @@ struct edge_transformer_parser : parses_sentences<edge_transformer_parser<T, D, 
   /// Rows and columns of attention_weights() for a sentence of n tokens; of edge trunks.
   index_t attention_heads() const { return trunk.attention_heads(); }
   index_t attention_terms(index_t n) const { return trunk.attention_terms(n); }
-  /// Where edge (i, j) of one sentence looked in layer k, after a forward pass with keep::everything.
+  /// The attention weights of edge (i, j) of one sentence in layer k, after a forward pass with keep::everything.
   template <backend Ex>
   void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
                          index_t j, matrix<T> weights) const {

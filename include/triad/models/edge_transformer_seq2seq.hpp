@@ -35,7 +35,7 @@ struct edge_transformer_seq2seq_options {
   bool prune = true;  // false: the last layer is computed at every edge, as the released program does; the same logits
 };
 
-/// One side: what makes its first states, and its layers.
+/// One side: the layer that makes its first states, and its layers.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
 struct edge_transformer_side {
   using layer_type = edge_transformer_layer<T, D, H, F, Form>;
@@ -166,7 +166,7 @@ struct edge_transformer_seq2seq {
     encoder.layers.forward(ex, c.child(1), w.encoder.layers, source_input(in, s.layers.state(0)), s.layers, s.y);
   }
 
-  /// The target's half, from what the encoder made, y (rows of the sources, d).
+  /// The target's half, from the encoder's final states y (rows of the sources, d).
   template <backend Ex>
   void decode(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, D> y,
               decoder_saved const& s, output const& logits) const {
@@ -194,14 +194,14 @@ struct edge_transformer_seq2seq {
   input measured_input(edge_pair_dims const& z) const { return input::measured(z, width()); }
   static answers measured_answers(edge_pair_dims const& z) { return input::measured_answers(z); }
 
-  /// Cross entropy, smoothed, of what follows each token.
+  /// The smoothed cross entropy of the token after each token.
   template <backend Ex>
   void loss(Ex& ex, arena&, input const&, output const& logits, answers const& targets, vec<T> loss,
             output const& d) const {
     cross_entropy(ex, logits, targets.next, loss, d, smoothing);
   }
 
-  /// What either side's layers are given.
+  /// The input of either side's layers.
   edge_input<T, D> source_input(input const& in, tensor<T const, dyn, D> x) const {
     return {x, in.source.graphs, in.source_mask};
   }

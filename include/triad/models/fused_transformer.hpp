@@ -76,7 +76,7 @@ struct fused_transformer {
                       std::to_string(decoder.width()) + ", the decoder's, as they share position waves");
     detail::expect_fixed_token("fused_transformer: the", options.fixed_token, options.source_tokens, "source tokens");
   }
-  /// z.source_tokens is not read.
+  /// options.source_tokens is not read.
   fused_transformer(fused_transformer_options const& options, Source const& s)
       : source(s),
         target{checked_size("fused_transformer", {"target_tokens", options.target_tokens}),
@@ -116,7 +116,7 @@ struct fused_transformer {
     /// w_out (v, d)
     tensor<S, dyn, D> projection() const { return output.extent(0) != 0 ? output : target.table; }
   };
-  /// Of the source's half.
+  /// The saved memory of the source's half.
   struct encoder_saved : encoder_type::saved {
     typename source_type::saved source;
   };
@@ -155,7 +155,7 @@ struct fused_transformer {
     encoder.forward(ex, c.child(1), w.encoder, source_input(in), s);
   }
 
-  /// The target's half, from what the encoder made.
+  /// The target's half, from the encoder's final states.
   template <backend Ex>
   void decode(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y,
               typename decoder_type::saved const& s, output const& logits) const {
@@ -201,7 +201,7 @@ struct fused_transformer {
   input measured_input(pair_dims const& z) const { return input::measured(z, width()); }
   static answers measured_answers(pair_dims const& z) { return answers::measured(z); }
 
-  /// Cross entropy, smoothed, of what follows each token.
+  /// The smoothed cross entropy of the token after each token.
   template <backend Ex>
   void loss(Ex& ex, arena&, input const&, output const& logits, answers const& targets, vec<T> loss,
             output const& d) const {
@@ -227,7 +227,7 @@ struct fused_transformer {
   tensor<T const, dyn, dyn> waves_of(input const& in) const {
     return positions ? in.waves : tensor<T const, dyn, dyn>(nullptr, 0, width());
   }
-  /// What all layers of a side are given; the stack fills in the states.
+  /// The input of all layers of a side; the stack fills in the states.
   static source_layer_input source_input(input const& in) {
     auto x = none<source_layer_input>();
     x.sequences = in.source;

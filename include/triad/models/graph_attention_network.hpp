@@ -31,7 +31,7 @@ struct graph_attention_network_options {
 };
 
 namespace detail {
-/// What an edge adds to the score and to the value of the node that it leads to, of its label.
+/// What the label of an edge adds to the score and to the value of the node that it leads to.
 template <class T, index_t D, index_t H>
 struct edge_maps {
   linear<T, D, H> score;
@@ -74,8 +74,8 @@ struct graph_attention_network : detail::graph_attention_parts<graph_attention_n
     return {{extents<D, H>(width(), heads()), false}, {extents<D, D>(width(), width()), false}};
   }
 
-  /// Whether the parameter has a gradient: an optimiser leaves the others alone.  The first layer meets states of zero,
-  /// so what is multiplied with them has none, unless a later layer shares it.
+  /// Whether the parameter at a path has a gradient; optimisers skip the others.  The first layer meets states of zero,
+  /// so the parameters that multiply them have none, unless a later layer shares them.
   bool has_gradient(std::string_view path) const {
     if (layers.tied && layers.count() > 1) return true;
     for (std::string_view dead : {"layers.0.value.", "layers.0.query", "layers.0.key"})

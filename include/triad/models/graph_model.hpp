@@ -30,7 +30,7 @@
 namespace triad {
 
 namespace detail {
-/// A repeat of layers with triangular attention, whose memory says which of them it keeps.
+/// A repeat of layers with triangular attention, with a record of which layers it keeps.
 template <class Layers>
 concept stack_with_attention = requires(Layers const& l, typename Layers::saved const& s) {
   l.layer.attention.heads();
@@ -106,7 +106,7 @@ struct graph_parts : answers_questions<Model, scalar_t<Embedding>> {
     return {plan<S>(labels, place), plan<S>(static_cast<Model const&>(*this).maps(), place), plan<S>(layers, place),
             plan<S>(readout, place)};
   }
-  /// q = dims.questions() questions.
+  /// For q = dims.questions() questions.
   saved plan_queried(arena& place, graph_dims const& dims, keep kept, typename Layers::saved of_layers,
                      index_t columns) const {
     index_t const q = dims.questions();
@@ -114,8 +114,8 @@ struct graph_parts : answers_questions<Model, scalar_t<Embedding>> {
   }
 };
 
-/// The same of a table of labels, a repeat of layers over nodes, and a feed-forward block over R columns: what the Edge
-/// Transformer is compared with.
+/// The same with a table of labels, a repeat of layers over nodes, and a feed-forward block over R columns: the
+/// baselines of the Edge Transformer.
 template <class Model, class T, index_t D, class Layer, index_t R, class Maps = no_maps>
 struct graph_baseline
     : graph_parts<Model, embedding<T, dyn, D>, repeat<T, Layer>, feed_forward<T, R, R, dyn>, tensor<T, dyn, R>, Maps> {
@@ -145,8 +145,8 @@ struct graph_baseline
 };
 }  // namespace detail
 
-/// Parameters are called embedding, layers and readout.  A trainer holds it like any model; what it answers is one of
-/// targets() classes a question.
+/// Parameters are called embedding, layers and readout.  A trainer holds it like any model; its answer to a
+/// question is one of targets() classes.
 template <class Embedding, class Layers, class Readout>
   requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() && detail::expect_layer<Readout>())
 struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>, Embedding, Layers, Readout,

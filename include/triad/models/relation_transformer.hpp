@@ -69,7 +69,7 @@ struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_
       : parts("relation_aware_transformer", options, 2, options.prune) {}
 
   constexpr stacked_linear<T, relation_key_value, D> maps() const { return {extents<D>(width())}; }
-  /// Whether the parameter has a gradient: an optimiser leaves the others alone.
+  /// Whether the parameter at a path has a gradient; optimisers skip the others.
   bool has_gradient(std::string_view) const { return true; }
 
   struct saved : parts::saved {
@@ -144,8 +144,8 @@ struct relation_updating_transformer
   explicit relation_updating_transformer(relation_transformer_options const& options)
       : parts("relation_updating_transformer", options, 1, options.prune) {}
 
-  /// Whether the parameter has a gradient: an optimiser leaves the others alone.  Nothing reads the last layer's node
-  /// states, so what makes them from the contexts has none, unless an earlier layer shares it.
+  /// Whether the parameter at a path has a gradient; optimisers skip the others.  Nothing reads the last layer's node
+  /// states, so the parameters that make them have none, unless an earlier layer shares them.
   bool has_gradient(std::string_view path) const {
     if (layers.tied && layers.count() > 1) return true;
     auto const last = "layers." + std::to_string(layers.count() - 1) + ".";

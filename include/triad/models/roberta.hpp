@@ -26,12 +26,12 @@
 
 namespace triad {
 
-/// The widths are read from files, so that all are dynamic.
+/// All widths are dynamic, since files give them.
 template <class T>
 using roberta_transformer = fused_transformer<T, dyn, dyn, dyn, learned_tokens<T>>;
 
-/// The published encoder under the decoder of `z`.  Config: roberta_config, or a struct with its members.
-/// Of z's source side dropouts and fuse-attention are kept, the rest is the config's or RoBERTa's.
+/// The published encoder under the decoder of `options`.  Config: roberta_config, or a struct with its members.
+/// The source side keeps the dropouts and fuse-attention of the options; the rest is the config's or RoBERTa's.
 template <class T, class Config>
 roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transformer_options options) {
   TRIAD_EXPECTS(!options.encoder.tied && options.encoder.link == layer_link::previous,

@@ -56,7 +56,7 @@ struct edge_trunk {
   }
 
   constexpr index_t width() const { return layers.layer.width(); }
-  /// How many states a batch has.
+  /// The number of states of a batch.
   static constexpr index_t count(graph_dims const& dims) { return dims.rows; }
 
   template <class S>
@@ -122,7 +122,7 @@ struct edge_trunk {
   }
 };
 
-/// The vectors of a batch's words, dropped or not, for a head that reads them; words (0, d): none does.
+/// The vectors of a batch's words, dropped or not, for a head that reads them; words (0, d): for none.
 template <backend Ex, class T, class Table, class States>
 void look_up_words(Ex& ex, Table table, sentence_batch<T> const& in, States words) {
   if (words.extent(0) > 0) gather_rows(ex, table, in.words(), words);
@@ -167,7 +167,7 @@ struct token_trunk {
   }
 
   constexpr index_t width() const { return layers.layer.width(); }
-  /// How many states a batch has.
+  /// The number of states of a batch.
   static constexpr index_t count(graph_dims const& dims) { return dims.nodes; }
 
   template <class S>

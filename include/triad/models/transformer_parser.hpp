@@ -37,7 +37,7 @@ struct transformer_parser_options {
   }
 };
 
-/// A token as the child that asks, and as the parent that it may be.
+/// A token as a child, and as a possible parent.
 struct child_and_parent {
   static constexpr std::array<char const*, 2> list{"query", "key"};
 };

@@ -102,7 +102,7 @@ struct tree_machine {
   constexpr index_t width() const { return agent().width(); }
   constexpr index_t fillers() const { return agent().fillers; }
   constexpr index_t branching() const { return agent().branching; }
-  /// What an argument of step k may be: trees, and the empty one.
+  /// The number of choices for an argument of step k: trees, and the empty one.
   constexpr index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
   /// Tokens of a sample at step k.
   constexpr index_t tokens_at(index_t k) const { return tree_tokens_at(k, empty_tree); }
@@ -125,7 +125,7 @@ struct tree_machine {
       f("interpreter", interpreter);
     }
   };
-  /// What a step leaves.
+  /// The saved memory of a step.
   struct step_saved {
     states in, out;  // (batch tokens, d): the tokens before and after
     typename agent_type::saved agent;
@@ -322,7 +322,7 @@ struct tree_machine {
   }
 
  private:
-  /// The token of the tree that step k finds new: the last but for the empty one's.
+  /// The token of the newest tree at step k: the last one except for that of the empty tree.
   constexpr index_t newest_at(index_t k) const { return tree_fixed_tokens + k; }
   tree_weights_view<T> plan_weights(arena& place, index_t batch) const {
     return place.make<tree_weights_view<T>>(steps, batch, choices_at(steps - 1), 2 * branching());
@@ -350,7 +350,7 @@ struct tree_machine {
     return make_matrix(x.data_handle(), x.extent(0) / tokens, count * d, tokens * d);
   }
 
-  /// The tokens that step k begins with, but for the new one: those of the step before, or the parameters.
+  /// The first tokens of step k except for the new one: those of the step before, or the parameters.
   template <backend Ex>
   void gather_tokens(Ex& ex, fields<T const> w, input const& in, saved const& s, index_t k, states to) const {
     index_t const tokens = tokens_at(k);

@@ -27,7 +27,7 @@ namespace triad {
 
 /// One trace for each sample of the batch, without the trees.  s: what forward saved for `in`, which lies in memory
 /// `where` (memory_of(backend)); in training as in inference.  The root of a step is the label, <empty> excepted, whose
-/// filler is most like what the agent said.
+/// filler is most like the one that the agent gave.
 template <class Model, class Memory>
 std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typename Model::input const& in,
                                   typename Model::saved const& s) {

@@ -38,7 +38,7 @@ struct biaffine_heads_options {
   double dropout = 0;     // of u, v, p, q
 };
 
-/// What a token is to an arc and to its relation, as the child and as the parent: u, v, p, q.
+/// The vectors of a token for arcs and relations, as the child and as the parent: u, v, p, q.
 struct biaffine_ends {
   static constexpr std::array<char const*, 4> list{"arc_child", "arc_parent", "relation_child", "relation_parent"};
 };

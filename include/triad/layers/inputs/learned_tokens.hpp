@@ -33,7 +33,7 @@ struct learned_tokens {
   index_t first = 2;      // row of the first token's position
 
   constexpr index_t width() const { return shape.extent(0); }
-  /// No sequence may have more tokens.
+  /// The most tokens of a sequence.
   constexpr index_t longest() const { return positions - first; }
   constexpr layer_norm_layer<T, D> norm() const { return {shape, epsilon}; }
 

@@ -52,7 +52,7 @@ struct pair_edges {
   constexpr index_t width() const { return shape.extent(0); }
   constexpr bool relational() const { return encoding == sequence_encoding::relational; }
   constexpr sequence_tokens<T, D> words(index_t tokens) const { return {tokens, shape, dropout}; }
-  /// Of both ends of an edge; of no width where relational.
+  /// The maps of both ends of an edge; without columns where relational.
   using end_map = linear<T, dyn, dyn>;
   constexpr end_map map() const { return {extents<dyn, dyn>(relational() ? 0 : width(), relational() ? 0 : width())}; }
 
