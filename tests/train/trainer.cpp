@@ -453,7 +453,7 @@ TEST_CASE("an update in parts that has begun is finished, or forgotten, before a
   run<cpu::backend> r(1, sizes(0.2));
   r.load(2);
   CHECK_THROWS_WITH(r.train.finish(0.01), test::contains("expected accumulate() before it"));
-  CHECK_THROWS_WITH(r.accumulate(1.5), test::contains("at most 1"));
+  CHECK_THROWS_WITH(r.accumulate(1.5), test::contains("expected 0 to 1"));
   r.accumulate(0.5);
   CHECK_THROWS_WITH(r.update(), test::contains("finish() it first"));
   CHECK_THROWS_WITH(r.gradient(), test::contains("finish() it first"));

@@ -30,7 +30,7 @@ class atomic_file {
   }
   atomic_file(atomic_file const&) = delete;
   atomic_file& operator=(atomic_file const&) = delete;
-  /// Without commit() nothing happened.
+  /// Without commit() the old file stays.
   ~atomic_file() {
     if (file_ >= 0) ::close(file_);
     if (!committed_) std::remove(temporary_.c_str());
@@ -71,7 +71,7 @@ class atomic_file {
   bool committed_ = false;
 };
 
-/// All of a file's content at once.  Throws data_error where that fails, and leaves the old file as it was.
+/// Writes all of a file's content.  Throws data_error where that fails, and leaves the old file as it was.
 inline void write_atomically(std::string const& path, std::string_view content) {
   atomic_file file(path);
   file.write(std::as_bytes(std::span(content)));

@@ -43,7 +43,7 @@
 
 namespace triad {
 
-/// What a checkpoint holds besides tensors.
+/// The content of a checkpoint other than tensors.
 struct checkpoint_state {
   std::uint64_t step = 0;  // updates made so far
   philox_key key = 0;
@@ -57,7 +57,7 @@ inline constexpr char checkpoint_format[] = "triad-checkpoint-2", first_checkpoi
 inline constexpr char first_moment_prefix[] = "adam.m.", second_moment_prefix[] = "adam.v.",
                       average_prefix[] = "average.";
 
-/// The ends of parameters' paths that were others in format 1: now, then.
+/// Ends of parameters' paths that format 1 had by other names: now, then.
 inline constexpr std::pair<std::string_view, std::string_view> first_format_names[] = {{".combination", ".shares"}};
 
 template <class View>
@@ -75,7 +75,7 @@ void store_fields(safetensors_writer& file, Fields fields, std::string const& pr
     file.add(prefix + path, shape_of(view), host_copy(where, view));
   });
 }
-/// The same of what answers: weights, or averages of them.
+/// The same for what only answers: weights, or averages of them.
 template <class Memory, class Fields>
 void store_weights(safetensors_writer& file, Fields fields, std::string const& prefix, Memory const& where) {
   refuse_not_finite(first_not_finite(fields, where), "save_checkpoint", prefix);
@@ -92,8 +92,8 @@ concept holds_averages = requires(Averages& averages, Averages const& read, std:
   read.where();
 };
 
-/// Writes parameters and whatever `more(safetensors_writer&)` adds.  A training_failure, here and below, and the file
-/// is as it was, where a parameter or an average is no finite number.
+/// Writes parameters and whatever `more(safetensors_writer&)` adds.  Throws training_failure, here and below, and
+/// leaves the file as it was, where a parameter or an average is not finite.
 template <class Memory, class Fields, class More>
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, More more,
                      Memory const& where = {}) {
@@ -164,7 +164,7 @@ class checkpoint {
   /// What a program does with the state of a file of format 1: it gives settings the names that they have now.
   using upgrade = void (*)(checkpoint_state&);
 
-  /// Throws data_error where the file is no checkpoint of format 1 or 2.
+  /// Throws data_error where the file is not a checkpoint of format 1 or 2.
   explicit checkpoint(std::string const& path, upgrade from_first = nullptr) : file_(path) {
     if (!file_.metadata().count("format"))
       throw data_error(path +
@@ -271,7 +271,7 @@ class checkpoint {
   }
 
   /// Lets a trainer go on where the run was: parameters, moments, and the step, on which schedules, dropout and Adam's
-  /// first updates depend.  Throws data_error where the trainer has another key: dropout would go another way.
+  /// first updates depend.  Throws data_error where the trainer has another key: dropout would be another one.
   template <learns_parameters Learner>
   void resume(Learner& learner) const {
     if (learner.options().key != key())
@@ -334,7 +334,7 @@ class checkpoint {
                      "; build the model that the checkpoint's configuration describes, or train anew");
   }
 
-  /// What this file calls the parameter or moment of that name.
+  /// The name of a parameter or moment in this file.
   std::string stored(std::string name) const {
     for (auto const& [now, then] : detail::first_format_names)
       if (first_ && name.ends_with(now) && !file_.has(name))

@@ -23,7 +23,7 @@ struct element_type {
   constexpr std::size_t bytes() const { return bits / 8; }
 };
 
-/// Those of safetensors 0.8.0.  A file may hold others, of which only the bytes are known.
+/// The types of safetensors 0.8.0.  A file may hold others, of which only the bytes are known.
 inline constexpr std::array<element_type, 22> element_types{{
     {"F64", 64, true},         {"F32", 32, true},         {"I64", 64, true},     {"I32", 32, true},
     {"I16", 16, true},         {"I8", 8, true},           {"U64", 64, true},     {"U32", 32, true},
@@ -33,14 +33,14 @@ inline constexpr std::array<element_type, 22> element_types{{
     {"F6_E3M2", 6, false},     {"F4", 4, false},
 }};
 
-/// Null where there is none of this name.
+/// The type of this name, or null.
 constexpr element_type const* find_element_type(std::string_view name) {
   for (auto const& t : element_types)
     if (t.name == name) return &t;
   return nullptr;
 }
 
-/// Those that become numbers, for messages.
+/// The types that become numbers, for messages.
 inline std::string readable_element_types() {
   std::string names;
   for (auto const& t : element_types)
@@ -48,7 +48,7 @@ inline std::string readable_element_types() {
   return names;
 }
 
-/// What T is called in a file.
+/// The name of T in a file.
 template <class T>
 constexpr std::string_view element_type_name() {
   static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, long double>, "triad: only numbers are stored");

@@ -28,8 +28,8 @@ inline constexpr int deepest_json = 64;
 
 /// nlohmann's parse with a bound.  Json: nlohmann::json, or ordered_json.  text: a string or a stream.  what: the
 /// value, for the message. Throws data_error, without a place in the text, where there are more than `deepest` levels,
-/// and where a string has a zero byte, which nlohmann takes for its end; nlohmann's own exceptions for what is no JSON,
-/// or a number that no double holds.
+/// and where a string has a zero byte, which nlohmann takes for its end; nlohmann's own exceptions for text that is not
+/// JSON, or a number that no double holds.
 template <class Json = nlohmann::json, class Text>
 Json parse_json(Text&& text, int deepest = deepest_json, std::string const& what = "JSON") {
   if constexpr (std::is_convertible_v<Text const&, std::string_view>)
@@ -44,7 +44,7 @@ Json parse_json(Text&& text, int deepest = deepest_json, std::string const& what
   return Json::parse(std::forward<Text>(text), not_too_deep);
 }
 
-/// What nlohmann's exception says is wrong, without its number.
+/// The fault in nlohmann's exception, without its number.
 inline std::string reason_of(nlohmann::json::exception const& e) {
   std::string message = e.what();
   if (auto const end = message.find("] "); message.starts_with("[json.exception.") && end != std::string::npos)

@@ -33,7 +33,7 @@
 
 namespace triad {
 
-/// What config.json says of the encoder.
+/// The encoder as config.json describes it.
 struct roberta_config {
   index_t width = 0, layers = 0, heads = 0,
           hidden = 0;                 // hidden_size, num_hidden_layers, num_attention_heads, intermediate_size
@@ -90,7 +90,7 @@ inline roberta_config read_roberta_config(std::string const& folder) {
   return c;
 }
 
-/// The path of the weights, folder/model.safetensors.  A data_error that says what is there instead where it is
+/// The path of the weights, folder/model.safetensors.  Throws data_error, with what is there instead, where it is
 /// missing.
 inline std::string roberta_weights_in(std::string const& folder) {
   std::error_code ignored;

@@ -91,7 +91,7 @@ class safetensors {
     return found->second;
   }
 
-  /// A tensor of any type as it is stored.
+  /// The bytes of a tensor of any type.
   std::span<std::byte const> bytes(std::string const& name) const {
     auto const& r = record(name);
     return {data_.data() + r.begin, r.end - r.begin};
@@ -282,7 +282,7 @@ class safetensors_writer {
       throw contract_violation("safetensors_writer: the tensor " + name + " is given twice, expected once");
   }
 
-  /// The file's content.
+  /// The content of the file.
   std::vector<std::byte> bytes() const {
     std::vector<std::pair<std::string const*, entry const*>> order;
     for (auto const& [name, e] : tensors_) order.emplace_back(&name, &e);
@@ -315,7 +315,7 @@ class safetensors_writer {
     return all;
   }
 
-  /// Afterwards `path` is the new file; where anything fails it is what it was.
+  /// Writes the file atomically: where anything fails `path` is as it was.
   void write(std::string const& path) const {
     auto const content = bytes();
     atomic_file file(path);

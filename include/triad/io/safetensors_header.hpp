@@ -24,7 +24,7 @@ namespace triad {
 /// No header is longer, in bytes; the same bound as the format's own library.
 inline constexpr std::uint64_t longest_safetensors_header = 100'000'000;
 
-/// What the header says of one tensor.
+/// The record of one tensor in the header.
 struct tensor_record {
   std::string type;                  // F64, F32, ... or any text: of types that are not known only the bytes are
   std::vector<index_t> shape;        // empty: a single number

@@ -25,7 +25,7 @@
 
 namespace triad {
 
-/// What a parameter is called in a file: a tensor, or one of `parts` blocks of as many rows of it, counted from 0.
+/// The name of a parameter in a file: a tensor, or one of `parts` blocks of as many rows of it, counted from 0.
 struct weight_name {
   std::string name;
   index_t part = 0, parts = 1;
@@ -148,7 +148,7 @@ inline bool left_out(std::string const& name, std::vector<std::string> const& ru
   return false;
 }
 
-/// What name_of says, a name or a weight_name.
+/// The result of name_of, a name or a weight_name.
 inline weight_name named(weight_name name) { return name; }
 inline weight_name named(std::string name) { return {std::move(name)}; }
 
@@ -166,10 +166,11 @@ inline std::vector<index_t> whole_shape(std::vector<index_t> shape, weight_name 
 }
 }  // namespace detail
 
-/// Overwrites every parameter in `values`, fields in `where`, with the tensor of the file that name_of(path) says, by
-/// its name or as a weight_name; shapes are (out, in) as PyTorch has them.  A data_error, before anything is changed,
-/// where the file has no such tensor, or one of another shape or type, and where a tensor of the file, or a part of it,
-/// is taken by no parameter; two parameters may take one tensor.  A tensor that metadata call another's alias is that.
+/// Overwrites every parameter in `values`, fields in `where`, with the tensor of the file that name_of(path) returns,
+/// by its name or as a weight_name; shapes are (out, in) as PyTorch has them.  A data_error, before anything is
+/// changed, where the file has no such tensor, or one of another shape or type, and where a tensor of the file, or a
+/// part of it, is taken by no parameter; two parameters may take one tensor.  A tensor that metadata call another's
+/// alias is that.
 template <class Memory = host_memory, class Fields, class NameOf>
   requires(!holds_parameters<Fields>)
 void load_weights(safetensors const& file, Fields values, NameOf name_of, load_weights_options const& options = {},
@@ -246,7 +247,7 @@ void load_weights(safetensors const& file, Set& set, NameOf name_of, load_weight
 }
 
 /// Writes a file that load_weights with the same name_of reads back, atomically: parameters alone, each as the tensor
-/// that name_of(path) says, parts joined.  A contract_violation where two parameters would be one tensor, or where a
+/// that name_of(path) returns, parts joined.  A contract_violation where two parameters would be one tensor, or where a
 /// part is missing.
 template <class Memory = host_memory, class Fields, class NameOf>
   requires(!holds_parameters<Fields>)

@@ -24,7 +24,8 @@ struct adam_options {
   bool decoupled = false;  // true: AdamW
 };
 
-/// rate (1) and step live where the parameters live.  Overwrites p, m, v.
+/// One update of parameters p by the gradient g.  rate (1) and step live where the parameters live.  Overwrites p and
+/// the moments m and v.
 template <backend Ex, class P, class G, class M, class V>
 void adam(Ex& ex, adam_options const& options, vec<double const> rate, std::uint64_t const* step, P p, G g, M m, V v) {
   using T = element_t<P>;
@@ -45,8 +46,8 @@ void clip(Ex& ex, double max_norm, Norm norm, G g) {
   if constexpr (executes<Ex>) do_clip(ex, T(max_norm), vec<T const>(as_vec(norm)), as_vec(g));
 }
 
-/// Over one flat gradient.  Overwrites length (1), the norm before clipping, which stays where the gradient is; scales
-/// `gradient` in place.  Without a bound (max_norm 0) it only measures.
+/// Measures and clips one flat gradient.  Overwrites length (1), the norm before clipping, in the memory of the
+/// gradient; scales `gradient` in place.  Without a bound (max_norm 0) it only measures.
 template <backend Ex, class T>
 void clip_gradient(Ex& ex, arena& scratch, double max_norm, vec<T> gradient, vec<T> length) {
   TRIAD_EXPECTS(!is_nan(max_norm) && max_norm >= 0, "clip_gradient: max_norm is " + std::to_string(max_norm) +

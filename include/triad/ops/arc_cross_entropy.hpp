@@ -36,7 +36,8 @@ inline void expect_arcs(arc_cross_entropy_options const& options, graph_batch co
 }
 }  // namespace detail
 
-/// Bytes of scratch memory come from the arena.  Overwrites loss (1) and dscore (rows); no node with a parent: loss 0.
+/// The mean cross entropy of parents, and its gradient.  Overwrites loss (1) and dscore (rows); without any node that
+/// has a parent the loss is 0.
 template <backend Ex, class T>
 void arc_cross_entropy(Ex& ex, arena& scratch, arc_cross_entropy_options const& options, graph_batch const& g,
                        vec<T const> score, vec<index_t const> parent, vec<T> loss, vec<T> dscore) {

@@ -40,8 +40,7 @@
 
 namespace triad {
 
-/// What one use of the operation is made of, besides tensors.  J(i) is every key of the sequence but those that are
-/// masked.
+/// Options of the operation.  J(i) is every key of the sequence except for masked ones.
 struct attention_options {
   index_t heads = 1;
   bool causal = false;  // masked: keys after the query, where the last query stands at the last key
@@ -50,7 +49,7 @@ struct attention_options {
   index_t reach = 0;                           // R of relative positions; 0: none
 };
 
-/// Both lists have one sequence for each other's.
+/// The same number of sequences of queries and of keys; sequence s of one belongs to sequence s of the other.
 struct attention_sequences {
   sequence_batch queries, keys;
 };
@@ -67,13 +66,13 @@ template <class S>
 struct relative_tables {
   matrix<S> key, value;  // (2R + 1, k) each: a and b
 };
-/// What relative positions leave for backward.
+/// Memory of relative positions for backward.
 template <class T>
 struct relative_memory {
   matrix<T> bias, offset_weights;  // (q rows, h (2R + 1)) each, offsets side by side
 };
 
-/// What a kernel reads and writes of relative positions: (q rows, h (2R + 1)) each, offsets side by side; or nothing
+/// The operands of a kernel for relative positions: (q rows, h (2R + 1)) each, offsets side by side; or nothing
 /// where reach = 0.
 template <class T>
 struct relative_forward {
@@ -86,22 +85,22 @@ struct relative_backward {
   matrix<T> d_bias = no_matrix<T>();
 };
 
-/// How many offsets there are: 2R + 1.
+/// The number of offsets: 2R + 1.
 TRIAD_HOST_DEVICE constexpr index_t relative_offsets(index_t reach) { return 2 * reach + 1; }
-/// r(i, j): which offset query i of `queries` has to key j of `keys`.
+/// r(i, j): the offset of key j of `keys` from query i of `queries`.
 TRIAD_HOST_DEVICE constexpr index_t relative_offset(index_t reach, index_t queries, index_t keys, index_t i,
                                                     index_t j) {
   index_t const ahead = j - (i + keys - queries);
   return (ahead < -reach ? -reach : ahead > reach ? reach : ahead) + reach;
 }
 
-/// How many keys of its sequence, from the first, query i may see.
+/// The number of keys of its sequence, from the first, that query i may see.
 TRIAD_HOST_DEVICE constexpr index_t keys_before(bool causal, index_t queries, index_t keys, index_t i) {
   index_t const seen = causal ? i + 1 + keys - queries : keys;
   return seen > 0 ? seen : 0;
 }
 
-/// Which element p of head c, row `query` of all queries and key j of its sequence is to dropout.
+/// The number, for dropout, of p of head c, row `query` of all queries and key j of its sequence.
 TRIAD_HOST_DEVICE constexpr index_t attention_weight(attention_sequences const& s, index_t c, index_t query,
                                                      index_t j) {
   return (c * s.queries.rows + query) * s.keys.longest + j;

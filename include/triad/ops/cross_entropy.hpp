@@ -23,12 +23,13 @@ namespace triad {
 struct label_smoothing {
   double epsilon = 0;
 
-  /// What is wanted of the target's class, and of each other one of v.
+  /// The probabilities of the target's class, and of each other one of v.
   constexpr double hit() const { return 1 - epsilon; }
   constexpr double miss(index_t v) const { return epsilon > 0 ? epsilon / static_cast<double>(v - 1) : 0; }
 };
 
-/// Overwrites loss (1) and dlogits; a negative target leaves its row out.  No rows counted: loss 0.
+/// The mean cross entropy and its gradient.  Overwrites loss (1) and dlogits; a negative target leaves its row out.
+/// Without any row that counts the loss is 0.
 template <backend Ex, class Logits, class Loss, class DLogits>
 void cross_entropy(Ex& ex, Logits logits, vec<index_t const> target, Loss loss, DLogits dlogits,
                    label_smoothing const& smoothing = {}) {

@@ -13,7 +13,7 @@
 
 namespace triad {
 
-/// y may be x.
+/// y = keep x / (1 - rate).  y may be x.
 template <backend Ex, class X, class Y>
 void dropout(Ex& ex, dropout_mask mask, X x, Y y) {
   using T = element_t<Y>;

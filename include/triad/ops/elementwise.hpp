@@ -31,7 +31,7 @@ void transform(Ex& ex, F f, A a, B b, Y y) {
   if constexpr (executes<Ex>) do_transform(ex, f, vec<T const>(as_vec(a)), vec<T const>(as_vec(b)), as_vec(y));
 }
 
-/// Every element becomes `value`.
+/// Sets every element of y to `value`.
 template <backend Ex, class Y>
 void fill(Ex& ex, element_t<Y> value, Y y) {
   if constexpr (executes<Ex>) do_fill(ex, value, as_vec(y));

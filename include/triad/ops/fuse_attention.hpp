@@ -27,7 +27,7 @@ struct fuse_attention_options {
   dropout_mask dropout{};  // element (row h + head) l + j of p
 };
 
-/// The states of all tokens after each layer: the first `layers` are looked at.
+/// The states of all tokens after each layer; the operation reads the first `layers`.
 template <class S>
 using layer_states = tensor<S, dyn, dyn, dyn>;  // (layers or more, rows, d)
 
@@ -48,8 +48,8 @@ void expect_fuse(fuse_attention_options const& options, index_t layers, U const&
 }
 }  // namespace detail
 
-/// Overwrites weights (rows, heads layers), which backward needs: p before dropout, negative where dropout zeroed it;
-/// mixed (rows, heads d) and kept (rows, heads): m and s of every head.
+/// Attention of each token over its states.  Overwrites weights (rows, heads layers), which backward needs: p before
+/// dropout, negative where dropout zeroed it; mixed (rows, heads d) and kept (rows, heads): m and s of every head.
 template <backend Ex, class T>
 void fuse_attention(Ex& ex, fuse_attention_options const& options, index_t layers, tensor<T const, dyn, dyn> u,
                     layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,

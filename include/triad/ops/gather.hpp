@@ -30,7 +30,7 @@ struct index_out_of_range : contract_violation {
         rows(table) {}
 };
 
-/// Every index must lie in [0, v); hosts check, devices do not.
+/// y(r) = table(index(r)).  Every index must lie in [0, v); hosts check, devices do not.
 template <backend Ex, class Table, class Y>
 void gather_rows(Ex& ex, Table table, vec<index_t const> index, Y y) {
   using T = element_t<Y>;
@@ -45,7 +45,7 @@ void gather_rows(Ex& ex, Table table, vec<index_t const> index, Y y) {
 
 namespace detail {
 
-/// What scatter_add_rows adds, and to what, once their shapes have been compared.
+/// The operands of scatter_add_rows, once their shapes have been compared.
 template <class T>
 struct scattered {
   matrix<T const> from;
@@ -62,8 +62,8 @@ struct scattered {
 
 }  // namespace detail
 
-/// Adds to dtable.  Every index must lie in [0, v); hosts check, devices pass over others.  Without scratch memory a
-/// device compares every index with every row that it adds to: for few rows.
+/// dtable(index(r)) += dy(r).  Every index must lie in [0, v); hosts check, devices pass over others.  Without scratch
+/// memory a device compares every index with every row that it adds to: for few rows.
 template <backend Ex, class Dy, class DTable>
 void scatter_add_rows(Ex& ex, Dy dy, vec<index_t const> index, DTable dtable) {
   detail::scattered<element_t<DTable>> const s(dy, index, dtable);

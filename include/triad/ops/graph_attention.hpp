@@ -25,7 +25,7 @@
 
 namespace triad {
 
-/// What one use of the operation is made of, besides tensors.
+/// Options of the operation.
 struct graph_attention_options {
   index_t heads = 1;
   double slope = 0.2;      // of leaky_relu below 0; Velickovic et al. 2018, section 2.1
@@ -62,8 +62,8 @@ void expect_graph_attention(graph_attention_options const& options, graph_attent
 }
 }  // namespace detail
 
-/// Overwrites c (nodes, d) and weights (h rows), which backward needs: p before dropout, negative where dropout zeroed
-/// it.
+/// Attention of each node over its neighbours.  Overwrites c (nodes, d) and weights (h rows), which backward needs: p
+/// before dropout, negative where dropout zeroed it.
 template <backend Ex, class T>
 void graph_attention(Ex& ex, graph_attention_options const& options, graph_attention_operands<T const> const& x,
                      graph_batch const& g, vec<index_t const> label, vec<T> weights, matrix<T> c) {

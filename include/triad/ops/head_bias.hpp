@@ -21,7 +21,7 @@ void expect_head_bias(S const& s, B const& b, Y const& y) {
 }
 }  // namespace detail
 
-/// Adds to y.
+/// y(r, c) += s(r, head of c) b(c).
 template <backend Ex, class T>
 void head_bias_add(Ex& ex, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T, dyn, dyn> y) {
   detail::expect_head_bias(s, b, y);

@@ -12,7 +12,7 @@
 
 namespace triad {
 
-/// Overwrites y, mean and rstd.
+/// Normalises each row of x.  Overwrites y, mean and rstd.
 template <backend Ex, class X, class Gain, class Bias, class Y, class Mean, class Rstd>
 void layer_norm(Ex& ex, X x, Gain gain, Bias bias, double epsilon, Y y, Mean mean, Rstd rstd) {
   using T = element_t<Y>;

@@ -10,7 +10,7 @@
 
 namespace triad {
 
-/// step, loss (1), norm (1) and table (rows, 2) live where the parameters live.  Overwrites one row.
+/// Writes loss (1) and norm (1) into row step mod rows of table (rows, 2).  All live where the parameters live.
 template <backend Ex, class T>
 void log_step(Ex& ex, std::uint64_t const* step, vec<T const> loss, vec<T const> norm, matrix<T> table) {
   expect_shape("log_step", "loss", loss, {1});

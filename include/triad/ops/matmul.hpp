@@ -29,14 +29,14 @@ constexpr matrices<T> make_matrices(T* data, index_t batch, index_t rows, index_
                                    ::cuda::std::array<index_t, 3>{batch_stride, row_stride, column_stride}));
 }
 
-/// The i-th of a batch.
+/// The i-th matrix of a batch.
 template <class T>
 constexpr matrix<T> matrix_of(matrices<T> const& batch, index_t i) {
   return make_matrix(batch.data_handle() + i * batch.stride(0), batch.extent(1), batch.extent(2), batch.stride(1),
                      batch.stride(2));
 }
 
-/// What follows a product while its rows are still in cache.  Empty views and false leave a part out.
+/// Operations on the product while its rows are still in cache.  Empty views and false leave a part out.
 template <class T>
 struct epilogue {
   vec<T const> bias{nullptr, 0};  // (n)
@@ -53,7 +53,7 @@ struct epilogue {
 };
 
 namespace detail {
-/// What a product asks of its views; apart from matmul_checked, so that it is compiled once for all static shapes.
+/// Checks the shapes of a product; apart from matmul_checked, so that it is compiled once for all static shapes.
 template <class T>
 void expect_product(matrix<T const> x, matrix<T const> w, matrix<T> y, epilogue<T> const& e) {
   expect_extent("matmul", "rows of b", w.extent(0), x.extent(1));
@@ -80,7 +80,7 @@ void matmul_checked(Ex& ex, A a, B b, C c, epilogue<element_t<C>> const& e) {
 }
 }  // namespace detail
 
-/// c = a b, and the epilogue.  Overwrites c.
+/// c = a b, followed by the epilogue.  Overwrites c.
 template <backend Ex, class A, class B, class C>
 void matmul(Ex& ex, A a, B b, C c, epilogue<element_t<C>> const& e = {}) {
   detail::matmul_checked<false>(ex, a, b, c, e);

@@ -20,7 +20,7 @@ void expect_pair_product(graph_batch const& g, A const& a, B const& b, index_t r
 }
 }  // namespace detail
 
-/// Overwrites y.
+/// y(i, j) = a(i) . b(j) for every edge.  Overwrites y.
 template <backend Ex, class T>
 void pair_product(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T> y) {
   detail::expect_pair_product(g, a, b, y.extent(0));

@@ -23,7 +23,8 @@ void expect_pairs(graph_batch const& g, A const& a, B const& b, Y const& y) {
 }
 }  // namespace detail
 
-/// Overwrites y, which may be the residual; an empty residual is left out.  Dropout numbers y by dropout_element.
+/// y(i, j) = a(i) + b(j), with dropout and a residual.  Overwrites y, which may be the residual; an empty residual is
+/// left out.  Dropout numbers y by dropout_element.
 template <backend Ex, class T>
 void pair_sum(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, dropout_mask dropout,
               matrix<T const> residual, matrix<T> y) {

@@ -32,14 +32,14 @@ struct edge_mask {
   constexpr bool empty() const { return masked.extent(0) == 0; }
 };
 
-/// What one use of the operation is made of, besides tensors.
+/// Options of the operation.
 struct relation_attention_options {
   index_t heads = 1;
   edge_mask mask{};
   dropout_mask dropout{};  // element relation_weight(...) of p
 };
 
-/// Where p(x, y) of head c stands among the weights (h rows) of a batch, and which element it is to dropout.
+/// The place of p(x, y) of head c among the weights (h rows) of a batch, and its number for dropout.
 TRIAD_HOST_DEVICE constexpr index_t relation_weight(index_t heads, index_t first_edge, index_t n, index_t c, index_t x,
                                                     index_t y) {
   return heads * first_edge + (c * n + x) * n + y;
@@ -52,7 +52,7 @@ struct relation_operands {
   matrix<S> edge_key, edge_value;  // (rows, d) each
 };
 
-/// What a gradient operation does to the gradients of edge_key and edge_value: layers that share their relations add.
+/// Whether the gradients of edge_key and edge_value are overwritten, or added to by layers that share relations.
 enum class edge_gradients { overwritten, added };
 
 namespace detail {
@@ -69,8 +69,8 @@ void expect_relations(relation_attention_options const& options, relation_operan
 }
 }  // namespace detail
 
-/// Overwrites c (nodes, d) and weights (h rows), which backward needs: p before dropout, negative where dropout zeroed
-/// it.
+/// Attention of each node over the nodes of its graph.  Overwrites c (nodes, d) and weights (h rows), which backward
+/// needs: p before dropout, negative where dropout zeroed it.
 template <backend Ex, class T>
 void relation_attention(Ex& ex, relation_attention_options const& options, relation_operands<T const> const& x,
                         graph_batch const& g, vec<T> weights, matrix<T> c) {

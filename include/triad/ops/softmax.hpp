@@ -12,7 +12,7 @@
 
 namespace triad {
 
-/// y may be x.
+/// y = softmax of each row of x.  y may be x.
 template <backend Ex, class X, class Y>
 void softmax(Ex& ex, X x, Y y) {
   using T = element_t<Y>;
@@ -20,7 +20,7 @@ void softmax(Ex& ex, X x, Y y) {
   if constexpr (executes<Ex>) do_softmax(ex, matrix<T const>(as_matrix(x)), as_matrix(y));
 }
 
-/// Overwrites dx, which may be dy.
+/// The gradient of softmax from its output y.  Overwrites dx, which may be dy.
 template <backend Ex, class Y, class Dy, class Dx>
 void softmax_grad(Ex& ex, Y y, Dy dy, Dx dx) {
   using T = element_t<Dx>;

@@ -32,10 +32,10 @@
 
 namespace triad {
 
-/// What the softmax of the arguments is over: the trees of each column, or the columns of each tree.
+/// The axis of the softmax of the arguments: the trees of each column, or the columns of each tree.
 enum class choice_over { trees, arguments };
 
-/// n: what an argument of step k may be, one of k + 1 trees or, where there is one, the empty tree.
+/// n, the number of choices of an argument at step k: k + 1 trees and, where there is one, the empty tree.
 TRIAD_HOST_DEVICE constexpr index_t tree_choices_at(index_t k, bool empty_tree) { return k + 1 + (empty_tree ? 1 : 0); }
 
 /// Tokens of a sample before those: operation and root.
@@ -45,7 +45,7 @@ TRIAD_HOST_DEVICE constexpr index_t tree_tokens_at(index_t k, bool empty_tree) {
   return tree_fixed_tokens + tree_choices_at(k, empty_tree);
 }
 
-/// How a step chooses: operations and arguments each have noise or none, and a temperature.
+/// Options of the choice: operations and arguments each have noise or none, and a temperature.
 template <class T>
 struct tree_choice_options {
   choice_over over = choice_over::trees;  // what the softmax of the arguments is over
@@ -58,13 +58,13 @@ struct tree_choice_options {
 
   /// n of step k.
   TRIAD_HOST_DEVICE constexpr index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
-  /// What step k takes from the scores of tree l.
+  /// The recency that step k subtracts from the scores of tree l.
   TRIAD_HOST_DEVICE constexpr T charge(index_t k, index_t l) const {
     return l == 0 || l > k ? T(0) : static_cast<T>(recency) * static_cast<T>(k - l);
   }
 };
 
-/// What the agent says at a step, or its gradient.
+/// The logits of the agent at a step, or their gradient.
 template <class S>
 struct tree_logits {
   matrix<S> operation;  // (batch, b + 1)
@@ -72,7 +72,7 @@ struct tree_logits {
   matrix<S> root;       // (batch, f)
 };
 
-/// What is chosen at a step; `arguments` holds those of all steps.
+/// The choices of a step; `arguments` holds those of all steps.
 template <class S>
 struct tree_choices {
   matrix<S> operation;             // (batch, b + 1)

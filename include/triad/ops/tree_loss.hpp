@@ -32,7 +32,7 @@
 
 namespace triad {
 
-/// How far the score of the right symbol is from 1.
+/// The distance of the score of the target symbol from 1.
 enum class tree_distance { squared, divergence };
 
 struct tree_loss_options {
@@ -41,7 +41,7 @@ struct tree_loss_options {
   double empty_weight = 1;  // e: what positions count where no symbol should be; not negative
 };
 
-/// Overwrites loss (1) and dx (rows, v).
+/// The loss of scores against target symbols, and its gradient.  Overwrites loss (1) and dx (rows, v).
 template <backend Ex, class T>
 void tree_loss(Ex& ex, arena& scratch, matrix<T const> x, vec<index_t const> target, vec<T> loss, matrix<T> dx,
                tree_loss_options const& o = {}) {
@@ -57,7 +57,7 @@ void tree_loss(Ex& ex, arena& scratch, matrix<T const> x, vec<index_t const> tar
   sum(ex, scratch, of_rows, loss);
 }
 
-/// Overwrites symbols (rows).
+/// The symbol of each row of scores.  Overwrites symbols (rows).
 template <backend Ex, class T>
 void decode_rows(Ex& ex, matrix<T const> x, double threshold, vec<index_t> symbols) {
   expect_shape("decode_rows", "symbols", symbols, {x.extent(0)});

@@ -28,10 +28,10 @@
 
 namespace triad {
 
-/// Which positions may hold anything, by slot: a bound from the shapes of the first trees.  Empty: all.  Rows of other
-/// positions are zero in every tree of the slot, and what a position of a slot can reach in one step belongs to all
-/// later slots: gradients of other rows are neither made nor read.  reachable_positions (batches/tree_loader.hpp) makes
-/// such a bound.
+/// The positions that may have a filler, by slot: a bound from the shapes of the first trees.  Empty: all.  Rows of
+/// other positions are zero in every tree of the slot, and what a position of a slot can reach in one step belongs to
+/// all later slots: gradients of other rows are neither made nor read.  reachable_positions (batches/tree_loader.hpp)
+/// makes such a bound.
 struct tree_support {
   vec<std::uint8_t const> first{nullptr, 0};  // (N) 1 where a tree of slot 0 has a filler
   vec<index_t const> since{nullptr, 0};       // (N) the first slot after that whose trees may have one

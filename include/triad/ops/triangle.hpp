@@ -49,7 +49,8 @@ TRIAD_HOST_DEVICE constexpr bool uses_own_key(triangle_form f) {
   return f == triangle_form::attention_ablation || f == triangle_form::both_ablations;
 }
 
-/// Calls f(own key, right value) with what the form is made of as compile-time constants; not for the flat form.
+/// Calls f(own key, right value) with these two properties of the form as compile-time constants; not for the flat
+/// form.
 template <class F>
 void with_triangle_form(triangle_form form, F&& f) {
   switch (form) {
@@ -66,7 +67,7 @@ void with_triangle_form(triangle_form form, F&& f) {
   }
 }
 
-/// What one use of the operation is made of, besides tensors.
+/// Options of the operation.
 struct triangle_options {
   triangle_form form = triangle_form::full;
   index_t heads = 1;
@@ -93,7 +94,7 @@ struct triangle_projections {
   matrix<S> right_value;             // (rows, d); (0, 0) where the form has none
 };
 
-/// What backward needs of the softmax: m = max_l s and 1 / sum_l exp(s - m).
+/// Statistics of the softmax for backward: m = max_l s and 1 / sum_l exp(s - m).
 template <class S>
 struct triangle_statistics {
   matrix<S> maximum, inverse_sum;  // (rows, h) each
@@ -121,8 +122,8 @@ void expect_statistics(triangle_options const& options, graph_batch const& g, tr
 }
 }  // namespace detail
 
-/// Overwrites o (rows, d) and the statistics.  Kernels load whole vectors, so the operands need `arena_slack` readable
-/// bytes after their last row; an arena leaves them.
+/// Triangular attention of every edge.  Overwrites o (rows, d) and the statistics.  Kernels load whole vectors, so the
+/// operands need `arena_slack` readable bytes after their last row; an arena leaves them.
 template <backend Ex, class T>
 void triangle(Ex& ex, arena& scratch, triangle_options const& options, triangle_projections<T const> const& x,
               graph_batch const& g, triangle_statistics<T> const& statistics, matrix<T> o) {

@@ -27,7 +27,7 @@
 
 namespace triad {
 
-/// Which edges of the newest shells are wanted: all of them, or of each slot only (a, a), or only (s, a), from the
+/// The edges of the newest shells that are wanted: all of them, or of each slot only (a, a), or only (s, a), from the
 /// first node after the sources. (a, a) reads its own shell alone, and (s, a) shells alone: a cache for these may begin
 /// there (edge_shells::skipped).
 enum class shell_edges { all, diagonal, first };
@@ -37,7 +37,7 @@ struct shell_edge {
   index_t slot, i, j;
 };
 
-/// One hypothesis: where its edges lie in the cache.
+/// One hypothesis: the places of its edges in the cache.
 struct shell_graph {
   index_t sources, nodes;  // s, n
   index_t block, shells;   // the row of edge (0, 0) between sources; what is the same in the rows of all its shells
@@ -52,7 +52,7 @@ struct shell_graph {
   }
 };
 
-/// Whose edges lie where.
+/// The places of the edges of all hypotheses.
 struct edge_shells {
   graph_batch sources;                    // of the source-source blocks; slot h belongs to graph h / beam
   index_t beam = 1, step = 0;             // slots of a graph; t
@@ -62,14 +62,14 @@ struct edge_shells {
   TRIAD_HOST_DEVICE constexpr index_t slots() const { return beam * sources.dims.graphs; }
   /// Nodes of slot h: n.
   TRIAD_HOST_DEVICE constexpr index_t nodes(index_t h) const { return sources.size(h / beam) + step + 1; }
-  /// The first row of step u, counted from the first of the sources, and how many it has.
+  /// The first row of step u, counted from the first of the sources, and its number of rows.
   TRIAD_HOST_DEVICE constexpr index_t first_row(index_t u) const {
     return sources.dims.rows + 2 * u * beam * sources.dims.nodes + slots() * u * u;
   }
   TRIAD_HOST_DEVICE constexpr index_t rows(index_t u) const {
     return 2 * beam * sources.dims.nodes + slots() * (2 * u + 1);
   }
-  /// How many first rows no edge that is wanted reads: what may be `skipped`.
+  /// The number of first rows that no wanted edge reads: the most that may be `skipped`.
   TRIAD_HOST_DEVICE constexpr index_t unread(shell_edges wanted) const {
     if (wanted == shell_edges::all) return 0;
     return first_row(wanted == shell_edges::diagonal ? step : 0);
@@ -90,7 +90,7 @@ struct edge_shells {
             slots(),
             owner.data_handle() + h * (step + 1)};
   }
-  /// How many edges are wanted, and the r-th of them.
+  /// The number of wanted edges, and the r-th of them.
   TRIAD_HOST_DEVICE constexpr index_t count(shell_edges wanted) const {
     return wanted == shell_edges::all ? rows(step) : slots();
   }
@@ -113,9 +113,9 @@ struct edge_shells {
   }
 };
 
-/// Overwrites o: (rows of the step, d) for all edges, (slots, d) for one of each slot.  cache (rows, d) each, of which
-/// the rows of the newest step are filled too.  Kernels load whole vectors, so the operands need `arena_slack` readable
-/// bytes after their last row; an arena leaves them.
+/// Attention of the newest edges.  Overwrites o: (rows of the step, d) for all edges, (slots, d) for one of each slot.
+/// cache (rows, d) each, of which the rows of the newest step are filled too.  Kernels load whole vectors, so the
+/// operands need `arena_slack` readable bytes after their last row; an arena leaves them.
 template <backend Ex, class T>
 void triangle_step(Ex& ex, arena& scratch, triangle_form form, index_t heads,
                    triangle_projections<T const> const& cache, edge_shells const& at, shell_edges wanted, matrix<T> o) {

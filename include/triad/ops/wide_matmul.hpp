@@ -16,8 +16,7 @@
 
 namespace triad {
 
-/// Columns of one of the sums that a sum over k is cut into, which are added in order: they are independent, and their
-/// error is small.
+/// Columns of one part of a sum over k; the parts are independent, and added in order, with a small error.
 inline constexpr index_t wide_chunk = 4096;
 
 /// w, and what a backend makes of its first `used` columns.
@@ -39,8 +38,8 @@ void expect_wide(char const* operation, char const* what, X const& x, wide_facto
 }
 }  // namespace detail
 
-/// w (n, k) for any number of products with x whose columns from `used` on are zero.  In the scratch memory, of w as it
-/// is now.
+/// Lays w (n, k) out for products with x whose columns from `used` on are zero.  In scratch memory; later changes of w
+/// are not seen.
 template <backend Ex, class T>
 wide_factor<T> lay_out_wide(Ex& ex, arena& scratch, matrix<T const> w, index_t used) {
   TRIAD_EXPECTS(used > 0 && used <= w.extent(1), "lay_out_wide: used is " + std::to_string(used) + ", expected 1 to " +
@@ -51,7 +50,7 @@ wide_factor<T> lay_out_wide(Ex& ex, arena& scratch, matrix<T const> w, index_t u
   return factor;
 }
 
-/// Overwrites y (m, n), with the bias (n) added.  The first `used` columns of x (m, k) are read, at most those of the
+/// y = x w' + bias.  Overwrites y (m, n).  The first `used` columns of x (m, k) are read, at most those of the
 /// factor.
 template <backend Ex, class T>
 void wide_matmul(Ex& ex, arena& scratch, matrix<T const> x, wide_factor<T> const& factor, index_t used,
@@ -63,7 +62,7 @@ void wide_matmul(Ex& ex, arena& scratch, matrix<T const> x, wide_factor<T> const
                  [&](auto ws) { do_wide_matmul(ex, x, factor, used, bias, y, ws); });
 }
 
-/// Adds to the first `used` columns of dx (m, k), at most those of the factor.
+/// dx += dy w, in the first `used` columns of dx (m, k), at most those of the factor.
 template <backend Ex, class T>
 void wide_matmul_back(Ex& ex, matrix<T const> dy, wide_factor<T> const& factor, index_t used, matrix<T> dx) {
   detail::expect_wide("wide_matmul_back", "dx", dx, factor, used);
@@ -92,7 +91,7 @@ std::size_t wide_chunks_workspace(Ex& ex, index_t used, tensor<T, dyn, dyn> y) {
   });
 }
 
-/// What wide_matmul does.
+/// wide_matmul as products of chunks.
 template <backend Ex, class T>
 void wide_by_chunks(Ex& ex, matrix<T const> x, matrix<T const> w, index_t used, vec<T const> bias,
                     tensor<T, dyn, dyn> y, workspace ws) {

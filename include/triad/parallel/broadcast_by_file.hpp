@@ -64,7 +64,7 @@ inline std::string hexadecimal_bytes(std::string const& bytes) {
   }
   return text;
 }
-/// What that was made of; of no such text, what can be read.
+/// The parts of such a text; of another text, those that can be read.
 inline std::string bytes_of_hexadecimal(std::string const& text) {
   std::string bytes;
   for (std::size_t i = 0; i + 1 < text.size(); i += 2)

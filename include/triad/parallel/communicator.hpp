@@ -37,8 +37,8 @@ struct communication_error : std::runtime_error {
 
 /// exchange(ex, partner, mine, theirs): sends `mine` to the partner and overwrites `theirs` by what it sends; rows of
 /// any length, in the backend's memory, which do not overlap; ordered as the backend's own work is.  The partner calls
-/// it with the lengths changed over.  Where nothing can be sent, a communication_error. barrier(): comes back when all
-/// processes have called it.
+/// it with the lengths exchanged.  Throws communication_error where nothing can be sent.  barrier() returns
+/// when all processes have called it.
 template <class C, class Ex, class T>
 concept communicator = requires(C& c, Ex& ex, vec<T const> mine, vec<T> theirs) {
   { c.rank() } -> std::convertible_to<int>;
@@ -47,8 +47,8 @@ concept communicator = requires(C& c, Ex& ex, vec<T const> mine, vec<T> theirs) 
   c.barrier();
 };
 
-/// What a communicator has that sends bytes of the host: Self has exchange_bytes(partner, mine, bytes, theirs, bytes).
-/// What lies on a device goes through memory of the host, which grows to the longest row.
+/// Base of communicators that send bytes of the host: Self has exchange_bytes(partner, mine, bytes, theirs, bytes).
+/// Rows on a device go through memory of the host, which grows to the longest row.
 template <class Self>
 class host_communicator {
  public:
@@ -73,7 +73,7 @@ class host_communicator {
   std::vector<std::byte> mine_, theirs_;
 };
 
-/// One process by itself.
+/// A single process.
 struct alone {
   static constexpr int rank() { return 0; }
   static constexpr int size() { return 1; }

@@ -24,7 +24,7 @@
 namespace triad {
 
 namespace detail {
-/// A communication_error where MPI has answered anything but success; doing: what was asked of it.
+/// Throws communication_error where MPI returns anything but success; doing: the call, for the message.
 inline void expect_mpi(int answer, char const* doing) {
   if (answer == MPI_SUCCESS) return;
   std::array<char, MPI_MAX_ERROR_STRING> text{};
@@ -64,7 +64,7 @@ class mpi_session {
 };
 
 /// The processes of an MPI communicator, of which it makes one of its own.  Rows on a device go through memory of the
-/// host.  What MPI says against is a communication_error.
+/// host.  Errors of MPI throw communication_error.
 class mpi : public host_communicator<mpi> {
  public:
   explicit mpi(MPI_Comm among = MPI_COMM_WORLD) {

@@ -32,7 +32,7 @@
 namespace triad {
 
 namespace detail {
-/// A communication_error where NCCL has answered anything but success; doing() completes "while ...".
+/// Throws communication_error where NCCL returns anything but success; doing() completes "while ...".
 template <class Doing>
 void expect_nccl(ncclResult_t answer, ncclComm_t by, Doing const& doing) {
   if (answer == ncclSuccess) return;
@@ -42,12 +42,12 @@ void expect_nccl(ncclResult_t answer, ncclComm_t by, Doing const& doing) {
   throw communication_error(text + "; with NCCL_DEBUG=WARN set, NCCL says more");
 }
 
-/// What a value is to NCCL, which copies it bit by bit.
+/// The type of a value for NCCL, which copies it bit by bit.
 template <class T>
 inline constexpr ncclDataType_t nccl_type = std::is_same_v<T, float>    ? ncclFloat32
                                             : std::is_same_v<T, double> ? ncclFloat64
                                                                         : ncclUint8;
-/// How many of those a value has.
+/// The number of those that a value takes.
 template <class T>
 inline constexpr std::size_t nccl_values = nccl_type<T> == ncclUint8 ? sizeof(T) : 1;
 
@@ -57,7 +57,7 @@ struct memory_of_nccl_id {
 };
 }  // namespace detail
 
-/// By what the processes of one communicator find each other: one of them makes it, and all are given it.
+/// The identity of a communicator: one process makes it, and all get it.
 struct nccl_id {
   ncclUniqueId value;
 
@@ -95,14 +95,14 @@ struct nccl_id {
 };
 
 /// A communicator of rows on GPUs, in the stream of one backend, which outlives it.  Each process has a GPU of its own.
-/// What NCCL says against is a communication_error, and a contract_violation is a number of processes that is no power
-/// of two.  Where an exception ends it, work that waits for others is given up.
+/// Errors of NCCL throw communication_error; a number of processes that is not a power of two throws
+/// contract_violation.  Where an exception ends it, work that waits for others is given up.
 class nccl {
  public:
   /// All processes make it at once, with one id.
   nccl(cuda::backend const& ex, nccl_id const& id, int rank, int size)
       : nccl(ex.device(), ex.stream(), id, rank, size) {}
-  /// Of another stream of a device.
+  /// For another stream of a device.
   nccl(int device, cudaStream_t stream, nccl_id const& id, int rank, int size)
       : device_(device), stream_(stream), rank_(rank), size_(size), exceptions_(std::uncaught_exceptions()) {
     detail::expect_power_of_two("nccl: processes", size);

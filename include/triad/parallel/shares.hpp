@@ -21,14 +21,14 @@
 
 namespace triad {
 
-/// Those that a process computes: first, first + 1, ... of `all`.
+/// The shares that a process computes: first, first + 1, ... of `all`.
 struct share_range {
   index_t all = 1, first = 0, last = 1;
   index_t count() const { return last - first; }
 };
 
-/// Of process `rank` of `processes`.  A contract_violation where either is no power of two, or there are more processes
-/// than shares.
+/// The shares of process `rank` of `processes`.  Throws contract_violation where either number is not a power of two,
+/// or there are more processes than shares.
 inline share_range shares_of(index_t shares, int rank, int processes) {
   detail::expect_power_of_two("shares: shares", shares);
   detail::expect_power_of_two("shares: processes", processes);
@@ -66,8 +66,8 @@ class share_sums {
   /// Begins an update: the next share to be added is its first.
   void begin() { next_ = 0; }
   index_t added() const { return next_; }
-  /// What `row` holds is the next share's.  After the last share `row` is the sum of all; after another its values are
-  /// not needed any more.
+  /// Adds the next share, from `row`.  After the last share `row` is the sum of all; after another one its values are
+  /// free.
   void add(Ex& ex, vec<T> row) {
     TRIAD_EXPECTS(next_ < shares_, "share_sums: a share after all " + std::to_string(shares_) +
                                        " were added, expected none; begin() another update");

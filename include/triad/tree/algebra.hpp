@@ -27,7 +27,7 @@ namespace triad {
 
 // ---- subtrees -------------------------------------------------------------------------------------------------------
 
-/// y = D_c x: what stands under child c, moved to the root.
+/// y = D_c x: the subtree of child c, moved to the root.
 template <tree_algebra A, class X, class Y>
 void child(A const& a, index_t c, X const& x, Y&& y) {
   detail::each_tree<A>(
@@ -72,7 +72,7 @@ void cdr_grad(A const& a, Y const& dy, X&& dx) {
   child_grad(a, 1, dy, dx);
 }
 
-/// y = E_c x: x as child c of a root without a filler.  What stands on the last level is dropped.
+/// y = E_c x: x as child c of a root without a filler.  Its last level is dropped.
 template <tree_algebra A, class X, class Y>
 void graft(A const& a, index_t c, X const& x, Y&& y) {
   detail::each_tree<A>(

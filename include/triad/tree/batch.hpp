@@ -16,7 +16,7 @@
 
 namespace triad {
 
-/// What tree/gather.hpp, tree/dense.hpp and tree/sparse.hpp provide, and what your own form has to.
+/// A form of the tree algebra, such as tree/gather.hpp, tree/dense.hpp, tree/sparse.hpp, or your own.
 template <class A>
 concept tree_algebra =
     requires(A const& a, typename A::const_tree x, typename A::tree y, typename A::value_type w, index_t c, role_code r,
@@ -91,7 +91,7 @@ vec<T> filler_of(::cuda::std::mdspan<T, E, L, C> const& s) {
   return vec<T>(s.data_handle(), s.extent(0));
 }
 
-/// f(x...) for one tree, or f(items...) for each of a batch; `first` decides which.
+/// Calls f(x...) for one tree, or f(items...) for each of a batch; the type of `first` decides which.
 template <class A, class F, class First, class... Rest>
 void each_tree(F&& f, First&& first, Rest&&... rest) {
   if constexpr (is_tree_of<A, std::remove_reference_t<First>>) {

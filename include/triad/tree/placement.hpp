@@ -42,7 +42,7 @@ void each_role(numbered_tree const& tree, role_paths const& paths, F&& f) {
   });
 }
 
-/// The array of a tree.  Any label but 0 is taken; a node that does not fit is a data_error.
+/// Writes the array of a tree.  Any label except for 0 is taken; throws data_error for a node that does not fit.
 template <index_t B, index_t D>
 void place_labels(tree_positions<B, D> const& positions, numbered_tree const& tree, vec<index_t> labels) {
   expect_extent("place_labels", "labels", labels.extent(0), positions.count());

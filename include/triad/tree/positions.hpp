@@ -21,7 +21,7 @@
 
 namespace triad {
 
-/// Where there is no position.
+/// The value for no position.
 inline constexpr index_t no_position = -1;
 
 /// b and d: static for speed, or dyn.
@@ -86,7 +86,7 @@ class tree_positions {
   struct part {
     index_t argument, position;
   };
-  /// What cons puts at `position`; no_position at the root, where the root's filler goes.
+  /// The source of `position` in a cons; no_position at the root, which takes the root's filler.
   TRIAD_HOST_DEVICE constexpr part cons_source(index_t position) const {
     if (position == 0) return {0, no_position};
     index_t const above = level_of(position) - 1, size = level_size(above), offset = position - level_begin(above + 1);
@@ -97,7 +97,7 @@ class tree_positions {
   struct block {
     index_t part, whole, size;
   };
-  /// What is copied of child c on one level of the child's tree, 0 .. depth - 2.
+  /// The block that is copied of child c on one level of the child's tree, 0 .. depth - 2.
   TRIAD_HOST_DEVICE constexpr block child_block(index_t c, index_t level) const {
     index_t const size = level_size(level);
     return {level_begin(level), level_begin(level + 1) + c * size, size};

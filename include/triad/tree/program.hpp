@@ -19,7 +19,7 @@
 
 namespace triad {
 
-/// What a step does.
+/// The operation of a step.
 enum class tree_operation { car, cdr, cons };
 
 /// CAR, CDR or CONS.
@@ -28,7 +28,7 @@ constexpr char const* name_of(tree_operation o) {
   return names[static_cast<std::size_t>(o)];
 }
 
-/// What an operation takes; left and right are cons's.
+/// An argument of an operation; left and right are cons's.
 enum class tree_argument { car, cdr, left, right };
 
 /// The arguments that an operation has.
@@ -61,7 +61,7 @@ inline numbered_tree child_of(numbered_tree const& tree, index_t child_number) {
   return tree.empty() ? numbered_tree() : tree.subtree(tree.child(0, child_number));
 }
 
-/// Without what lies deeper than `depth` (a root alone has depth 1), as roles of that depth lose it.
+/// The tree without nodes deeper than `depth` (a root alone has depth 1), as roles of that depth lose them.
 inline numbered_tree cut(numbered_tree const& tree, index_t depth) {
   if (tree.depth() <= depth) return tree;
   numbered_tree::builder made;
@@ -74,7 +74,7 @@ inline numbered_tree cut(numbered_tree const& tree, index_t depth) {
   return made.finish();
 }
 
-/// What one step writes, of the trees before it.  Throws contract_violation where it names one that is not there.
+/// The tree that one step writes, from the trees before it.  Throws contract_violation where it names another one.
 inline numbered_tree execute(tree_instruction const& step, std::vector<numbered_tree> const& memory, index_t depth) {
   auto const tree = [&](tree_argument a) -> numbered_tree const& {
     static numbered_tree const empty;

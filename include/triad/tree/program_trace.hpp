@@ -17,10 +17,10 @@
 
 namespace triad {
 
-/// Scores below that are left out of a trace.
+/// Scores below this are left out of a trace.
 inline constexpr double least_written = 0.02;
 
-/// How much of a label a step wrote at one position.
+/// The score of a label that a step wrote at one position.
 struct written_symbol {
   index_t position, label;
   double score;
@@ -55,7 +55,7 @@ struct traced_step {
   }
 };
 
-/// One step for each of the machine's.
+/// One entry for each step of the machine.
 using tree_trace = std::vector<traced_step>;
 
 /// The likeliest choices.
@@ -73,8 +73,8 @@ inline tree_program likeliest(tree_trace const& trace) {
   return p;
 }
 
-/// The weight of an argument's tree, and of all that are the same tree in `memory`: choosing among equal trees is no
-/// doubt.
+/// The weight of an argument's tree, and of all that are the same tree in `memory`: a choice among equal trees is not
+/// uncertain.
 inline double certainty(traced_step const& step, tree_argument a, index_t chosen,
                         std::vector<numbered_tree> const& memory) {
   auto const same = [&](numbered_tree const& tree) {

@@ -23,7 +23,7 @@
 
 namespace triad {
 
-/// Largest |R R' - 1| that passes for orthonormal.
+/// The largest |R R' - 1| that counts as orthonormal.
 template <class T>
 inline constexpr double orthonormal_tolerance = sizeof(T) > 4 ? 1e-10 : 1e-5;
 

@@ -77,14 +77,14 @@ class tree_reader {
   void skip_spaces() {
     while (at_ < text_.size() && is_space(text_[at_])) ++at_;
   }
-  /// What stands here, as messages quote it.
+  /// The next characters, as messages quote them.
   std::string token() const {
     if (text_[at_] == '(' || text_[at_] == ')') return std::string(1, text_[at_]);
     auto end = at_;
     while (end < text_.size() && !ends_label(text_[end])) ++end;
     return std::string(text_.substr(at_, end - at_));
   }
-  /// Whether the first parenthesis stands here, and has no label.
+  /// Whether the first parenthesis is next, and has no label.
   bool begins_outer() const {
     if (!of_treebank_ || outer_ || made_.level() > 0 || text_[at_] != '(') return false;
     auto next = at_ + 1;
@@ -137,8 +137,8 @@ inline symbol_tree parse_tree(std::string_view text, text_position const& where 
   return detail::tree_reader(text, where, branching).read();
 }
 
-/// Most children that parse_treebank_tree() takes: binarise() makes a node of more deeper than any tree whose places
-/// can be numbered.
+/// The most children that parse_treebank_tree() takes: binarise() makes a node of more deeper than any tree whose
+/// places can be numbered.
 inline constexpr index_t most_children = 64;
 
 /// The same of a tree as treebanks write it, of any number of children a node up to most_children, and maybe inside

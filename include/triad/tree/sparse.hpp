@@ -39,7 +39,7 @@ struct sparse_tree {
   bool operator==(sparse_tree const&) const = default;
 };
 
-/// What prune() left out.
+/// What prune() removed.
 struct pruned {
   index_t count = 0;
   double square = 0;   // sum of the squares of their weights: the square of the distance to the tree before
@@ -76,7 +76,7 @@ class sparse_algebra {
     expect_child(c);
     merge(w, x, y, [&](role_code role) { return paths_.in_child(c, role); });
   }
-  /// What would come to lie below the last level is dropped, as in the other forms.
+  /// Nodes that would lie below the last level are dropped, as in the other forms.
   void add_graft(T w, index_t c, const_tree x, tree y) const {
     expect_child(c);
     merge(w, x, y, [&](role_code role) { return paths_.level(role) + 1 < depth_ ? paths_.under(c, role) : no_role; });
@@ -114,8 +114,8 @@ class sparse_algebra {
     return sum;
   }
 
-  /// Keeps the `most` coordinates of largest absolute weight, the earlier one of two that are equal, and says what
-  /// went.
+  /// Keeps the `most` coordinates of largest absolute weight, the earlier one of two that are equal, and returns
+  /// what was removed.
   pruned prune(tree y, index_t most) const {
     TRIAD_EXPECTS(most >= 0, "sparse_algebra: " + std::to_string(most) + " coordinates to keep, expected 0 or more");
     auto& all = y.coordinates;

@@ -20,7 +20,7 @@
 
 namespace triad {
 
-/// Owns its labels and their fillers.  Trees of it point to it, so it stays where it is and outlives them.
+/// Owns its labels and their fillers.  Its trees point to it, so it must not move and must outlive them.
 template <tree_algebra A>
 class symbol_algebra {
  public:
@@ -54,7 +54,7 @@ class symbol_algebra {
     return tensor<value_type const, dyn, dyn>(table_.data(), words_.size(), algebra_.fillers());
   }
 
-  /// A data_error where a label is none of the vocabulary's or a node lies deeper than the roles.
+  /// Encodes a tree.  Throws data_error where a label is not in the vocabulary or a node lies deeper than the roles.
   tree encode(symbol_tree const& labels) const& {
     auto x = none();
     triad::encode(algebra_, fillers(), words_.number(labels), x.view());

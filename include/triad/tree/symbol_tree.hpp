@@ -21,7 +21,7 @@
 
 namespace triad {
 
-/// Where there is no such node.
+/// The value for no node.
 inline constexpr index_t no_node = -1;
 
 /// Label: std::string, or a number of a vocabulary.  Trees are equal where labels and numbers of children are.
@@ -77,7 +77,7 @@ class basic_tree {
     return no_node;
   }
 
-  /// A copy of what stands at `at`; of nothing where `at` is no_node.
+  /// A copy of the subtree at `at`; empty where `at` is no_node.
   basic_tree subtree(index_t at) const {
     basic_tree result;
     if (at == no_node) return result;

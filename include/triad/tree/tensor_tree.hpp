@@ -16,13 +16,13 @@
 
 namespace triad {
 
-/// The algebra must outlive its trees.  Every operation makes a new tree: what trains does not use this.
+/// The algebra must outlive its trees.  Every operation allocates a new tree, so this is not for training.
 template <tree_algebra A>
 class tensor_tree {
  public:
   using value_type = typename A::value_type;
 
-  /// An algebra that ends with the expression leaves a tree without one.
+  /// Deleted: a temporary algebra would end with the expression.
   template <class Temporary>
     requires(!std::is_lvalue_reference_v<Temporary> && std::is_same_v<std::remove_cv_t<Temporary>, A>)
   explicit tensor_tree(Temporary&&) {
@@ -59,7 +59,7 @@ class tensor_tree {
   }
   friend tensor_tree car(tensor_tree const& x) { return child(x, 0); }
   friend tensor_tree cdr(tensor_tree const& x) { return child(x, 1); }
-  /// The root with what hangs on it taken away.
+  /// The root without its children.
   friend tensor_tree root_of(tensor_tree const& x) {
     std::vector<value_type> s(static_cast<std::size_t>(x.algebra().fillers()));
     vec<value_type> const filler(s.data(), x.algebra().fillers());

@@ -30,7 +30,7 @@ class vocabulary {
     }
   }
 
-  /// Labels, the empty one counted.
+  /// The number of labels, with the empty one.
   index_t size() const { return static_cast<index_t>(labels_.size()); }
   std::vector<std::string> const& labels() const { return labels_; }
   std::string const& label(index_t number) const {
@@ -40,7 +40,7 @@ class vocabulary {
   }
   bool has(std::string const& label) const { return numbers_.contains(label); }
 
-  /// The label's number, a new one where it has none.
+  /// The label's number, a new one where the label is new.
   index_t insert(std::string const& label) {
     auto const [at, added] = numbers_.try_emplace(label, size());
     if (added) labels_.push_back(label);

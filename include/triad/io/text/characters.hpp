@@ -34,7 +34,7 @@ inline character character_at(std::string_view text, std::size_t at) {
   return {code, bytes};
 }
 
-/// Where the first byte is that belongs to no character of UTF-8; npos: there is none.
+/// The place of the first byte that belongs to no character of UTF-8; npos: there is none.
 inline std::size_t first_broken_byte(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     auto const c = character_at(text, at);
@@ -61,7 +61,7 @@ constexpr bool is_space(char32_t c) {
          (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-/// The words of a text: what stands between white space. No word is empty.
+/// The words of a text, between white space.  No word is empty.
 inline std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> result;
   bool inside = false;
@@ -76,8 +76,8 @@ inline std::vector<std::string> words(std::string_view text) {
   return result;
 }
 
-/// The words of a line as byte-pair encodings cut it: what stands between spaces (U+0020), without line ends at the
-/// end. Other white space is a character of a word. No word is empty.
+/// The words of a line as byte-pair encodings cut it: between spaces (U+0020), without line ends at the end.  Other
+/// white space is a character of a word.  No word is empty.
 inline std::vector<std::string> words_between_spaces(std::string_view line) {
   while (line.ends_with('\n') || line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
   std::vector<std::string> result;

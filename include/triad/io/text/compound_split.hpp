@@ -29,7 +29,7 @@
 
 namespace triad::text {
 
-/// Sizes of a split, and how long it is searched.
+/// Sizes of a split, and the effort of the search.
 struct split_options {
   int train, held_out;     // examples; held_out: dev and test together
   std::uint64_t seed = 1;  // of split_by_compounds(); split_search is given its random numbers
@@ -123,7 +123,7 @@ class split_search {
   bool may_test(int q) const {
     return std::all_of((*words_)[at(q)].begin(), (*words_)[at(q)].end(), [&](int w) { return known_[at(w)] > 0; });
   }
-  /// Whether training has its words without it.
+  /// Whether training has the words of an example without it.
   bool may_leave(int q) const {
     return std::all_of((*words_)[at(q)].begin(), (*words_)[at(q)].end(), [&](int w) { return known_[at(w)] > 1; });
   }

@@ -28,10 +28,10 @@
 
 namespace triad::text {
 
-/// What a weight of 1 is as a whole number.
+/// A weight of 1 as a whole number.
 inline constexpr int weight_of_one = 4096;
 
-/// How often, or with which weight, something is in an example.
+/// A count or weight of something in an example.
 struct item {
   int what, amount;
 
@@ -109,7 +109,7 @@ class part_codes {
   std::vector<std::uint64_t> codes_;
 };
 
-/// One place where a compound stands.
+/// One occurrence of a compound.
 struct occurrence {
   std::uint64_t code;
   int example;

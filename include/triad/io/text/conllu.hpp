@@ -250,8 +250,8 @@ inline std::vector<index_t> parents_of(conllu_sentence const& s) {
     parents.push_back(word.head == 0 ? static_cast<index_t>(parents.size()) : word.head < 0 ? -1 : word.head - 1);
   return parents;
 }
-/// Heads by such parents, one of each word.  A contract_violation, before anything is changed, of another number of
-/// them, or of one that is no word.
+/// Sets heads by such parents, one for each word.  Throws contract_violation, before anything is changed, for another
+/// number of them, or for one that is not a word.
 inline void set_parents(conllu_sentence& s, std::span<index_t const> parents) {
   auto const n = static_cast<index_t>(s.words.size());
   expect_extent("set_parents", "parents", static_cast<index_t>(parents.size()), n);
@@ -290,8 +290,8 @@ inline std::string to_conllu(conllu_sentence const& s) {
   return text + '\n';
 }
 
-/// How many heads and relations are right.  Words are those of the gold tokenisation and all count, punctuation too; a
-/// relation is right where the whole DEPREL is, with its subtype: the evaluation of CoNLL 2018 compares what stands
+/// Counts the correct heads and relations.  Words are those of the gold tokenisation and all count, punctuation too; a
+/// relation is right where the whole DEPREL is, with its subtype: the evaluation of CoNLL 2018 compares the part
 /// before `:`, and is never lower.
 struct attachment_scores {
   std::int64_t words = 0, heads = 0, relations = 0;  // relations: of words whose head is right too

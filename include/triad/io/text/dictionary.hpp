@@ -29,7 +29,7 @@
 
 namespace triad::text {
 
-/// How often each token occurs, while texts are read.
+/// Counts of tokens, while texts are read.
 class token_counts {
  public:
   void add(std::string_view token) {
@@ -71,7 +71,7 @@ class dictionary {
     return result;
   }
 
-  /// The dictionary of these tokens and how often each occurs, in their order; throws data_error where one is there
+  /// The dictionary of these tokens and how often each occurs, in their order; throws data_error where one occurs
   /// twice and its number is not one of `overwriting`.
   static dictionary of(std::span<std::pair<std::string, long long> const> entries,
                        std::span<index_t const> overwriting = {}) {

@@ -22,7 +22,7 @@ namespace triad::text {
 /// The exponents alpha of the formula above.
 inline constexpr double alpha_of_atoms = 0.5, alpha_of_compounds = 0.1;
 
-/// Of a split.
+/// The divergences of a split.
 enum class side { train, test };
 
 /// Two growing and shrinking sets of examples, and their divergence at any time.
@@ -46,7 +46,7 @@ class divergence {
 
   double value() const { return of(sum_, total_[0], total_[1]); }
 
-  /// What it would be with these items more on a side.
+  /// The divergence with these items added to a side.
   double value_with(side where, std::vector<item> const& items) const {
     bool const train = where == side::train;
     auto sum = sum_;

@@ -9,7 +9,7 @@ namespace triad::text {
 
 inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // that of UTF-8
 
-/// Cuts off what is left of a CRLF, and of the first line the mark.
+/// Cuts off the rest of a CRLF and, from the first line, the mark.
 inline void trim_line(std::string& line, bool first) {
   if (line.ends_with('\r')) line.pop_back();
   if (first && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());

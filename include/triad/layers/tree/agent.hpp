@@ -117,8 +117,8 @@ struct neural_tree_agent {
     map(w.arguments, as_matrix(states), arguments);
   }
 
-  /// dy, the gradient of the tokens after the step, is added to; d: gradients of what forward gave, that of the
-  /// arguments of all tokens. Overwrites dx.
+  /// dy, the gradient of the tokens after the step, is added to; d: gradients of the results of forward, with the
+  /// arguments of all tokens.  Overwrites dx.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, index_t tokens, saved const& s,
                 const_view<output> y, output dy, matrix<T const> d_operation, matrix<T const> d_root,

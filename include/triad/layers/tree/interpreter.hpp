@@ -23,7 +23,7 @@
 
 namespace triad {
 
-/// What an interpreter works on during one pass.
+/// The memory of an interpreter during one pass.
 template <class T>
 struct tree_pass {
   tree_support support;          // of the positions, by slot; read by tree_interpreter alone
@@ -76,7 +76,7 @@ struct tree_interpreter {
   void forward(Ex& ex, call const&, fields<T const>, tree_pass<T> const& p, index_t step, matrix<T const> root) const {
     tree_shift(ex, where, p.support, step, tree_weights_view<T const>(p.weights), root, p.memory);
   }
-  /// Before the first step's gradient of a pass.
+  /// Called before the gradient of the first step of a pass.
   template <backend Ex>
   static void begin_backward(Ex&, tree_memory_view<T>) {}
   /// From slot step + 1 of d_memory to the step's weights and root.
@@ -86,7 +86,7 @@ struct tree_interpreter {
     tree_shift_dots(ex, where, p.support, step, tree_memory_view<T const>(p.memory),
                     tree_memory_view<T const>(d_memory), d_weights, d_root);
   }
-  /// Completes what all later steps give to slot `slot` of d_memory.
+  /// Completes slot `slot` of d_memory with the gradients of all later steps.
   template <backend Ex>
   void complete(Ex& ex, tree_pass<T> const& p, index_t slot, tree_memory_view<T> d_memory) const {
     tree_shift_grad(ex, where, p.support, tree_weights_view<T const>(p.weights), slot, d_memory);
