@@ -87,6 +87,13 @@ run(*again, pages["dependencies"], allowed=(1,))
 run(*again, pages["dependencies"], "--force")
 run(*again, folder / "parser" / "model.safetensors", "--force", allowed=(1,))
 
+# A graph whose page would be too large is refused before anything is computed.
+large = json.dumps({"nodes": 49, "edges": [[0, HOSTILE[0], 1]], "query": [0, 1]})
+done = subprocess.run([build / "bin" / "graphs", "explain", folder / "graphs-run", large, "--html", folder / "large.html"],
+                      capture_output=True, text=True, check=False)
+expect(done.returncode == 1 and "49 nodes, and a page shows at most 48" in done.stderr, f"49 nodes: {done.stderr}")
+expect(not (folder / "large.html").exists(), "a refused page is written")
+
 # ---- the numbers are those that the programs print ----
 view = data["kinship"]["views"][0]
 expect(data["kinship"]["title"] == told.split(", because")[0], f"the page says {data['kinship']['title']}: {told}")
