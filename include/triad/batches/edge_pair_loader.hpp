@@ -152,9 +152,10 @@ class edge_pair_loader {
     });
   }
 
-  /// The same, where the backend replays filled up to a shape that other batches have (batches/padding.hpp), of sources
-  /// and of whole graphs: to train on, with a trainer that has padded_room_for<Ex>(capacity).  What is added are pairs
-  /// of a source without a target, of a target without a source, and of neither; they are asked nothing.
+  /// The same, to train on.  Where the backend replays, sources and whole graphs are each padded to a shape that other
+  /// batches share (batches/padding.hpp), and the trainer needs a capacity of padded_room_for<Ex>(capacity).  The
+  /// padding is pairs of a source without a target, of a target without a source, and of neither; nothing in it is
+  /// asked for.
   std::pair<edge_pair_batch<T>, pair_answers> upload_padded() {
     auto const source = source_.dims(), whole = whole_.dims();
     auto const targets = targets_;

@@ -177,8 +177,9 @@ class graph_loader {
       return std::pair(batch, answer);
     });
   }
-  /// The same, where the backend replays filled up to a shape that other batches have (batches/padding.hpp): to train
-  /// on, with a trainer that has padded_room_for<Ex>(capacity).  Graphs that are added are asked nothing.
+  /// The same, to train on.  Where the backend replays, the batch is padded to a shape that other batches share
+  /// (batches/padding.hpp), and the trainer needs a capacity of padded_room_for<Ex>(capacity).  Graphs of the
+  /// padding have no question.
   std::pair<graph_queries, vec<index_t const>> upload_padded() {
     auto const before = dims();
     auto const pad = [&] {

@@ -96,8 +96,9 @@ class pair_loader {
     });
   }
 
-  /// The same, where the backend replays filled up to a shape that other batches have (batches/pair_padding.hpp): to
-  /// train on, with a trainer that has padded_room_for<Ex>(capacity).  Added pairs have no targets.
+  /// The same, to train on.  Where the backend replays, the batch is padded to a shape that other batches share
+  /// (batches/pair_padding.hpp), and the trainer needs a capacity of padded_room_for<Ex>(capacity).  Pairs of the
+  /// padding have no targets.
   std::pair<pair_batch<T>, pair_answers> upload_padded() {
     auto const before = dims_;
     auto const pad = [&] {

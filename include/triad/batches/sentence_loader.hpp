@@ -81,8 +81,9 @@ class sentence_loader {
     });
   }
 
-  /// The same, where the backend replays filled up to a shape that other batches have (batches/padding.hpp): to train
-  /// on, with a trainer that has padded_room_for<Ex>(capacity).  Added tokens have no targets.
+  /// The same, to train on.  Where the backend replays, the batch is padded to a shape that other batches share
+  /// (batches/padding.hpp), and the trainer needs a capacity of padded_room_for<Ex>(capacity).  Tokens of the
+  /// padding have no targets.
   std::pair<sentence_batch<T>, parse_answers> upload_padded() {
     auto const before = dims();
     auto const pad = [&] {

@@ -16,7 +16,8 @@ namespace triad {
 
 namespace detail {
 
-/// The bits of a float or double without its sign: in the order of the numbers, infinity above all, NaN above infinity.
+/// The bits of a float or double without its sign, as an unsigned integer.  A larger magnitude has a larger integer;
+/// infinity's is above those of all numbers, and NaN's above infinity's.
 template <class T>
 TRIAD_HOST_DEVICE constexpr auto magnitude_bits(T const& x) {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>, "a float or a double");

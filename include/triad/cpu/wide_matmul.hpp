@@ -1,4 +1,4 @@
-// Products with one very wide matrix, in float laid out so that both of them read it once, from front to back.
+// Products with one very wide matrix.  In float it is laid out so that each product reads it once, from front to back.
 // SPDX-License-Identifier: Apache-2.0
 //
 // BLAS copies either factor into an order of its own at every call, which takes it longer than the arithmetic where one
@@ -7,7 +7,8 @@
 //
 //   y = x w'     lanes along k.  Tiles of sums stay in registers for a span of panels and are kept as vectors until the
 //                chunk's end.
-//   dx += dy w   lanes along k.  A tile of dx stays in registers while the rows of its panels go by.
+//   dx += dy w   lanes along k.  A tile of dx, a few rows by a few panels, stays in registers while all rows of those
+//                panels are read.
 #pragma once
 
 #include <algorithm>
@@ -45,8 +46,8 @@ constexpr index_t pitch(index_t n) { return (padded_rows(n) + 1) * lanes; }
 /// Numbers that the sums of a row of x take, as vectors.
 constexpr index_t sums_row(index_t n) { return simd::padded(padded_rows(n)) * lanes; }
 
-/// sums(r, c) += lanes of x(r, .) w(c, .) over `panels` panels, the last of them `last` wide; calls for lines from
-/// `ahead` to `ahead_end`.
+/// sums(r, c) += lanes of x(r, .) w(c, .) over `panels` panels, the last of them `last` wide; prefetches the
+/// lines from `ahead` to `ahead_end`.
 template <int R>
 void dots(float const* x, index_t stride, float const* w, index_t step, index_t panels, simd::tail last, float* sums,
           index_t row, char const* ahead, char const* ahead_end) {
@@ -73,7 +74,7 @@ void dots(float const* x, index_t stride, float const* w, index_t step, index_t 
     for (int c = 0; c < C; ++c) simd::store(sums + r * row + c * lanes, sum[r][c]);
 }
 
-/// d(r, .) += sum over o of dy(r, o) w(o, .) for V panels.  Ahead: the V after them are called for meanwhile.
+/// d(r, .) += sum over o of dy(r, o) w(o, .) for V panels.  Ahead: prefetches the V panels after them.
 template <int R, int V, bool Ahead>
 void spread(float const* dy, index_t stride, float const* w, index_t step, index_t n, float* d, index_t row) {
   floats sum[std::size_t{R}][std::size_t{V}];

@@ -27,9 +27,9 @@ namespace triad {
 inline constexpr int deepest_json = 64;
 
 /// nlohmann's parse with a bound.  Json: nlohmann::json, or ordered_json.  text: a string or a stream.  what: the
-/// value, for the message. Throws data_error, without a place in the text, where there are more than `deepest` levels,
-/// and where a string has a zero byte, which nlohmann takes for its end; nlohmann's own exceptions for text that is not
-/// JSON, or a number that no double holds.
+/// value, for the message.  Throws data_error where the value has more than `deepest` levels, and where `text` is a
+/// string with a zero byte, which nlohmann takes for the end.  Text that is not JSON, or has a number that no double
+/// holds, throws nlohmann's own exceptions.
 template <class Json = nlohmann::json, class Text>
 Json parse_json(Text&& text, int deepest = deepest_json, std::string const& what = "JSON") {
   if constexpr (std::is_convertible_v<Text const&, std::string_view>)

@@ -36,8 +36,8 @@ struct fused_transformer_options {
   label_smoothing smoothing{};
 };
 
-/// Source: what makes x_0 from a source's tokens, a layer like scaled_tokens with its input; its output is the
-/// encoder's state. D, H, F are the decoder's; an encoder of another shape known at compile time is named by its type.
+/// Source: the layer that makes x_0 from a source's tokens.  It takes what scaled_tokens takes, and returns the
+/// encoder's state.  D, H, F: the decoder's.  Encoder: to be named where its static shape is not D, H, F.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, class Source = scaled_tokens<T, D>,
           class Encoder = fused_stack<T, D, H, F>>
 struct fused_transformer {

@@ -18,8 +18,8 @@
 //
 //   tokens of step k: operation, root, T_0 .. T_k, and the empty tree's
 //
-// All of it is linear in the trees but the agent.  The gradient of W_shrink is one product over all steps; that of a
-// tree is made once all later ones are.
+// All of it but the agent is linear in the trees.  The gradient of W_shrink is one product over all steps.  The
+// gradient of a tree is computed once those of all later trees are complete.
 #pragma once
 
 #include <algorithm>

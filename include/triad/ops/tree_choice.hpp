@@ -68,7 +68,7 @@ struct tree_choice_options {
 template <class S>
 struct tree_logits {
   matrix<S> operation;  // (batch, b + 1)
-  matrix<S> arguments;  // (batch, n 2 b): tree by tree; n is k + 1, or k + 2 with an empty tree
+  matrix<S> arguments;  // (batch, n 2 b): for each tree its 2 b scores; n is k + 1, or k + 2 with an empty tree
   matrix<S> root;       // (batch, f)
 };
 

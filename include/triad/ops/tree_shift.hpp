@@ -86,7 +86,8 @@ void tree_shift(Ex& ex, tree_positions<> const& where, tree_support const& suppo
   if constexpr (executes<Ex>) do_tree_shift(ex, where, support, step, w, root, memory);
 }
 
-/// Overwrites the step's part of dw for the slots that it read, and d_root (batch, f), from slot step + 1 of d_memory.
+/// From slot step + 1 of d_memory: overwrites d_root (batch, f), and the step's part of dw for the slots that the step
+/// read.
 template <backend Ex, class T>
 void tree_shift_dots(Ex& ex, tree_positions<> const& where, tree_support const& support, index_t step,
                      tree_memory_view<T const> memory, tree_memory_view<T const> d_memory, tree_weights_view<T> dw,
@@ -97,7 +98,8 @@ void tree_shift_dots(Ex& ex, tree_positions<> const& where, tree_support const& 
   if constexpr (executes<Ex>) do_tree_shift_dots(ex, where, support, step, memory, d_memory, dw, d_root);
 }
 
-/// Overwrites slot `slot` of d_memory where support has it, from the slots that steps `slot` .. w's last wrote.
+/// Overwrites slot `slot` of d_memory, at the positions that `support` has, from the slots that the steps from `slot`
+/// to the last of w wrote.
 template <backend Ex, class T>
 void tree_shift_grad(Ex& ex, tree_positions<> const& where, tree_support const& support, tree_weights_view<T const> w,
                      index_t slot, tree_memory_view<T> d_memory) {

@@ -54,7 +54,7 @@ struct first_values {
     return found == shapes.end() ? nullptr : &found->second;
   }
 
-  /// By_name and the bounds by fan-in made plain: uniform or constant.
+  /// The rule with its numbers: by_name and the bounds by fan-in become uniform or constant.
   initializer resolve(std::string const& path, initializer rule) const {
     using kind = initializer::kind;
     auto const& shape = shapes.at(path);
@@ -97,7 +97,8 @@ template <class Learner>
 concept has_parameters = requires(Learner& one) { one.parameters(); };
 }  // namespace detail
 
-/// Overwrites every tensor of `values`, which lie in `where`.  choose(path) returns the initializer of that tensor.
+/// Overwrites every tensor of `values`.  choose(path) returns the initializer of the tensor with that path.  where: the
+/// memory that the tensors lie in.
 template <class Memory = host_memory, class Fields, class Choose = detail::all_by_name>
   requires(!holds_parameters<Fields> && !detail::has_parameters<Fields>)
 void initialize(Fields values, philox_key key, Choose choose = {}, Memory const& where = {}) {

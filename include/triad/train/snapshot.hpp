@@ -70,9 +70,9 @@ void take_snapshot(parameter_set<Model, Ex> const& parameters, std::uint64_t ste
   copy(parameters.flat_second_moments(), now.second_moments);
 }
 
-/// Overwrites values, and moments where the parameters hold some.  A contract_violation, before anything is changed,
-/// where the snapshot is of other parameters, by name or by shape, or has no moments for those that hold some, and
-/// while averages stand in for the parameters.
+/// Overwrites values, and moments where the parameters hold some.  Throws contract_violation, and then changes nothing,
+/// where the names or shapes of the snapshot are others, where the parameters hold moments and the snapshot does not,
+/// and while averages stand in for the parameters.
 template <class Model, class Ex, class T>
 void put_snapshot(trainer_snapshot<T> const& then, parameter_set<Model, Ex>& parameters) {
   parameters.expect_weights("restore");

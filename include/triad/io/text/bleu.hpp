@@ -47,7 +47,7 @@ class bleu {
     add(hypothesis, std::span<std::string_view const>(&reference, 1));
   }
 
-  /// A line of which there is more than one translation; there is at least one.
+  /// A line with several reference translations; throws data_error where there is none.
   void add(std::string_view hypothesis, std::span<std::string_view const> references) {
     if (references.empty()) throw data_error("BLEU: a line without a reference; give each hypothesis at least one");
     auto const words = tokenize(hypothesis, tokens_);

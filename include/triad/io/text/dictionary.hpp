@@ -71,8 +71,8 @@ class dictionary {
     return result;
   }
 
-  /// The dictionary of these tokens and how often each occurs, in their order; throws data_error where one occurs
-  /// twice and its number is not one of `overwriting`.
+  /// The dictionary of these pairs of a token and how often it occurs, in their order.  Throws data_error where a token
+  /// comes a second time, unless the number of that second entry is in `overwriting`.
   static dictionary of(std::span<std::pair<std::string, long long> const> entries,
                        std::span<index_t const> overwriting = {}) {
     dictionary result;
