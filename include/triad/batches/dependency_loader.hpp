@@ -41,8 +41,8 @@ class dependency_loader {
   void clear() { sentences_.clear(); }
   bool has_room(index_t n) const { return sentences_.has_room(n); }
 
-  /// One more sentence.  A contract_violation where it has no room, has a token below 0, or a parent that is none of
-  /// it; whether the model knows each token is checked by its gather_rows(), on hosts.
+  /// One more sentence.  Throws contract_violation where it has no room, has a token below 0, or a parent that is not
+  /// one of its tokens; whether the model knows each token is checked by its gather_rows(), on hosts.
   void add(std::span<attached_token const> sentence) {
     auto const word = [&](index_t i) -> attached_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());

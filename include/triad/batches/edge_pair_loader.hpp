@@ -88,7 +88,7 @@ class edge_pair_loader {
            target_length < capacity_.whole.max_nodes && source_length + target_length < most_nodes &&
            fits(dims() + edge_pair_dims_of(source_length + 1, target_length + 1), capacity_);
   }
-  /// One more pair.  A contract_violation where it has no room or a token is below 0; whether the model knows each
+  /// One more pair.  Throws contract_violation where it has no room or a token is below 0; whether the model knows each
   /// token is checked by its gather_rows(), on hosts.
   void add(std::span<index_t const> source, std::span<index_t const> target) {
     detail::expect_pair("edge_pair_loader", source, target, has_room(count(source), count(target)), dims(), capacity_);

@@ -112,8 +112,8 @@ class graph_loader {
   }
 
   /// The same of a graph that is given as a whole.  An inverse edge is added where the graph has none itself, and never
-  /// to a node's own.  A contract_violation, before anything is added, where an edge leads to no node of the graph, a
-  /// label is below 1, or an edge is given two labels.
+  /// to a node's own.  Throws contract_violation, before anything is added, where an edge leads to no node of the
+  /// graph, a label is below 1, or an edge is given two labels.
   index_t* add(graph_question const& g) {
     auto const text = [](index_t v) { return std::to_string(v); };
     auto const expect_label = [&](index_t i, index_t label, index_t j) {

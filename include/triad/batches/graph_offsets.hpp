@@ -65,7 +65,7 @@ class graph_offsets {
     expect_room(n);
     return append(n);
   }
-  /// A contract_violation where one more, with this number of questions beyond one, has no room.
+  /// Throws contract_violation where one more, with this number of questions beyond one, has no room.
   void expect_room(index_t n, index_t further = 0) const {
     TRIAD_EXPECTS(has_room(n, further),
                   detail::no_room(words_.loader,

@@ -72,7 +72,7 @@ void by_known_labels(graph_batch const& graphs, F const& look_up) {
 }
 }  // namespace detail
 
-/// What a trainer asks of a model that answers questions about graphs: base of the models, which have targets() logits.
+/// Base of models of labelled graphs with what a trainer needs; the models have targets() logits.
 template <class Model, class T>
 struct answers_questions {
   using output = tensor<T, dyn, dyn>;  // (q, targets)

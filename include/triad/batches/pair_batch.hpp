@@ -49,8 +49,8 @@ constexpr bool fits(pair_dims const& d, pair_dims const& capacity) {
          d.longest_source <= capacity.longest_source && d.longest_target <= capacity.longest_target;
 }
 
-/// Sources, and what a decoder has seen of their targets.  Masks are for padded forms: loaders lay sequences side by
-/// side, without padding.
+/// Sources, and what a decoder has seen of their targets.  Masks are for padded forms: loaders lay sequences next to
+/// each other, without padding.
 template <class T>
 struct pair_batch {
   pair_dims sizes;

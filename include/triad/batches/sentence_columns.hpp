@@ -35,7 +35,7 @@ class sentence_columns {
 
   void clear() { graphs_.clear(); }
   bool has_room(index_t n) const { return graphs_.has_room(n); }
-  /// A contract_violation where one of n tokens is below 0 or has a parent that is none of them.
+  /// Throws contract_violation where one of n tokens is below 0 or has a parent that is none of them.
   template <class Token, class Parent>
   void expect_tokens(index_t n, Token const& token, Parent const& parent) const {
     index_t bad = 0;

@@ -89,7 +89,7 @@ constexpr const_view<View> read_only(View v) {
 }
 
 /// The k-th of the views that a contiguous view holds one after the other: of (l, rows, d) a view (rows, d), with the
-/// static extents of v.  Of a view without memory, as it is while an arena measures, one without memory.
+/// static extents of v.  For a view without memory, as while an arena measures, the result has none.
 template <class T, std::size_t First, std::size_t... Rest>
 constexpr auto slice(
     ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, First, Rest...>, ::cuda::std::layout_right, element_access<T>>
@@ -104,8 +104,8 @@ constexpr auto slice(
               typename part::extents_type(sizes));
 }
 
-/// Rows [first, first + count) of a contiguous view of rank 2, with its static width.  Of a view without memory, one
-/// without memory.
+/// Rows [first, first + count) of a contiguous view of rank 2, with its static width.  For a view without memory
+/// the result has none.
 template <class T, std::size_t Rows, std::size_t Columns>
 constexpr auto rows_of(
     ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, Rows, Columns>, ::cuda::std::layout_right, element_access<T>>

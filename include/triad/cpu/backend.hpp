@@ -22,7 +22,8 @@ struct backend : reference::backend {
   static constexpr char const *name = "cpu", *number_means = "THREADS";  // what with_backend calls it
   static constexpr int most_threads = 1 + detail::pool::most_helpers;
 
-  /// 0: one for each processor.  A contract_violation where there are fewer than none, or more than can be counted.
+  /// 0: one for each processor.  Throws contract_violation where there are fewer than none, or more than can be
+  /// counted.
   explicit backend(int thread_count = 0) : threads(thread_count > 0 ? thread_count : hardware_threads()) {
     TRIAD_EXPECTS(thread_count >= 0 && thread_count <= most_threads,
                   "cpu::backend: threads are " + std::to_string(thread_count) + ", expected 1 to " +

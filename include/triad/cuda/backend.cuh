@@ -21,7 +21,7 @@ inline constexpr std::size_t most_shared_bytes = 163 * 1024;
 /// Of the parts of the factors of one product in arithmetic::tf32x3.
 inline constexpr std::size_t most_split_bytes = std::size_t{256} << 20;
 
-/// Work is queued in a stream of its own and not waited for.  Moved, not copied; outlives the memory made for it.
+/// Work is queued in a stream of its own, without waiting.  Moved, not copied; outlives the memory made for it.
 class backend {
  public:
   using memory = device_memory;

@@ -103,7 +103,7 @@ struct graph_attention_gradients {
     T dz = 0, dropped = 0;  // dz(x, y) and p~(x, y)
   };
 
-  /// Of nodes x and y of the graph, the same in every lane.
+  /// For nodes x and y of the graph; the same in every lane.
   TRIAD_DEVICE pair at(block const& b, relation_place const& p, index_t x, index_t y) const {
     T const w = weights(rule.weight(p, x, y)), probability = w < T(0) ? -w : w, keep = w < T(0) ? T(0) : rule.scale;
     if (w == T(0)) return {};  // all lanes read one number

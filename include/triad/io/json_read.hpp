@@ -63,7 +63,7 @@ std::string quoted(Json const& value, std::size_t longest = 60) {
   return text.substr(0, longest) + "...";
 }
 
-/// The value where it is an integer, written without a fraction, from least to most.
+/// The value if it is an integer, written without a fraction, from least to most.
 template <std::integral T, class Json>
 std::optional<T> whole_number(Json const& value, T least, T most) {
   auto const within = [&](auto n) { return std::cmp_greater_equal(n, least) && std::cmp_less_equal(n, most); };

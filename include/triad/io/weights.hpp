@@ -40,7 +40,7 @@ class renames {
     std::string theirs, ours;
     index_t part = 0, parts = 1;  // theirs: this block of rows of it alone
   };
-  /// A contract_violation where a rule has more stars on one side, or a part that is none.
+  /// Throws contract_violation where a rule has more stars on one side, or a part that is none.
   renames(std::initializer_list<rule> rules) : renames(std::vector<rule>(rules)) {}
   explicit renames(std::vector<rule> rules) : rules_(std::move(rules)) {
     for (auto const& r : rules_) {
@@ -167,7 +167,7 @@ inline std::vector<index_t> whole_shape(std::vector<index_t> shape, weight_name 
 }  // namespace detail
 
 /// Overwrites every parameter in `values`, fields in `where`, with the tensor of the file that name_of(path) returns,
-/// by its name or as a weight_name; shapes are (out, in) as PyTorch has them.  A data_error, before anything is
+/// by its name or as a weight_name; shapes are (out, in) as PyTorch has them.  Throws data_error, before anything is
 /// changed, where the file has no such tensor, or one of another shape or type, and where a tensor of the file, or a
 /// part of it, is taken by no parameter; two parameters may take one tensor.  A tensor that metadata call another's
 /// alias is that.
@@ -247,8 +247,8 @@ void load_weights(safetensors const& file, Set& set, NameOf name_of, load_weight
 }
 
 /// Writes a file that load_weights with the same name_of reads back, atomically: parameters alone, each as the tensor
-/// that name_of(path) returns, parts joined.  A contract_violation where two parameters would be one tensor, or where a
-/// part is missing.
+/// that name_of(path) returns, parts joined.  Throws contract_violation where two parameters would be one tensor, or
+/// where a part is missing.
 template <class Memory = host_memory, class Fields, class NameOf>
   requires(!holds_parameters<Fields>)
 void save_weights(std::string const& path, Fields values, NameOf name_of, Memory const& where = {}) {

@@ -242,7 +242,8 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
     return layers.layer.attention.variant == triangle_form::flat ? 2 * n : n;
   }
   /// weights (h, n) of layer k, from 0, for edge (i, j) of one graph, after a forward pass with keep::everything; flat:
-  /// (h, 2n). A contract_violation where there is no such layer, graph or node, or where their states were not kept.
+  /// (h, 2n). Throws contract_violation where there is no such layer, graph or node, or where their states were not
+  /// kept.
   template <backend Ex>
     requires detail::stack_with_attention<Layers>
   void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,

@@ -1,7 +1,7 @@
 // What a tree machine did, read from what a pass saved: every choice of every step, and the trees that it wrote.
 // SPDX-License-Identifier: Apache-2.0
 //
-// tree/program_trace.hpp makes programs of it.  For machines whose trees branch in two, as car, cdr and cons have it.
+// tree/program_trace.hpp makes programs of it.  For machines of binary trees, which car, cdr and cons are for.
 #pragma once
 
 #include <algorithm>

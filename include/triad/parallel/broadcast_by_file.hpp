@@ -84,7 +84,7 @@ void wait_for_files(std::chrono::milliseconds patience, Done const& done, Late c
 }  // namespace detail
 
 /// The bytes that process 0 gives, in every process; all call it.  path: of this run alone, in a folder that all see.
-/// A communication_error where a file cannot be written, or a process does not come within `patience`.
+/// Throws communication_error where a file cannot be written, or a process does not come within `patience`.
 inline std::string broadcast_by_file(std::string const& path, int rank, int size, std::string const& bytes,
                                      std::chrono::milliseconds patience) {
   TRIAD_EXPECTS(rank >= 0 && rank < size,

@@ -75,8 +75,8 @@ struct nccl_id {
     return id;
   }
   /// Process 0 makes it and writes it to a file that all see; what an earlier run left there is not taken
-  /// (parallel/broadcast_by_file.hpp).  path: this run's alone, so that it has the job's number in it.  All call it.  A
-  /// communication_error where one does not come in time.
+  /// (parallel/broadcast_by_file.hpp).  path: this run's alone, so that it has the job's number in it.  All call it.
+  /// Throws communication_error where one does not come in time.
   static nccl_id by_file(std::string const& path, int rank, int size,
                          std::chrono::milliseconds patience = std::chrono::minutes(2)) {
     std::string bytes(NCCL_UNIQUE_ID_BYTES, '\0');
@@ -96,7 +96,7 @@ struct nccl_id {
 
 /// A communicator of rows on GPUs, in the stream of one backend, which outlives it.  Each process has a GPU of its own.
 /// Errors of NCCL throw communication_error; a number of processes that is not a power of two throws
-/// contract_violation.  Where an exception ends it, work that waits for others is given up.
+/// contract_violation.  Where an exception ends it, it gives up work that waits for others.
 class nccl {
  public:
   /// All processes make it at once, with one id.

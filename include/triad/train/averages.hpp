@@ -77,7 +77,7 @@ class parameter_averages {
   /// The number of updates that were averaged.
   std::uint64_t count() const { return count_; }
 
-  /// The averages become the parameters, and the other way round, bit for bit: twice is as before.  A
+  /// The averages become the parameters, and the other way round, bit for bit: twice is as before.  Throws
   /// contract_violation where there are no averages yet, or where others are in the parameters' place.
   void exchange() {
     TRIAD_EXPECTS(count_ > 0,

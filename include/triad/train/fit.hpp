@@ -54,8 +54,8 @@ struct fit_options {
   std::uint64_t epochs = 1;
   std::uint64_t first_epoch = 0;  // of a run that goes on: the number of its next epoch
   learning_rate schedule = constant_rate{};
-  /// After each epoch: how bad the model is, such as its loss on other data; lower is better.  Without it the last
-  /// parameters stay.
+  /// Called after each epoch; returns a criterion, lower is better, such as the loss on other data.  Without it the
+  /// last parameters stay.
   std::function<double(epoch_record const&)> each_epoch{};
   /// Epochs without a better one after which to stop.
   std::uint64_t patience = std::numeric_limits<std::uint64_t>::max();

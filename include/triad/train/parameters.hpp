@@ -87,8 +87,8 @@ class parameter_set {
   template <class S>
   using fields = decltype(triad::plan<S>(std::declval<Model const&>(), std::declval<arena&>()));
 
-  /// where: memory_of(ex) of a device's backend; hosts need none.  A contract_violation where the fields' each() leaves
-  /// out a tensor that plan_params places.
+  /// where: memory_of(ex) of a device's backend; hosts need none.  Throws contract_violation where the fields' each()
+  /// leaves out a tensor that plan_params places.
   explicit parameter_set(Model const& model, holding what = holding::moments, memory where = {})
       : model_(model), what_(what) {
     auto const bytes = planned_bytes([&](arena& a) { (void)triad::plan<value_type>(model_, a); });

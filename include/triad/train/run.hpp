@@ -101,7 +101,7 @@ enum class run_control { go_on, stop };
 
 /// Callbacks of a run, in this order.  Derive from it; a callback that is not declared anew does nothing.
 struct run_callbacks {
-  /// Whether the model answers what it was trained on, so that nothing is left to do.
+  /// Whether the model fits its training data, so that nothing is left to do.
   bool fits() { return false; }
   /// Other first values, since those of the attempt before did not lead to a model that fits.
   void begin_attempt(run_place const&) {}

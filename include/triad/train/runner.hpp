@@ -104,7 +104,7 @@ class runner {
   runner& operator=(runner const&) = delete;
 
   /// The result, without dropout, in the backend's memory until the next call.  A device is not waited for, but by the
-  /// first call.  A contract_violation where the input is larger than was said at construction or wants some rows
+  /// first call.  Throws contract_violation where the input is larger than was said at construction or wants some rows
   /// alone, or where the parameters have no values.
   output operator()(input const& in) { return (*this)(in, detail::dims_of_input<Layer>(in)); }
   /// The same of an input without sizes.

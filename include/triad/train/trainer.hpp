@@ -63,8 +63,8 @@ class trainer {
   trainer(Ex& ex, Model const& m, options_type const& o)
     requires std::same_as<Processes, alone>
       : trainer(ex, m, o, single_process()) {}
-  /// A contract_violation where there are more processes than options.shares, or a number of either that is no power of
-  /// two.
+  /// Throws contract_violation where there are more processes than options.shares, or a number of either that is no
+  /// power of two.
   trainer(Ex& ex, Model const& m, options_type const& o, Processes& processes)
       : ex_(ex),
         options_(o),
@@ -98,7 +98,7 @@ class trainer {
   }
 
   /// One step of Adam on the loss of a batch.  Afterwards loss() and norm() are of this batch.  Only the first update
-  /// waits for a device; records() does.  Throws contract_violation where the parameters have no values.
+  /// waits for a device, and so does records().  Throws contract_violation where the parameters have no values.
   void update(typename Model::input const& in, answers const& targets, double rate) {
     parts_.expect_none();
     TRIAD_EXPECTS(options_.shares == 1,
@@ -230,8 +230,8 @@ class trainer {
   T loss_of(typename Model::input const& in, answers const& targets) { return evaluate_batch(in, targets).loss; }
 
   /// The attention weights of an edge (heads, terms), after a pass over the batch, of a model with attention_weights;
-  /// in memory of their own on the host.  A contract_violation where there is no such layer, graph or edge, or where
-  /// the trainer has not kept that layer.
+  /// in memory of their own on the host.  Throws contract_violation where there is no such layer, graph or edge, or
+  /// where the trainer has not kept that layer.
   attention_table<T> attention(typename Model::input const& in, attention_place const& at) {
     static_assert(shows_attention<Model, Ex>,
                   "trainer: this model has no attention_weights, so where it looked is unknown "

@@ -17,8 +17,8 @@
 namespace triad {
 
 /// The same tree with two children a node at most; nodes of fewer stay as they are.  Takes no deep stack.  Labels grow
-/// with the square of a node's children: bound these where trees come from files.  A contract_violation where a node
-/// has no child of a number below another's.
+/// with the square of a node's children: bound these where trees come from files.  Throws contract_violation where a
+/// node has no child of a number below another's.
 inline symbol_tree binarise(symbol_tree const& tree) {
   struct step {
     index_t parent, child;  // what is made: the node `child`; or, with a parent, its children from that one on, as one

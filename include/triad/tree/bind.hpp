@@ -111,9 +111,9 @@ void unbind_grad(A const& a, X const& dfillings, Y&& dx) {
 
 // ---- labels and fillers ---------------------------------------------------------------------------------------------
 
-/// y = the tree of labels, fillers F (V, f).  A node that does not fit (deeper than the roles, no such label) is a
-/// data_error with its path, a label whose filler is zero, which nothing could tell from an empty node, a
-/// contract_violation.
+/// y = the tree of labels, fillers F (V, f).  Throws data_error, with its path, for a node that does not fit (deeper
+/// than the roles, or with an unknown label), and contract_violation for a label whose filler is zero, as that of no
+/// node.
 template <tree_algebra A, class Y>
 void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, numbered_tree const& tree, Y&& y) {
   detail::expect_filler_table(fillers, a.fillers());
@@ -185,7 +185,7 @@ void nearest_labels(tensor<T const, dyn, dyn> s, vec<index_t> labels, double thr
   for (index_t r = 0; r < s.extent(0); ++r) labels(r) = nearest_label(detail::item(s, r), threshold);
 }
 
-/// The tree of labels that x is nearest to.  A contract_violation where every filler is zero.
+/// The tree of labels nearest to x.  Throws contract_violation where every filler is zero.
 template <tree_algebra A>
 numbered_tree decode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, typename A::const_tree x,
                      double threshold = decode_threshold) {

@@ -98,7 +98,8 @@ inline void expect_wide_enough(index_t labels, index_t width) {
 }
 }  // namespace detail
 
-/// Fillers (V, f) drawn at random: row 0 is zero, the others are orthonormal.  A contract_violation where V - 1 > f.
+/// Fillers (V, f) drawn at random: row 0 is zero, the others are orthonormal.  Throws contract_violation where V - 1 >
+/// f.
 template <class T>
 void random_fillers(philox_key seed, matrix<T> fillers) {
   index_t const labels = fillers.extent(0) - 1, width = fillers.extent(1);
@@ -107,7 +108,7 @@ void random_fillers(philox_key seed, matrix<T> fillers) {
   if (labels > 0) random_orthonormal(seed, row_block(fillers, 1, labels));
 }
 
-/// Fillers (V, f): that of number v is unit vector v - 1.  A contract_violation where V - 1 > f.
+/// Fillers (V, f): that of number v is unit vector v - 1.  Throws contract_violation where V - 1 > f.
 template <class T>
 void one_hot_fillers(matrix<T> fillers) {
   detail::expect_wide_enough(fillers.extent(0) - 1, fillers.extent(1));

@@ -147,8 +147,8 @@ inline symbol_tree parse_treebank_tree(std::string_view text, text_position cons
   return detail::tree_reader(text, where, most_children, true).read();
 }
 
-/// The tree as text.  A contract_violation where a label is none that text can hold: empty, or with white space or a
-/// parenthesis.
+/// The tree as text.  Throws contract_violation where a label is none that text can hold: empty, or with white space or
+/// a parenthesis.
 inline std::string to_text(symbol_tree const& tree) {
   std::string text;
   std::vector<index_t> ends;  // of the open nodes: the number of the first node after them

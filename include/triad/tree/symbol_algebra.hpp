@@ -38,7 +38,8 @@ class symbol_algebra {
     one_hot_fillers(as_matrix(table()));
     symbols_ = number_of_symbols();
   }
-  /// The same of orthonormal vectors, drawn by the seed.  A contract_violation where they are too narrow, as above.
+  /// The same of orthonormal vectors, drawn by the seed.  Throws contract_violation where they are too narrow, as
+  /// above.
   symbol_algebra(A algebra, vocabulary words, philox_key seed)
       : algebra_(std::move(algebra)), words_(std::move(words)), table_(numbers()) {
     random_fillers(seed, as_matrix(table()));
@@ -60,7 +61,7 @@ class symbol_algebra {
     triad::encode(algebra_, fillers(), words_.number(labels), x.view());
     return x;
   }
-  /// The tree of labels that x is nearest to.  A contract_violation where it is of other labels or fillers.
+  /// The tree of labels nearest to x.  Throws contract_violation where it is of other labels or fillers.
   symbol_tree decode(tree const& x, double threshold = decode_threshold) const {
     TRIAD_EXPECTS(x.symbols() == symbols_ || x.symbols() == 0,
                   "symbol_algebra: a tree of another symbol algebra, expected one of the same labels and fillers; "

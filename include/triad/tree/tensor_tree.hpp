@@ -37,7 +37,7 @@ class tensor_tree {
   }
 
   A const& algebra() const { return *algebra_; }
-  /// The number that it was made with: that of a symbol_algebra, which the results of operations have too.
+  /// The number that it was made with: that of a symbol_algebra; results of operations have it, too.
   std::uint64_t symbols() const { return symbols_; }
   typename A::const_tree view() const {
     if constexpr (owns_views)
@@ -99,7 +99,7 @@ class tensor_tree {
     return x.algebra().inner_product(x.view(), y.view());
   }
 
-  /// A contract_violation where the trees' algebras have other sizes, or other labels or fillers where both know
+  /// Throws contract_violation where the trees' algebras have other sizes, or other labels or fillers where both know
   /// theirs: one's numbers mean nothing to the other.  Two algebras of one size with other roles are not distinguished
   /// here.
   static void expect_same(tensor_tree const& x, tensor_tree const& y) {
@@ -163,7 +163,7 @@ tensor_tree<A> encode(A const&&, tensor<typename A::value_type const, dyn, dyn>,
       "encode: the algebra is a temporary, which ends before the tree does; give it a name that lives as long "
       "as its trees");
 }
-/// The tree of labels that x is nearest to.
+/// The tree of labels nearest to x.
 template <tree_algebra A>
 numbered_tree decode(tensor<typename A::value_type const, dyn, dyn> fillers, tensor_tree<A> const& x,
                      double threshold = decode_threshold) {

@@ -108,7 +108,7 @@ using detail::merge_of;
 /// Applies merges to text. Remembers the words it has seen.
 class bpe {
  public:
-  /// A contract_violation where a part is empty, or has a space or a line end: no file could hold it.
+  /// Throws contract_violation where a part is empty, or has a space or a line end: no file could hold it.
   explicit bpe(std::vector<bpe_merge> merges) {
     for (auto& merge : merges) {
       TRIAD_EXPECTS(detail::is_part(merge.first) && detail::is_part(merge.second),
@@ -118,7 +118,7 @@ class bpe {
     }
   }
 
-  /// Reads merges; throws data_error, with file and line, where a line is none.
+  /// Reads merges; throws data_error, with file and line, where a line is not a merge.
   static bpe read(std::string const& path) {
     gz_lines lines(path);
     std::string line;
@@ -192,7 +192,7 @@ class bpe {
 };
 
 /// Learns merges from words and how often each occurs: `most` of them, or until no pair occurs `least` times (1 at the
-/// least). A contract_violation where a word has a space or a line end: words_between_spaces() cuts a line.
+/// least). Throws contract_violation where a word has a space or a line end: words_between_spaces() cuts a line.
 inline bpe learn_bpe(std::span<std::pair<std::string, long long> const> counted, std::size_t most,
                      long long least = 2) {
   std::vector<std::vector<std::string>> parts;

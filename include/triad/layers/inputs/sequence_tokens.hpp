@@ -51,7 +51,7 @@ struct sequence_tokens {
     transform(ex, plus{}, u, p, u);
     if (auto const mask = c.dropout(dropout); mask.active()) triad::dropout(ex, mask, u, u);
   }
-  /// Adds to the gradient of the table, but to no number of the fixed token; the input has none.
+  /// Adds to the gradient of the table, except for the fixed token; the input has none.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const>, input const& in, saved const&, const_view<output> du,
                 fields<T> gradient) const {
