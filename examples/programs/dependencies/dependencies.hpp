@@ -14,11 +14,30 @@ struct own_options : options {
   own_options() { other_names = {"dependencies", "parse"}; }
   void each(triad::programs::option_list& f) override {
     f("program", &program, "").one_of({program}).hidden().free();
-    f("preset", &preset, "smoke: a few seconds, to try a data set; it learns nothing").one_of({"smoke"}).free();
+    f("preset", &preset,
+      "quick: a minute or two for some hundred sentences on two processors; smoke: a few seconds, to try a data set; "
+      "it learns nothing")
+        .one_of({"quick", "smoke"})
+        .free();
     options::each(f);
     f("file", &file, "A file of sentences").only({"inspect"}).positional().required().existing_file();
   }
 };
+
+/// The defaults that o.preset and o.model stand for.
+///   quick   for some hundred sentences of your own
+inline void apply_preset(own_options& o) {
+  apply_preset(static_cast<options&>(o));
+  if (o.preset == "quick") {
+    o.layers = 3;
+    o.width = 64;
+    o.rate = 2e-3;
+    o.warmup = 60;
+    o.tokens = 300;
+    o.updates = 600;
+    o.evaluate_every = 60;
+  }
+}
 
 struct task {
   static int main(int argc, char** argv) {

@@ -25,7 +25,11 @@ struct own_options : options {
   own_options() { layers = 6, width = 64, heads = 4, dropout = 0.1, batch = 32, epochs = 30, validation = 0.1; }
   void each(triad::programs::option_list& f) override {
     f("program", &program, "").one_of({program}).hidden().free();
-    f("preset", &preset, "smoke: a few seconds, to try a data set; it learns nothing").one_of({"smoke"}).free();
+    f("preset", &preset,
+      "quick: a minute or two for some thousand small graphs on two processors; smoke: a few seconds, to try a data "
+      "set; it learns nothing")
+        .one_of({"quick", "smoke"})
+        .free();
     f("data", &data, "Folder with train.jsonl, maybe dev.jsonl, and test.jsonl or several test_NAME.jsonl")
         .also({"evaluate"})
         .path();
@@ -43,7 +47,14 @@ struct own_options : options {
   }
 };
 
+/// The defaults that o.preset stands for.
+///   quick   for some thousand small graphs of your own
 inline void apply_preset(own_options& o) {
+  if (o.preset == "quick") {
+    o.layers = 4;
+    o.warmup = 50;
+    o.epochs = 10;
+  }
   if (o.preset == "smoke") {
     o.layers = 2;
     o.width = 16;

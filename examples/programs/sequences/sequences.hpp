@@ -21,7 +21,7 @@ struct own_options : options {
   std::string file;  // inspect
 
   own_options() {
-    presets = {"small", "paper", "smoke"};
+    presets = {"quick", "small", "paper", "smoke"};
     other_names = {"sequences", "pairs"};
   }
   void each(triad::programs::option_list& f) override {
@@ -33,6 +33,23 @@ struct own_options : options {
     f("file", &file, "A file of pairs").only({"inspect"}).positional().required().existing_file();
   }
 };
+
+/// The defaults that o.preset and o.model stand for.
+///   quick   for some thousand short pairs of your own
+inline void apply_preset(own_options& o) {
+  apply_preset(static_cast<options&>(o));
+  if (o.preset == "quick") {
+    o.encoder_layers = o.decoder_layers = 2;
+    o.width = 64;
+    o.hidden = 128;
+    o.rate = 2e-3;
+    o.warmup = 100;
+    o.schedule = "linear";
+    o.updates = 1200;
+    o.tokens = 512;
+    o.evaluate_every = 200;
+  }
+}
 
 /// {"source": "a b", "target": "c d"} a line, maybe with a "kind"; or columns of .tsv.
 inline std::vector<text_pair> read_pair_lines(std::string const& path) {

@@ -30,6 +30,9 @@ foreach(file model.safetensors metrics.csv)
   expect_same_files(grown/${file} whole/${file} "a run that grew is another one")
 endforeach()
 
+run("0|3" train --preset quick --data ${FOLDER}/data --updates 2 --out ${FOLDER}/quick)
+expect_in_file(quick/config.toml "\nschedule = \"linear\"\n" "quick is another preset")
+
 # Of a run that diverges at once nothing is said to be kept or measured.
 run(3 train --preset smoke --data ${FOLDER}/data --learning-rate 1e30 --warmup 0 --clip-norm 0 --out ${FOLDER}/lost)
 expect("the loss is [^;]*: stopped\n.*seed 1: dev exact match, parts of one, not measured  \\([0-9]+ s\\)  failed\nno epoch came to its end")
