@@ -76,6 +76,8 @@ class parser_training final : public triad::programs::sentence_training<parser, 
   parser_training(options const& o, data_set const& data);
 
   triad::programs::learner& net() override;
+  std::string length() const override { return "updates"; }
+  std::string measured() const override { return "LAS"; }
   std::int64_t updates() override { return options_.updates; }
   std::int64_t epoch_updates() override { return options_.evaluate_every; }
   /// Words of a batch on the average.

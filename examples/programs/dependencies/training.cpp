@@ -47,7 +47,7 @@ void options::each(triad::programs::option_list& f) {
       .shapes()
       .within(1, [] { return triad::programs::most_offset; });
   f("tokens", &tokens, "Words of a batch, at most").positive();
-  f("updates", &updates, "Batches to train on").positive();
+  f("updates", &updates, "Batches to train on").positive().length();
   f.seldom("evaluate-every", &evaluate_every, "Updates between two checkpoints").positive();
   f.seldom("dev-size", &dev_size, "Sentences that a checkpoint is measured on; 0: all of dev").not_negative().free();
   f.seldom("weight-decay", &decay, "Weight decay of AdamW").not_negative();
@@ -212,6 +212,7 @@ int train(options& o) {
   triad::programs::seed_runs of_seeds(o, o.out);
   while (of_seeds.next()) {
     parser_training work(o, data);
+    if (of_seeds.fits_to_minutes(work)) continue;
     if (of_seeds.is_first()) describe(work, data);
     auto const* const r = of_seeds.train(work);
     if (!r) return triad::programs::interrupted_status();

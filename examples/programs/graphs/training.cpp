@@ -84,7 +84,9 @@ void options::each(triad::programs::option_list& f) {
            "How --augment glues: detours, which take an edge's place, branches, which share an edge, or both")
       .one_of({"detours", "branches", "both"})
       .newer("both");
-  f("epochs", &epochs, "Passes over the examples; of generated ones parts, each ending in a checkpoint").positive();
+  f("epochs", &epochs, "Passes over the examples; of generated ones parts, each ending in a checkpoint")
+      .positive()
+      .length();
   f("batch", &batch, "Graphs in a batch").positive();
 
   f("runs", &more_runs, "More runs of the same task: the mean of all their log-probabilities answers")
@@ -150,7 +152,10 @@ class graph_training : public triad::programs::training {
             .batch = options_.batch,
             .example = "graphs",
             .record = record_of(options_, data_.words),
-            .data = data_setting()};
+            .data = data_setting(),
+            .length = data_.made ? "chains" : "epochs",
+            .fixed = data_.made ? "more graphs are made in epochs of other sizes" : "",
+            .measured = "accuracy"};
   }
   double rate(std::int64_t update) override {
     return triad::programs::linear_rate(options_, epoch_updates() * options_.epochs, update);
@@ -292,7 +297,7 @@ class graph_training : public triad::programs::training {
   int no_name() const { return data_.words.targets.end(); }
 
   std::int64_t epoch_updates() const {
-    if (data_.made) return std::max<std::int64_t>(1, data_.made_in_all / options_.batch / options_.epochs);
+    if (data_.made) return std::max<std::int64_t>(1, *data_.made_in_all / options_.batch / options_.epochs);
     return examples_.epoch_updates();
   }
   /// What the graphs add to the settings that a resumed run must have.
@@ -380,7 +385,11 @@ int train(options& o, data_set const& data, run_texts const& say) {
     triad::programs::seed_runs of_seeds(o, out);
     while (of_seeds.next()) {
       graph_training t(o, data);
+      if (of_seeds.fits_to_minutes(t)) continue;
       held_out = t.measures();
+      if (o.patience > 0 && !held_out)
+        throw triad::data_error(
+            "--patience asks for examples to measure on: give a dev part, or a --validation above 0");
       auto const* const r = of_seeds.train(t);
       if (!r) return std::nullopt;
       if (seeds == 1) continue;
@@ -409,7 +418,7 @@ int train(options& o, data_set const& data, run_texts const& say) {
       if (say.paper) accuracies.lines.push_back(*say.paper);
       triad::programs::write_svg(o.out + "/plots/accuracy.svg", accuracies);
     }
-    triad::programs::write_plots(o, *all, {"cross entropy"});
+    triad::programs::write_plots(o, *all, {"cross entropy", held_out ? "accuracy on what is held out" : ""});
     triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds));
   }
   return std::max(triad::programs::status_of(*all), triad::programs::status_of(*others));

@@ -35,8 +35,8 @@ struct data_set {
 
   // Instead of train, examples that are made as they are needed, each by its number.
   std::function<labelled_graph(std::uint64_t seed, std::int64_t number)> made;
-  std::int64_t made_in_all = 0;
-  int made_nodes = 0;  // of the largest
+  std::int64_t const* made_in_all = nullptr;  // how many: an option, which --minutes may change
+  int made_nodes = 0;                         // of the largest
 };
 
 int most_nodes(graph_list const& graphs);

@@ -93,10 +93,11 @@ void options::each(triad::programs::option_list& f) {
       .one_of({"inverse-sqrt", "linear"});
   // How long a run is decides the rates of a linear schedule, and when dropout ends.
   bool const any_length = schedule != "linear" && dropout_until == 1;
-  f("updates", &updates, "Batches to train on, where --epochs is 0").positive().free(any_length);
+  f("updates", &updates, "Batches to train on, where --epochs is 0").positive().free(any_length).length();
   f("epochs", &epochs, "Passes over the training set, instead of --updates; 0: as --updates say")
       .not_negative()
-      .free(any_length);
+      .free(any_length)
+      .length();
   f("tokens", &tokens, "Of a batch, on either side, ends included").positive();
   f("pairs", &pairs, "Of a batch at most; 0: as many as --tokens allow").not_negative();
   // A run may go on where there is less.  Parts of a batch round otherwise than the whole and draw dropout anew, as
@@ -164,6 +165,8 @@ void options::settle() {
   auto const only_updates = [](std::set<std::string> const& names) {
     return names.contains("updates") && !names.contains("epochs");
   };
+  if (schedule != "linear" && !restarts.empty())
+    refuse("--restarts is about --schedule linear, whose rate falls to 0: inverse-sqrt goes on as it is");
   if (only_updates(given) || (!given.contains("epochs") && only_updates(configured))) epochs = 0;
   bool const looks_back = model == "lrf" && fuse != "none";
   if (model != "lrf" && fuse != "none")

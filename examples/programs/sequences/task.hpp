@@ -93,7 +93,8 @@ class task {
     return digest.setting();
   }
 
-  std::int64_t updates() { return options_.epochs > 0 ? batches_.first_of(options_.epochs) : options_.updates; }
+  std::int64_t updates() { return options_.epochs > 0 ? updates_of(options_.epochs) : options_.updates; }
+  std::int64_t updates_of(std::int64_t epochs) { return batches_.first_of(epochs); }
   std::int64_t epoch_updates() { return batches_.first_of(1); }
   /// Target tokens of a batch, ends included, on the average.
   std::int64_t mean_tokens() { return tokens_ / batches_.first_of(1); }

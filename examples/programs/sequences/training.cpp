@@ -71,26 +71,28 @@ class translator_training final : public triad::programs::training {
     std::string within;
     if (!o.memory.empty()) {
       net();
-      auto const parts =
-          triad::programs::most_parts(*this, 0, std::min(work_.updates(), work_.epoch_updates()), o.shares);
+      auto const parts = triad::programs::most_parts(*this, 0, std::min(updates(), work_.epoch_updates()), o.shares);
       within =
           fmt::format(" of --memory {}, batches of {} tokens {}", o.memory, o.tokens,
                       parts > 1 ? fmt::format("in parts of {}, at most {} in the first epoch", net_->tokens(), parts)
                                 : "in one part");
     }
     return {.model = o.model,
-            .updates = work_.updates(),
+            .updates = updates(),
             .epoch_updates = o.evaluate_every,
             .batch = work_.mean_tokens(),
             .example = "target tokens",
             .within = within,
             .record = record_of(o, work_.words()),
-            .data = work_.data_setting()};
+            .data = work_.data_setting(),
+            .length = o.epochs > 0 ? "epochs" : "updates",
+            .measured = o.validate == "loss" ? "loss" : "exact_match",
+            .lower_is_better = o.validate == "loss"};
   }
 
   double rate(std::int64_t update) override {
     auto const& o = options_;
-    if (o.schedule == "linear") return triad::programs::linear_rate(o, work_.updates(), update);
+    if (o.schedule == "linear") return triad::programs::linear_rate(o, updates(), update);
     triad::inverse_sqrt const root{o.rate, 0, static_cast<double>(std::max(1, o.warmup))};
     return root.rate(static_cast<std::uint64_t>(update));
   }
@@ -127,6 +129,8 @@ class translator_training final : public triad::programs::training {
   bool may_cut() const override { return !options_.memory.empty(); }
 
  private:
+  std::int64_t updates() { return options_.epochs > 0 ? work_.updates_of(options_.epochs) : options_.updates; }
+
   options const& options_;
   program const& program_;
   std::string out_;
@@ -149,6 +153,7 @@ int train(options& o, program p) {
   triad::programs::seed_runs of_seeds(o, o.out);
   while (of_seeds.next()) {
     translator_training one(o, p, of_seeds.out());
+    if (of_seeds.fits_to_minutes(one)) continue;
     if (of_seeds.is_first()) describe(one.work(), p.data);
     auto const* const r = of_seeds.train(one);
     if (!r) return triad::programs::interrupted_status();

@@ -21,11 +21,11 @@ void options::each(triad::programs::option_list& f) {
            "Leave rows out whose trees are too deep, as the released program does, instead of refusing them")
       .opposite("no-skip-deeper")
       .also({"evaluate", "explain"});
-  // A machine has no layers to tie.
+  // A machine has no layers to tie, and its rate and choices fall once.
   triad::programs::option_list common;
   stack_options::each(common);
   for (auto const& one : common.all())
-    if (one.name != "tied") f(one.name, one.value, one.about) = one;
+    if (one.name != "tied" && one.name != "restarts") f(one.name, one.value, one.about) = one;
   f("model", &model, "tree-machine").one_of({"tree-machine"}).shapes();
   f("recipe", &recipe,
     "published: as the preset says; robust: ours; long: ours, for programs of many steps; options given count")
@@ -101,7 +101,7 @@ void options::each(triad::programs::option_list& f) {
            "all linear maps")
       .not_negative()
       .newer();
-  f("updates", &updates, "Batches to train on").positive();
+  f("updates", &updates, "Batches to train on").positive().length();
   f("attempts", &attempts,
     "Attempts at most, each of --updates: another begins, with other first values, while fewer than 99 % of the "
     "training rows that are scored are right")

@@ -64,7 +64,9 @@ class machine_training final : public triad::programs::training {
             .attempts = options_.attempts,
             .example = "trees",
             .record = record_of(run_, depth_, work_.labels()),
-            .data = work_.data_setting()};
+            .data = work_.data_setting(),
+            .fixed = "the rate and the temperature of choices fall once in a run, from its first update to its last",
+            .measured = "whole_trees"};
   }
   double rate(std::int64_t update) override {
     if (!begun_ && net_) begun_ = static_cast<std::int64_t>(net_->step());  // without one it is only asked
@@ -91,6 +93,10 @@ class machine_training final : public triad::programs::training {
     record.empty_weight = empty_weight_at(options_, update);
     choices_->add(record);
     return validation;
+  }
+  void rehearse_validation() override {
+    (void)tally_of(work_.measured());
+    scored_.clear();
   }
   std::vector<triad::programs::part_scores> score() override {
     std::vector<triad::programs::part_scores> scores;
@@ -205,6 +211,7 @@ int train(program_options& o, data_reader const& read) {
           std::make_unique<machine_training>(o, of_first(o), *shorter, of_shorter, out.empty() ? out : out + "/first");
     }
     machine_training training(o, shorter ? of_last(o) : o, work, now, out, std::move(first));
+    if (of_seeds.fits_to_minutes(training)) continue;
     auto const* const r = of_seeds.train(training);
     if (!r) return triad::programs::interrupted_status();
     found.push_back({now, r->diverged, r->failed});

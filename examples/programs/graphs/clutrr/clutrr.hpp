@@ -74,7 +74,7 @@ inline graphs::data_set training_data(options const& o) {
     made.seek(i);
     return made.next(lengths[i % lengths.size()]);
   };
-  d.made_in_all = o.chains;
+  d.made_in_all = &o.chains;
   d.made_nodes = *std::max_element(lengths.begin(), lengths.end()) + 1;
   return d;
 }

@@ -39,7 +39,9 @@ struct options : graphs::options {
     f.seldom("test-size", &test_size, "Generated chains for each k of the test").also({"evaluate"}).positive().free();
     graphs::options::each(f);
     f("train-lengths", &train_lengths, "k of generated training chains").between(2, 40);
-    f("chains", &chains, "Generated training chains in all; every epoch has as many, in whole batches").positive();
+    f("chains", &chains, "Generated training chains in all; every epoch has as many, in whole batches")
+        .positive()
+        .length();
 
     f("data", &rows, "CLUTRR CSV file with the questions").only({"predict", "explain"}).file_or_folder();
     f("facts", &facts, "Facts as \"ann:mother:bea bea:brother:carl\": the mother of ann is bea, ...")

@@ -139,6 +139,8 @@ class parser_training final : public triad::programs::sentence_training<parser, 
          }});
   }
 
+  std::string length() const override { return "epochs"; }
+  std::string measured() const override { return "accuracy"; }
   std::int64_t updates() override { return epoch_updates() * options_.epochs; }
   std::int64_t epoch_updates() override { return epochs_->epoch_updates(); }
   std::int64_t batch_size() override { return options_.batch; }
@@ -244,6 +246,7 @@ inline int train(options& o) {
   while (of_seeds.next()) {
     if (o.data.empty()) data = generate_data(o, o.sentences);  // of the seed
     parser_training work(o, data, found);
+    if (of_seeds.fits_to_minutes(work)) continue;
     if (holds_out && of_seeds.is_first()) describe(work.what_is_held_out());
     auto const* const r = of_seeds.train(work);
     if (!r) return triad::programs::interrupted_status();

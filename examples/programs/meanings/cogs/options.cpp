@@ -68,7 +68,7 @@ void options::each(triad::programs::option_list& f) {
       .shapes_as("arcs", "from child", "from parent");
   f.seldom("learn-all", &learn_all, "Learn the vector of word 1 too, which the released program takes for padding")
       .shapes();
-  f("epochs", &epochs, "Passes over the training sentences").positive();
+  f("epochs", &epochs, "Passes over the training sentences").positive().length();
   f("batch", &batch, "Sentences in a batch").positive();
   f("word-dropout", &word_dropout,
     "Rate at which training puts one learned vector in a word's place, for all heads but the verb's name")

@@ -39,6 +39,7 @@ triangle_form attention_form(std::string const& name, std::string const& file) {
 
 bool option::has_value() const {
   if (default_text) return !default_text->empty();
+  if (std::holds_alternative<std::vector<int>*>(value)) return !(is_new && is_default());
   auto const* const text = std::get_if<std::string*>(&value);
   return text == nullptr || !((*text)->empty() || (is_new && is_default()));
 }
@@ -124,6 +125,15 @@ void run_options::each(option_list& f) {
            "none, such as the last tenth with 0.9")
       .between(0.0, 1.0)
       .newer("1");
+  f("minutes", &minutes,
+    "Minutes that each run may take: its length, warm-up and checkpoints are fitted to the speed of the first batches; "
+    "0: as they say")
+      .not_negative()
+      .written(false);
+  f("patience", &patience,
+    "End a run after this number of checkpoints without a better one, and keep the best; 0: keep the last")
+      .not_negative()
+      .free();
   f("out", &out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/")
       .written(false)
       .file_or_folder();
@@ -150,6 +160,8 @@ void run_options::settle() {
         "give --shares {}, or start fewer",
         processes, shares, processes));
   expect_arithmetic(*this);
+  if (patience > 0 && out.empty())
+    throw data_error("--patience keeps the best checkpoint in the folder of the run: name it with --out");
   if (resume && out.empty()) throw data_error("--resume goes on with the run in a folder: name it with --out");
 }
 
@@ -159,6 +171,9 @@ void width_options::settle() {
     throw data_error(
         fmt::format("--dropout-until {} says until when there is dropout, and --dropout is 0: leave one of the two out",
                     dropout_until));
+  for (std::size_t i = 1; i < restarts.size(); ++i)
+    if (restarts[i] <= restarts[i - 1])
+      throw data_error(fmt::format("--restarts {}: expected updates in rising order", fmt::join(restarts, ",")));
   if (width % heads != 0) throw data_error(fmt::format("--width {} is no multiple of --heads {}", width, heads));
 }
 
@@ -171,6 +186,11 @@ void width_options::each(option_list& f) {
   f("dropout", &dropout, "Rate, of attention weights, branches and feed-forward block").between(0.0, 0.95);
   f("learning-rate", &rate, "Learning rate after warm-up, from which it falls").positive();
   f.seldom("warmup", &warmup, "Updates of warm-up").not_negative();
+  f.seldom("restarts", &restarts,
+           "Updates, such as 2000,3000, at which the learning rate begins again, to fall to 0 at the next or at the "
+           "end; --resume of a longer run adds the one where the shorter ended")
+      .check(programs::positive)
+      .newer();
   f.seldom("clip-norm", &clip, "Largest norm of a gradient; 0: any").not_negative();
   f.seldom("recompute", &recompute, "Run layers again in backward instead of keeping what they computed").free();
 }

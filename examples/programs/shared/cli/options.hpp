@@ -55,7 +55,7 @@ struct option {
   std::string opposite_name{};         // of a flag: --untied
   std::vector<std::string> choices{};  // of a text
   std::vector<number_check> checks{};
-  bool is_path = false, is_written = true, is_free = false, is_new = false;
+  bool is_path = false, is_written = true, is_free = false, is_new = false, is_length = false;
   std::optional<std::string> default_text{};        // instead of its value
   std::string none{};                               // of a new option: the text that says nothing
   std::string key{};                                // in the configuration of a checkpoint; none: it shapes nothing
@@ -97,6 +97,8 @@ struct option {
   /// Where it is false, 0, full, or this text or number, neither settings nor configuration name it: older runs did not
   /// know of it.
   option& newer(std::string text = {}) { return is_new = true, none = std::move(text), *this; }
+  /// It says how long a run is: --minutes decides it, and a run that has ended goes on where it is larger.
+  option& length() { return is_length = true, *this; }
   /// The model has this shape: kept in the configuration of a checkpoint, and taken from there.
   option& shapes(std::string called = {}) {
     key = called.empty() ? name : std::move(called);
@@ -181,6 +183,9 @@ struct run_options {
   std::string html;    // explain: a page
   bool force = false;  // replaces files that are there
 
+  double minutes = 0;  // that a run may take; 0: as long as its options say
+  int patience = 0;    // checkpoints that are no better than the best, after which a run ends; 0: it goes on
+
   bool data_of_run = false;                 // data are those that the run was trained on
   std::set<std::string> given, configured;  // names of options on the command line, and of others in the config file
 
@@ -213,7 +218,8 @@ struct width_options : run_options {
   double dropout = 0.1, rate = 1e-3;
   int warmup = 0;
   double clip = 1;
-  bool recompute = false;  // keep layer inputs only, run layers again in backward
+  bool recompute = false;     // keep layer inputs only, run layers again in backward
+  std::vector<int> restarts;  // updates at which the learning rate begins again
 
   void settle() override;
   void each(option_list& f) override;

@@ -52,6 +52,25 @@ class metrics_file {
   std::vector<double> losses() const { return column(2); }
   /// What the weights after each were worth.
   std::vector<double> validations() const { return column(5); }
+  /// Of the epochs after update `begin`, how many come after the best of them; -1 where there are none.
+  int since_best(std::uint64_t begin, bool lower_is_better) const {
+    auto const steps = column(1), values = column(5);
+    int since = -1;
+    double best = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (steps[i] <= static_cast<double>(begin)) continue;
+      bool const is_better = since < 0 || (lower_is_better ? values[i] < best : values[i] > best);
+      if (is_better) best = values[i];
+      since = is_better ? 0 : since + 1;
+    }
+    return since;
+  }
+  /// The update, and what was measured, of the epoch that is this number of lines above the last.
+  std::pair<std::uint64_t, double> before_last(int lines) const {
+    auto const steps = column(1), values = column(5);
+    auto const at = steps.size() - 1 - static_cast<std::size_t>(lines);
+    return {static_cast<std::uint64_t>(steps[at]), values[at]};
+  }
   /// What the epochs so far took, whichever processes ran them.
   double seconds() const {
     auto const all = column(6);

@@ -36,10 +36,15 @@ class sentence_training : public training {
             .batch = batch_size(),
             .example = unit_,
             .record = record_of(options_, words_),
-            .data = data_setting()};
+            .data = data_setting(),
+            .length = length(),
+            .measured = measured()};
   }
   double rate(std::int64_t update) override { return linear_rate(options_, updates(), update); }
 
+  /// The option that says how long a run is, and what validate() measures, as a tag.
+  virtual std::string length() const = 0;
+  virtual std::string measured() const = 0;
   virtual std::int64_t updates() = 0;
   virtual std::int64_t epoch_updates() = 0;
   virtual std::int64_t batch_size() = 0;

@@ -4,12 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <limits>
+#include <map>
+#include <optional>
+#include <sstream>
 #include <utility>
 
 #include "run_folder.hpp"
 #include "seed_means.hpp"
+#include "shared/cli/config.hpp"
+#include "shared/cli/renames.hpp"
+#include "shared/cli/say.hpp"
 #include "shared/cli/verbs.hpp"
 #include "shared/data/csv.hpp"
 #include "shared/processes/world.hpp"
@@ -20,11 +29,125 @@
 namespace triad::programs {
 
 double linear_rate(width_options const& o, std::int64_t updates, std::int64_t update) {
-  linear_warmup const schedule{o.rate, static_cast<double>(o.warmup), static_cast<double>(updates)};
-  return schedule.rate(static_cast<std::uint64_t>(update));
+  std::int64_t first = 0, last = updates;
+  for (std::int64_t const restart : o.restarts) {
+    if (restart > update) last = std::min(last, restart);
+    if (restart <= update) first = restart;
+  }
+  linear_warmup const schedule{o.rate, first == 0 ? o.warmup : 0.0, static_cast<double>(last - first)};
+  return schedule.rate(static_cast<std::uint64_t>(update - first));
 }
 
 namespace {
+
+/// Gives an option that is a number this value, as far as its type goes.
+void set_number(run_options& o, std::string const& name, std::int64_t value) {
+  auto const options = options_of(o);
+  auto const* const one = options.find(name);
+  if (one == nullptr) return;
+  if (auto* const* const v = std::get_if<int*>(&one->value))
+    **v = static_cast<int>(std::min<std::int64_t>(value, std::numeric_limits<int>::max()));
+  if (auto* const* const v = std::get_if<std::int64_t*>(&one->value)) **v = value;
+}
+std::optional<std::int64_t> number_of(run_options& o, std::string const& name) {
+  auto const options = options_of(o);
+  auto const* const one = options.find(name);
+  if (one == nullptr) return std::nullopt;
+  if (auto* const* const v = std::get_if<int*>(&one->value)) return **v;
+  if (auto* const* const v = std::get_if<std::int64_t*>(&one->value)) return **v;
+  return std::nullopt;
+}
+
+/// A number that all processes have as the first one has it.
+std::int64_t as_the_first_says(std::int64_t value) {
+  if (world().size() == 1) return value;
+  std::int64_t agreed = 0;
+  for (unsigned bit = 0; bit < 62; ++bit)
+    if (any_process(world().is_first() && (value >> bit & 1) != 0)) agreed |= std::int64_t{1} << bit;
+  return agreed;
+}
+
+/// What --minutes decides next to the length, and what part of the updates each is at most.
+constexpr std::pair<char const*, double> parts_of_length[] = {{"warmup", 0.1}, {"cooling", 0.6}};
+
+/// Length and checkpoints of a run that takes this time.
+struct fitted_length {
+  std::int64_t updates = 1;
+  std::int64_t evaluate_every = 0;  // 0: as it is
+};
+fitted_length fit(run_plan const& plan, speed const& s, double seconds, bool may_evaluate_otherwise) {
+  double const update = std::max(s.update, 1e-6), validation = s.validation;
+  if (plan.length == "chains") {  // in as many epochs as before
+    auto const epochs = static_cast<double>((plan.updates + plan.epoch_updates - 1) / plan.epoch_updates);
+    return {std::max<std::int64_t>(1, static_cast<std::int64_t>((seconds - epochs * validation) / update))};
+  }
+  if (!may_evaluate_otherwise) {
+    auto const epoch = static_cast<double>(plan.epoch_updates);
+    return {std::max<std::int64_t>(1, static_cast<std::int64_t>(seconds / (update + validation / epoch)))};
+  }
+  // Ten checkpoints, or as many as a third of the time is enough for.
+  auto const checkpoints = std::clamp(seconds / 3 / std::max(validation, 1e-6), 1.0, 10.0);
+  auto const updates = std::max(1.0, (seconds - checkpoints * validation) / update);
+  return {static_cast<std::int64_t>(updates), std::max<std::int64_t>(1, std::llround(updates / checkpoints))};
+}
+
+/// The settings of a checkpoint by their names.
+std::map<std::string, std::string> settings_of(std::string const& checkpoint) {
+  auto const file = open_checkpoint(checkpoint);
+  std::map<std::string, std::string> found;
+  auto const all = file.state().extra.find("settings");
+  if (all == file.state().extra.end()) return found;
+  std::istringstream lines(all->second);
+  for (std::string line; std::getline(lines, line);)
+    if (auto const at = line.find(" = "); at != std::string::npos) found[line.substr(0, at)] = line.substr(at + 3);
+  return found;
+}
+
+/// Where a resumed run is longer than its checkpoint's: it goes on with a restart at the update at which that ended, and
+/// its settings are the shorter one's until then.  Gives these; nothing where the run is as long as it was.
+std::string extend(run_options& o, training& t, std::string const& checkpoint) {
+  auto* const width = dynamic_cast<width_options*>(&o);
+  if (!o.resume || width == nullptr || checkpoint.empty() || !std::filesystem::exists(checkpoint)) return {};
+  auto const plan = t.plan();
+  auto const options = options_of(o);
+  auto const* const length = options.find(plan.length);
+  if (length == nullptr || length->is_free) return {};  // no rate depends on it
+  auto const settings = settings_of(checkpoint);
+  auto const was = settings.find(plan.length);
+  if (was == settings.end()) return {};
+  std::int64_t const now = number_of(o, plan.length).value_or(0), old = std::strtoll(was->second.c_str(), nullptr, 10);
+  if (auto const restarts = settings.find("restarts"); restarts != settings.end() && !o.given.contains("restarts")) {
+    width->restarts.clear();
+    std::string text = restarts->second;
+    for (char& c : text) c = c >= '0' && c <= '9' ? c : ' ';
+    std::istringstream numbers(text);
+    for (int update = 0; numbers >> update;) width->restarts.push_back(update);
+  }
+  if (now <= old || old <= 0 || width->dropout_until != 1) return {};
+  if (!plan.fixed.empty())
+    throw data_error(fmt::format("{} is of a run of --{} {}, and this one has {}: {}; give the same, or train anew",
+                                 checkpoint, plan.length, old, now, plan.fixed));
+  set_number(o, plan.length, old);
+  auto const before = training_settings(o);
+  auto const ended = t.plan().updates;
+  set_number(o, plan.length, now);
+  if (!o.given.contains("restarts")) width->restarts.push_back(static_cast<int>(ended));
+  say("this run goes on after update {}, with which --{} {} ended: the learning rate begins again at {:g}, and falls "
+      "to 0 "
+      "at update {}; config.toml says so as restarts\n",
+      ended, plan.length, old, width->rate, plan.updates);
+  return before;
+}
+
+/// What would take less time than a run of some minutes.
+std::string shorter_run(run_options const& o) {
+  auto const options = options_of(o);
+  auto const* const presets = options.find("preset");
+  bool const has_quick = presets != nullptr && o.preset != "quick" &&
+                         std::find(presets->choices.begin(), presets->choices.end(), "quick") != presets->choices.end();
+  return has_quick ? "--preset quick, or --minutes 2" : "--minutes 2";
+}
+
 /// A warm-up that does not end within the run is said: the learning rate that was asked for never comes.  A training
 /// that follows another has one of its own, and further seeds have the first one's.
 void say_warmup(run_options const& o, run_plan const& plan) {
@@ -38,7 +161,8 @@ void say_warmup(run_options const& o, run_plan const& plan) {
 }
 }  // namespace
 
-scored_run train_one(run_options const& o, training& t, std::string const& out, bool says_warmup) {
+scored_run train_one(run_options const& o, training& t, std::string const& out, bool says_warmup,
+                     run_extras const& extras) {
   auto const run_of = [&](training& one, std::string const& folder, bool resume) {
     auto plan = one.plan();
     bool const two = t.first() != nullptr;
@@ -51,6 +175,13 @@ scored_run train_one(run_options const& o, training& t, std::string const& out, 
     plan.resume = resume;
     plan.average = o.average;
     plan.dropout_until = o.dropout_until;
+    plan.before = extras.before;
+    plan.patience = o.patience;
+    if (!o.resume && !o.given.contains("minutes")) plan.shorter = shorter_run(o);
+    if (o.patience > 0 && plan.attempts > 1)
+      throw data_error(
+          fmt::format("--patience {} ends a run that gets no better, and --attempts {} begins it again: leave one out",
+                      o.patience, plan.attempts));
     if (says_warmup) say_warmup(o, plan);
     return train(one, plan);
   };
@@ -87,6 +218,14 @@ seed_runs::seed_runs(run_options& o, std::string folder)
     throw data_error("the run in " + folder_ +
                      " is of one seed, and those of --seeds have folders of their own in it: give --resume the options "
                      "that it began with, or another --out");
+  if (o.minutes > 0) {
+    for (auto const& one : options_of(o).all())
+      if (one.is_length && o.given.contains(one.name))
+        throw data_error(
+            fmt::format("--minutes {:g} decides how long the run is, and --{} says it: leave one of the two out",
+                        o.minutes, one.name));
+    if (o.resume) take_fitted();
+  }
   if (o.resume && seeds_ == 1 && !folder_.empty() && !is_one) expect_one_run(folder_);
   if (!o.resume && seeds_ > 1 && is_one) set_aside(folder_);  // or it would pass for a run of these
 }
@@ -101,8 +240,55 @@ bool seed_runs::next() {
   return !ends;
 }
 
+void seed_runs::take_fitted() {
+  auto const config = seed_folder(folder_, seeds_, first_) + "/config.toml";
+  auto& o = options_;
+  std::vector<std::string> names{"evaluate-every"};
+  for (auto const& one : options_of(o).all())
+    if (one.is_length) names.push_back(one.name);
+  for (auto const& [name, part] : parts_of_length) names.emplace_back(name);
+  for (auto const& name : names)
+    if (auto const text = config_value(config, name); !text.empty() && !o.given.contains(name)) {
+      set_number(o, name, std::strtoll(text.c_str(), nullptr, 10));
+      o.configured.insert(name);
+      o.minutes = 0;
+    }
+  if (o.minutes == 0) o.settle();
+}
+
+bool seed_runs::fits_to_minutes(training& t) {
+  auto& o = options_;
+  if (o.minutes == 0) return false;
+  auto& one = t.first() != nullptr ? *t.first() : t;
+  auto const plan = one.plan();
+  double const budget = 60 * std::exchange(o.minutes, 0), for_scores = 0.1;
+  bool const may_evaluate_otherwise = number_of(o, "evaluate-every") && !o.given.contains("evaluate-every");
+  auto const s = speed_of(one, o.seed, budget);
+  auto const fitted = fit(plan, s, (1 - for_scores) * budget, may_evaluate_otherwise);
+  auto const was = number_of(o, plan.length).value_or(1);
+  auto const length = as_the_first_says(std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(static_cast<double>(fitted.updates) * static_cast<double>(was) /
+                                   static_cast<double>(plan.updates))));
+  auto const set = [&](std::string const& name, std::int64_t value) {
+    set_number(o, name, value);
+    o.given.insert(name);
+  };
+  set(plan.length, length);
+  auto const updates = std::max<std::int64_t>(1, length * plan.updates / was);
+  if (may_evaluate_otherwise) set("evaluate-every", as_the_first_says(fitted.evaluate_every));
+  for (auto const& [name, part] : parts_of_length)
+    if (auto const value = number_of(o, name); value && !o.given.contains(name))
+      if (auto const most = static_cast<std::int64_t>(part * static_cast<double>(updates)); *value > most)
+        set(name, most);
+  o.settle();
+  say("--minutes {:g}: an update takes about {:.3g} s and a checkpoint {:.3g} s, so this run has --{} {}\n",
+      budget / 60, s.update, s.validation, plan.length, length);
+  return true;
+}
+
 scored_run const* seed_runs::train(training& t) {
-  auto run = train_one(options_, t, out_, is_first());
+  run_extras extras{.before = extend(options_, t, newest_checkpoint(out_))};
+  auto run = train_one(options_, t, out_, is_first(), extras);
   if (run.interrupted) {
     report_interrupted(out_);
     return nullptr;

@@ -51,6 +51,8 @@ class training : public batch_source {
   virtual double rate(std::int64_t update) = 0;
   /// What a checkpoint is worth.
   virtual double validate() = 0;
+  /// The same, of which nothing is kept: for timing.
+  virtual void rehearse_validation() { (void)validate(); }
   /// What the last weights are worth.
   virtual std::vector<part_scores> score() = 0;
   /// Whether the weights answer the examples that they were trained on: else the next attempt begins.  Asked after an
@@ -61,17 +63,25 @@ class training : public batch_source {
   virtual bool learned(double validation) { return validation >= 0.5; }
 };
 
-/// The learning rate of an update: it rises to o.rate through o.warmup updates, then falls to 0 at the last.
+/// The learning rate of an update: it rises to o.rate through o.warmup updates, then falls to 0 at the last; at each of
+/// o.restarts it begins again at o.rate, and falls to 0 at the next of them or at the last update.
 double linear_rate(width_options const& o, std::int64_t updates, std::int64_t update);
+
+/// What a run is given next to its options.
+struct run_extras {
+  std::string before{};  // settings of a shorter run that it goes on from; none: it has to be the same
+};
 
 /// A run with o.seed in folder `out`; nothing is written where that is empty.  A run whose loss was not finite is not
 /// scored.
-scored_run train_one(run_options const& o, training& t, std::string const& out, bool says_warmup = true);
+scored_run train_one(run_options const& o, training& t, std::string const& out, bool says_warmup = true,
+                     run_extras const& extras = {});
 
 /// The runs of o.seeds, one after the other:
 ///
 ///   for (seed_runs runs(o, o.out); runs.next();) {
 ///     my_training t(o, runs.out());
+///     if (runs.fits_to_minutes(t)) continue;
 ///     auto const* const run = runs.train(t);
 ///     if (!run) return interrupted_status();
 ///   }
@@ -84,11 +94,18 @@ class seed_runs {
   bool next();
   bool is_first() const { return all_.empty(); }
   std::string const& out() const { return out_; }  // its folder
+  /// Where --minutes has not been answered: the options get the length, warm-up and distance of checkpoints that fit, and
+  /// the training is to be made again, of these; then next() gives the same seed.  A run that is resumed has what its
+  /// config.toml says.
+  bool fits_to_minutes(training& t);
   /// What it is worth; null where it was interrupted, after that is said.
   scored_run const* train(training& t);
   std::vector<scored_run> const& all() const { return all_; }
 
  private:
+  /// Of a resumed run whose length --minutes decided: that length.
+  void take_fitted();
+
   run_options& options_;
   std::string folder_, out_;
   int seeds_;

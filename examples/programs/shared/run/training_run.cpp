@@ -26,9 +26,15 @@
 
 namespace triad::programs {
 
+std::string newest_checkpoint(std::string const& folder) {
+  if (folder.empty()) return {};
+  auto const last = folder + "/" + last_checkpoint;
+  return std::filesystem::exists(last) ? last : folder + "/model.safetensors";
+}
+
 void set_aside(std::string const& folder) {
   namespace fs = std::filesystem;
-  static constexpr std::array<char const*, 3> files{"model.safetensors", "metrics.csv", "config.toml"};
+  static constexpr std::array<char const*, 4> files{"model.safetensors", "metrics.csv", "config.toml", last_checkpoint};
   if (!world().is_first()) return;
   auto const name = [&](char const* file, int number) {
     return fmt::format("{}/{}.old{}", folder, file, number > 1 ? std::to_string(number) : "");
@@ -77,6 +83,7 @@ unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, 
   bool const there = any_process(world().is_first() && !checkpoint.empty() && std::filesystem::exists(checkpoint));
   if (there && plan.resume) {
     record.resumes = true;
+    if (!plan.before.empty()) record.settings = plan.before + plan.data;
     auto const left = unfinished_epoch::from(net.load(open_checkpoint(checkpoint), record));
     if (auto const most = plan.updates * plan.attempts; std::cmp_greater(net.step(), most))
       throw data_error(
@@ -92,21 +99,26 @@ unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, 
   return {};
 }
 
+/// The work of an update, but for the step: no weight changes.
+void rehearse(training& t, std::uint64_t update) {
+  auto& net = t.net();
+  for (auto const& part : t.parts(update, net.shares()))
+    if (!part.empty) net.rehearse();
+}
+
 /// Says what the run will take, from the planned memory and one rehearsed update.
 void announce(training& t, run_plan const& plan) {
   auto& net = t.net();
-  auto const rehearse = [&] {
-    for (auto const& part : t.parts(0, net.shares()))
-      if (!part.empty) net.rehearse();
-  };
-  rehearse();
+  rehearse(t, 0);
   auto const start = clock::now();
-  rehearse();
-  auto const one = seconds_since(start);
+  rehearse(t, 0);
+  auto const one = seconds_since(start), all = one * static_cast<double>(plan.updates);
   fmt::print("{}, {} parameters; {} updates of {} {}; memory {:.0f} MiB{}; about {}{}\n", plan.model, net.parameters(),
              plan.updates, plan.batch, plan.example, static_cast<double>(net.bytes().total()) / 1048576, plan.within,
-             duration(one * static_cast<double>(plan.updates)),
+             duration(all),
              plan.attempts > 1 ? fmt::format("; {} attempts at most, until it has learned", plan.attempts) : "");
+  constexpr double long_run = 180;
+  if (all > long_run && !plan.shorter.empty()) fmt::print("shorter: {}\n", plan.shorter);
   if (plan.out.empty()) fmt::print("no --out: nothing of this run is kept\n");
   std::fflush(stdout);
 }
@@ -133,7 +145,8 @@ class run_files final : public run_callbacks {
         net_(t.net()),
         checkpoint_(in_folder("model.safetensors")),
         record_(record_of(plan)),
-        left_(resumed(net_, plan, record_, checkpoint_)),
+        left_(resumed(net_, plan, record_, newest_checkpoint(plan.out))),
+        keeps_best_(plan.patience > 0 || (!plan.out.empty() && std::filesystem::exists(in_folder(last_checkpoint)))),
         begin_(net_.step()),
         metrics_(in_folder("metrics.csv"), begin_),
         before_(std::max(metrics_.seconds(), left_.seconds)) {
@@ -161,6 +174,10 @@ class run_files final : public run_callbacks {
             .interrupted = interrupted};
   }
 
+  /// Whether --patience checkpoints came after the best one, so that nothing is left to do.
+  bool is_out_of_patience() const {
+    return plan_.patience > 0 && metrics_.since_best(attempt_begin(), plan_.lower_is_better) >= plan_.patience;
+  }
   bool fits() { return t_.fits(); }
   void begin_attempt(run_place const& at) { net_.begin_anew(seed_of_attempt(plan_.seed, at.attempt)); }
   void before_epoch(run_place const& at) {
@@ -194,12 +211,12 @@ class run_files final : public run_callbacks {
                              t_.rate(static_cast<std::int64_t>(at_.in_attempt - 1)), e.last.norm, *e.validation,
                              seconds(), static_cast<double>(examples_in(at_.update - epoch_begin_)) / epoch_seconds_));
     // With a shorter one a longer run goes on; what the clock said is no part of a checkpoint.
-    save(at_.in_attempt % static_cast<std::uint64_t>(plan_.epoch_updates) == 0 ? unfinished_epoch() : of(e, 0));
+    save(at_.in_attempt % static_cast<std::uint64_t>(plan_.epoch_updates) == 0 ? unfinished_epoch() : of(e, 0), true);
     epoch_start_ = clock::now();
     epoch_begin_ = at_.update;
-    return run_control::go_on;
+    return is_out_of_patience() ? run_control::stop : run_control::go_on;
   }
-  void after_stop(epoch_record const& e) { save(of(e, seconds())); }
+  void after_stop(epoch_record const& e) { save(of(e, seconds()), false); }
 
   void tell(run_diverged const& e) {
     auto const step = static_cast<std::int64_t>(e.update.step), at = step % plan_.updates;
@@ -223,25 +240,48 @@ class run_files final : public run_callbacks {
     // Of weights that are no numbers nothing is asked.
     if (!log.interrupted && !log.diverged && !validation_)
       validation_ = net_.with_averages([&] { return t_.validate(); });
+    if (!log.interrupted && !log.diverged) take_best();
     log.validation = validation_.value_or(0);
     if (log.interrupted || step > 0) return;
     metrics_.write();  // a run has its files, also where it made no update
-    save({});
+    save({}, false);
   }
 
  private:
   std::string in_folder(char const* name) const { return plan_.out.empty() ? std::string() : plan_.out + "/" + name; }
   std::int64_t examples_in(std::uint64_t updates) const { return static_cast<std::int64_t>(updates) * plan_.batch; }
+  /// The updates that attempts before this one had.
+  std::uint64_t attempt_begin() const {
+    auto const done = net_.step(), each = static_cast<std::uint64_t>(plan_.updates);
+    return done == 0 ? 0 : (done - 1) / each * each;
+  }
+  /// The best weights become those that are scored, as evaluate scores them.
+  void take_best() {
+    if (!keeps_best_ || net_.step() == 0) return;
+    auto const since = metrics_.since_best(attempt_begin(), plan_.lower_is_better);
+    if (since <= 0) return;
+    auto const [update, worth] = metrics_.before_last(since);
+    net_.load(open_checkpoint(checkpoint_), record_);
+    validation_ = worth;
+    say("the best checkpoint, of update {}, is kept in model.safetensors and answers; {} later ones are no better\n",
+        update, since);
+  }
   /// Of all processes that ran it.
   double seconds() const { return before_ + seconds_since(start_); }
   static unfinished_epoch of(epoch_record const& e, double seconds) {
     return {e.loss_sum, static_cast<long long>(e.updates), seconds};
   }
-  void save(unfinished_epoch const& left) {
+  /// is_epoch: these weights were validated.
+  void save(unfinished_epoch const& left, bool is_epoch) {
     record_.notes = left.text();
     // Processors of two kinds may compute other bits.
     if (world().size() > 1) expect_same("the weights that it has come to", net_.digest());
-    if (!checkpoint_.empty()) net_.save(checkpoint_, record_);
+    if (checkpoint_.empty()) return;
+    // The best first: where a run is killed between the two, it comes to the same best again.
+    bool const is_best = !keeps_best_ || !std::filesystem::exists(checkpoint_) ||
+                         (is_epoch && metrics_.since_best(attempt_begin(), plan_.lower_is_better) == 0);
+    if (is_best) net_.save(checkpoint_, record_);
+    if (keeps_best_) net_.save(in_folder(last_checkpoint), record_);
   }
 
   training& t_;
@@ -250,6 +290,7 @@ class run_files final : public run_callbacks {
   std::string checkpoint_;
   run_record record_;
   unfinished_epoch left_;
+  bool keeps_best_;
   std::uint64_t begin_, epoch_begin_ = begin_;  // updates: of this process, and of its epoch
   metrics_file metrics_;
   double before_, epoch_seconds_ = 0;
@@ -261,6 +302,30 @@ class run_files final : public run_callbacks {
 
 }  // namespace
 
+speed speed_of(training& t, std::uint64_t seed, double budget) {
+  constexpr std::uint64_t least = 3, most = 50;
+  constexpr double enough = 3;  // seconds
+  t.initialize(seed);
+  auto& net = t.net();
+  std::uint64_t made = 0;
+  auto const update = [&] {
+    triad::detail::make_update(net, t.parts(made, net.shares()), t.rate(static_cast<std::int64_t>(made)));
+    ++made;
+  };
+  update();  // which takes longer: memory is touched for the first time
+  (void)net.records();
+  auto const start = clock::now();
+  // All processes make as many as the first has time for.
+  auto const has_time = [&] { return seconds_since(start) < std::min(enough, budget / 20); };
+  while (made <= least || (made <= most && any_process(world().is_first() && has_time()))) update();
+  (void)net.records();  // which waits for a device
+  speed s{.update = seconds_since(start) / static_cast<double>(made - 1)};
+  auto const validated = clock::now();
+  t.rehearse_validation();
+  s.validation = seconds_since(validated);
+  return s;
+}
+
 run_log train(training& t, run_plan const& plan) {
   std::optional<run_lock> lock;
   if (!plan.out.empty()) lock.emplace(plan.out);
@@ -270,8 +335,8 @@ run_log train(training& t, run_plan const& plan) {
   interrupt_guard const guard;
   run_log log;
   try {
-    auto const ended = run(t.net(), t, files.options(), files);
-    log.interrupted = ended.stopped;
+    auto const ended = files.is_out_of_patience() ? run_result() : run(t.net(), t, files.options(), files);
+    log.interrupted = ended.stopped && !files.is_out_of_patience();
     if (ended.fits && t.net().step() == 0)
       fmt::print("this training begins with weights that answer its examples: no update is made\n");
   } catch (run_diverged const& e) {

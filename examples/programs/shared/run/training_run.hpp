@@ -28,6 +28,14 @@ struct run_plan {
   std::string within{};              // of the memory: what it was to fit, and what follows
   run_record record{};
   std::string data{};  // a line of its settings: the examples, as example_digest tells them
+
+  std::string length = "updates";  // the option that says how long it is
+  std::string fixed{};             // why a longer run does not begin as this one; empty: it does
+  std::string before{};            // settings of a shorter run that this one may go on from
+  std::string measured = "score";  // what a validation measures
+  bool lower_is_better = false;    // of that
+  int patience = 0;                // checkpoints that are no better than the best, which end the run; 0: none do
+  std::string shorter{};           // what would take less time, for people
 };
 
 struct run_log {
@@ -41,6 +49,16 @@ struct run_log {
   bool failed = false;    // that, or what a program says of what was learned
 };
 
+/// Beside model.safetensors, the best, where a run keeps that: the last, from which it goes on.
+inline constexpr char const* last_checkpoint = "last.safetensors";
+/// The checkpoint that a run in this folder goes on from.
+std::string newest_checkpoint(std::string const& folder);
+
+/// What an update and a validation take, in seconds.
+struct speed {
+  double update = 0, validation = 0;
+};
+
 /// An earlier run's files in a folder where another begins get names that no file has.
 void set_aside(std::string const& folder);
 
@@ -51,6 +69,10 @@ inline char const* failure_of(run_log const& r, char const* unlearned) {
 }
 
 class training;
+
+/// Measured by the first updates of a training, which is of no use afterwards.  budget: seconds of the run; a twentieth
+/// of it is enough, or three seconds.
+speed speed_of(training& t, std::uint64_t seed, double budget);
 
 /// Trains by this plan; nothing is written where there is no folder.
 run_log train(training& t, run_plan const& plan);
