@@ -403,11 +403,12 @@ int train(options& o, data_set const& data, run_texts const& say) {
   auto const all = all_of(o.out);
   std::optional<runs> others = runs();
   if (all && !o.compare.empty() && o.compare != "none") {
-    auto const asked = std::pair(o.model, o.compare);
+    auto const asked = std::tuple(o.model, o.compare, o.tensorboard);
     o.model = o.compare;
     o.compare.clear();
+    if (!o.tensorboard.empty()) o.tensorboard += "/" + o.model;
     others = all_of(o.out.empty() ? o.out : o.out + "/" + o.model);
-    std::tie(o.model, o.compare) = asked;
+    std::tie(o.model, o.compare, o.tensorboard) = asked;
   }
   if (!all || !others) return triad::programs::interrupted_status();
   print_table(o, *all, *others, held_out, say);

@@ -134,6 +134,9 @@ void run_options::each(option_list& f) {
     "End a run after this number of checkpoints without a better one, and keep the best; 0: keep the last")
       .not_negative()
       .free();
+  f.seldom("tensorboard", &tensorboard, "Folder for TensorBoard's event files: loss, rate, norm, validation")
+      .file_or_folder()
+      .written(false);
   f("out", &out, "Folder of the run: metrics.csv, config.toml, model.safetensors, plots/")
       .written(false)
       .file_or_folder();

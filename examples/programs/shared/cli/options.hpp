@@ -183,8 +183,9 @@ struct run_options {
   std::string html;    // explain: a page
   bool force = false;  // replaces files that are there
 
-  double minutes = 0;  // that a run may take; 0: as long as its options say
-  int patience = 0;    // checkpoints that are no better than the best, after which a run ends; 0: it goes on
+  double minutes = 0;       // that a run may take; 0: as long as its options say
+  int patience = 0;         // checkpoints that are no better than the best, after which a run ends; 0: it goes on
+  std::string tensorboard;  // folder of event files; empty: none are written
 
   bool data_of_run = false;                 // data are those that the run was trained on
   std::set<std::string> given, configured;  // names of options on the command line, and of others in the config file

@@ -177,6 +177,8 @@ scored_run train_one(run_options const& o, training& t, std::string const& out, 
     plan.dropout_until = o.dropout_until;
     plan.before = extras.before;
     plan.patience = o.patience;
+    plan.events = extras.events;
+    if (two && &one != &t && !plan.events.empty()) plan.events += "/first";
     if (!o.resume && !o.given.contains("minutes")) plan.shorter = shorter_run(o);
     if (o.patience > 0 && plan.attempts > 1)
       throw data_error(
@@ -287,7 +289,8 @@ bool seed_runs::fits_to_minutes(training& t) {
 }
 
 scored_run const* seed_runs::train(training& t) {
-  run_extras extras{.before = extend(options_, t, newest_checkpoint(out_))};
+  run_extras extras{.before = extend(options_, t, newest_checkpoint(out_)), .events = options_.tensorboard};
+  if (seeds_ > 1 && !extras.events.empty()) extras.events += "/seed-" + std::to_string(options_.seed);
   auto run = train_one(options_, t, out_, is_first(), extras);
   if (run.interrupted) {
     report_interrupted(out_);

@@ -70,6 +70,7 @@ double linear_rate(width_options const& o, std::int64_t updates, std::int64_t up
 /// What a run is given next to its options.
 struct run_extras {
   std::string before{};  // settings of a shorter run that it goes on from; none: it has to be the same
+  std::string events{};  // folder for event files
 };
 
 /// A run with o.seed in folder `out`; nothing is written where that is empty.  A run whose loss was not finite is not

@@ -20,6 +20,7 @@
 #include "shared/cli/say.hpp"
 #include "shared/processes/first_writes.hpp"
 #include "shared/processes/world.hpp"
+#include "shared/report/event_file.hpp"
 #include "training.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/train/run.hpp"
@@ -156,6 +157,7 @@ class run_files final : public run_callbacks {
     // Else an attempt has ended.
     if (left_.updates > 0 && begin_ % static_cast<std::uint64_t>(plan.updates) != 0) metrics_.reopen(begin_);
     announce(t, plan);
+    if (!plan.events.empty() && world().is_first()) events_.emplace(plan.events, begin_);
     start_ = epoch_start_ = clock::now();
   }
 
@@ -198,8 +200,16 @@ class run_files final : public run_callbacks {
     if (interrupted == 0) interrupted = SIGTERM;
     return true;
   }
+  run_control after_update(update_record const& u) {
+    if (events_)
+      events_->add(u.step + 1, {{"train/loss", u.loss},
+                                {"train/learning_rate", t_.rate(static_cast<std::int64_t>(u.step) % plan_.updates)},
+                                {"train/norm", u.norm}});
+    return run_control::go_on;
+  }
   void after_look(run_place const& at, epoch_record const& e) {
     at_ = at;
+    if (events_) events_->flush();
     shown_->update(examples_in(at.in_attempt), fmt::format("loss {:.4f}", e.last.loss));
   }
   std::optional<double> validate(epoch_record const&) {
@@ -210,6 +220,10 @@ class run_files final : public run_callbacks {
     metrics_.add(fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.2f},{:.0f}", e.epoch + 1, at_.update, e.loss,
                              t_.rate(static_cast<std::int64_t>(at_.in_attempt - 1)), e.last.norm, *e.validation,
                              seconds(), static_cast<double>(examples_in(at_.update - epoch_begin_)) / epoch_seconds_));
+    if (events_) {
+      events_->add(at_.update, {{measured_tag_.c_str(), *e.validation}});
+      events_->flush();
+    }
     // With a shorter one a longer run goes on; what the clock said is no part of a checkpoint.
     save(at_.in_attempt % static_cast<std::uint64_t>(plan_.epoch_updates) == 0 ? unfinished_epoch() : of(e, 0), true);
     epoch_start_ = clock::now();
@@ -291,6 +305,8 @@ class run_files final : public run_callbacks {
   run_record record_;
   unfinished_epoch left_;
   bool keeps_best_;
+  std::string measured_tag_ = "validation/" + plan_.measured;
+  std::optional<event_file> events_;
   std::uint64_t begin_, epoch_begin_ = begin_;  // updates: of this process, and of its epoch
   metrics_file metrics_;
   double before_, epoch_seconds_ = 0;

@@ -32,9 +32,10 @@ struct run_plan {
   std::string length = "updates";  // the option that says how long it is
   std::string fixed{};             // why a longer run does not begin as this one; empty: it does
   std::string before{};            // settings of a shorter run that this one may go on from
-  std::string measured = "score";  // what a validation measures
+  std::string measured = "score";  // what a validation measures, as the tag of an event file
   bool lower_is_better = false;    // of that
   int patience = 0;                // checkpoints that are no better than the best, which end the run; 0: none do
+  std::string events{};            // folder for TensorBoard's event files; empty: none are written
   std::string shorter{};           // what would take less time, for people
 };
 
