@@ -44,6 +44,7 @@ struct options : triad::programs::stack_options {
   std::string sentence;                  // predict, explain: words separated by spaces
   triad::programs::questions questions;  // predict
   bool unknown = false;                  // predict, explain: unknown words become <unk>
+  bool probabilities = false;            // predict
   bool confusion = false;                // evaluate: say which relations are taken for which
 
   options() {

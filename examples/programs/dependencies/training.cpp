@@ -60,6 +60,10 @@ void options::each(triad::programs::option_list& f) {
   f("sentence", &sentence, "Words separated by spaces: \"Did M0 marry M1\"").only({"predict", "explain"}).question();
   f("unknown", &unknown, "Parse words that the model does not know as <unk>, instead of refusing them")
       .only({"predict", "explain"});
+  f("probabilities", &probabilities,
+    "Also how probable each head is, and each label to that head: \"head_probabilities\" and \"label_probabilities\", "
+    "or, in CoNLL-U, HeadProbability and LabelProbability in the last column")
+      .only({"predict"});
   questions.each(f, "A sentence, as --sentence has it, or {\"tokens\": [...]}");
   f("out", &out, "Folder for tree.svg").only({"explain"}).file_or_folder();
   f.force(&force, {"evaluate", "explain"});

@@ -74,14 +74,50 @@ conllu_sentence const& checked(conllu_sentence const& s, vocabulary const& v, op
   return s;
 }
 
+/// How probable the head of each word is by itself, and its label to that head.
+struct tree_probabilities {
+  std::vector<double> heads, labels;
+
+  explicit tree_probabilities(found_tree const& tree) : labels(tree.sure) {
+    auto const n = tree.parent.size();
+    for (std::size_t i = 0; i < n; ++i)
+      heads.push_back(std::exp(tree.parents[i * n + static_cast<std::size_t>(tree.parent[i])]));
+  }
+};
+
 /// The question with the sentence's heads and labels; its other members stay.
-std::string to_json_line(std::string const& question, conllu_sentence const& s) {
+std::string to_json_line(std::string const& question, conllu_sentence const& s, found_tree const& tree,
+                         bool probabilities) {
   auto heads = nlohmann::ordered_json::array(), labels = heads;
   for (auto const& word : s.words) {
     heads.push_back(word.head);
     labels.push_back(word.relation);
   }
-  return triad::programs::with_members(question, {{"heads", std::move(heads)}, {"labels", std::move(labels)}}) + "\n";
+  triad::programs::json_members members{{"heads", std::move(heads)}, {"labels", std::move(labels)}};
+  if (probabilities) {
+    tree_probabilities const all(tree);
+    for (auto const& [name, values] :
+         {std::pair("head_probabilities", &all.heads), {"label_probabilities", &all.labels}}) {
+      auto rounded = nlohmann::ordered_json::array();
+      for (double const p : *values) rounded.push_back(triad::programs::four_digits(p));
+      members.emplace_back(name, std::move(rounded));
+    }
+  }
+  return triad::programs::with_members(question, members) + "\n";
+}
+
+/// The sentence in CoNLL-U; what its last column has stays in front of the probabilities.
+std::string to_conllu_text(conllu_sentence s, found_tree const& tree, bool probabilities) {
+  if (!probabilities) return to_conllu(s);
+  tree_probabilities const all(tree);
+  for (std::size_t i = 0; i < s.words.size(); ++i) {
+    auto& line = s.lines[s.places[i]];
+    auto const last = line.rfind('\t') + 1;
+    auto const more = fmt::format("HeadProbability={:.4f}|LabelProbability={:.4f}", all.heads[i], all.labels[i]);
+    if (line.substr(last) == "_") line.erase(last);
+    line += (last == line.size() ? "" : "|") + more;
+  }
+  return to_conllu(s);
 }
 
 /// The sentences of CoNLL-U that are asked, and where they stand; none where the questions are no CoNLL-U, which their
@@ -112,17 +148,21 @@ int predict(options& o) {
   auto model = trained_parser(o, run, room);
   auto const answer = [&](sentences const& all, auto const& text_of) {
     parse_all(*model.net, all, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
-      triad::programs::answer(text_of(with_tree(s, tree, model.words)));
+      triad::programs::answer(text_of(with_tree(s, tree, model.words), tree));
     });
   };
-  auto const as_conllu = [](conllu_sentence const& found) { return to_conllu(found); };
+  auto const as_conllu = [&](conllu_sentence const& found, found_tree const& tree) {
+    return to_conllu_text(found, tree, o.probabilities);
+  };
   auto const one = [&](std::string const& line) {
     bool const is_json = line.starts_with('{');
     if (!is_json) triad::programs::expect_plain_question(line);
     auto const s =
         triad::text::conllu_of(is_json ? tokens_of(triad::programs::read_json_line(line)) : triad::text::words(line));
-    auto const as_json = [&](conllu_sentence const& found) { return to_json_line(line, found); };
-    if (s.words.empty()) return triad::programs::answer(is_json ? as_json(s) : "\n");  // an answer to each
+    auto const as_json = [&](conllu_sentence const& found, found_tree const& tree) {
+      return to_json_line(line, found, tree, o.probabilities);
+    };
+    if (s.words.empty()) return triad::programs::answer(is_json ? as_json(s, {}) : "\n");  // an answer to each
     if (s.words.size() > most)
       throw triad::data_error(
           fmt::format("the sentence has {} words; at most {} are read: split it", s.words.size(), most));

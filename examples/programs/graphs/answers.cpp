@@ -59,7 +59,7 @@ void answer_all(network& net, graph_list const& graphs, std::function<void(label
       });
 }
 
-int answerer::operator()(labelled_graph const& graph) {
+network& answerer::asked(labelled_graph const& graph) {
   if (graph.nodes > most_) {
     int const most = std::max(graph.nodes, std::min(2 * most_, largest_graph));
     most_ = 0;
@@ -69,7 +69,19 @@ int answerer::operator()(labelled_graph const& graph) {
   }
   model_->net->clear();
   model_->net->add(graph);
-  return static_cast<int>(model_->net->infer().front());
+  return *model_->net;
+}
+
+int answerer::operator()(labelled_graph const& graph) { return static_cast<int>(asked(graph).infer().front()); }
+
+std::vector<double> answerer::probabilities(labelled_graph const& graph) {
+  auto const& logits = asked(graph).logits();
+  double const most = *std::max_element(logits.begin(), logits.end());
+  std::vector<double> all;
+  double sum = 0;
+  for (auto const logit : logits) sum += all.emplace_back(std::exp(static_cast<double>(logit) - most));
+  for (auto& p : all) p /= sum;
+  return all;
 }
 
 double accuracy(network& net, graph_list const& graphs) {

@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "read.hpp"
@@ -13,14 +15,16 @@
 #include "shared/cli/verbs.hpp"
 #include "shared/data/json_lines.hpp"
 #include "shared/data/questions.hpp"
+#include "shared/run/permute.hpp"
 
 namespace graphs {
 
 struct own_options : options {
   triad::programs::questions questions;
-  std::string by;    // evaluate: the member of the lines that accuracy is asked by, or path
-  std::string file;  // inspect, explain
-  int row = 1;       // explain: a graph of the file, from 1
+  std::string by;              // evaluate: the member of the lines that accuracy is asked by, or path
+  std::string file;            // inspect, explain
+  int row = 1;                 // explain: a graph of the file, from 1
+  bool probabilities = false;  // predict
 
   own_options() { layers = 6, width = 64, heads = 4, dropout = 0.1, batch = 32, epochs = 30, validation = 0.1; }
   void each(triad::programs::option_list& f) override {
@@ -39,6 +43,8 @@ struct own_options : options {
       "other")
         .only({"evaluate"});
     questions.each(f, "A graph, as a line of the data without its target");
+    f("probabilities", &probabilities, "Also the target's \"probability\", and \"probabilities\" of the five likeliest")
+        .only({"predict"});
     f("question", &questions.given, "A graph, as a line of the data").only({"explain"}).positional();
     f("file", &file, "A file of graphs").only({"explain"}).existing_file();
     f("row", &row, "Which graph of the file, from 1").only({"explain"}).positive();
@@ -65,6 +71,20 @@ inline void apply_preset(own_options& o) {
   }
 }
 
+/// The likeliest target, its probability, and the probabilities of the five likeliest.
+inline triad::programs::json_members likeliest_targets(std::vector<double> const& probabilities,
+                                                       vocabulary const& words) {
+  constexpr std::size_t most = 5;
+  auto const order = triad::programs::order_by(
+      probabilities.size(), [&](std::size_t a, std::size_t b) { return probabilities[a] > probabilities[b]; });
+  auto all = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < std::min(most, order.size()); ++i)
+    all[words.target_name(static_cast<int>(order[i]))] = triad::programs::four_digits(probabilities[order[i]]);
+  return {{"target", words.target_name(static_cast<int>(order.front()))},
+          {"probability", triad::programs::four_digits(probabilities[order.front()])},
+          {"probabilities", std::move(all)}};
+}
+
 /// Each line comes back with its answer as "target".
 inline int predict(own_options const& o) {
   o.questions.expect_one_way();
@@ -76,8 +96,10 @@ inline int predict(own_options const& o) {
       [&](std::string const& line) {
         auto given = triad::programs::read_json_line(line);
         given.erase("target");  // which is what is asked for
-        auto const target = words.target_name(ask(numbered(read_graph(given, false), words)));
-        triad::programs::answer(triad::programs::with_members(line, {{"target", target}}) + "\n");
+        auto const graph = numbered(read_graph(given, false), words);
+        auto const members = o.probabilities ? likeliest_targets(ask.probabilities(graph), words)
+                                             : triad::programs::json_members{{"target", words.target_name(ask(graph))}};
+        triad::programs::answer(triad::programs::with_members(line, members) + "\n");
       },
       true);
 }

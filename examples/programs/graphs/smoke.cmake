@@ -103,6 +103,13 @@ expect("train.jsonl: 32 graphs of 3 to 3 nodes, 3.0 on the average, and 2.0 labe
 # A question comes back with its answer, from the command line, from a file, and from standard input.
 set(question "{\"id\": 7, \"nodes\": 2, \"edges\": [[0, \"above\", 1]], \"query\": [0, 1]}")
 expect_answer_of("^{\"id\":7,\"nodes\":2,\"edges\":\\[\\[0,\"above\",1\\]\\],\"query\":\\[0,1\\],\"target\":\"[a-z-]+\"}\n$" "${question}")
+# The probabilities of the likeliest targets, the first of which is the answer.
+string(REGEX MATCH "\"target\":\"([a-z-]+)\"" whole "${output}")
+set(target ${CMAKE_MATCH_1})
+run(0 predict ${FOLDER}/run --probabilities "${question}")
+expect("\"target\":\"${target}\",\"probability\":[01][.0-9]*,\"probabilities\":{\"${target}\":[01][.0-9]*,\"[a-z-]+\":[01][-e.0-9]*.*}}\n$")
+string(REGEX MATCH "\"probability\":([0-9.]+),\"probabilities\":{\"[a-z-]+\":([0-9.]+)" whole "${output}")
+expect_same("the answer's probability is not that of the likeliest" "${CMAKE_MATCH_1}" "${CMAKE_MATCH_2}")
 # What it has beside that comes back byte for byte.
 set(beside "\"id\":123456789012345678901234567890,\"id\":-0,\"\\u0061\":[1.0,2.50,1E5]")
 run(0 predict ${FOLDER}/run "{${beside},\"nodes\":2,\"target\":null,\"edges\":[[0,\"above\",1]],\"query\":[0,1]}")

@@ -72,8 +72,13 @@ class answerer {
 
   /// The number of the likeliest target.
   int operator()(labelled_graph const& graph);
+  /// The probability of every target, by number.
+  std::vector<double> probabilities(labelled_graph const& graph);
 
  private:
+  /// The model, with this graph as its batch.
+  network& asked(labelled_graph const& graph);
+
   options const& options_;
   triad::checkpoint const& file_;
   int most_ = 0;

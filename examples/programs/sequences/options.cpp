@@ -134,6 +134,9 @@ void options::each(triad::programs::option_list& f) {
   f("n-best", &n_best, "Translations of a sentence, with their scores; at most --beam").only({"predict"}).positive();
   f("unknown", &unknown, "Translate words that the model does not know as <unk>, instead of refusing them")
       .only({"predict"});
+  f("probabilities", &probabilities,
+    "Also how probable the translation is, as a whole: \"probability\", or in front of it in a column of its own")
+      .only({"predict"});
   f("count", &count, "Pairs over whose tokens weights are averaged").only({"explain"}).positive();
   f("out", &out, "Folder for layers.csv, encoder.svg and decoder.svg").only({"explain"}).file_or_folder();
   f.force(&force, {"evaluate", "explain"});

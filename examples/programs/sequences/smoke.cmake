@@ -19,6 +19,12 @@ run(0 predict ${FOLDER}/run "{\"id\": 1, \"source\": \"go left two\"}")
 expect("^{\"id\":1,\"source\":\"go left two\",\"target\":\"[a-z ]*\"}\n$")
 run(0 predict ${FOLDER}/run "{\"id\":12345678901234567890123,\"x\":-0,\"x\":1.0,\"source\":\"go left two\"}")
 expect("^{\"id\":12345678901234567890123,\"x\":-0,\"x\":1.0,\"source\":\"go left two\",\"target\":\"[a-z ]*\"}\n$")
+run(0 predict ${FOLDER}/run --probabilities "{\"source\": \"go left two\"}")
+expect("^{\"source\":\"go left two\",\"target\":\"[a-z ]*\",\"probability\":[01][-e.0-9]*}\n$")
+run(0 predict ${FOLDER}/run --probabilities --n-best 2 --beam 2 "go left two")
+expect("^-[0-9.]+\t[01]\\.[0-9]+\t[a-z ]*\n-[0-9.]+\t[01]\\.[0-9]+\t[a-z ]*\n$")
+run(0 predict ${FOLDER}/run --probabilities "go left two")
+expect("^[01]\\.[0-9]+\t[a-z ]*\n$")
 run(0 predict ${FOLDER}/run "go left two")
 
 # A longer run that goes on from a shorter one is the longer one, also where that ended within an epoch.

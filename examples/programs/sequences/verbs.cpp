@@ -114,14 +114,23 @@ int evaluate(options const& o, program const& p) {
   return 0;
 }
 
+double probability_of(hypothesis const& h) { return std::exp(h.log_probability); }
+
 /// The question, a line of JSON, with its best translation, or with several and their scores; its other members stay.
 std::string json_answer(std::string const& line, std::vector<hypothesis> const& found, language const& target,
-                        bool several) {
-  if (!several)
-    return triad::programs::with_members(
-        line, {{"target", found.empty() ? std::string() : target.decode(found.front().tokens)}});
+                        bool several, bool probabilities) {
+  if (!several) {
+    triad::programs::json_members members{{"target", found.empty() ? "" : target.decode(found.front().tokens)}};
+    if (probabilities && !found.empty())
+      members.emplace_back("probability", triad::programs::four_digits(probability_of(found.front())));
+    return triad::programs::with_members(line, members);
+  }
   auto targets = nlohmann::ordered_json::array();
-  for (auto const& h : found) targets.push_back({{"target", target.decode(h.tokens)}, {"score", h.score}});
+  for (auto const& h : found) {
+    auto& one = targets.emplace_back();
+    one["target"] = target.decode(h.tokens), one["score"] = h.score;
+    if (probabilities) one["probability"] = triad::programs::four_digits(probability_of(h));
+  }
   return triad::programs::with_members(line, {{"targets", std::move(targets)}});
 }
 
@@ -146,14 +155,15 @@ int predict(options const& o) {
     auto const numbers = model.words.source.encode(source);
     auto const print = [&](std::vector<hypothesis> const& found) {
       using triad::programs::answer;
-      if (is_json) return answer(json_answer(line, found, model.words.target, o.n_best > 1) + "\n");
+      if (is_json) return answer(json_answer(line, found, model.words.target, o.n_best > 1, o.probabilities) + "\n");
       if (found.empty()) answer("\n");
       for (auto const& h : found) {
         auto const text = model.words.target.decode(h.tokens);
+        auto const probability = o.probabilities ? fmt::format("{:.4f}\t", probability_of(h)) : std::string();
         if (o.n_best > 1)
-          answer(fmt::format("{:.4f}\t{}\n", h.score, text));
+          answer(fmt::format("{:.4f}\t{}{}\n", h.score, probability, text));
         else
-          answer(text + "\n");
+          answer(probability + text + "\n");
       }
     };
     if (numbers.empty()) return print({});  // as many lines as there are sentences

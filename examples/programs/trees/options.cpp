@@ -147,6 +147,9 @@ void program_options::each(triad::programs::option_list& f) {
       .only({"evaluate"});
   f("tree", &tree, "( LABEL child child )").only({"predict"}).question();
   f("json", &as_json, "One JSON object a line").only({"predict"});
+  f("probabilities", &probabilities,
+    "Also the least weight of the choices behind the answer, as explain has it: \"least_weight\", or in front of it")
+      .only({"predict"});
   questions.each(f, "A tree, as --tree has it, or {\"source\": \"( ... )\"}");
   f("tree", &tree, "( LABEL child child ): what the machine does with it").only({"explain"}).question();
   f("split", &split, "Of the data: " + parts).only({"explain"}).one_of(part_names);

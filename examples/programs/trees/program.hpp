@@ -20,6 +20,7 @@ struct program_options : options {
 
   triad::programs::questions questions;  // predict
   bool as_json = false;                  // the same
+  bool probabilities = false;            // the same
   std::string tree;                      // predict, explain: an s-expression
   std::string split;                     // explain: of which part; empty: the first test
   int row = 0;                           // explain: its row, from 1; 0: the programs of all rows

@@ -64,13 +64,21 @@ int evaluate(program_options& o, data_reader const& read) {
 void answer(trained& model, program_options const& o, std::string const& line) {
   bool const is_object = line.starts_with('{');
   auto const source = source_of(line, o.binarise);
-  auto const target = model.labels.label(tree_of(model.answer(source), model.net->positions()));
-  if (is_object) {
-    triad::programs::answer(triad::programs::with_members(line, {{"target", triad::to_text(target)}}) + "\n");
-  } else if (o.as_json) {
-    triad::programs::answer(to_json_line({source, target}) + "\n");
+  auto const& positions = model.net->positions();
+  auto const target = model.labels.label(tree_of(model.answer(source), positions));
+  double least = 0;
+  if (o.probabilities) {
+    auto const said = model.net->traced(false).front();
+    auto const program = likeliest(said);
+    least = certainty(said, program, execute(program, model.numbered(source), positions.depth()));
+  }
+  if (is_object || o.as_json) {
+    triad::programs::json_members members{{"target", triad::to_text(target)}};
+    if (o.probabilities) members.emplace_back("least_weight", triad::programs::four_digits(least));
+    auto const question = is_object ? line : to_json_line({source, target});
+    triad::programs::answer(triad::programs::with_members(question, members) + "\n");
   } else {
-    triad::programs::answer(shown(target) + "\n");
+    triad::programs::answer((o.probabilities ? fmt::format("{:.4f}\t", least) : std::string()) + shown(target) + "\n");
   }
 }
 

@@ -117,11 +117,20 @@ inline int predict(options const& o) {
   auto const file = triad::programs::open_run(o.run);
   auto const words = graphs::words_of(file);
   graphs::answerer ask(o, file);
+  // The likeliest target, and its probability where that is asked for.
+  auto const answered = [&](kinship_graph const& graph) -> std::pair<int, double> {
+    if (!o.probabilities) return {ask(graph), 0};
+    auto const all = ask.probabilities(graph);
+    auto const best = std::max_element(all.begin(), all.end());
+    return {static_cast<int>(best - all.begin()), *best};
+  };
   auto const answer = [&](std::string const& facts, std::string const& asked) {
     auto const s = parse_facts(facts, asked, words);
     auto const person = [&](int i) { return s.people[static_cast<std::size_t>(i)]; };
-    triad::programs::answer(fmt::format("{} is {}'s {}\n", person(s.graph.query.to), person(s.graph.query.from),
-                                        words.target_name(ask(s.graph))));
+    auto const [target, probability] = answered(s.graph);
+    triad::programs::answer(fmt::format("{} is {}'s {}{}\n", person(s.graph.query.to), person(s.graph.query.from),
+                                        words.target_name(target),
+                                        o.probabilities ? fmt::format("  {:.4f}", probability) : std::string()));
   };
   if (told) {
     answer(o.facts, o.asked);
@@ -136,13 +145,22 @@ inline int predict(options const& o) {
     });
   } else {
     auto const all = read_graphs(o.rows, words);
-    auto const model = graphs::trained_model(o, file, graphs::most_nodes(all));
-    fmt::print("row,k,predicted,target\n");
-    graphs::answer_all(*model.net, all, [&, row = 0](kinship_graph const& g, int found) mutable {
-      triad::programs::answer(fmt::format("{},{},{},{}\n", ++row, g.k,
+    int row = 0;
+    auto const line = [&](kinship_graph const& g, int found, std::string const& more) {
+      triad::programs::answer(fmt::format("{},{},{},{}{}\n", ++row, g.k,
                                           triad::programs::csv_cell(words.target_name(found)),
-                                          triad::programs::csv_cell(words.target_name(g.target))));
-    });
+                                          triad::programs::csv_cell(words.target_name(g.target)), more));
+    };
+    fmt::print("row,k,predicted,target{}\n", o.probabilities ? ",probability" : "");
+    if (o.probabilities) {
+      for (auto const& g : all) {
+        auto const [found, probability] = answered(g);
+        line(g, found, fmt::format(",{:.4f}", probability));
+      }
+      return 0;
+    }
+    auto const model = graphs::trained_model(o, file, graphs::most_nodes(all));
+    graphs::answer_all(*model.net, all, [&](kinship_graph const& g, int found) { line(g, found, {}); });
   }
   return 0;
 }

@@ -19,6 +19,7 @@ struct options : graphs::options {
   std::string rows;                      // predict, explain: a file of questions
   std::string facts, asked;              // "ann:mother:bea bea:brother:carl", "ann:carl"
   triad::programs::questions questions;  // both in one text
+  bool probabilities = false;            // predict
   int number = 1, k = 4;                 // explain: a row of the file, or which generated chain, and its length
   std::vector<int> lengths{2, 3, 4};     // generate
   std::string rules_of;                  // a training file, or its folder; none: chains that hold in every family
@@ -47,6 +48,8 @@ struct options : graphs::options {
     f("facts", &facts, "Facts as \"ann:mother:bea bea:brother:carl\": the mother of ann is bea, ...")
         .only({"predict", "explain"});
     f("ask", &asked, "The question to the facts as \"ann:carl\": what is carl to ann?").only({"predict", "explain"});
+    f("probabilities", &probabilities, "Also how probable each answer is: after it, or as a column of its own")
+        .only({"predict"});
     questions.each(f, "Facts and the question as \"ann:mother:bea bea:brother:carl ann:carl\"");
     f("row", &number, "Which row of the file, or which generated chain, from 1").only({"explain"}).positive();
     f("length", &k, "Without --data and --facts: k of a generated chain").only({"explain"}).between(2, 40);

@@ -98,6 +98,8 @@ void options::each(triad::programs::option_list& f) {
       .question();
   f("argmax", &argmax, "Each word's own best parent, as published; else the best parents without a cycle")
       .only({"predict", "explain"});
+  f("probabilities", &probabilities, "Also how probable each word's parent is, as a column of the table")
+      .only({"predict"});
   questions.each(f, "A sentence, as --sentence has it");
   f("out", &out, "Folder for graph.svg").only({"explain"}).file_or_folder();
   f.force(&force, {"explain"});

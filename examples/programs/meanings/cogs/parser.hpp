@@ -48,6 +48,7 @@ struct options : triad::programs::stack_options {
   bool augment_within = false;                   // none makes a construction that is held out
 
   std::string sentence;                  // predict, explain
+  bool probabilities = false;            // predict
   triad::programs::questions questions;  // predict
   bool argmax = false;                   // each token's own best parent, as published, instead of the best tree
   int count = 1000;                      // generate: training sentences

@@ -7,6 +7,8 @@ expect_run(run 3 metrics.csv config.toml model.safetensors generalisation.txt pl
 expect_scores_of_run("[a-z_]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9]+ +[0-9]+" ${FOLDER}/run)
 run(0 evaluate ${FOLDER}/run --test-size 4)
 expect("deeper_clauses")
+run(0 predict ${FOLDER}/run --sentence "The fox saw Ada ." --probabilities)
+expect("token +place +parent +role +category +noun type +verb +probability\n-+\nThe +0 .* [01]\\.[0-9][0-9][0-9][0-9]\n")
 run(0 predict ${FOLDER}/run --sentence "The fox saw Ada .")
 expect("fox")
 run(1 train --preset swapped)

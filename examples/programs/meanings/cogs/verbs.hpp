@@ -49,13 +49,30 @@ inline std::string form_of(tagged_sentence const& graph) {
   return to_logical_form(graph).value_or("(this graph has no logical form)");
 }
 
-inline void print(tagged_sentence const& s) {
-  triad::programs::text_table table({"token", "place", "parent", "role", "category", "noun type", "verb"});
+/// softmax of row i of the scores at j.
+inline double probability(parse const& p, std::size_t n, std::size_t i, std::size_t j) {
+  auto const* const row = p.score.data() + i * n;
+  double const most = *std::max_element(row, row + n);
+  double sum = 0;
+  for (std::size_t k = 0; k < n; ++k) sum += std::exp(row[k] - most);
+  return std::exp(row[j] - most) / sum;
+}
+
+/// p: what the model says of it, where the probabilities of parents are asked for.
+inline void print(tagged_sentence const& s, parse const* p) {
+  std::vector<std::string> header{"token", "place", "parent", "role", "category", "noun type", "verb"};
+  if (p != nullptr) header.emplace_back("probability");
+  triad::programs::text_table table(header);
   auto const shown = [](std::string const& label) { return label.empty() ? std::string("-") : label; };
   for (int i = 0; i < s.size(); ++i) {
     auto const at = static_cast<std::size_t>(i);
-    table.row({s.tokens[at], std::to_string(i), s.parent[at] < 0 ? "-" : std::to_string(s.parent[at]),
-               shown(s.role[at]), shown(s.category[at]), shown(s.noun_type[at]), shown(s.verb_name[at])});
+    std::vector<std::string> cells{
+        s.tokens[at],          std::to_string(i),     s.parent[at] < 0 ? "-" : std::to_string(s.parent[at]),
+        shown(s.role[at]),     shown(s.category[at]), shown(s.noun_type[at]),
+        shown(s.verb_name[at])};
+    auto const parent = s.parent[at] < 0 ? at : static_cast<std::size_t>(s.parent[at]);  // a root's is itself
+    if (p != nullptr) cells.push_back(fmt::format("{:.4f}", probability(*p, s.tokens.size(), at, parent)));
+    table.row(cells);
   }
   triad::programs::say("{}{}\n", table.text(), form_of(s));
 }
@@ -76,21 +93,13 @@ inline int predict(options const& o) {
       model = trained_parser(o, file, more);
       room = more;
     }
-    parse_all(*model.net, {s}, model.words,
-              [&](tagged_sentence const& given, parse const& p) { print(in_words(given, p, model.words, !o.argmax)); });
+    parse_all(*model.net, {s}, model.words, [&](tagged_sentence const& given, parse const& p) {
+      print(in_words(given, p, model.words, !o.argmax), o.probabilities ? &p : nullptr);
+    });
   };
   if (o.sentence.empty()) return o.questions.answer(o.program, answer);
   answer(o.sentence);
   return 0;
-}
-
-/// softmax of row i of the scores at j.
-inline double probability(parse const& p, std::size_t n, std::size_t i, std::size_t j) {
-  auto const* const row = p.score.data() + i * n;
-  double const most = *std::max_element(row, row + n);
-  double sum = 0;
-  for (std::size_t k = 0; k < n; ++k) sum += std::exp(row[k] - most);
-  return std::exp(row[j] - most) / sum;
 }
 
 /// Each word's arc has the role and the parent's probability.

@@ -112,8 +112,7 @@ std::vector<json_member> members_of(std::string const& object) {
   return all;
 }
 
-std::string with_members(std::string const& object,
-                         std::vector<std::pair<std::string, nlohmann::ordered_json>> const& more) {
+std::string with_members(std::string const& object, json_members const& more) {
   std::string text;
   auto const add = [&](std::string const& name, std::string const& value) {
     text += (text.empty() ? "{" : ",") + name + ":" + value;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -64,9 +65,14 @@ struct json_member {
 /// Of an object that read_json_line() has taken, in their order.  Throws data_error for what is no object.
 std::vector<json_member> members_of(std::string const& object);
 
+/// Names with values.
+using json_members = std::vector<std::pair<std::string, nlohmann::ordered_json>>;
+
 /// The object as one line with these members: in the place of the first of that name, of which no other stays, else
 /// after all others.  Those come back byte for byte, without the space between tokens.
-std::string with_members(std::string const& object,
-                         std::vector<std::pair<std::string, nlohmann::ordered_json>> const& more);
+std::string with_members(std::string const& object, json_members const& more);
+
+/// A probability as answers have it.
+inline double four_digits(double probability) { return std::round(1e4 * probability) / 1e4; }
 
 }  // namespace triad::programs
