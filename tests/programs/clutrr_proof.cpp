@@ -32,12 +32,12 @@ TEST_CASE("a proof is followed from the answer to the facts") {
   CHECK((steps[0].second == 1 && steps[0].second_weight == 0.2));
   CHECK((steps[1].layer == 1 && steps[1].from == 0 && steps[1].middle == 1 && steps[1].to == 2 && steps[1].depth == 1));
   CHECK(graphs::proof_text(input, steps) ==
-        "Dora <3 is the grandmother of Ann, because\n"
+        "Ann -grandmother-> Dora <3, because\n"
         "  Ann - Dora <3 by way of Carl  (layer 2, weight 0.8; then Bob, 0.2)\n"
-        "    Dora <3 is the mother of Carl (told)\n"
+        "    Carl -mother-> Dora <3 (given)\n"
         "    Ann - Carl by way of Bob  (layer 1, weight 1)\n"
-        "      Bob is the brother of Ann (told)\n"
-        "      Carl is the father of Bob (told)\n");
+        "      Ann -brother-> Bob (given)\n"
+        "      Bob -father-> Carl (given)\n");
   auto const svg = graphs::proof_svg(input, steps);
   CHECK(svg.find("Dora &lt;3") != std::string::npos);
   CHECK(svg.find("stroke-opacity=\"0.8\"") != std::string::npos);

@@ -103,16 +103,17 @@ inline std::string const* told_label(proof_input const& input, int from, int to)
 
 }  // namespace detail
 
-/// The proof as indented lines, from the answer down to the facts.
+/// The proof as indented lines, from the answer down to the facts; edges as data have them, "0 -left-> 1".
 inline std::string proof_text(proof_input const& input, std::vector<proof_step> const& steps) {
   using triad::programs::printable_name;
   auto const name = [&](int person) { return printable_name(detail::name_of_person(input, person)); };
-  std::string text =
-      name(input.to) + " is the " + printable_name(input.answer) + " of " + name(input.from) + ", because\n";
+  auto const edge = [&](int from, std::string const& label, int to) {
+    return name(from) + " -" + printable_name(label) + "-> " + name(to);
+  };
+  std::string text = edge(input.from, input.answer, input.to) + ", because\n";
   auto const fact = [&](int from, int to, int depth) {
     if (auto const* label = detail::told_label(input, from, to))
-      text += std::string(2 * static_cast<std::size_t>(depth) + 4, ' ') + name(to) + " is the " +
-              printable_name(*label) + " of " + name(from) + " (told)\n";
+      text += std::string(2 * static_cast<std::size_t>(depth) + 4, ' ') + edge(from, *label, to) + " (given)\n";
   };
   for (std::size_t s = 0; s < steps.size(); ++s) {
     auto const& step = steps[s];
@@ -154,8 +155,8 @@ inline std::string proof_svg(proof_input const& input, std::vector<proof_step> c
       "orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#888\"/></marker></defs>\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
   svg += text_at(margin - radius, 26, "font-size=\"15\" font-weight=\"bold\"",
-                 detail::name_of_person(input, input.to) + " is the " + input.answer + " of " +
-                     detail::name_of_person(input, input.from));
+                 detail::name_of_person(input, input.from) + " -" + input.answer + "-> " +
+                     detail::name_of_person(input, input.to));
   // An arc above (side = -1) or below (side = 1) the row; a quadratic curve reaches half of its control point's
   // distance.
   auto const arc = [&](int from, int to, int side, double height_of_arc, std::string const& attributes) {

@@ -42,8 +42,8 @@ inline nlohmann::ordered_json proof_page(proof_input const& input, std::vector<p
             {"answers", std::move(answers)},
             {"attention", triad::programs::attention_view(more.weights, static_cast<int>(input.people.size()))},
             {"steps", std::move(taken)}};
-  return {{"title", detail::name_of_person(input, input.to) + " is the " + input.answer + " of " +
-                        detail::name_of_person(input, input.from)},
+  return {{"title", detail::name_of_person(input, input.from) + " -" + input.answer + "-> " +
+                        detail::name_of_person(input, input.to)},
           {"lead", std::move(lead)},
           {"views", json::array({std::move(view)})}};
 }

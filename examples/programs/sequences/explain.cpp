@@ -73,12 +73,38 @@ std::size_t pair_of_page(std::vector<coded_pair> const& pairs) {
 
 }  // namespace
 
-int explain(options const& o, program const& p) {
+namespace {
+
+/// The sentence that is asked about, with its best translation.
+text_pair translated(options const& o) {
+  triad::programs::expect_plain_question(o.sentence);
+  auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const&) {
+    if (auto const missing = words.source.unknown(o.sentence); !missing.empty())
+      throw triad::data_error(fmt::format("\"{}\" is not one of the {} words that the model knows",
+                                          triad::programs::shortened(missing.front()), words.source.ordinary()));
+    return pair_length{std::max<index_t>(1, static_cast<index_t>(words.source.encode(o.sentence).size())), 0};
+  });
+  text_pair pair{o.sentence, {}, {}};
+  pair.target = translations(*model.net, {pair}, model.words, search_of(o, model.words)).front();
+  triad::programs::say("{}\n{}\n\n", pair.source, pair.target);
+  return pair;
+}
+
+/// Pairs of the data.
+std::vector<text_pair> some_pairs(options const& o, program const& p) {
   expect_tests(p);
-  triad::programs::expect_free_in_folder(o, {"layers.csv", "encoder.svg", "decoder.svg"});
   std::vector<text_pair> all;
   for (auto const& part : p.data.tests) all.insert(all.end(), part.pairs.begin(), part.pairs.end());
-  auto const chosen = sample(all, o.count);
+  return sample(all, o.count);
+}
+
+}  // namespace
+
+int explain(options const& o, program const& p) {
+  triad::programs::expect_free_in_folder(o, {"layers.csv", "encoder.svg", "decoder.svg"});
+  if (!o.sentence.empty())
+    triad::programs::refuse_given(o, {"count", "data"}, "pairs of the data: leave it, or --sentence, out");
+  auto const chosen = o.sentence.empty() ? some_pairs(o, p) : std::vector<text_pair>{translated(o)};
   std::vector<coded_pair> pairs;
   auto model = trained_translator(o, use::explaining, [&](vocabulary& words, options const& shape) {
     p.expect_words(words);
@@ -93,9 +119,9 @@ int explain(options const& o, program const& p) {
                             "lrf has it, without --fuse none "
                             "and --accumulate");
   fmt::print(
-      "mean over tokens and heads of {} pairs: of a layer, the part of its attention to earlier layers that each of "
+      "mean over tokens and heads of {} pair{}: of a layer, the part of its attention to earlier layers that each of "
       "them gets\n\n",
-      pairs.size());
+      pairs.size(), pairs.size() == 1 ? "" : "s");
   if (!o.out.empty()) triad::programs::make_folder(o.out);
   std::string csv = "side,layer,reads,weight\n";
   for (auto const& [side, values] :

@@ -130,6 +130,10 @@ void options::each(triad::programs::option_list& f) {
       .only({"evaluate"})
       .file_or_folder();
   f("sentence", &sentence, "Words separated by spaces").only({"predict"}).question();
+  f("sentence", &sentence,
+    "Words separated by spaces: weights of it and of its translation, instead of those of the data")
+      .only({"explain"})
+      .question();
   questions.each(f, "A sentence, as --sentence has it, or {\"source\": \"...\"}");
   f("n-best", &n_best, "Translations of a sentence, with their scores; at most --beam").only({"predict"}).positive();
   f("unknown", &unknown, "Translate words that the model does not know as <unk>, instead of refusing them")

@@ -63,11 +63,12 @@ struct options : triad::programs::width_options {
   int longest = 0;  // 0: three times the longest target of the training set, and ten more
 
   // what a trained model is asked
-  std::string sentence;                  // predict
+  std::string sentence;                  // predict, explain
   triad::programs::questions questions;  // the same
   int n_best = 1;
-  bool unknown = false;  // predict: unknown words become <unk>
-  int count = 200;       // explain: pairs
+  bool unknown = false;        // predict: unknown words become <unk>
+  bool probabilities = false;  // predict
+  int count = 200;             // explain: pairs
 
   options() { model = "lrf", width = 128, heads = 4, dropout = 0.1, warmup = 400; }
   void settle() override;

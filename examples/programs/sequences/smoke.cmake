@@ -96,6 +96,13 @@ expect("question 1: \"up\" is not one of the 6 words that the model knows")
 run(1 predict ${FOLDER}/run "go left <unk>")
 expect("question 1: \"<unk>\" is not one of the 6 words that the model knows")
 run(0 predict ${FOLDER}/run --unknown "go left <s>")
+run(0 explain ${FOLDER}/run --sentence "go left two" --out ${FOLDER}/one)
+expect("\ngo left two\n[a-z ]*\n\nmean over tokens and heads of 1 pair: of a layer, .*\nencoder +embedding .*\ndecoder +embedding ")
+expect_files(one/layers.csv one/encoder.svg)
+run(1 explain ${FOLDER}/run --sentence "go left two" --count 3)
+expect("--count is about pairs of the data: leave it, or --sentence, out")
+run(1 explain ${FOLDER}/run --sentence "go left four")
+expect("\"four\" is not one of the [0-9]+ words that the model knows")
 run(0 explain ${FOLDER}/run --count 3)
 
 # evaluate replaces no scores of the run by others.

@@ -190,8 +190,8 @@ std::vector<triad::programs::verb> verbs_of(options& o, program_maker const& mak
           {"evaluate", "Translate the test parts with a trained model, and measure the translations",
            [&o, make] { return evaluate(o, make(false, true)); }},
           {"predict", "Translate a sentence, or each line of a file or of standard input", [&o] { return predict(o); }},
-          {"explain", "How much each layer reads from each earlier one",
-           [&o, make] { return explain(o, make(false, false)); }}};
+          {"explain", "How much each layer reads from each earlier one, in the data or in one sentence",
+           [&o, make] { return explain(o, o.sentence.empty() ? make(false, false) : program()); }}};
 }
 
 }  // namespace sequences
