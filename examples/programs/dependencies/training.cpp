@@ -234,6 +234,7 @@ int train(options& o) {
     triad::programs::first_writes(o.out + "/scores.csv", triad::programs::scores_csv(runs, percent));
     triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds, "scores"));
   }
+  triad::programs::say("{}", triad::programs::remedy_of(runs));
   return triad::programs::status_of(runs);
 }
 

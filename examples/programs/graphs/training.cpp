@@ -422,6 +422,7 @@ int train(options& o, data_set const& data, run_texts const& say) {
     triad::programs::write_plots(o, *all, {"cross entropy", held_out ? "accuracy on what is held out" : ""});
     triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds));
   }
+  triad::programs::say("{}", triad::programs::remedy_of(*all));
   return std::max(triad::programs::status_of(*all), triad::programs::status_of(*others));
 }
 

@@ -171,6 +171,7 @@ int train(options& o, program p) {
     triad::programs::first_writes(o.out + "/scores.csv", scores_csv(runs));
     triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds, "translations, scores"));
   }
+  triad::programs::say("{}", triad::programs::remedy_of(runs));
   return triad::programs::status_of(runs);
 }
 

@@ -296,6 +296,21 @@ expect("${place}:4: the node at root.0: 'zebra' is not one of the 8 labels")
 string(REGEX REPLACE "{\"error\":\"[^\n]*\",\"line\":([0-9])}" "error of line \\1" shown "${answers}")
 expect_same("three bad lines of five: status and answers" "${status} ${shown}" "1 ${answer}error of line 2\nerror of line 3\n\n${answer}")
 
+# Nodes with one child that the source does not have are made with the empty tree: a run that failed names what has it.
+set(text "")
+foreach(a one two)
+  string(APPEND text "{\"source\": \"( NOT ( AND ${a} b ) )\", \"target\": \"( OR ( NOT ${a} ) ( NOT b ) )\"}\n")
+endforeach()
+file(WRITE ${FOLDER}/morgan/train.jsonl "${text}")
+set(learn train --preset smoke --data ${FOLDER}/morgan --updates 3)
+run(3 ${learn})
+expect("2 of 2 training targets have a node with one child that is not in the source: .* --recipe long --steps 12, ")
+expect("seed 1 failed: its loss was still falling; give it more --updates\n|seed 1 failed: its loss had stopped")
+run(3 ${learn} --empty-tree)
+expect_absent("one child" "the remedy is named where it was taken")
+run(3 train --preset smoke --data ${FOLDER}/data --updates 3)
+expect_absent("one child" "nodes that are copied need no empty tree")
+
 # Its runs are its own.
 cmake_path(GET PROGRAM PARENT_PATH bin)
 if(EXISTS ${bin}/tree-transforms)

@@ -157,6 +157,25 @@ class machine_training final : public triad::programs::training {
   std::unique_ptr<machine> net_;
 };
 
+/// Whether a tree has this one as a subtree.
+bool has_subtree(symbol_tree const& tree, symbol_tree const& wanted) {
+  for (index_t at = 0; at < tree.size(); ++at)
+    if (tree[at].size == wanted.size() && tree.subtree(at) == wanted) return true;
+  return false;
+}
+/// Rows whose targets have a node with one child that cannot be copied from the source.
+index_t rows_with_lone_children(part const& rows) {
+  index_t found = 0;
+  for (auto const& [source, target] : rows.rows) {
+    bool lone = false;
+    for (index_t at = 0; at < target.size() && !lone; ++at)
+      if (auto const first = target.first_child(at); first != triad::no_node)
+        lone = target.next_child(at, first) == triad::no_node && !has_subtree(source, target.subtree(at));
+    found += lone ? 1 : 0;
+  }
+  return found;
+}
+
 /// Of a run in two trainings: the first has the attempts and what falls, the last none of that.
 options of_first(options o) {
   o.role_depth = 0;
@@ -221,6 +240,15 @@ int train(program_options& o, data_reader const& read) {
                : r->failed ? ": failed, fewer than 90 % of the training rows are right"
                            : "");
     if (!r->diverged) fmt::print("{}\n", table_of(now));
+    if (r->failed && !r->diverged && !o.empty_tree)
+      if (auto const lone = rows_with_lone_children(work.data().train()); lone > 0)
+        triad::programs::say(
+            "{} of {} training targets have a node with one child that is not in the source: cons makes it of a tree "
+            "and "
+            "the empty tree, and no step has that.  Train with --recipe long --steps {}, which has it from the first "
+            "step "
+            "on (--empty-tree)\n",
+            lone, work.train().size(), std::max(o.steps, 12));
   }
   auto const& runs = of_seeds.all();
   if (several) fmt::print("{}\n", table_of(found, o.seed));
@@ -233,6 +261,7 @@ int train(program_options& o, data_reader const& read) {
                                                              : table_of(found.front().found));
     triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds));
   }
+  triad::programs::say("{}", triad::programs::remedy_of(runs));
   return triad::programs::status_of(runs);
 }
 

@@ -284,6 +284,7 @@ inline int train(options& o) {
     }
     triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds));
   }
+  triad::programs::say("{}", triad::programs::remedy_of(runs));
   return triad::programs::status_of(runs);
 }
 }  // namespace cogs

@@ -188,7 +188,7 @@ scored_run train_one(run_options const& o, training& t, std::string const& out, 
     return train(one, plan);
   };
   scored_run run;
-  run.seed = o.seed;
+  run.seed = o.seed, run.length = t.plan().length;
   run_log before;
   if (auto* const first = t.first()) {
     auto const folder = out.empty() ? out : out + "/first";
@@ -363,6 +363,19 @@ std::string scores_csv(std::vector<scored_run> const& runs, value_text text) {
       for (auto const& k : part.kinds) add("exact match of " + k.kind, k.percent);
     }
   return all;
+}
+
+std::string remedy_of(std::vector<scored_run> const& runs) {
+  auto const failed = std::find_if(runs.begin(), runs.end(), [](scored_run const& r) { return r.failed; });
+  if (failed == runs.end()) return {};
+  auto const of = fmt::format("seed {} failed: ", failed->seed);
+  if (failed->diverged)
+    return of + "its loss or a weight was no number; take a smaller --learning-rate, or more --warmup\n";
+  auto const& losses = failed->losses;
+  constexpr std::size_t enough = 3;  // epochs, to see where the loss goes
+  bool const falls = losses.size() < enough || losses.back() < 0.95 * losses[losses.size() * 2 / 3 - 1];
+  return of + (falls ? fmt::format("its loss was still falling; give it more --{}\n", failed->length)
+                     : "its loss had stopped to fall; try another --seed or --learning-rate, or a larger --width\n");
 }
 
 int status_of(std::vector<scored_run> const& runs) {

@@ -34,6 +34,7 @@ struct part_scores {
 /// The run of one seed.
 struct scored_run : run_log {
   std::uint64_t seed = 0;
+  std::string length{};            // the option that says how long it is
   std::vector<part_scores> parts;  // none where it diverged
 };
 
@@ -128,6 +129,9 @@ using value_text = std::string (*)(double);
 std::string table_of(std::vector<scored_run> const& runs, value_text text);
 /// seed,part,figure,value
 std::string scores_csv(std::vector<scored_run> const& runs, value_text text);
+
+/// A sentence about the first run that failed, of what to do: nothing where none did.  It is read off its losses.
+std::string remedy_of(std::vector<scored_run> const& runs);
 
 /// did_not_reach where a run failed.
 int status_of(std::vector<scored_run> const& runs);
