@@ -72,7 +72,7 @@ TEST_CASE("what is wrong with a file is reported with its line and column") {
                       contains("bad.jsonl:2:" + std::string(reason)));
   };
   refused(R"_({"source": "( A )", "target")_",
-          "29: expected JSON, found none: unexpected end of input; expected ':'; a line is one object");
+          "29: this is not JSON: unexpected end of input; expected ':'; a line is one object");
   refused(R"_({"source": "( A )", "target": "( A )", "x": 1e999})_", " there is a value that cannot be read: ");
   refused(R"_({"x": )_" + std::string(200'000, '['), " expected JSON of at most 64 levels, found more");
   refused(R"_(["( A )", "( B )"])_", " expected an object in braces, found [\"( A )\",\"( B )\"]");

@@ -20,7 +20,7 @@ endforeach()
 run(3 split --data ${FOLDER}/made/rules.jsonl --out ${FOLDER}/apart --train 120 --dev-and-test 20 --atom-limit 0)
 expect("the atoms are further apart than 0")
 run(1 split --data ${FOLDER}/made/all.tsv --out ${FOLDER}/none)
-expect("all.tsv:1:1: expected JSON, found none")
+expect("all.tsv:1:1: this is not JSON")
 
 set(cfq ${PROGRAM})
 foreach(task "semantic;cfq-sequences;up to the order of conjuncts" "parse;cfq-dependencies;LAS")

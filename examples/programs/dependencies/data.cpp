@@ -169,7 +169,7 @@ void expect_known(conllu_sentence const& s, vocabulary const& v) {
     if (!known(word.form, v))
       throw triad::data_error(
           fmt::format("\"{}\" is not one of the {} words that the model knows; with --unknown it is "
-                      "parsed as <unk>",
+                      "read as <unk>, as evaluate reads it",
                       triad::programs::shortened(word.form), v.words().size() - dictionary::specials));
 }
 
@@ -193,7 +193,7 @@ std::string unknown_in(sentences const& all, vocabulary const& v) {
       if (!known(word.form, v)) words.add(word.form);
       if (!word.relation.empty() && v.relation(word.relation) < 0) relations.add(word.relation);
     }
-  return words.told("word") + relations.told("relation");
+  return words.told("word") + (words.count > 0 ? ", read as <unk>" : "") + relations.told("relation");
 }
 
 conllu_sentence with_tree(conllu_sentence s, found_tree const& tree, vocabulary const& v) {

@@ -159,7 +159,7 @@ expect_seeds_of_jobs("0|3" train --preset smoke --data ${FOLDER}/data --dropout 
 # What is wrong is reported with file and line, and what to do.
 set(good "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}")
 expect_bad_lines("${good}\n" 1
-    "{\"tokens\": [\"a\"|[0-9]+: expected JSON, found none"
+    "{\"tokens\": [\"a\"|[0-9]+: this is not JSON"
     "[\"a\", \"b\"]| expected an object in braces, found "
     "{\"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}| expected \"tokens\", a list of words, found none"
     "{\"tokens\": [\"a\", 3], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}| expected \"tokens\" to be a list of words, found "

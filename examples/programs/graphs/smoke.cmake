@@ -161,7 +161,7 @@ string(ASCII 27 escape)
 expect_absent("${escape}" "explain prints an escape sequence of the data")
 
 # What is wrong is reported with file and line, and what to do.
-foreach(case "{\"nodes\": 2|bad.jsonl:2:[0-9]+: expected JSON"
+foreach(case "{\"nodes\": 2|bad.jsonl:2:[0-9]+: this is not JSON"
     "{\"nodes\": 2, \"edges\": [[0, \"a\", 2]], \"query\": [0, 1], \"target\": \"x\"}|bad.jsonl:2: an edge names node 2, expected a whole number from 0 to 1"
     "{\"nodes\": 0, \"edges\": [], \"query\": [0, 1], \"target\": \"x\"}|bad.jsonl:2: a graph of 0 nodes, expected 1 to 4096"
     "{\"nodes\": 2, \"edges\": [[0, 1]], \"query\": [0, 1], \"target\": \"x\"}|an edge is .0,1., expected .node, \"label\", node."
@@ -210,7 +210,7 @@ set(answered "{\"nodes\": 2, \"edges\": [[0, \"above\", 1]], \"query\": [0, 1]}"
 file(WRITE ${FOLDER}/asked.jsonl "${answered}\n{\"nodes\": 2}\n\n[\n${answered}\n")
 execute_process(COMMAND ${PROGRAM} predict ${FOLDER}/run --file ${FOLDER}/asked.jsonl RESULT_VARIABLE status OUTPUT_VARIABLE answers ERROR_VARIABLE output)
 expect("asked.jsonl:2: expected \"edges\"")
-expect("asked.jsonl:4:2: expected JSON, found none")
+expect("asked.jsonl:4:2: this is not JSON")
 string(REGEX REPLACE "\"target\":\"[a-z-]+\"" "\"target\":T" shown "${answers}")
 string(REGEX REPLACE "{[^\n]*\"target\":T}" "answer" shown "${shown}")
 string(REGEX REPLACE "{\"error\":\"[^\n]*\",\"line\":([0-9])}" "error of line \\1" shown "${shown}")

@@ -67,7 +67,7 @@ inline share total(std::map<std::string, share> const& kinds) {
 /// The share of right translations, by kind where there are several, and the program's own figures.
 triad::programs::part_scores score(program const& p, test_part const& part, std::vector<std::string> const& hypotheses);
 
-/// "test  exact match 12.3  BLEU none 45.6"; a line, and then a table of kinds.
+/// "test  exact match 12.3  BLEU tok:none 45.6"; a line, and then a table of kinds.
 std::string told(triad::programs::part_scores const& r);
 
 /// Mean and standard error of every figure over the runs that have a score, which have the same parts, and which runs

@@ -14,7 +14,7 @@ run("0|3" train --preset smoke --data ${FOLDER}/data --out ${FOLDER}/run)
 expect("6 training pairs, 6 source and 5 target words")
 expect("\nseed 1: dev exact match, parts of one, [0-9.]+ ")
 expect_run(run "0|3" metrics.csv config.toml model.safetensors scores.csv one.hypotheses.txt plots/loss.svg)
-expect_scores_of_run("(dev|one)  exact match [0-9.]+  BLEU none [0-9.]+" ${FOLDER}/run)
+expect_scores_of_run("(dev|one)  exact match [0-9.]+  BLEU tok:none [0-9.]+" ${FOLDER}/run)
 run(0 predict ${FOLDER}/run "{\"id\": 1, \"source\": \"go left two\"}")
 expect("^{\"id\":1,\"source\":\"go left two\",\"target\":\"[a-z ]*\"}\n$")
 run(0 predict ${FOLDER}/run "{\"id\":12345678901234567890123,\"x\":-0,\"x\":1.0,\"source\":\"go left two\"}")
@@ -137,7 +137,7 @@ expect_seeds_of_jobs("0|3" train --preset smoke --data ${FOLDER}/data --dropout 
 # What is wrong is reported with file and line, and what to do.
 expect_bad_lines("${text}" 6
     "{\"source\": 3}| expected \"source\" to be a text, found 3"
-    "{\"source\": \"a\"|[0-9]+: expected JSON, found none"
+    "{\"source\": \"a\"|[0-9]+: this is not JSON"
     "[\"a\", \"b\"]| expected an object in braces, found "
     "{\"source\": \"a\"}| expected \"target\", a text, found none"
     "{\"source\": \"a\", \"target\": \" \"}| the target has no words"

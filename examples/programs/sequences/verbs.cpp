@@ -30,9 +30,17 @@ part_scores score(program const& p, test_part const& part, std::vector<std::stri
   return r;
 }
 
+namespace {
+/// "BLEU none", as scores.csv has it, with the word that sacreBLEU has for how it cuts: "BLEU tok:none".
+std::string shown_name(std::string const& figure) {
+  std::string const bleu = "BLEU ";
+  return figure.starts_with(bleu) ? bleu + "tok:" + figure.substr(bleu.size()) : figure;
+}
+}  // namespace
+
 std::string told(part_scores const& r) {
   auto text = triad::programs::printable_name(r.part);
-  for (auto const& f : r.figures) text += fmt::format("  {} {:.1f}", f.name, f.value);
+  for (auto const& f : r.figures) text += fmt::format("  {} {:.1f}", shown_name(f.name), f.value);
   text += '\n';
   if (r.kinds.empty()) return text;
   triad::programs::text_table table({r.part, "right", "sentences"});
@@ -50,8 +58,8 @@ std::string means_of(std::vector<scored_run> const& runs) {
     for (std::size_t f = 0; f < one->parts[part].figures.size(); ++f) {
       auto const m =
           triad::programs::mean_over(runs, [&](scored_run const& run) { return run.parts[part].figures[f].value; });
-      table.row({one->parts[part].part + "  " + one->parts[part].figures[f].name, fmt::format("{:.1f}", m.mean),
-                 fmt::format("{:.2f}", m.standard_error)});
+      table.row({one->parts[part].part + "  " + shown_name(one->parts[part].figures[f].name),
+                 fmt::format("{:.1f}", m.mean), fmt::format("{:.2f}", m.standard_error)});
     }
   return mean_text + table.text();
 }

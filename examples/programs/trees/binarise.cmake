@@ -18,7 +18,7 @@ run(1 inspect ${FOLDER}/data/train.jsonl)
 run(0 inspect ${FOLDER}/data/train.jsonl --binarise)
 expect("6 rows, 11 labels \\(11 in sources, 5 in targets\\)\ntrees of depth 4 at most")
 run("0|3" ${learn} --binarise --out ${FOLDER}/run)
-expect("data: 6 training rows, 11 labels, trees of depth 4\n")
+expect("data: 6 training rows, 11 labels, trees of depth 4 at most in all parts\n")
 run(1 ${learn} --out ${FOLDER}/run --resume)
 run("0|3" ${learn} --binarise --out ${FOLDER}/run --resume)
 

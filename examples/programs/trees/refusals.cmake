@@ -4,7 +4,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/changed_children.cmake)
 # What is wrong with data is reported with file, line and column, and what to do.
 expect_bad_lines("${text}" 6
     "{\"source\": 3}| expected \"source\" to be a tree as text, found 3"
-    "{\"source\": \"a\"|[0-9]+: expected JSON, found none"
+    "{\"source\": \"a\"|[0-9]+: this is not JSON"
     "[\"a\", \"b\"]| expected an object in braces, found "
     "{\"source\": \"a\"}| expected \"target\", a tree as text, found none"
     "{\"source\": \"a\", \"target\": \"\"}| target, column 28: expected a tree, found nothing"

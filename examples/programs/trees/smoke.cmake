@@ -1,7 +1,7 @@
 # Every verb of the program once, on JSON lines: train, resume, evaluate, predict, explain, inspect.
 include(${CMAKE_CURRENT_LIST_DIR}/changed_children.cmake)
 
-expect("data: 6 training rows, 8 labels, trees of depth 3\n")
+expect("data: 6 training rows, 8 labels, trees of depth 3 at most in all parts\n")
 expect_run(run "0|3" metrics.csv config.toml model.safetensors splits.txt plots/loss.svg plots/accuracy.svg)
 expect_scores_of_run("(train|dev|own|10) +[0-9.]+ +[0-9.]+ +6" ${FOLDER}/run)
 expect("data: ${FOLDER}/data, those of the run\n.*\ntrain .*\ndev .*\nown .*\n10 ")

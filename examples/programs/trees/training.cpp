@@ -200,8 +200,8 @@ int train(program_options& o, data_reader const& read) {
   auto named = read(false);
   triad::programs::run_folder const folder(o.out);
   training_data const work(o, std::move(named.data));
-  triad::programs::say("{}: {} training rows, {} labels, trees of depth {}{}\n", named.name, work.train().size(),
-                       work.labels().size() - 1, work.depth(),
+  triad::programs::say("{}: {} training rows, {} labels, trees of depth {} at most in all parts{}\n", named.name,
+                       work.train().size(), work.labels().size() - 1, work.depth(),
                        work.skipped() > 0 ? fmt::format(", {} deeper rows left out", work.skipped()) : "");
   if (auto const sampled = work.measured().size(), all = work.train().size(); work.data().dev().rows.empty())
     triad::programs::say("  no {} part: checkpoints are measured on {}\n", work.data().dev().name,

@@ -22,7 +22,7 @@ run(1 train --preset smoke --dropout 0.1 --dropout-until 0.5 --resume --out ${FO
 expect("was trained with updates = 5, this run has updates = 20")
 run(3 train --preset smoke --updates 5 --seeds 2 --seed 3 --out ${FOLDER}/two)
 expect("mean of 2 seeds; seeds 3 and 4 did not learn and are in it")
-expect("gen  BLEU none +[0-9.]+ +[0-9.]+")
+expect("gen  BLEU tok:none +[0-9.]+ +[0-9.]+")
 expect_in_file(two/scores.csv "\n3,gen,exact match,.*\n4,gen,exact match," "scores.csv of seeds 3 and 4")
 
 # Seeds that would come round.

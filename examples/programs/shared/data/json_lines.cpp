@@ -21,8 +21,7 @@ nlohmann::json read_json_line(std::string const& line, int deepest) {
     std::string message = e.what(), dash = " - ";
     if (auto const at = message.find(dash); at != std::string::npos) message.erase(0, at + dash.size());
     if (auto const token = message.find("; last read: "); token != std::string::npos) message.erase(token);
-    throw data_error("column " + std::to_string(e.byte) + ": expected JSON, found none: " + message +
-                     "; a line is one object");
+    throw data_error("column " + std::to_string(e.byte) + ": this is not JSON: " + message + "; a line is one object");
   } catch (nlohmann::json::exception const& e) {  // 1e999
     throw data_error("there is a value that cannot be read: " + reason_of(e));
   }

@@ -33,14 +33,13 @@ TEST_CASE("a line that is not an object is reported with file, line and column")
     read_json_lines(path, [](nlohmann::json const& line) { (void)member<int>(line, "n", "a number"); });
   };
   CHECK_NOTHROW(read("{\"n\": 1}\n\n{\"n\": 2}"));
-  CHECK_THROWS_WITH(read("{\"n\": 1}\n{\"n\": "),
-                    contains(path + ":2:7: expected JSON, found none: unexpected end of input"));
+  CHECK_THROWS_WITH(read("{\"n\": 1}\n{\"n\": "), contains(path + ":2:7: this is not JSON: unexpected end of input"));
   CHECK_THROWS_WITH(
       read("{\"n\": 1} {}"),
-      contains(path + ":1:10: expected JSON, found none: unexpected '{'; expected end of input; a line is one object"));
+      contains(path + ":1:10: this is not JSON: unexpected '{'; expected end of input; a line is one object"));
   CHECK_THROWS_WITH(read("{\"n\": 1}\n{\"\xff\": 1}"), contains(path + ":2:3: the byte 0xFF is not UTF-8"));
   CHECK_THROWS_WITH(read("{\"" + std::string(1000, 'a')),
-                    contains("expected JSON, found none: invalid string: missing closing quote; a line is one object"));
+                    contains("this is not JSON: invalid string: missing closing quote; a line is one object"));
   CHECK_THROWS_WITH(read("[]"), contains(path + ":1: expected an object in braces, found []"));
   CHECK_THROWS_WITH(read("{\"m\": 1}"), contains(path + ":1: expected \"n\", a number, found none"));
   CHECK_THROWS_WITH(read("{\"n\": \"x\"}"), contains("expected \"n\" to be a number, found \"x\""));
