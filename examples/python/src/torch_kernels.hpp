@@ -14,14 +14,16 @@ namespace triad_torch {
 
 inline std::int64_t type_of(tensor const& x) {
   auto const t = x.type();
-  expect(t == aoti_torch_dtype_float32() || t == aoti_torch_dtype_float64(), "the kernels take float32 and float64");
+  expect(t == aoti_torch_dtype_float32() || t == aoti_torch_dtype_float64(),
+         "another element type, expected float32 or float64");
   return t == aoti_torch_dtype_float32() ? triad_float32 : triad_float64;
 }
 inline bool lie_together(tensor const& x, tensor const& y) {
   return x.device_type() == y.device_type() && x.device_index() == y.device_index();
 }
 inline void expect_alike(tensor const& x, tensor const& like, char const* name) {
-  expect(x.type() == like.type() && lie_together(x, like), std::string(name) + " has another type or lies elsewhere");
+  expect(x.type() == like.type() && lie_together(x, like),
+         std::string(name) + " has another element type or device, expected those of the first operand");
 }
 
 inline triad_kernels const *host_kernels = nullptr, *cuda_kernels = nullptr;
@@ -51,7 +53,7 @@ struct here {
 
   explicit here(tensor const& x) {
     if (x.device_type() == aoti_torch_device_type_cpu()) {
-      expect(host_kernels != nullptr, "import triad_torch loads the kernels; this library was loaded without it");
+      expect(host_kernels != nullptr, "no kernels, expected them loaded; import triad_torch first");
       kernels = host_kernels;
       std::uint32_t threads = 1;
       check(torch_get_num_threads(&threads), "say how many threads it has");
@@ -59,7 +61,8 @@ struct here {
       place.borrowed = on_pytorchs_threads;
       return;
     }
-    expect(cuda_kernels != nullptr && current_cuda_stream != nullptr, "these kernels were built for the host alone");
+    expect(cuda_kernels != nullptr && current_cuda_stream != nullptr,
+           "a tensor on a GPU, expected on the host: these kernels were built without CUDA");
     kernels = cuda_kernels;
     place.device = x.device_index();
     check(current_cuda_stream(x.device_index(), &place.stream), "say which stream is current");

@@ -25,12 +25,16 @@ struct fuse_arguments {
 
   explicit fuse_arguments(arguments& all) : u(all.next_tensor()), states(all.next_tensor()), seed(all.next_tensor()) {
     dropout = all.next_float();
-    expect(u.axes() == 3 && states.axes() == 3, "fuse: u is (rows, heads, d), states are (layers, rows, d)");
+    expect(u.axes() == 3 && states.axes() == 3, [&] {
+      return "fuse: u is " + shape_of(u) + " and states is " + shape_of(states) +
+             ", expected (rows, heads, d) and (layers, rows, d)";
+    });
     expect_alike(states, u, "fuse: the states");
-    expect(states.size(1) == u.size(0) && states.size(2) == u.size(2),
-           "fuse: u and the states differ in rows or width");
+    expect(states.size(1) == u.size(0) && states.size(2) == u.size(2), [&] {
+      return "fuse: states is " + shape_of(states) + ", expected the rows and width of u, " + shape_of(u);
+    });
     expect(seed.type() == aoti_torch_dtype_int64() && (dropout == 0 || seed.count() == 1),
-           "fuse: dropout needs one int64 seed");
+           "fuse: another seed with dropout, expected one int64 number");
     u.put_together(3);
     states.put_together(3);
   }
@@ -44,7 +48,7 @@ struct fuse_arguments {
     c.width = u.size(2);
     c.dropout = dropout;
     if (dropout > 0) {
-      expect(lie_together(seed, u), "fuse: the seed lies where u lies");
+      expect(lie_together(seed, u), "fuse: a seed on another device, expected on that of u");
       c.seed = static_cast<std::uint64_t const*>(seed.data());
     }
     c.u = u.data();
@@ -79,7 +83,10 @@ void fuse_grad(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
   for (auto const* t : {&d_mixed, &d_kept, &weights}) expect_alike(*t, x.u, "fuse_grad: a gradient or the weights");
   expect(d_mixed.count() == x.u.count() && d_kept.count() == c.rows * c.heads &&
              weights.count() == c.rows * c.heads * c.layers,
-         "fuse_grad: gradients and weights have the shapes of what they belong to");
+         [&] {
+           return "fuse_grad: d_mixed is " + shape_of(d_mixed) + ", d_kept " + shape_of(d_kept) + " and weights " +
+                  shape_of(weights) + ", expected the shapes of fuse";
+         });
   auto du = x.u.like({c.rows, c.heads, c.width}), d_states = x.u.like({c.layers, c.rows, c.width});
   c.d_mixed = d_mixed.data();
   c.d_kept = d_kept.data();
@@ -100,7 +107,7 @@ void shift_trees(StableIValue* stack, std::uint64_t inputs,
   c.child = all.next_int();
   c.branching = all.next_int();
   c.depth = all.next_int();
-  expect(x.axes() == 3, "trees are (batch, positions, filler)");
+  expect(x.axes() == 3, [&] { return "trees is " + shape_of(x) + ", expected (batch, positions, filler)"; });
   x.put_together(3);
   here const at(x);
   c.place = at.place;
@@ -110,7 +117,8 @@ void shift_trees(StableIValue* stack, std::uint64_t inputs,
   std::int64_t positions = 0;
   for (std::int64_t k = 0, level = 1; k < c.depth && positions <= x.size(1); ++k, level *= c.branching)
     positions += level;
-  expect(positions == x.size(1), "trees of this branching and depth have another number of positions");
+  expect(positions == x.size(1),
+         [&] { return "trees is " + shape_of(x) + ", expected " + std::to_string(positions) + " positions"; });
   auto y = x.like({c.trees, x.size(1), c.filler});
   c.from = x.data();
   c.to = y.data();

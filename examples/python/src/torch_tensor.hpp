@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
@@ -160,8 +161,19 @@ class arguments {
   std::size_t next_tensor_ = 0, next_number_ = 0;
 };
 
+/// Throws where a condition does not hold; `sentence`, a text or a function that makes one, is NAME: GOT, expected WANT.
 inline void expect(bool holds, std::string const& sentence) {
   if (!holds) throw std::runtime_error("triad: " + sentence);
+}
+template <std::invocable Sentence>
+void expect(bool holds, Sentence const& sentence) {
+  if (!holds) expect(false, std::string(sentence()));
+}
+/// "(3, 4)"
+inline std::string shape_of(tensor const& x) {
+  std::string text = "(";
+  for (std::int64_t a = 0; a < x.axes(); ++a) text += (a == 0 ? "" : ", ") + std::to_string(x.size(a));
+  return text + ")";
 }
 
 }  // namespace triad_torch

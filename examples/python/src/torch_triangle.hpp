@@ -27,10 +27,13 @@ struct triangle_arguments {
     for (auto* t : {&sizes, &masked, &sources, &seed}) t->put_together(t->axes());
     expect(sizes.type() == aoti_torch_dtype_int64() && sources.type() == aoti_torch_dtype_int64() &&
                seed.type() == aoti_torch_dtype_int64() && masked.type() == aoti_torch_dtype_bool(),
-           "triangle: sizes, sources and seed are int64, masked is bool");
-    expect(sizes.device_type() == aoti_torch_device_type_cpu(), "triangle: sizes lie in the host's memory");
-    expect(nodes >= 0 && nodes < (std::int64_t{1} << 20), "triangle: nodes are 0 to 2^20 - 1");
-    expect(dropout == 0 || seed.count() == 1, "triangle: dropout needs one seed");
+           "triangle: another element type, expected int64 for sizes, sources and seed, and bool for masked");
+    expect(sizes.device_type() == aoti_torch_device_type_cpu(),
+           "triangle: sizes on a device, expected in the host's memory");
+    expect(nodes >= 0 && nodes < (std::int64_t{1} << 20),
+           [&] { return "triangle: nodes is " + std::to_string(nodes) + ", expected 0 to 2^20 - 1"; });
+    expect(dropout == 0 || seed.count() == 1,
+           [&] { return "triangle: " + std::to_string(seed.count()) + " seeds with dropout, expected 1"; });
   }
 
   triad_triangle_call call(here const& at, tensor const& query) const {
@@ -42,7 +45,7 @@ struct triangle_arguments {
     c.width = query.size(query.axes() - 1);
     c.rows = query.size(0);
     if (nodes > 0) {
-      expect(sizes.count() == 0, "triangle: graphs have one number of nodes, or sizes");
+      expect(sizes.count() == 0, "triangle: nodes and sizes, expected one of both");
       c.graphs = c.rows / (nodes * nodes);
       c.nodes = nodes;
     } else {
@@ -51,18 +54,21 @@ struct triangle_arguments {
     }
     c.masks = masked.count();
     if (c.masks > 0) {
-      expect(lie_together(masked, query), "triangle: the mask lies where the query lies");
+      expect(lie_together(masked, query), "triangle: a mask on another device, expected on that of the query");
       c.masked = static_cast<std::uint8_t const*>(masked.data());
     }
     c.fill = fill;
     if (sources.count() > 0) {
-      expect(sources.count() == c.graphs, "triangle: one number of sources a graph is needed");
-      expect(lie_together(sources, query), "triangle: the sources lie where the query lies");
+      expect(sources.count() == c.graphs, [&] {
+        return "triangle: " + std::to_string(sources.count()) + " numbers of sources, expected " +
+               std::to_string(c.graphs) + ", one for each graph";
+      });
+      expect(lie_together(sources, query), "triangle: sources on another device, expected on that of the query");
       c.sources = static_cast<std::int64_t const*>(sources.data());
     }
     c.dropout = dropout;
     if (dropout > 0) {
-      expect(lie_together(seed, query), "triangle: the seed lies where the query lies");
+      expect(lie_together(seed, query), "triangle: a seed on another device, expected on that of the query");
       c.seed = static_cast<std::uint64_t const*>(seed.data());
     }
     return c;
@@ -95,7 +101,8 @@ struct four {
   explicit four(arguments& all) {
     for (std::uint64_t p = 0; p < tensors; ++p) parts.push_back(all.next_tensor());
     for (auto& x : parts) {
-      expect(x.axes() == 3, "triangle: query, key and values are (rows, heads, width)");
+      expect(x.axes() == 3,
+             [&] { return "triangle: an operand is " + shape_of(x) + ", expected (rows, heads, width)"; });
       expect_alike(x, query(), "triangle: a key or value");
       x.put_together(2);
     }
@@ -104,7 +111,8 @@ struct four {
   void put(triad_triangle_call& c) const {
     for (std::size_t p = 1; p < (has_right(c.form) ? 4 : 3); ++p)
       for (std::int64_t a = 0; a < 3; ++a)
-        expect(parts[p].size(a) == query().size(a), "triangle: query, key and values have one shape");
+        expect(parts[p].size(a) == query().size(a),
+               [&] { return "triangle: a key or value is " + shape_of(parts[p]) + ", expected " + shape_of(query()); });
     place(parts, c, operands_of(c));
   }
   /// Four tensors, of which the last is empty where the form has no right value.
@@ -129,12 +137,17 @@ struct stacked {
   tensor all;
 
   explicit stacked(arguments& a) : all(a.next_tensor()) {
-    expect(all.axes() == 4, "triangle_stacked: projections are (rows, 4 or 3, heads, width)");
+    expect(all.axes() == 4, [&] {
+      return "triangle_stacked: projections are " + shape_of(all) + ", expected (rows, 4 or 3, heads, width)";
+    });
     all.put_together(3);
   }
   tensor const& query() const { return all; }
   void put(triad_triangle_call& c) const {
-    expect(all.size(1) == (has_right(c.form) ? 4 : 3), "triangle_stacked: this form has another number of projections");
+    expect(all.size(1) == (has_right(c.form) ? 4 : 3), [&] {
+      return "triangle_stacked: " + std::to_string(all.size(1)) + " projections, expected " +
+             (has_right(c.form) ? "4" : "3");
+    });
     place(all, c, operands_of(c));
   }
   std::vector<tensor> gradients(triad_triangle_call& c) const {
@@ -179,23 +192,28 @@ struct saved {
         maximum(all.next_tensor()),
         inverse_sum(all.next_tensor()) {
     for (auto* x : {&d_output, &output}) {
-      expect(x->axes() == 3, "triangle_grad: the output and its gradient are (rows, heads, width)");
+      expect(x->axes() == 3, [&] {
+        return "triangle_grad: the output or its gradient is " + shape_of(*x) + ", expected (rows, heads, width)";
+      });
       x->put_together(2);
     }
     for (auto* x : {&maximum, &inverse_sum}) {
-      expect(x->axes() == 2, "triangle_grad: maximum and inverse_sum are (rows, heads)");
+      expect(x->axes() == 2,
+             [&] { return "triangle_grad: maximum or inverse_sum is " + shape_of(*x) + ", expected (rows, heads)"; });
       x->put_together(2);
     }
   }
   void put(triad_triangle_call& c, tensor const& query) const {
     for (auto const* x : {&d_output, &output}) {
       expect_alike(*x, query, "triangle_grad: the output or its gradient");
-      expect(x->size(0) == c.rows && x->size(1) == c.heads && x->size(2) == c.width,
-             "triangle_grad: the output and its gradient have the query's shape");
+      expect(x->size(0) == c.rows && x->size(1) == c.heads && x->size(2) == c.width, [&] {
+        return "triangle_grad: the output or its gradient is " + shape_of(*x) + ", expected the shape of the query";
+      });
     }
     for (auto const* x : {&maximum, &inverse_sum}) {
       expect_alike(*x, query, "triangle_grad: a statistic");
-      expect(x->size(0) == c.rows && x->size(1) == c.heads, "triangle_grad: maximum and inverse_sum are (rows, heads)");
+      expect(x->size(0) == c.rows && x->size(1) == c.heads,
+             [&] { return "triangle_grad: maximum or inverse_sum is " + shape_of(*x) + ", expected (rows, heads)"; });
     }
     c.output = rows_of(output);
     c.d_output = rows_of(d_output);
