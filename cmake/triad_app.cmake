@@ -53,7 +53,7 @@ function(triad_programs_library)  # SOURCES...
   target_link_libraries(triad-programs PUBLIC triad_own ${triad_app_libraries})
   target_include_directories(triad-programs PUBLIC "${PROJECT_SOURCE_DIR}/examples/programs")
   target_link_libraries(triad-programs PUBLIC ${CMAKE_DL_LIBS})
-  if(TARGET triad::mpi)  # beside the programs, which load it where mpirun starts them
+  if(TARGET triad::mpi)  # next to the programs, which load it where mpirun starts them
     add_library(triad-mpi MODULE processes/mpi/processes_of_mpi.cpp)
     target_link_libraries(triad-mpi PRIVATE triad_own_flags triad::mpi)
     target_include_directories(triad-mpi PRIVATE "${PROJECT_SOURCE_DIR}/examples/programs")

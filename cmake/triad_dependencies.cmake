@@ -3,7 +3,7 @@
 # looks for CCCL alone.
 
 # ---- CCCL -----------------------------------------------------------------------------------------------------------
-# In order: TRIAD_CCCL_DIR; what was installed beside this file; the CUDA toolkit; the usual prefixes; what an installed
+# In order: TRIAD_CCCL_DIR; what was installed next to this file; the CUDA toolkit; the usual prefixes; what an installed
 # package was built with; build/deps, where an earlier configure put the pinned release; and, in a build, that release
 # itself (fetch_cccl.cmake).
 set(TRIAD_CCCL_DIR "$ENV{TRIAD_CCCL_DIR}" CACHE PATH

@@ -34,7 +34,7 @@ install(FILES "${PROJECT_BINARY_DIR}/triad-config.cmake" "${PROJECT_BINARY_DIR}/
   cmake/triad_dependencies.cmake cmake/triad_text_dependencies.cmake
   cmake/triad_mpi_dependencies.cmake cmake/triad_nccl_dependencies.cmake cmake/triad_kernels.cmake cmake/kernels.cpp.in DESTINATION "${package_dir}")
 
-# Headers that this build fetched would go with the build tree, so they are installed too, beside the package file.
+# Headers that this build fetched would go with the build tree, so they are installed too, next to the package file.
 set(pc_cccl_dir "${TRIAD_CCCL_INCLUDE_DIR}")
 if(TRIAD_CCCL_INCLUDE_DIR MATCHES "^(.*/deps/cccl)/")
   file(GLOB licences "${CMAKE_MATCH_1}/*/licenses")

@@ -1,7 +1,7 @@
 # TRIAD_MPIRUN: the mpirun of the MPI that programs are linked to, whose compiler FindMPI calls MPI_CXX_COMPILER.
 #
 # Where two MPIs are installed, the first mpirun of PATH may be the other's: it starts N processes that do not know each
-# other.  Debian calls them mpicxx.mpich and mpirun.mpich, mpic++.openmpi and mpirun.openmpi, behind links that may lead to
+# other.  Debian calls them mpicxx.mpich and mpirun.mpich, mpic++.openmpi and mpirun.openmpi, by links that may lead to
 # one of each; elsewhere the two lie side by side.
 set(beside_mpi "")
 set(of_mpi "")

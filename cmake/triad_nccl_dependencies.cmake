@@ -1,4 +1,4 @@
-# What triad::nccl needs: NCCL's header and library, beside the CUDA toolkit or where TRIAD_NCCL_INCLUDE_DIR and
+# What triad::nccl needs: NCCL's header and library, next to the CUDA toolkit or where TRIAD_NCCL_INCLUDE_DIR and
 # TRIAD_NCCL_LIBRARY say.  The installed package reads this file too.
 
 find_path(TRIAD_NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS} DOC "The folder of nccl.h")

@@ -84,12 +84,12 @@ if(CUDAToolkit_FOUND AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12 AND TARGET
     string(APPEND triad_found_cuda ", programs for ${architectures}")
   endif()
 elseif(TRIAD_CUDA)
-  message(FATAL_ERROR "triad: TRIAD_CUDA is ON, but no CUDA toolkit 12 or later with cuBLAS was found beside ${CMAKE_CUDA_COMPILER}.")
+  message(FATAL_ERROR "triad: TRIAD_CUDA is ON, but no CUDA toolkit 12 or later with cuBLAS was found next to ${CMAKE_CUDA_COMPILER}.")
 else()
   set(triad_found_cuda "no toolkit 12 or later with cuBLAS found (is nvcc on PATH?), so there is no triad::cuda")
 endif()
 
-# ---- triad::nccl: rows from GPU to GPU, where the toolkit has NCCL beside it ------------------------------------------
+# ---- triad::nccl: rows from GPU to GPU, where the toolkit has NCCL next to it ------------------------------------------
 set(triad_found_nccl "not looked for, without a toolkit")
 if(TARGET triad_cuda)
   include(triad_nccl_dependencies)  # triad::nccl_library

@@ -1,4 +1,4 @@
-# What triad::text needs beside triad::io: zlib, and utf8proc, which has no CMake package everywhere.
+# What triad::text needs in addition to triad::io: zlib, and utf8proc, which has no CMake package everywhere.
 # The installed package reads this file too.
 
 find_package(ZLIB QUIET GLOBAL)

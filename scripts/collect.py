@@ -3,7 +3,7 @@
   collect.py RUNS KNOWN DONE TABLE LEDGER FOLDER...
 RUNS, a file: a line of group, name, program and arguments for each run that is asked for, parted by tabs; KNOWN: the
 names of all runs that there are; DONE: those that are done by the ledger.  TABLE: the file to write, or '' for standard
-output.  LEDGER: the ledger that gets a row for each run (--record), with NAME.csv beside it, or ''.  FOLDER: a folder
+output.  LEDGER: the ledger that gets a row for each run (--record), with NAME.csv next to it, or ''.  FOLDER: a folder
 of runs, of this machine or copied from another one.
 What a folder's files say of a run is taken, never its name alone: seed and options of config.toml, figures of the
 program's own tables, epochs and seconds of metrics.csv, status, machine and commit of NAME.sittings.  NAME.log is asked
@@ -21,7 +21,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # no folder of it beside the scripts
+sys.dont_write_bytecode = True  # no folder of it next to the scripts
 import ledger  # noqa: E402
 
 METRICS = "epoch,step,loss,rate,norm,validation,seconds,examples_per_second"
@@ -473,7 +473,7 @@ def machine_alone(text):
 
 
 def record(path, runs):
-    """Rows of these runs, [(Run, command)], and their courses beside the ledger.  A row that is done stays as it is."""
+    """Rows of these runs, [(Run, command)], and their courses next to the ledger.  A row that is done stays as it is."""
     rows = ledger.read(path)
     for run, command in runs:
         if run.name in rows and rows[run.name].state == "done":

@@ -5,7 +5,7 @@
 
 missing=()
 may_install=true
-# CMake, too, takes words behind the compiler's name, as in CXX="ccache g++", and libraries of CMAKE_PREFIX_PATH.
+# CMake, too, takes words after the compiler's name, as in CXX="ccache g++", and libraries of CMAKE_PREFIX_PATH.
 compiler=("${CXX:-c++}")
 if ! command -v "${compiler[0]}" > /dev/null; then read -r -a compiler <<< "${CXX:-c++}"; fi
 IFS=: read -r -a prefixes <<< "${CMAKE_PREFIX_PATH:-}"

@@ -22,6 +22,6 @@ with torch.no_grad():
     y = encoder(x, src_key_padding_mask=padding)
 
 tensors = dict(encoder.state_dict())
-tensors["example.x"] = x[~padding]  # without padding: the rows of one sequence behind those of the other
+tensors["example.x"] = x[~padding]  # without padding: the rows of one sequence after those of the other
 tensors["example.y"] = y[~padding]
 save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, sys.argv[1])

@@ -129,7 +129,7 @@ class Reader:
         return closing
 
     def angles(self, i):
-        """The index behind the > that closes the < at i."""
+        """The index after the > that closes the < at i."""
         depth = 0
         while i < len(self.words):
             text = self.words[i].text
@@ -183,7 +183,7 @@ class Reader:
     # ---- one declaration
 
     def declaration(self, i, end, scope, found, in_class=""):
-        """Reads one that begins at i into found, and returns the index behind it."""
+        """Reads one that begins at i into found, and returns the index after it."""
         first = i
         kind, name = "variable", ""
         body = None  # index of {, of a function or a type

@@ -33,7 +33,7 @@ MENU = {
     "Notes": {"": ["docs/notes/"], "Derivations": ["docs/derivations/"], "Findings": ["findings/"]},
     "Project": {"": ["CONTRIBUTING.md", "CHANGELOG.md", "tests/"]},
 }
-# What mkdocs is told of pages whose paths begin so.
+# Settings for pages whose paths begin like this.
 SETTINGS = {
     "README.md": "hide: [navigation]\n",  # one page needs no menu
     **dict.fromkeys(["docs/notes/", "docs/runs/", "findings/", "CHANGELOG.md"], "search: {boost: 0.5}\n"),
@@ -46,7 +46,7 @@ LINK = re.compile(r"(?P<before>!?\[(?:[^\[\]`]|`[^`]*`|\[[^\]]*\])*\]\()(?P<targ
 
 
 def place_of(path):
-    """Where a page stands in the site."""
+    """The place of a page in the site."""
     if path == "README.md":
         return "index.md"
     path = path.removeprefix("docs/")

@@ -38,7 +38,7 @@ for path in nvidia.__path__: print("\n".join(glob.glob(path + "/*/lib")))' 2> /d
   say ""
 }
 
-# Of the programs: where they were carried here, the checkout beside them may be another.
+# Of the programs: where they were carried here, the checkout next to them may be another.
 commit() {
   if [[ -x $state/bin/triad-test-cuda ]] && cat $state/commit 2> /dev/null; then return; fi
   git rev-parse --short HEAD 2> /dev/null || echo unknown
@@ -108,7 +108,7 @@ finish() {
     cp "$report" "$out/report.md"
     local parts=(log)
     if [[ -d $state/runs ]]; then parts+=(runs); fi
-    # 1: a run beside this stage wrote to its files meanwhile.
+    # 1: another run wrote to its files meanwhile.
     tar -C $state --exclude='*.safetensors*' -czf "$out/logs.tar.gz" "${parts[@]}" || (($? == 1))
   fi
   if ((failures)); then echo "$failures failed" && exit 1; fi

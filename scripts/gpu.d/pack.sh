@@ -8,10 +8,10 @@ include_of() {  # HEADER: the folder that the compiler finds it in; nothing wher
       print substr($0, 1, length($0) - length(end)); found = 1 }'
 }
 
-# Libraries that programs load beside the C++ runtime's, the driver's and the toolkit's.
+# Libraries that programs load in addition to the C++ runtime's, the driver's and the toolkit's.
 copy_loaded() {
   local library
-  # A static program loads none, and ldd says so with its status.
+  # A static program loads none, and ldd reports that by its status.
   { ldd "$@" 2> /dev/null || true; } | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
     { grep -E '/lib(openblas|gfortran|quadmath|z|fmt|utf8proc|cudart)[.-]' || true; } | while IFS= read -r library; do
     cp -L "$library" $state/lib/
@@ -29,7 +29,7 @@ copy_for_building() {
     folder=$(include_of $header)
     if [[ -n $folder ]]; then cp -L "$folder/$header" $state/include/; else absent+=("$header"); fi
   done
-  # What find_package reads, beside the headers it speaks of.
+  # What find_package reads, with its headers.
   for folder in /usr/{lib,share}/cmake/{Catch2,CLI11,nlohmann_json}; do
     if [[ -d $folder ]]; then mkdir -p "$state/lib/cmake" && cp -RL "$folder" $state/lib/cmake/; fi
   done

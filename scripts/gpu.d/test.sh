@@ -47,7 +47,7 @@ golden_folder() {  # of the published files; nothing where there are none
   done
 }
 
-# The losses of a program's small run on the device beside those on the processor.
+# The losses of a program's small run on the device next to those on the processor.
 same_losses() {  # PROGRAM ARGUMENTS...
   local program=$1 backend folder=$state/runs/same
   shift

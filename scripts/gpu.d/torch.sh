@@ -9,7 +9,7 @@ stage_torch() {
   fi
   step torch python3 bench/torch_on_cuda.py || true
   if $dry_run || [[ ! -f $log/bench.log ]]; then return; fi
-  # PyTorch's milliseconds and MiB beside ours, by name; ours by Python where triad_torch was found.
+  # PyTorch's milliseconds and MiB next to ours, by name; ours by Python where triad_torch was found.
   awk 'FNR == NR { if (NF >= 9 && $2 + 0 > 0) { ms[$1] = $2; total[$1] = $9 } next }
     $1 == "name" { printf "    %-48s %10s %10s %10s %8s %9s %9s %10s\n",
       "name", "triad ms", "eager ms", "compiled", "ratio", "triad MiB", "torch MiB", "by Python" }

@@ -95,7 +95,7 @@ TEST_CASE(
   auto z = sizes(0, false);
   z.source_tokens = 8;
   z.encoder.layer = {9, 3, 11};
-  CHECK_THROWS_WITH(fused_transformer<double>(z), test::contains("columns of the source's tokens, expected"));
+  CHECK_THROWS_WITH(fused_transformer<double>(z), test::contains("the encoder's width is 9, expected 4"));
   z.positions = false;
   CHECK(fused_transformer<double>(z).encoder.width() == 9);
   using Ex = reference::backend;

@@ -110,7 +110,7 @@ run(0 predict ${FOLDER}/run --probabilities "${question}")
 expect("\"target\":\"${target}\",\"probability\":[01][.0-9]*,\"probabilities\":{\"${target}\":[01][.0-9]*,\"[a-z-]+\":[01][-e.0-9]*.*}}\n$")
 string(REGEX MATCH "\"probability\":([0-9.]+),\"probabilities\":{\"[a-z-]+\":([0-9.]+)" whole "${output}")
 expect_same("the answer's probability is not that of the likeliest" "${CMAKE_MATCH_1}" "${CMAKE_MATCH_2}")
-# What it has beside that comes back byte for byte.
+# Its other members come back byte for byte.
 set(beside "\"id\":123456789012345678901234567890,\"id\":-0,\"\\u0061\":[1.0,2.50,1E5]")
 run(0 predict ${FOLDER}/run "{${beside},\"nodes\":2,\"target\":null,\"edges\":[[0,\"above\",1]],\"query\":[0,1]}")
 string(FIND "${output}" "{${beside},\"nodes\":2,\"target\":\"" at)

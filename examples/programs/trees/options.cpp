@@ -148,7 +148,8 @@ void program_options::each(triad::programs::option_list& f) {
   f("tree", &tree, "( LABEL child child )").only({"predict"}).question();
   f("json", &as_json, "One JSON object a line").only({"predict"});
   f("probabilities", &probabilities,
-    "Also the least weight of the choices behind the answer, as explain has it: \"least_weight\", or in front of it")
+    "Also the least weight of the choices that led to the answer, as explain has it: \"least_weight\", or in front of "
+    "it")
       .only({"predict"});
   questions.each(f, "A tree, as --tree has it, or {\"source\": \"( ... )\"}");
   f("tree", &tree, "( LABEL child child ): what the machine does with it").only({"explain"}).question();

@@ -103,7 +103,7 @@ expect("\nafter 0 updates: ")
 expect_lines(easy/metrics.csv 1)
 
 run("0|3" ${learn} --first-rows 0.4)  # all rows have as many levels
-expect_absent("they come first" "trees of one depth have no shorter ones, and the program says so")
+expect_absent("they come first" "trees of one depth have no shorter ones, and the program prints that")
 run(1 ${learn} --first-rows 0.4 --interpreter matrices)
 expect("--first-rows is about --interpreter rows")
 run(0 evaluate ${FOLDER}/run --data ${FOLDER}/data/test_own.jsonl --programs --threshold 0)
@@ -182,7 +182,7 @@ foreach(folder long made)
   expect_options(${folder} "the long recipe says otherwise" "root = \"distribution\"" "evenness = 0.3" "even-updates = 6")
 endforeach()
 expect_options(long "the long recipe has no empty tree, or no recency" "empty-tree = true" "recency = 4")
-expect_options(made "what was said beside the long recipe does not count" "empty-tree = false" "recency = 2")
+expect_options(made "what was given with the long recipe does not count" "empty-tree = false" "recency = 2")
 expect_options(robust "the robust recipe says otherwise" "recipe = \"robust\"" "loss = \"divergence\"" "learning-rate = 0.001" "warmup = 100" "temperature = 1" "cooling = 0" "evenness = 1" "recency = 0" "even-updates = 9" "empty-weight = 1" "empty-updates = 0" "batch = 8" "attempts = 10" "first-rows = 0.5" "updates = 12")
 run(0 explain ${FOLDER}/run --row 2 --svg ${FOLDER}/e.svg)
 # It replaces no checkpoint and no data, forced or not; another file only where it is forced; none by another of its own.

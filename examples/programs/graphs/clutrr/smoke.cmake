@@ -56,7 +56,7 @@ expect_files(proof/proof.svg)
 run(3 train --preset smoke --data ${FOLDER}/data --attention value-ablation --untied --recompute --seeds 2 --out ${FOLDER}/two)
 expect("mean of 2 seeds; seeds 1 and 2 did not learn and are in it")
 
-# Averages of the weights are scored and answer, from the checkpoint too, which has the weights beside them.
+# Averages of the weights are scored and answer, from the checkpoint too, which has the weights, too.
 run(3 train --preset smoke --chains 64 --average 0.9 --out ${FOLDER}/averages)
 expect_scores_of_run("k=[0-9]+ +[0-9.]+" ${FOLDER}/averages)
 expect("averages was trained with --average: the averages of its weights answer")
@@ -121,7 +121,7 @@ expect("--layers-from 3 is more than --layers 2")
 run(1 train --preset smoke --layers-from 1 --untied)
 expect("--layers-from is for tied models")
 
-# Updates behind the part that has dropout are those of a model that has none.
+# Updates after the part that has dropout are those of a model that has none.
 foreach(options IN ITEMS "--dropout;0" "--dropout;0.2;--dropout-until;0" "--dropout;0.2;--dropout-until;0.5" "--dropout;0.2")
   run(3 train --preset smoke --chains 128 ${options} --out ${FOLDER}/until)
   file(STRINGS ${FOLDER}/until/metrics.csv lines REGEX "^1,")

@@ -78,8 +78,8 @@ function(expect_lines file count)
   endif()
 endfunction()
 
-# Each case, "LINE|SAID": `inspect` of a file of the lines `good`, which are `count`, and LINE refuses it, and says so of that
-# line behind its number.
+# Each case, "LINE|SAID": `inspect` of a file of the lines `good`, which are `count`, and LINE refuses it, and prints SAID of that
+# line after its number.
 function(expect_bad_lines good count)  # CASES...
   math(EXPR number "${count} + 1")
   math(EXPR last "${ARGC} - 1")

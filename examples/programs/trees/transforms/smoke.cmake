@@ -73,7 +73,7 @@ endforeach()
 run(0 explain ${FOLDER}/run --split test --row 2 --test-size 4)
 expect("the right tree is|the machine's answer is right")
 
-# What is wrong is told, with its place, and the other lines are answered.
+# Faults are reported with their place, and the other lines are answered.
 file(WRITE ${FOLDER}/lines.txt "${tree}\n( S ( NP\n( S wolf )\n${tree}\n")
 file(WRITE ${FOLDER}/lines.sh "exec \"$1\" predict \"$2\" < \"$3\"\n")
 execute_process(COMMAND sh ${FOLDER}/lines.sh ${PROGRAM} ${FOLDER}/run ${FOLDER}/lines.txt RESULT_VARIABLE status OUTPUT_VARIABLE answers ERROR_VARIABLE output)
