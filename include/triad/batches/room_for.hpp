@@ -1,4 +1,4 @@
-// How large a batch can be, by your data or by numbers: the capacity that loaders and trainers are made with.
+// The capacity of a batch, from your data or from numbers, that loaders and trainers are made with.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   graph_dims const room = room_for(data, 100);                      of samples with a member `nodes`

@@ -15,7 +15,7 @@ namespace triad {
 inline constexpr std::size_t arena_alignment = 64;
 /// Readable bytes after every view, so that a kernel may load a whole vector at its end.
 inline constexpr std::size_t arena_slack = 64;
-/// No plan is larger, in bytes: twice as many still have an offset.
+/// The largest plan, in bytes: twice as many still have an offset.
 inline constexpr std::size_t arena_most = std::size_t{1} << 62;
 
 /// Thrown where an arena has less left than is asked for: it was measured with a smaller batch.

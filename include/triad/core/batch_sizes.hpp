@@ -48,7 +48,7 @@ struct counts_in_words {
   }
 };
 
-/// The sizes that a batch has, in words.
+/// The sizes of a batch as words.
 template <class Dims>
 std::string dims_text(Dims d) {
   counts_in_words words;

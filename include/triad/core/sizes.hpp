@@ -22,9 +22,9 @@ namespace triad {
 /// The default of sizes in options: the type's where it is static, else an error, or what the option says.
 inline constexpr index_t not_given = std::numeric_limits<index_t>::min();
 
-/// No width, count of labels or table of tokens is larger: the product of two fits into an index.
+/// The largest width, count of labels or table of tokens: the product of two fits into an index.
 inline constexpr index_t largest_size = (index_t{1} << 31) - 1;
-/// No layer is repeated more often: each use has a call of its own (core/call.hpp).
+/// The most repeats of a layer: each use has a call of its own (core/call.hpp).
 inline constexpr index_t most_repeats = 255;
 
 /// A size by the name that its caller knows.

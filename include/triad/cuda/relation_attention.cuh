@@ -150,7 +150,7 @@ struct relation_gradients {
     T ds = 0, dropped = 0;  // ds(x, y) and p~(x, y)
   };
 
-  /// Of nodes x and y of the graph, the same in every lane.
+  /// For nodes x and y of the graph; the same in every lane.
   TRIAD_DEVICE pair at(block const& b, relation_place const& p, index_t x, index_t y) const {
     index_t const r = p.edge + x * p.n + y;
     T const w = weights(relation_weight(rule.options.heads, p.edge, p.n, p.head, x, y)),

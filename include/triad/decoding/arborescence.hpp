@@ -1,5 +1,4 @@
-// Maximum spanning arborescence: of all ways to give each node a parent without a cycle, one whose scores add up to the
-// most.
+// Maximum spanning arborescence: a parent for each node, without a cycle, so that the sum of scores is the largest.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   maximise sum_i score(i, parent(i)),  parent(i) = i: i is a root

@@ -282,13 +282,13 @@ class checkpoint {
     learner.set_step(step());
   }
 
-  /// Overwrites every parameter with its average: of a set that answers.
+  /// Overwrites every parameter with its average, for a set that only answers.
   template <holds_parameters Set>
   void load_averages(Set& set) const {
     expect_averages(set.values());
     fetch(set.mutable_values(), detail::average_prefix, set.where());
   }
-  /// Overwrites the averages: of a run that goes on.
+  /// Overwrites the averages, for a run that goes on.
   template <holds_averages Averages>
   void load_averages(Averages& averages) const {
     expect_averages(averages.values());

@@ -31,9 +31,9 @@ struct weight_name {
   index_t part = 0, parts = 1;
 };
 
-/// Rules from names in a file to ours.  `*` stands for one name between dots, the first in one for the first in the
-/// other, and so on; what a path has beyond a rule follows on either side.  The first rule that fits counts; a path
-/// that none fits is the name.
+/// Rules between the names in a file and those of this library.  `*` stands for one name between dots, the first in one
+/// for the first in the other, and so on; what a path has beyond a rule follows on either side.  The first rule that
+/// fits counts; a path that none fits is the name.
 class renames {
  public:
   struct rule {

@@ -315,7 +315,7 @@ struct fused_stack {
   void normalise(Ex& ex, fields<T const> w, saved const& s, index_t j) const {
     norm().forward(ex, call{}, w.norm(j), s.x(j), s.norm(j), slice(s.mixed, j));
   }
-  /// Adds the gradient of x_j.
+  /// Adds to the gradient of x_j.
   template <backend Ex>
   void unnormalise(Ex& ex, call const& c, fields<T const> w, saved const& s, index_t j, layer_states<T> d_mixed,
                    layer_states<T> d, fields<T> gradient) const {

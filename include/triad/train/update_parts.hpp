@@ -68,7 +68,7 @@ class update_parts {
     ++parts_;
     fractions_ += fraction;
   }
-  /// Of the share that has begun: its parts are added up.
+  /// Sums over the parts of the share that has begun.
   void end_share() { parts_ = 0; }
   void forget() { parts_ = 0, share_ = -1, fractions_ = 0; }
 

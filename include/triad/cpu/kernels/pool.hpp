@@ -132,7 +132,7 @@ class alignas(128) shared_call {
 
   void give_back() { taken_.store(false, std::memory_order_release); }
 
-  /// After a fork: those inside are not in this process.
+  /// Called after a fork: the threads inside are not in this process.
   void forget_helpers(bool caller_too) {
     state_.store(0);
     if (caller_too) taken_.store(false);

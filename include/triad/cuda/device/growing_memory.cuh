@@ -39,7 +39,7 @@ class growing_memory {
     }
     return all_.empty() ? nullptr : all_.back();
   }
-  /// Of the last allocation, and of all of them.
+  /// Bytes of the last allocation, and of all of them.
   std::size_t bytes() const { return bytes_; }
   std::size_t bytes_in_all() const { return in_all_; }
 

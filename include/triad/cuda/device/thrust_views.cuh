@@ -51,7 +51,7 @@ tensor<T const, dyn, dyn> view_of(thrust::device_vector<T, Allocator> const& v, 
   return detail::thrust_matrix<T const>(v, rows, columns);
 }
 
-/// Of a vector that is gone at the end of the line there is no view.
+/// Deleted: a temporary vector would end with the expression.
 template <class T, class Allocator, class... Sizes>
 void view_of(thrust::device_vector<T, Allocator> const&& v, Sizes... sizes) = delete;
 

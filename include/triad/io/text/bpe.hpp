@@ -191,7 +191,7 @@ class bpe {
   std::unordered_map<std::string, std::vector<std::string>> parts_;
 };
 
-/// Learns merges from words and how often each occurs: `most` of them, or until no pair occurs `least` times (1 at the
+/// Learns merges from words and their counts: `most` of them, or until no pair occurs `least` times (1 at the
 /// least). Throws contract_violation where a word has a space or a line end: words_between_spaces() cuts a line.
 inline bpe learn_bpe(std::span<std::pair<std::string, long long> const> counted, std::size_t most,
                      long long least = 2) {

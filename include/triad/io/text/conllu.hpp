@@ -95,8 +95,8 @@ int word_on_cycle(int n, Head const& head) {
   return 0;
 }
 
-/// Reads a file, gzipped or plain, sentence by sentence.  Throws data_error with file and line for what is no CoNLL-U
-/// and, where heads are checked, for what is no tree with one root.
+/// Reads a file, gzipped or plain, sentence by sentence.  Throws data_error with file and line for text that is not
+/// CoNLL-U and, where heads are checked, for heads that are not a tree with one root.
 class conllu_reader {
  public:
   explicit conllu_reader(std::string const& path, conllu_heads heads = conllu_heads::checked)
