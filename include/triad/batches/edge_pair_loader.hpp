@@ -188,7 +188,8 @@ class edge_pair_loader {
     auto const of_source = source_.add(s), all = whole_.add(s + t);
     lay(of_source, all, s, t, [&](index_t i) { return i + 1 < s ? source[size(i)] : end_; });
   }
-  /// The same of graphs that begin there; token(i): of a source of s tokens.
+  /// The same in graphs that begin at `of_source` and `all`.  s, t: tokens of source and target; token(i): of the
+  /// source.
   template <class Token>
   void lay(graph_dims const& of_source, graph_dims const& all, index_t s, index_t t, Token const& token) {
     index_t const n = s + t;

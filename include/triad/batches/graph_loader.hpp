@@ -111,9 +111,9 @@ class graph_loader {
     further_answer_[at] = q.answer;
   }
 
-  /// The same of a graph that is given as a whole.  An inverse edge is added where the graph has none itself, and never
-  /// to a node's own.  Throws contract_violation, before anything is added, where an edge leads to no node of the
-  /// graph, a label is below 1, or an edge is given two labels.
+  /// The same of a graph that is given as a whole.  The inverse of an edge is added where the graph does not give it, but
+  /// not of an edge from a node to itself.  Throws contract_violation, before anything is added, where an edge leads to no
+  /// node of the graph, a label is below 1, or an edge is given two labels.
   index_t* add(graph_question const& g) {
     auto const text = [](index_t v) { return std::to_string(v); };
     auto const expect_label = [&](index_t i, index_t label, index_t j) {

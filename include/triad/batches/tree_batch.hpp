@@ -46,7 +46,7 @@ struct tree_batch {
   tree_loss_options loss{};  // what a machine is trained with on this batch
 
   tree_dims const& dims() const { return sizes; }
-  /// Positions of slot k that may hold anything are the first of this many.
+  /// Of slot k only the first bound(k) positions may hold anything.
   index_t bound(index_t k) const { return bounds != nullptr ? bounds[k] : positions; }
   /// Tokens of a sample at step k: operation, root, and the choices of an argument.
   index_t tokens_at(index_t k) const { return tree_tokens_at(k, empty_tree); }

@@ -24,7 +24,7 @@ typename Ex::memory memory_of(Ex const& ex) {
 }
 
 /// Runs work(), which does the same operations in the same memory whenever the key is the same: what a device may
-/// record and replay.  Numbers that change lie where the data lies and are set before.
+/// record and replay.  Numbers that change from call to call are set in memory before.
 template <backend Ex, class Work>
 void replay(Ex& ex, std::uint64_t key, Work&& work) {
   if constexpr (requires { do_replay(ex, key, work); })

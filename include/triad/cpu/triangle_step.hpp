@@ -2,9 +2,8 @@
 // together.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every q, k, v1, v2 of a graph is read once a step and multiplied once, so that memory decides: each row is read
-// whole, first for the scores of all heads, then for the values.  (Rows asked for before their turn, by prefetching,
-// took longer.)
+// In a step every q, k, v1, v2 of a graph is read once and multiplied once, so its time is that of reading memory.
+// Each row is read whole, first for the scores of all heads, then for the values.  (With prefetching it took longer.)
 #pragma once
 
 #include <algorithm>

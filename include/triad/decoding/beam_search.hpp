@@ -221,7 +221,7 @@ class beam_search {
     return static_cast<double>(most) + std::log(total);
   }
 
-  /// Adds to the 2 k best successors of a sentence, a heap with the worst on top, those of row r.
+  /// Adds the successors of row r to the 2 k best of its sentence, which are a heap with the worst on top.
   template <class T>
   void collect(matrix<T const> const& x, index_t r, bool must_end) {
     double const before = sum_[size(r)] - log_total_[size(r)];
@@ -278,7 +278,7 @@ class beam_search {
   std::vector<std::uint8_t> allowed_, live_;  // (v), (rows)
   std::vector<index_t> token_, parent_;       // (longest + 2, rows)
   std::vector<double> sum_, log_total_;       // (rows) log P of each hypothesis; of the logits
-  std::vector<finish> finished_;              // (sentences, k), of which the first `ends_` are
+  std::vector<finish> finished_;              // (sentences, k): of sentence s the first ends_[s]
   std::vector<index_t> ends_, longest_;       // (sentences)
   std::vector<candidate> candidates_;         // of one sentence
 };

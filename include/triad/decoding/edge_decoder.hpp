@@ -20,7 +20,7 @@
 
 namespace triad {
 
-/// Of its sources' dims only pairs and `source` are read.
+/// Room of an edge_decoder.  Of the dims of its sources only `pairs` and `source` are read.
 using edge_decoder_room = basic_decoder_room<edge_pair_dims>;
 
 /// Used as a fused_decoder.  Allocates once.  The parameters are given to every call, so that they may change from

@@ -14,13 +14,12 @@
 
 namespace triad {
 
-/// Keys and values of the tokens so far, of sequences that grow by one token at a time; each sequence has room for as
-/// many.
+/// Keys and values of the tokens so far, of sequences that grow by one token at a time and have the same room.
 template <class T>
 struct attention_cache {
   tensor<T, dyn, dyn, dyn> memory;  // (sequences, room, 2 d): keys and values side by side
   index_t length = 0;               // tokens of each sequence, the one that joins among them
-  attention_sequences sequences;    // of one query each, that of sequence s in row s; and of `length` keys
+  attention_sequences sequences;    // one query each, of sequence s in row s, and `length` keys each
 };
 
 /// The states of a batch of sequences.  Every row belongs to one: maps and their gradients are over all rows.

@@ -107,7 +107,7 @@ struct relation_attention_layer {
     relation_attention(ex, options(c, in), split(read_only(s.projected), in.relations), in.graphs, s.weights,
                        as_matrix(s.context));
   }
-  /// From d_context to dx, followed by `after` (an empty dx is not computed), and to the relations' gradient.
+  /// From d_context: dx, followed by `after` (an empty dx is not computed), and the gradient of the relations.
   template <backend Ex>
   void attend_backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s,
                        const_view<output> d_context, tensor<T, dyn, D> dx, tensor<T, dyn, dyn> d_relations,

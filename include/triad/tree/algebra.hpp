@@ -230,7 +230,7 @@ void cdr_grad(A const& a, W const& w, M const& memory, Y const& dy, B&& dblended
   child_grad(a, 1, w, memory, dy, dblended, dw, dmemory);
 }
 
-/// s = the root's filler of sum_l w_l M_l; blended is overwritten.
+/// s = the root's filler of blended = sum_l w_l M_l.
 template <tree_algebra A, class W, class M, class B, class S>
 void root(A const& a, W const& w, M const& memory, B&& blended, S&& s) {
   blend(a, w, memory, blended);

@@ -157,7 +157,7 @@ class basic_tree<Label>::builder {
   }
   /// Nodes that are open: the level of the next one.
   index_t level() const { return static_cast<index_t>(open_.size()); }
-  /// Children that the innermost open node has, missing ones before them counted.
+  /// The number of the next child of the innermost open node; missing children before it count.
   index_t next_child() const { return open_.empty() ? 0 : open_.back().next_child; }
   /// The label of the innermost open node.
   Label const& label() const { return made_.label(open_.back().node); }

@@ -213,8 +213,8 @@ class backward_block {
     return std::max<index_t>(0, x.begin(l0 + l, last) - begin);
   }
 
-  /// Asks, at each l of a tile, for a part of what the next tile and the next block of rows will read, and of what this
-  /// block writes.
+  /// Prefetches, at each l of a tile, a part of what the next tile and the next block of rows will read, and of what
+  /// this block writes.
   void prefetch_next(index_t i0, index_t j0, index_t l) {
     bool const last_tile = j0 + tile >= n;
     if (float const* const next = gradient_of(i0, j0) + size_of.gradient(); next < d_o + size_of.gradients())

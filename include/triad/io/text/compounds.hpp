@@ -70,8 +70,8 @@ inline std::uint64_t mixed(std::uint64_t x) {  // one to one
   return x ^ (x >> 32U);
 }
 
-/// A derivation, and for each node and each ancestor at most `largest` edges above it what the node adds to a compound
-/// with that top.
+/// For each node of a derivation, and each top that is the node itself or an ancestor at most `largest` edges above it:
+/// the code of what the node adds to a compound with that top.
 class part_codes {
  public:
   part_codes(derivation const& tree, int largest)

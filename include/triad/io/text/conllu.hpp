@@ -222,7 +222,7 @@ inline std::vector<conllu_sentence> read_conllu(std::string const& path, conllu_
   return all;
 }
 
-/// The same of a text, as conllu_reader has it.
+/// The same from a text, which `called` names in messages.
 inline std::vector<conllu_sentence> read_conllu(std::istream& text, std::string const& called,
                                                 conllu_heads heads = conllu_heads::checked) {
   std::vector<conllu_sentence> all;
@@ -290,9 +290,9 @@ inline std::string to_conllu(conllu_sentence const& s) {
   return text + '\n';
 }
 
-/// Counts the correct heads and relations.  Words are those of the gold tokenisation and all count, punctuation too; a
-/// relation is right where the whole DEPREL is, with its subtype: the evaluation of CoNLL 2018 compares the part
-/// before `:`, and is never lower.
+/// Counts the correct heads and relations of all words of the gold tokenisation, punctuation included.  A relation is
+/// right where the whole DEPREL is, subtype included.  The evaluation of CoNLL 2018 compares only the part before `:`,
+/// so its figures are never lower.
 struct attachment_scores {
   std::int64_t words = 0, heads = 0, relations = 0;  // relations: of words whose head is right too
   std::int64_t sentences = 0, exact = 0;             // exact: every word's head and relation
