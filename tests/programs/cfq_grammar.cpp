@@ -140,7 +140,7 @@ TEST_CASE("a corpus is read as it was written, and what is none is refused with 
     write("\n" + line + "\n");
     CHECK_THROWS_WITH(read_corpus(path, repeated), contains(path + ":2:") && contains(reason));
   };
-  refused("[", ":2:2: expected JSON, found none");
+  refused("[", ":2:2: this is not JSON");
   refused("[]", "expected an object in braces, found []");
   refused(R"({"question": "a", "query": "c"})",
           R"(expected "rules", a rule's name, or a list that begins with one, found none)");
