@@ -242,7 +242,7 @@ TEST_CASE("trees have the nodes that they have, or it is said") {
   expect_all({
       {"the subtree at 7 of 3", [] { (void)three.subtree(7); }, "node 7, expected 0 to 2"},
       {"the subtree at -2", [] { (void)three.subtree(-2); }, "node -2"},
-      {"the first node of none", [] { (void)none.is_leaf(0); }, "node 0, expected 0 to -1"},
+      {"the first node of none", [] { (void)none.is_leaf(0); }, "node 0, expected none: the tree is empty"},
       {"the label of none", [] { (void)none.label(); }, "tree: node 0"},
       {"node 3 of 3", [] { (void)three[3]; }, "node 3"},
       {"node -1", [] { (void)three[-1]; }, "node -1"},

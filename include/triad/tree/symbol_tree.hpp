@@ -58,7 +58,8 @@ class basic_tree {
   /// Throws contract_violation where there is no such node, as everything below does that takes a node's number.
   node const& operator[](index_t at) const {
     TRIAD_EXPECTS(at >= 0 && at < size(),
-                  "tree: node " + std::to_string(at) + ", expected 0 to " + std::to_string(size() - 1));
+                  "tree: node " + std::to_string(at) + ", expected " +
+                      (size() == 0 ? std::string("none: the tree is empty") : "0 to " + std::to_string(size() - 1)));
     return nodes_[static_cast<std::size_t>(at)];
   }
   Label const& label(index_t at = 0) const { return (*this)[at].label; }
