@@ -375,7 +375,7 @@ std::string remedy_of(std::vector<scored_run> const& runs) {
   constexpr std::size_t enough = 3;  // epochs, to see where the loss goes
   bool const falls = losses.size() < enough || losses.back() < 0.95 * losses[losses.size() * 2 / 3 - 1];
   return of + (falls ? fmt::format("its loss was still falling; give it more --{}\n", failed->length)
-                     : "its loss had stopped to fall; try another --seed or --learning-rate, or a larger --width\n");
+                     : "its loss no longer fell; try another --seed or --learning-rate, or a larger --width\n");
 }
 
 int status_of(std::vector<scored_run> const& runs) {
