@@ -103,9 +103,9 @@ decltype(auto) with_one_of(std::string_view text, backend_text const& parsed, st
 }
 }  // namespace detail
 
-/// f(ex) on a backend of the type among Backends that the text names; what f returns, which has one type whatever the
-/// backend.  The backend lives as long as the call.  Throws data_error where the text names none of them, or gives a
-/// number to one that takes none; what the backend's constructor throws where there is no such device.
+/// Calls f(ex) with a backend of that type among Backends which the text names, and returns what f returns: one type
+/// for all of them.  The backend lives as long as the call.  Throws data_error where the text names none of them, or
+/// gives a number to one that takes none, and what the backend's constructor throws where there is no such device.
 template <detail::named_backend... Backends, class F>
 decltype(auto) with_backend(std::string_view text, F&& f) {
   static_assert(sizeof...(Backends) > 0,

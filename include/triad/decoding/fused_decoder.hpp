@@ -74,7 +74,7 @@ class fused_decoder {
   }
 
   /// One more token of every hypothesis; returns the logits (slots, v) of the next, valid until the next step.
-  /// Hypothesis h goes on from what hypothesis parents[h] was before; the first step needs none.
+  /// Hypothesis h continues the one that was number parents[h] at the step before; the first step needs no parents.
   matrix<T const> step(values const& w, std::span<index_t const> tokens, std::span<index_t const> parents) {
     bool const moved = host_.take(tokens, parents);
     for (std::size_t h = 0; h < tokens.size(); ++h) {
@@ -117,7 +117,7 @@ class fused_decoder {
   /// What does not change from step to step.
   struct constants {
     vec<index_t const> one, each, first;  // (slots) queries of a hypothesis; the hypothesis; where its keys begin
-    vec<index_t const> beam, of_beam;     // (pairs) hypotheses of a source; where they begin
+    vec<index_t const> beam, of_beam;     // (pairs) number of hypotheses of a source; the first of them
   };
   struct newest {
     vec<index_t const> token, parent, position, length;  // (slots)

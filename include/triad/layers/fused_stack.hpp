@@ -225,7 +225,8 @@ struct fused_stack {
     });
   }
 
-  /// Overwrites dx_0 (rows, d); adds to the gradient of the source, d_source (source rows, e).  dy: of s.y().
+  /// Overwrites dx_0 (rows, d); adds to the gradient of the source, d_source (source rows, e).  dy: the
+  /// gradient of s.y().
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s,
                 const_view<state> dy, state dx0, fields<T> gradient, tensor<T, dyn, dyn> d_source) const {

@@ -122,7 +122,7 @@ constexpr Input with_state(Input in, View x) {
   return in;
 }
 
-/// The view of an input that has a gradient: the input itself, or its member x.
+/// The part of an input that has a gradient: the input itself, or its member x.
 template <class Input>
 constexpr auto state_of(Input const& in) {
   if constexpr (requires { in.x; })

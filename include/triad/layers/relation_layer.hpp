@@ -123,7 +123,7 @@ struct relation_layer {
                               relations.how, gradient.attention.projections, {.residual = as_matrix(d_residual)});
   }
 
-  /// From the context of some nodes and their states x to y.
+  /// Overwrites y, the new states of some nodes, from their context and their states x.
   template <backend Ex>
   void transform_nodes(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> context,
                        tensor<T const, dyn, D> x, saved const& s, output y) const {

@@ -127,7 +127,7 @@ template <backend Ex, class T, class Table, class States>
 void look_up_words(Ex& ex, Table table, sentence_batch<T> const& in, States words) {
   if (words.extent(0) > 0) gather_rows(ex, table, in.words(), words);
 }
-/// Adds their gradient to that of the table (tokens, d), but to no number of the fixed token.
+/// Adds the gradient of these words to that of the table (tokens, d), except to the row of the fixed token.
 template <backend Ex, class T, class Table, class States>
 void add_to_words(Ex& ex, arena& scratch, States d_words, sentence_batch<T> const& in, index_t fixed_token,
                   Table gradient) {

@@ -4,8 +4,8 @@
 // The functions of core/math.hpp give NaN for NaN, relu too.  The gradient of relu is dy where the stored output is
 // NaN, as PyTorch's: it is the output, and so the loss, that says that something is wrong.
 //
-// A number has the same bits at every place.  A function of yours that calls std::exp and is compiled by -Ofast
-// or -ffast-math is an exception: for whole vectors compilers then take another exponential than for what is left over.
+// A number gives the same bits at every place of a tensor.  A function of yours that calls std::exp and is compiled by
+// -Ofast or -ffast-math is an exception: compilers then use one exponential for whole vectors and another for the rest.
 #pragma once
 
 #include "triad/core/backend.hpp"

@@ -38,8 +38,8 @@ void expect_wide(char const* operation, char const* what, X const& x, wide_facto
 }
 }  // namespace detail
 
-/// Lays w (n, k) out for products with x whose columns from `used` on are zero.  In scratch memory; later changes of w
-/// are not seen.
+/// Lays w (n, k) out for products with x whose columns from `used` on are zero.  The copy is in scratch memory,
+/// and does not follow later changes of w.
 template <backend Ex, class T>
 wide_factor<T> lay_out_wide(Ex& ex, arena& scratch, matrix<T const> w, index_t used) {
   TRIAD_EXPECTS(used > 0 && used <= w.extent(1), "lay_out_wide: used is " + std::to_string(used) + ", expected 1 to " +

@@ -28,7 +28,7 @@
 namespace triad {
 
 namespace detail {
-/// Models whose layers are a repeat of a number that is known when they are made.
+/// Models whose `layers` are a repeat, with a depth that is given at construction.
 template <class Model>
 concept has_depth = requires(Model& m) {
   m.layers.tied;

@@ -5,9 +5,9 @@
 //   load_weights(file, run.parameters(), names);
 //   auto const y = run({x, sequences});                     until the next call
 //
-// Nothing of a pass is kept for a backward.  Memory for parameters, for what lies between layers and for results is
-// allocated at construction; scratch memory too where the model says measured_input(dims), else by the first call, and
-// again by one that takes more.
+// A pass keeps nothing for backward.  Memory for parameters, for states between layers and for results is allocated at
+// construction, and so is scratch memory where the model has measured_input(dims).  Otherwise the first call allocates
+// scratch memory, and a later call that needs more does it again.
 #pragma once
 
 #include <optional>
@@ -170,7 +170,7 @@ class runner {
   Layer layer_;
   dims largest_;
   parameter_set<Layer, Ex> parameters_;
-  buffer<memory> memory_;  // what lies between layers, and the result
+  buffer<memory> memory_;  // states between layers, and the result
   std::optional<buffer<memory>> scratch_;
   row_classes<Ex> classes_;
 };

@@ -56,7 +56,7 @@ class role_paths {
     if ((role >> below & mask()) != static_cast<role_code>(c)) return no_role;
     return (role & ((root_role << below) - 1)) | root_role << below;
   }
-  /// The role that the whole has for `role` of child c's tree, which must not be on the deepest level.
+  /// The role in the whole tree of what has `role` in the subtree of child c; `role` must not be on the deepest level.
   constexpr role_code under(index_t c, role_code role) const {
     auto const below = shift(role);
     return (role ^ root_role << below) | child(root_role, c) << below;

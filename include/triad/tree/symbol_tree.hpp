@@ -156,7 +156,7 @@ class basic_tree<Label>::builder {
     n.size = made_.size() - open_.back().node;
     open_.pop_back();
   }
-  /// Nodes that are open: the level of the next one.
+  /// The number of nodes that are open, which is the level of the next one.
   index_t level() const { return static_cast<index_t>(open_.size()); }
   /// The number of the next child of the innermost open node; missing children before it count.
   index_t next_child() const { return open_.empty() ? 0 : open_.back().next_child; }

@@ -80,7 +80,7 @@ inline void unpack_panel(float const* panel, index_t panel_rows, index_t count, 
   }
 }
 
-/// Asks for the first k floats of some rows, which will be read or, with Write, overwritten.
+/// Prefetches the first k floats of some rows, which will be read or, with Write, overwritten.
 template <bool Write = false, class T>
 inline void prefetch_rows(rows<T> x, index_t count, index_t k) {
   for (index_t r = 0; r < count; ++r)

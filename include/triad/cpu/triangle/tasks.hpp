@@ -137,7 +137,7 @@ inline head make_head(triangle_options const& options, triangle_projections<floa
   return h;
 }
 
-/// Asks for the rows of one matrix: `Write` where they will be overwritten.
+/// Prefetches the rows of one matrix.  Write: they will be overwritten.
 template <bool Write, class T>
 void prefetch(matrix<T> m, index_t first, index_t count) {
   for (index_t r = first; r < first + count; ++r) {
@@ -147,7 +147,7 @@ void prefetch(matrix<T> m, index_t first, index_t count) {
 }
 
 /// Calls f(graph, head, thread) in parallel for the graphs of at most `limit` nodes.  Graphs come in runs; while one is
-/// computed, fetch(first row, rows) asks for the rows of the next, since a head reads a part of every row and no
+/// computed, fetch(first row, rows) prefetches the rows of the next, since a head reads a part of every row and no
 /// hardware follows that.
 template <class F, class P>
 void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit, index_t row_bytes, F&& f, P&& fetch) {
