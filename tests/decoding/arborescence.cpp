@@ -90,7 +90,7 @@ TEST_CASE("nothing has an arborescence of nothing, and a score that is no number
   CHECK(maximum_arborescence(make_matrix<float const>(nullptr, 0, 0, 1)).empty());
   std::vector<float> const values{0, NAN, 1, 2};
   CHECK_THROWS_WITH(maximum_arborescence(make_matrix<float const>(values.data(), 2, 2, 2)),
-                    test::contains("is not finite"));
+                    test::contains("expected a finite number"));
 }
 
 }  // namespace decoding_arborescence_tests

@@ -392,7 +392,7 @@ TEST_CASE("sizes that make no model are refused in a sentence") {
   refused([](auto& z) { z.tokens = 1; }, "tokens are 1, expected 2 or more");
   refused([](auto& z) { z.layer.heads = 4; }, "heads that divide the width");
   refused([](auto& z) { z.layer.variant = triangle_form::flat; }, "not causal");
-  refused([](auto& z) { z.fixed_token = tokens; }, "the fixed token is 8, and there are 8 tokens");
+  refused([](auto& z) { z.fixed_token = tokens; }, "the fixed token is 8, expected below 8, the tokens");
 }
 
 TEMPLATE_TEST_CASE("an encoder and decoder of edges learn three pairs by heart", "", TRIAD_TEST_ONE_BACKEND) {

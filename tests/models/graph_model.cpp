@@ -204,9 +204,9 @@ TEST_CASE("parts that do not fit together are refused with their widths") {
   auto const layers = layer_of<double>(layer_sizes());
   embedding<double> const wide{extents<dyn, dyn>(labels, width + 2)};
   CHECK_THROWS_WITH(graph_model(wide, layers, linear<double>{extents<dyn, dyn>(width, targets)}),
-                    contains("the embedding has 8 columns, and the first layer takes 6"));
+                    contains("the embedding has 8 columns, expected 6"));
   CHECK_THROWS_WITH(graph_model(embedded(), layers, linear<double>{extents<dyn, dyn>(width - 1, targets)}),
-                    contains("the last layer has 6 columns, and the readout takes 5"));
+                    contains("the last layer has 6 columns, expected 5"));
 }
 
 TEST_CASE("a label that the embedding does not have is reported with its edge and its graph") {

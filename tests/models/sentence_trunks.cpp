@@ -151,7 +151,7 @@ TEST_CASE("trunks of sizes that are none are refused by name") {
   CHECK_THROWS_WITH(edges(bad), contains("edge_trunk: layers is 256, expected 1 to 255"));
   bad = edge_sizes();
   bad.fixed_token = tokens;
-  CHECK_THROWS_WITH(edges(bad), contains("a parser's fixed token is 6, and there are 6 tokens"));
+  CHECK_THROWS_WITH(edges(bad), contains("a parser's fixed token is 6, expected below 6, the tokens"));
   auto worse = token_sizes();
   worse.positional_dropout = 1;
   CHECK_THROWS_WITH(nodes(worse), contains("token_trunk: dropout is 1"));
