@@ -43,7 +43,7 @@ TEST_CASE(
   shared[2].arguments[2][0] = 0.25;
   shared[2].arguments[0][0] = 0.25;
   CHECK(certainty(shared, twice, execute(twice, source, 8)) == 0.75);
-  CHECK_THROWS_WITH(certainty(shared, twice, memory), test::contains("belong together"));
+  CHECK_THROWS_WITH(certainty(shared, twice, memory), test::contains("trees, expected 4"));
 }
 
 TEST_CASE("the empty tree is chosen where it has the largest weight, and an empty tree that a step made is the same") {
