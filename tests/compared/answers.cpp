@@ -36,6 +36,8 @@
 
 namespace {
 
+namespace cfq = triad::programs::cfq;
+
 using json = nlohmann::json;
 using strings = std::vector<std::string>;
 

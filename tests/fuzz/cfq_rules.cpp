@@ -6,6 +6,8 @@
 #include "reader.hpp"
 #include "shared/data/json_lines.cpp"  // not their objects, so that libFuzzer sees their branches
 
+namespace cfq = triad::programs::cfq;
+
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace triad;
   static fuzz::input_file file("rules.jsonl"), again("again.jsonl");

@@ -5,6 +5,8 @@
 #include "cfq/dataset.hpp"
 #include "reader.hpp"
 
+namespace cfq = triad::programs::cfq;
+
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace triad;
   static fuzz::input_file file("dataset.json"), split("split.json");

@@ -6,6 +6,8 @@
 #include "reader.hpp"
 #include "shared/data/json_lines.cpp"  // not their objects, so that libFuzzer sees their branches
 
+namespace cogs = triad::programs::cogs;
+
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace triad;
   static fuzz::input_file tagged("input.jsonl"), forms("input.tsv");

@@ -6,6 +6,8 @@
 #include "shared/data/data_folder.cpp"  // not their objects, so that libFuzzer sees their branches
 #include "shared/data/json_lines.cpp"
 
+namespace graphs = triad::programs::graphs;
+
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace triad;
   static fuzz::input_file file("graphs.jsonl");

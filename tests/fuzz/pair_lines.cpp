@@ -4,6 +4,8 @@
 #include "sequences/sequences.hpp"
 #include "shared/data/json_lines.cpp"  // not its object, so that libFuzzer sees its branches
 
+namespace sequences = triad::programs::sequences;
+
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace triad;
   static fuzz::input_file file("input.jsonl"), again("again.jsonl");

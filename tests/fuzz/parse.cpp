@@ -8,6 +8,8 @@
 
 namespace {
 
+namespace dependencies = triad::programs::dependencies;
+
 std::string json_line(triad::text::conllu_sentence const& s) {
   auto tokens = nlohmann::ordered_json::array(), heads = tokens, labels = tokens;
   for (auto const& word : s.words)

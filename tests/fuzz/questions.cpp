@@ -19,6 +19,11 @@
 
 namespace {
 
+namespace clutrr = triad::programs::clutrr;
+namespace dependencies = triad::programs::dependencies;
+namespace graphs = triad::programs::graphs;
+namespace trees = triad::programs::trees;
+
 using namespace triad;
 
 /// As predict prints it: one line, which reads back with the answer.

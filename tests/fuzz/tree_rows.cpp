@@ -4,6 +4,8 @@
 #include "shared/data/json_lines.cpp"  // not its object, so that libFuzzer sees its branches
 #include "trees/read.hpp"
 
+namespace trees = triad::programs::trees;
+
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   using namespace triad;
   static fuzz::input_file file("train.jsonl");

@@ -7,6 +7,8 @@
 
 namespace programs_cfq_conjuncts_tests {
 
+namespace cfq = triad::programs::cfq;
+
 using cfq::same_conjuncts;
 
 TEST_CASE("conjuncts may be in any order, and must all be there as often") {

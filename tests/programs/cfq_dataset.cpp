@@ -16,8 +16,10 @@
 
 namespace programs_cfq_dataset_tests {
 
-using namespace cfq;
-using namespace cfq_sequences;
+namespace sequences = triad::programs::sequences;
+
+using namespace triad::programs::cfq;
+using namespace triad::programs::cfq_sequences;
 using triad::test::contains;
 
 std::string stored(triad::test::scratch_folder const& folder, std::string const& name, std::string const& content) {

@@ -15,7 +15,7 @@
 
 namespace programs_cfq_grammar_tests {
 
-using namespace cfq;
+using namespace triad::programs::cfq;
 using triad::test::contains;
 
 TEST_CASE("the same seed gives the same questions, and none twice") {

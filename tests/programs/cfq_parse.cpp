@@ -16,7 +16,9 @@
 
 namespace programs_cfq_parse_tests {
 
-using namespace dependencies;
+namespace cfq = triad::programs::cfq;
+
+using namespace triad::programs::dependencies;
 using triad::test::contains;
 using triad::test::WithinAbs;
 using triad::text::conllu_of;

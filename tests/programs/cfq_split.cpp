@@ -13,7 +13,7 @@
 
 namespace programs_cfq_split_tests {
 
-using namespace cfq;
+using namespace triad::programs::cfq;
 using triad::test::contains;
 
 TEST_CASE("compounds of generated questions are the same however many occurrences are held at once") {

@@ -20,6 +20,8 @@
 
 namespace programs_clutrr_data_tests {
 
+namespace clutrr = triad::programs::clutrr;
+
 struct scratch_folder : triad::test::scratch_folder {
   std::string file(std::string const& name, std::string const& content) const {
     return triad::test::saved(*this, content, name);

@@ -9,7 +9,9 @@
 
 namespace programs_clutrr_derived_tests {
 
-using namespace clutrr;
+namespace graphs = triad::programs::graphs;
+
+using namespace triad::programs::clutrr;
 using triad::test::contains;
 
 vocabulary const words({"aunt", "brother", "daughter", "mother", "sister"}, {"aunt", "brother", "niece", "sister"});

@@ -16,10 +16,10 @@
 #include "tests/catch.hpp"
 #include "triad/core/random.hpp"
 
-using clutrr::relation;
-using clutrr::relation_set;
-
 namespace programs_clutrr_generate_tests {
+
+namespace clutrr = triad::programs::clutrr;
+using clutrr::relation, clutrr::relation_set;
 
 relation named(std::string const& name) {
   for (std::size_t i = 0; i < clutrr::relations; ++i)

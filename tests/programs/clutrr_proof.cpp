@@ -9,6 +9,8 @@
 
 namespace programs_clutrr_proof_tests {
 
+namespace graphs = triad::programs::graphs;
+
 // 0 -brother-> 1 -father-> 2 -mother-> 3, proved as ((0 1) (1 2)) (2 3), with a last layer that only keeps the edge.
 graphs::proof_input story() {
   graphs::proof_input input;

@@ -15,7 +15,9 @@
 
 namespace programs_cognition_data_tests {
 
-using namespace cognition;
+namespace sequences = triad::programs::sequences;
+
+using namespace triad::programs::cognition;
 using triad::test::contains;
 using triad::test::WithinAbs;
 using triad::text::words;

@@ -15,7 +15,7 @@
 
 namespace programs_cogs_hold_out_tests {
 
-using namespace cogs;
+using namespace triad::programs::cogs;
 using triad::test::contains;
 using sentences = std::vector<tagged_sentence>;
 using texts = std::vector<std::string>;

@@ -8,7 +8,7 @@
 
 namespace programs_cogs_perturb_tests {
 
-using namespace cogs;
+using namespace triad::programs::cogs;
 using triad::labelled_token;
 using triad::random_stream;
 

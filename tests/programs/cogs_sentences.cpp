@@ -16,7 +16,7 @@
 
 namespace programs_cogs_sentences_tests {
 
-using namespace cogs;
+using namespace triad::programs::cogs;
 using triad::test::contains;
 
 TEST_CASE("a logical form becomes a graph, and the graph the form again") {

@@ -18,7 +18,7 @@
 
 namespace programs_cogs_swap_tests {
 
-using namespace cogs;
+using namespace triad::programs::cogs;
 using sentences = std::vector<tagged_sentence>;
 using texts = std::vector<std::string>;
 constexpr auto noun_phrase = phrase_kind::noun_phrase, clause = phrase_kind::clause;

@@ -17,7 +17,9 @@
 
 namespace programs_graphs_glue_tests {
 
-using namespace graphs;
+namespace clutrr = triad::programs::clutrr;
+
+using namespace triad::programs::graphs;
 using graph_list = std::vector<labelled_graph>;
 using edges = std::vector<edge>;
 triad::augmentation const every{.seed = 1};

@@ -7,7 +7,7 @@
 
 namespace programs_graphs_rules_tests {
 
-using namespace graphs;
+using namespace triad::programs::graphs;
 
 constexpr int no_name = 9;
 

@@ -21,6 +21,14 @@
 
 namespace programs_presets_tests {
 
+namespace cfq_dependencies = triad::programs::cfq_dependencies;
+namespace cfq_sequences = triad::programs::cfq_sequences;
+namespace clutrr = triad::programs::clutrr;
+namespace cognition = triad::programs::cognition;
+namespace cogs = triad::programs::cogs;
+namespace sequences = triad::programs::sequences;
+namespace transforms = triad::programs::transforms;
+
 using triad::test::contains;
 
 template <class Options>

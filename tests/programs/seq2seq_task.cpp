@@ -17,7 +17,8 @@
 
 namespace programs_seq2seq_task_tests {
 
-using namespace sequences;
+using namespace triad::programs::sequences;
+using triad::hypothesis, triad::index_t, triad::programs::figure, triad::programs::sample;
 using triad::test::contains;
 using triad::test::WithinAbs;
 using list = std::vector<std::string>;

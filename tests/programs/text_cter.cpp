@@ -13,7 +13,7 @@
 
 namespace programs_text_cter_tests {
 
-using namespace cognition;
+using namespace triad::programs::cognition;
 using triad::test::contains;
 using triad::test::WithinAbs;
 using list = std::vector<std::string>;

@@ -13,6 +13,8 @@
 
 namespace triad::test {
 
+namespace trees = triad::programs::trees;
+
 inline std::string line_of(std::string const& source, std::string const& target) {
   return trees::to_json_line({parse_tree(source), parse_tree(target)}) + "\n";
 }

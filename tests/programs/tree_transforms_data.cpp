@@ -11,7 +11,9 @@
 
 namespace programs_tree_transforms_data_tests {
 
-using namespace transforms;
+namespace trees = triad::programs::trees;
+
+using namespace triad::programs::transforms;
 using triad::test::contains, triad::test::folder_of, triad::test::line_of;
 
 /// Settled options on a folder.

@@ -18,7 +18,8 @@
 
 namespace programs_tree_transforms_generate_tests {
 
-using namespace transforms;
+using namespace triad::programs::transforms;
+using triad::index_t, triad::symbol_tree;
 
 /// The sentence of a row of active-logical (said as `f`: of any task but car-cdr-seq); none where the row is not one of
 /// a sentence.

@@ -11,7 +11,7 @@
 
 namespace programs_trees_choice_tests {
 
-using namespace trees;
+using namespace triad::programs::trees;
 
 TEST_CASE("one choice is for operations and arguments, unless one has its own, and a run's settings say so") {
   options o;

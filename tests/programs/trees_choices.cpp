@@ -12,7 +12,7 @@
 
 namespace programs_trees_choices_tests {
 
-using namespace trees;
+using namespace triad::programs::trees;
 using triad::test::contains, triad::test::WithinAbs;
 
 choice_record sample(std::int64_t update) {

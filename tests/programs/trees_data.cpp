@@ -16,7 +16,8 @@
 
 namespace programs_trees_data_tests {
 
-using namespace trees;
+using namespace triad::programs::trees;
+using triad::index_t, triad::symbol_tree;
 using triad::test::contains, triad::test::folder_of, triad::test::line_of;
 
 /// `count` training rows, two of dev and one of a test, no two alike.

@@ -15,7 +15,8 @@
 
 namespace programs_trees_program_tests {
 
-using namespace trees;
+using namespace triad::programs::trees;
+using triad::index_t, triad::symbol_tree;
 
 using triad::test::chosen, triad::test::to_logical_form, triad::test::words;
 

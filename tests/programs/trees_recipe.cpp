@@ -12,6 +12,9 @@
 
 namespace programs_trees_recipe_tests {
 
+namespace transforms = triad::programs::transforms;
+namespace trees = triad::programs::trees;
+
 using triad::test::contains, triad::test::WithinAbs;
 
 TEST_CASE("the robust recipe decides what is not given, and the published one nothing") {

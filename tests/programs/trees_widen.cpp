@@ -10,7 +10,9 @@
 
 namespace programs_trees_widen_tests {
 
-using trees::index_t, trees::machine, trees::placed_node;
+namespace trees = triad::programs::trees;
+
+using triad::index_t, trees::machine, trees::placed_node;
 
 trees::options small() {
   trees::options o;

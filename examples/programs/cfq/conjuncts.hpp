@@ -13,7 +13,7 @@
 
 #include "triad/io/text/characters.hpp"
 
-namespace cfq {
+namespace triad::programs::cfq {
 
 struct query_parts {
   std::string head;                    // up to {
@@ -24,19 +24,19 @@ struct query_parts {
 
 /// Nothing where the tokens are no query of this form.
 inline std::optional<query_parts> parts_of(std::string const& query) {
-  auto const tokens = triad::text::words(query);
+  auto const tokens = text::words(query);
   auto const open = std::find(tokens.begin(), tokens.end(), "{");
   if (open == tokens.end() || tokens.back() != "}" || std::count(tokens.begin(), tokens.end(), "{") != 1 ||
       std::count(tokens.begin(), tokens.end(), "}") != 1)
     return std::nullopt;
-  query_parts p{triad::text::joined({tokens.begin(), open}), {}};
+  query_parts p{text::joined({tokens.begin(), open}), {}};
   std::vector<std::string> conjunct;
   for (auto at = open + 1; at != tokens.end(); ++at) {
     if (*at != "." && *at != "}") {
       conjunct.push_back(*at);
       continue;
     }
-    p.conjuncts.push_back(triad::text::joined(conjunct));
+    p.conjuncts.push_back(text::joined(conjunct));
     conjunct.clear();
   }
   std::sort(p.conjuncts.begin(), p.conjuncts.end());
@@ -58,4 +58,4 @@ inline std::string sorted_conjuncts(std::string const& query) {
   return sorted + " }";
 }
 
-}  // namespace cfq
+}  // namespace triad::programs::cfq

@@ -23,7 +23,7 @@
 #include "triad/io/json_read.hpp"
 #include "triad/io/text/characters.hpp"
 
-namespace cfq {
+namespace triad::programs::cfq {
 
 namespace detail {
 
@@ -34,10 +34,9 @@ inline constexpr int deepest_line =
 inline void add_rules(nlohmann::json const& from, rule_names& names, rule_tree& tree, int below, int which, int depth) {
   bool const list = from.is_array() && !from.empty() && from[0].is_string();
   if (!list && !from.is_string())
-    throw triad::data_error("rules: expected a rule's name, or a list that begins with one, found " +
-                            triad::quoted(from));
+    throw data_error("rules: expected a rule's name, or a list that begins with one, found " + quoted(from));
   if (depth > deepest_derivation)
-    throw triad::data_error("rules: the derivation is deeper than " + std::to_string(deepest_derivation));
+    throw data_error("rules: the derivation is deeper than " + std::to_string(deepest_derivation));
   int const node = tree.add(names.add((list ? from[0] : from).get<std::string>()), below, which);
   if (list)
     for (std::size_t i = 1; i < from.size(); ++i)
@@ -55,24 +54,23 @@ inline nlohmann::ordered_json rules_json(rule_tree const& tree, rule_names const
 }  // namespace detail
 
 inline annotated_question question_from(std::string const& line, rule_names& names) {
-  using triad::programs::member;
-  auto const json = triad::programs::read_json_line(line, detail::deepest_line);
+  auto const json = read_json_line(line, detail::deepest_line);
   annotated_question q;
-  q.question = triad::text::joined(triad::text::words(member<std::string>(json, "question", "a text")));
-  q.query = triad::text::joined(triad::text::words(member<std::string>(json, "query", "a text")));
-  if (q.question.empty() || q.query.empty()) throw triad::data_error("a question or a query without words");
+  q.question = text::joined(text::words(member<std::string>(json, "question", "a text")));
+  q.query = text::joined(text::words(member<std::string>(json, "query", "a text")));
+  if (q.question.empty() || q.query.empty()) throw data_error("a question or a query without words");
   detail::add_rules(member(json, "rules", "a rule's name, or a list that begins with one"), names, q.rules, -1, 0, 1);
-  if (json.contains("heads")) q.heads = triad::json_integers<int>(json.at("heads"), "heads");
+  if (json.contains("heads")) q.heads = json_integers<int>(json.at("heads"), "heads");
   if (json.contains("labels")) q.labels = member<std::vector<std::string>>(json, "labels", "a list of texts");
-  auto const n = triad::text::words(q.question).size();
+  auto const n = text::words(q.question).size();
   if (q.heads.size() != q.labels.size() || (!q.heads.empty() && q.heads.size() != n))
-    throw triad::data_error("heads and labels: expected one of each for the " + std::to_string(n) +
-                            " tokens of the question, or neither");
+    throw data_error("heads and labels: expected one of each for the " + std::to_string(n) +
+                     " tokens of the question, or neither");
   for (int const head : q.heads)
     if (head < 0 || head > static_cast<int>(n))
-      throw triad::data_error("head " + std::to_string(head) + " is no token of " + std::to_string(n));
+      throw data_error("head " + std::to_string(head) + " is no token of " + std::to_string(n));
   for (auto const& label : q.labels)
-    if (triad::text::words(label).size() != 1) throw triad::data_error("a label is one word, not \"" + label + "\"");
+    if (text::words(label).size() != 1) throw data_error("a label is one word, not \"" + label + "\"");
   return q;
 }
 
@@ -93,7 +91,7 @@ inline corpus read_corpus(std::string const& path, int& repeated) {
   corpus c;
   std::unordered_set<std::string> seen;
   repeated = 0;
-  triad::programs::each_line(
+  each_line(
       path,
       [&](std::string const& line) {
         auto q = question_from(line, c.names);
@@ -103,13 +101,13 @@ inline corpus read_corpus(std::string const& path, int& repeated) {
           ++repeated;
       },
       "; docs/data.md describes the format");
-  if (c.questions.empty()) throw triad::data_error(path + ": there is no question in it");
+  if (c.questions.empty()) throw data_error(path + ": there is no question in it");
   return c;
 }
 
 /// A question's tree as CoNLL-U has it: ten columns, of which words, heads and labels are filled.
 inline std::string to_conllu(annotated_question const& q) {
-  auto const words = triad::text::words(q.question);
+  auto const words = text::words(q.question);
   std::string text = "# text = " + q.question + "\n";
   for (std::size_t i = 0; i < words.size(); ++i)
     text += std::to_string(i + 1) + "\t" + words[i] + "\t_\t_\t_\t_\t" + std::to_string(q.heads[i]) + "\t" +
@@ -117,4 +115,4 @@ inline std::string to_conllu(annotated_question const& q) {
   return text + "\n";
 }
 
-}  // namespace cfq
+}  // namespace triad::programs::cfq

@@ -26,7 +26,7 @@
 #include "triad/io/json_read.hpp"
 #include "triad/io/text/characters.hpp"
 
-namespace cfq {
+namespace triad::programs::cfq {
 
 inline std::string tokenised_question(std::string_view text) {
   static constexpr std::string_view marks = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
@@ -36,7 +36,7 @@ inline std::string tokenised_question(std::string_view text) {
       spaced += c;
     else
       ((spaced += ' ') += c) += ' ';
-  return triad::text::joined(triad::text::words(spaced));
+  return text::joined(text::words(spaced));
 }
 
 inline std::string tokenised_query(std::string_view text) {
@@ -44,18 +44,18 @@ inline std::string tokenised_query(std::string_view text) {
   std::string spaced(text);
   for (auto at = spaced.find(count); at != std::string::npos; at = spaced.find(count, at))
     spaced.replace(at, count.size(), "count ( * )");
-  auto tokens = triad::text::words(spaced);
+  auto tokens = text::words(spaced);
   for (auto& token : tokens) {
     if (token.starts_with("ns:")) token.erase(0, 3);
     if (token.starts_with("m.")) token[1] = '_';
   }
-  return triad::text::joined(tokens);
+  return text::joined(tokens);
 }
 
 /// A token of a query as the archive has it, before preprocessing: `ns:` at a token's beginning, or `count(*)`; or
 /// nothing.
 inline std::string raw_token(std::string_view query) {
-  for (auto const& token : triad::text::words(query))
+  for (auto const& token : text::words(query))
     if (token.starts_with("ns:") || token.find("count(*)") != std::string::npos) return token;
   return {};
 }
@@ -71,8 +71,7 @@ struct place {
 /// Takes what is wanted out of dataset.json while it is read.
 class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
  public:
-  dataset_reader(std::unordered_map<std::size_t, place> const& wanted,
-                 std::array<std::vector<sequences::text_pair>, 3>& parts)
+  dataset_reader(std::unordered_map<std::size_t, place> const& wanted, std::array<std::vector<text_pair>, 3>& parts)
       : wanted_(&wanted), parts_(&parts) {}
 
   std::size_t objects() const { return objects_; }
@@ -136,7 +135,7 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   std::unordered_map<std::size_t, place> const* wanted_;
-  std::array<std::vector<sequences::text_pair>, 3>* parts_;
+  std::array<std::vector<text_pair>, 3>* parts_;
   int depth_ = 0;
   std::size_t objects_ = 0;
   std::string question_, query_, problem_;
@@ -163,7 +162,7 @@ inline nlohmann::json read_json(std::string const& path) {
 inline sequences::data_set read_dataset(std::string const& path, std::string const& split) {
   static constexpr std::array<char const*, 3> keys{"trainIdxs", "devIdxs", "testIdxs"};
   std::unordered_map<std::size_t, detail::place> wanted;
-  std::array<std::vector<sequences::text_pair>, 3> parts;
+  std::array<std::vector<text_pair>, 3> parts;
   auto const lists = read_json(split);
   std::size_t last = 0;
   for (int part = 0; part < 3; ++part) {
@@ -198,4 +197,4 @@ inline sequences::data_set read_dataset(std::string const& path, std::string con
   return d;
 }
 
-}  // namespace cfq
+}  // namespace triad::programs::cfq

@@ -10,14 +10,14 @@
 #include "grammar.hpp"
 #include "triad/core/errors.hpp"
 
-namespace cfq {
+namespace triad::programs::cfq {
 
 /// `count` questions of up to `longest` words, none twice.  depth: how often phrases stand inside of others, at most.
 /// Throws data_error where there are hardly any others left.
 inline corpus generate_questions(int count, std::uint64_t seed, int depth = 3, std::size_t longest = 30) {
   corpus c;
   std::unordered_set<std::string> seen;
-  triad::counter_random random(seed);
+  counter_random random(seed);
   for (int made = 0, tries = 0; made < count;) {
     question_writer writer(c.names);
     bool const counts = question_grammar(writer, random).question(random.below(depth + 1));
@@ -29,11 +29,11 @@ inline corpus generate_questions(int count, std::uint64_t seed, int depth = 3, s
         continue;
       }
     if (++tries > 20000)
-      throw triad::data_error(
+      throw data_error(
           "the grammar has hardly any questions left that were not drawn: ask for fewer (--count) or deeper ones "
           "(--depth)");
   }
   return c;
 }
 
-}  // namespace cfq
+}  // namespace triad::programs::cfq

@@ -24,12 +24,12 @@
 #include "question_writer.hpp"
 #include "triad/core/random.hpp"
 
-namespace cfq {
+namespace triad::programs::cfq {
 
 /// Draws one question.
 class question_grammar {
  public:
-  question_grammar(question_writer& writer, triad::counter_random& random) : w_(&writer), random_(&random) {}
+  question_grammar(question_writer& writer, counter_random& random) : w_(&writer), random_(&random) {}
 
   /// depth: how often phrases stand inside of others; at 0 there are entities alone.  True: the answer is a count.
   bool question(int depth) {
@@ -368,8 +368,8 @@ class question_grammar {
   }
 
   question_writer* w_;
-  triad::counter_random* random_;
+  counter_random* random_;
   bool passive_clauses_ = true;  // a noun may have one without "that was"
 };
 
-}  // namespace cfq
+}  // namespace triad::programs::cfq

@@ -8,7 +8,7 @@
 
 #include <array>
 
-namespace cfq {
+namespace triad::programs::cfq {
 
 /// What a phrase can be about.
 enum class kind { person, film, company, character };
@@ -107,4 +107,4 @@ inline constexpr std::array<adjective, 9> adjectives{{
     {"Japanese", "people.person.nationality", "film.film.country", "m_japan"},
 }};
 
-}  // namespace cfq
+}  // namespace triad::programs::cfq

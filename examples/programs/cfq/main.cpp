@@ -6,7 +6,7 @@
 #include "shared/cli/verbs.hpp"
 #include "task_of.hpp"
 
-namespace cfq {
+namespace triad::programs::cfq {
 namespace {
 
 constexpr auto page = "examples/programs/cfq/README.md";
@@ -16,7 +16,7 @@ struct query_options : cfq_sequences::options {
   making made;  // generate, split
 
   query_options() { one_task = false; }
-  void each(triad::programs::option_list& f) override {
+  void each(option_list& f) override {
     cfq_sequences::options::each(f);
     made.each(f);
   }
@@ -26,7 +26,7 @@ struct parse_options : cfq_dependencies::options {
 };
 
 int parse(int argc, char** argv) {
-  return triad::programs::run_program<parse_options>(
+  return run_program<parse_options>(
       "cfq",
       "CFQ, --task parse: from a question to its dependencies, in CoNLL-U.  An Edge Transformer, or a Transformer with "
       "biaffine heads, learns which word is whose head, and by which relation.",
@@ -34,7 +34,7 @@ int parse(int argc, char** argv) {
 }
 
 int query(int argc, char** argv) {
-  return triad::programs::run_program<query_options>(
+  return run_program<query_options>(
       "cfq",
       "CFQ: from a question to the query that answers it.  An Edge Transformer, a Transformer whose layers read all "
       "earlier layers, or a plain one, learns it, and is tested on questions whose parts are known and whose "
@@ -52,9 +52,10 @@ int query(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace cfq
+}  // namespace triad::programs::cfq
 
 // Both are linked, so that the program needs no other one.
 int main(int argc, char** argv) {
+  using namespace triad::programs;
   return cfq::task_of({argv + 1, argv + argc}) == "parse" ? cfq::parse(argc, argv) : cfq::query(argc, argv);
 }

@@ -15,14 +15,14 @@
 #include "shared/data/new_data.hpp"
 #include "split.hpp"
 
-namespace cfq {
+namespace triad::programs::cfq {
 
 namespace detail {
 
 inline std::string count_of(std::size_t questions) { return fmt::format("{} questions", questions); }
 
 /// NAME.tsv, and NAME.conllu where all dependencies are known.
-inline void add_part(std::vector<triad::programs::new_file>& files, std::string const& name, corpus const& c,
+inline void add_part(std::vector<new_file>& files, std::string const& name, corpus const& c,
                      std::vector<int> const& numbers) {
   std::string pairs, trees;
   bool known = true;
@@ -46,10 +46,10 @@ inline int generate(making const& m) {
     all[i] = static_cast<int>(i);
     lines += to_line(c.questions[i], c.names) + "\n";
   }
-  std::vector<triad::programs::new_file> files;
+  std::vector<new_file> files;
   detail::add_part(files, "all", c, all);
   files.push_back({"rules.jsonl", std::move(lines), detail::count_of(all.size())});
-  triad::programs::write_data(m.out, files);
+  write_data(m.out, files);
   return 0;
 }
 
@@ -77,7 +77,7 @@ inline int split(making const& m) {
   row("by chance", d.atoms_by_chance, d.compounds_by_chance);
   fmt::print("\n");
 
-  std::vector<triad::programs::new_file> files;
+  std::vector<new_file> files;
   detail::add_part(files, "train", c, d.train);
   detail::add_part(files, "dev", c, d.dev);
   detail::add_part(files, "test", c, d.test);
@@ -94,13 +94,13 @@ inline int split(making const& m) {
   json["devIdxs"] = d.dev;
   json["testIdxs"] = d.test;
   files.push_back({"split.json", json.dump() + "\n", {}});
-  triad::programs::write_data(m.out, files);
+  write_data(m.out, files);
   if (d.atoms_apart <= m.atom_limit) return 0;
   fmt::print(
       "the atoms are further apart than {:g}: give fewer questions with --train and --dev-and-test, or more --passes  "
       "failed\n",
       m.atom_limit);
-  return triad::programs::did_not_reach;
+  return did_not_reach;
 }
 
-}  // namespace cfq
+}  // namespace triad::programs::cfq

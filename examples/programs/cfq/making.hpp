@@ -7,7 +7,7 @@
 
 #include "shared/cli/options.hpp"
 
-namespace cfq {
+namespace triad::programs::cfq {
 
 /// Options of the two verbs.
 struct making {
@@ -18,7 +18,7 @@ struct making {
   int compound_size = 5, candidates = 5, passes = 30;
   double atom_limit = 0.02;
 
-  void each(triad::programs::option_list& f) {
+  void each(option_list& f) {
     f("out", &out, "Folder of all.tsv, all.conllu and rules.jsonl").only({"generate"}).required().file_or_folder();
     f("count", &count, "Questions").only({"generate"}).positive();
     f("depth", &depth, "How often phrases stand inside of others, at most").only({"generate"}).between(0, 6);
@@ -42,4 +42,4 @@ struct making {
   }
 };
 
-}  // namespace cfq
+}  // namespace triad::programs::cfq

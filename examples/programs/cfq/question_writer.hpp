@@ -12,7 +12,7 @@
 #include "rule_tree.hpp"
 #include "triad/io/text/characters.hpp"
 
-namespace cfq {
+namespace triad::programs::cfq {
 
 /// One question while it is written, from left to right.
 class question_writer {
@@ -68,7 +68,7 @@ class question_writer {
       query += (first ? " " : " . ") + conjunct;
       first = false;
     }
-    return {triad::text::joined(tokens_), query + " }", rules_, heads_, labels_};
+    return {text::joined(tokens_), query + " }", rules_, heads_, labels_};
   }
   std::size_t length() const { return tokens_.size(); }
 
@@ -82,4 +82,4 @@ class question_writer {
   std::set<std::string> conjuncts_;
 };
 
-}  // namespace cfq
+}  // namespace triad::programs::cfq

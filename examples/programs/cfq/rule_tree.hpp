@@ -8,10 +8,10 @@
 #include "shared/data/numbering.hpp"
 #include "triad/io/text/derivation.hpp"
 
-namespace cfq {
+namespace triad::programs::cfq {
 
-using rule_names = triad::programs::numbering;  // in the order of their first appearance
-using rule_tree = triad::text::derivation;
+using rule_names = numbering;  // in the order of their first appearance
+using rule_tree = text::derivation;
 
 /// A question with what is known of it.
 struct annotated_question {
@@ -26,4 +26,4 @@ struct corpus {
   std::vector<annotated_question> questions;
 };
 
-}  // namespace cfq
+}  // namespace triad::programs::cfq

@@ -19,10 +19,10 @@
 #include "triad/io/text/compounds.hpp"
 #include "triad/io/text/divergence.hpp"
 
-namespace cfq {
+namespace triad::programs::cfq {
 
-using triad::text::alpha_of_atoms, triad::text::alpha_of_compounds, triad::text::atoms_of, triad::text::compound_split,
-    triad::text::compounds_of, triad::text::divergence_of, triad::text::item_table, triad::text::split_options;
+using text::alpha_of_atoms, text::alpha_of_compounds, text::atoms_of, text::compound_split, text::compounds_of,
+    text::divergence_of, text::item_table, text::split_options;
 
 /// The words of questions and of their queries, numbered; none twice in one.
 inline std::vector<std::vector<int>> words_of(std::vector<annotated_question> const& questions) {
@@ -31,7 +31,7 @@ inline std::vector<std::vector<int>> words_of(std::vector<annotated_question> co
   for (auto const& q : questions) {
     auto& mine = result.emplace_back();
     for (auto const* const text : {&q.question, &q.query})
-      for (auto const& word : triad::text::words(*text))
+      for (auto const& word : text::words(*text))
         mine.push_back(
             numbers.try_emplace((text == &q.query ? " " : "") + word, static_cast<int>(numbers.size())).first->second);
     std::sort(mine.begin(), mine.end());
@@ -44,20 +44,19 @@ inline std::vector<std::vector<int>> words_of(std::vector<annotated_question> co
 inline compound_split found_split(item_table const& atoms, item_table const& compounds,
                                   std::vector<std::vector<int>> const& words, split_options const& s) {
   std::vector<std::size_t> order(atoms.of.size());
-  triad::programs::permute(order, s.seed, 0);
+  permute(order, s.seed, 0);
   try {
-    return triad::text::split_search(atoms, compounds, words, s, {order.begin(), order.end()},
-                                     triad::counter_random(s.seed, 1))
+    return text::split_search(atoms, compounds, words, s, {order.begin(), order.end()}, counter_random(s.seed, 1))
         .run();
-  } catch (triad::data_error const& e) {
-    throw triad::data_error(std::string(e.what()) + " (split: --train, --dev-and-test; train: --questions)");
+  } catch (data_error const& e) {
+    throw data_error(std::string(e.what()) + " (split: --train, --dev-and-test; train: --questions)");
   }
 }
 
 /// Any split of these sizes.
 inline compound_split random_split(std::size_t all, split_options const& s) {
   std::vector<std::size_t> order(all);
-  triad::programs::permute(order, s.seed, 2);
+  permute(order, s.seed, 2);
   compound_split r;
   for (std::size_t i = 0; i < static_cast<std::size_t>(s.train + s.held_out); ++i)
     (i < static_cast<std::size_t>(s.train) ? r.train : r.held_out).push_back(static_cast<int>(order[i]));
@@ -68,7 +67,7 @@ inline compound_split random_split(std::size_t all, split_options const& s) {
 inline std::pair<std::vector<int>, std::vector<int>> halves(std::vector<int> const& held_out, std::size_t count,
                                                             std::uint64_t seed) {
   std::vector<std::size_t> order(held_out.size());
-  triad::programs::permute(order, seed, 3);
+  permute(order, seed, 3);
   std::pair<std::vector<int>, std::vector<int>> r;
   for (std::size_t i = 0; i < order.size(); ++i) (i < count ? r.first : r.second).push_back(held_out[order[i]]);
   std::sort(r.first.begin(), r.first.end());
@@ -109,4 +108,4 @@ inline split_options settings_for(std::size_t questions, std::uint64_t seed) {
   return {n * 2 / 5, n / 10, seed};
 }
 
-}  // namespace cfq
+}  // namespace triad::programs::cfq

@@ -8,13 +8,13 @@
 #include "shared/cli/config.hpp"
 #include "shared/run/run_folder.hpp"
 
-namespace cfq {
+namespace triad::programs::cfq {
 
 /// The `task` of a config file, or nothing, also where it is not TOML: the task reports that.
 inline std::string task_in(std::string const& config) {
   try {
-    return triad::programs::config_value(config, "task");
-  } catch (triad::data_error const&) {
+    return config_value(config, "task");
+  } catch (data_error const&) {
     return {};
   }
 }
@@ -35,9 +35,9 @@ inline std::string task_of(std::vector<std::string> const& arguments) {
       !arguments.empty() && (arguments[0] == "evaluate" || arguments[0] == "predict" || arguments[0] == "explain");
   for (std::size_t i = 1; of_a_run && i < arguments.size(); ++i) {
     if (arguments[i].starts_with("-") || arguments[i - 1] == "--out" || arguments[i - 1] == "--data") continue;
-    if (auto const task = task_in(triad::programs::config_of(arguments[i])); !task.empty()) return task;
+    if (auto const task = task_in(config_of(arguments[i])); !task.empty()) return task;
   }
   return value_of("--preset").ends_with("-dependency") ? "parse" : "semantic";
 }
 
-}  // namespace cfq
+}  // namespace triad::programs::cfq

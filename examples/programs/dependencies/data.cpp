@@ -13,23 +13,22 @@
 #include "shared/report/printed.hpp"
 #include "triad/io/json_read.hpp"
 
-namespace dependencies {
+namespace triad::programs::dependencies {
 namespace {
 
 bool is_conllu(std::string const& path) { return path.ends_with(".conllu") || path.ends_with(".conllu.gz"); }
 
 /// A text in a column of CoNLL-U, where a tab or the end of a line would end it.
 std::string const& checked(std::string const& text, std::string const& what) {
-  if (text.empty()) throw triad::data_error(what + " is empty; expected a text");
+  if (text.empty()) throw data_error(what + " is empty; expected a text");
   if (text.find_first_of("\t\n\r") != std::string::npos)
-    throw triad::data_error(what + " is " + triad::quoted(nlohmann::json(text)) +
-                            "; expected a text without tabs and line ends");
+    throw data_error(what + " is " + quoted(nlohmann::json(text)) + "; expected a text without tabs and line ends");
   return text;
 }
 
 std::vector<std::string> texts_of(nlohmann::json const& line, char const* name, char const* expected,
                                   std::string const& one) {
-  auto texts = triad::programs::member<std::vector<std::string>>(line, name, expected);
+  auto texts = member<std::vector<std::string>>(line, name, expected);
   for (std::size_t i = 0; i < texts.size(); ++i) checked(texts[i], fmt::format("{} {}", one, i + 1));
   return texts;
 }
@@ -39,36 +38,35 @@ char const* endings(options const& o) { return o.task.empty() ? ".conllu or .jso
 
 sentences read_json_sentences(std::string const& path) {
   sentences all;
-  triad::programs::read_json_lines(path, [&](nlohmann::json const& line) {
+  read_json_lines(path, [&](nlohmann::json const& line) {
     auto const tokens = tokens_of(line);
-    auto const heads = triad::json_integers<int>(
-        triad::programs::member(line, "heads", "a list of whole numbers, 0 for the root"), "heads");
+    auto const heads = json_integers<int>(member(line, "heads", "a list of whole numbers, 0 for the root"), "heads");
     auto const labels = texts_of(line, "labels", "a list of texts", "the label of token");
     auto const n = tokens.size();
     if (n == 0 || heads.size() != n || labels.size() != n)
-      throw triad::data_error(
+      throw data_error(
           fmt::format("{} tokens, {} heads and {} labels; expected as many of each, and one at "
                       "least",
                       n, heads.size(), labels.size()));
     if (auto const none = std::find(labels.begin(), labels.end(), "_"); none != labels.end())
-      throw triad::data_error(
+      throw data_error(
           fmt::format("the label of token {} is \"_\", which says in CoNLL-U that there is none; give it another name",
                       none - labels.begin() + 1));
-    auto s = triad::text::conllu_of(tokens);
+    auto s = text::conllu_of(tokens);
     int roots = 0;
     for (std::size_t i = 0; i < n; ++i) {
       if (heads[i] < 0 || heads[i] > static_cast<int>(n) || heads[i] == static_cast<int>(i) + 1)
-        throw triad::data_error(
+        throw data_error(
             fmt::format("the head of token {} is {}; expected another of the {} tokens, counted "
                         "from 1, or 0 for the root",
                         i + 1, heads[i], n));
       roots += heads[i] == 0 ? 1 : 0;
       s.words[i] = {tokens[i], heads[i], labels[i]};
     }
-    if (roots != 1) throw triad::data_error(fmt::format("{} heads are 0; expected one, the root's", roots));
+    if (roots != 1) throw data_error(fmt::format("{} heads are 0; expected one, the root's", roots));
     auto const head = [&](int i) { return heads[static_cast<std::size_t>(i - 1)]; };
-    if (int const at = triad::text::word_on_cycle(static_cast<int>(n), head); at != 0)
-      throw triad::data_error(fmt::format("the heads from token {} upward come back to it: no tree", at));
+    if (int const at = text::word_on_cycle(static_cast<int>(n), head); at != 0)
+      throw data_error(fmt::format("the heads from token {} upward come back to it: no tree", at));
     all.push_back(std::move(s));
   });
   return all;
@@ -81,7 +79,7 @@ std::vector<std::string> tokens_of(nlohmann::json const& line) {
 }
 
 int inspect(std::string const& path) {
-  auto const all = is_conllu(path) ? triad::text::read_conllu(path) : read_json_sentences(path);
+  auto const all = is_conllu(path) ? text::read_conllu(path) : read_json_sentences(path);
   std::map<std::string, int> words, relations;
   std::size_t longest = 0;
   for (auto const& s : all) {
@@ -93,25 +91,25 @@ int inspect(std::string const& path) {
   }
   std::string names;
   for (auto const& [name, count] : relations)
-    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", triad::programs::printable_name(name), count);
-  triad::programs::say("{}: {} sentences of up to {} words\n{} words\n{} relations: {}\n", path, all.size(), longest,
-                       words.size(), relations.size(), names);
+    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", printable_name(name), count);
+  say("{}: {} sentences of up to {} words\n{} words\n{} relations: {}\n", path, all.size(), longest, words.size(),
+      relations.size(), names);
   return 0;
 }
 
 data_set read_data(options const& o, bool needs_train) {
   if (o.data.empty())
-    throw triad::data_error(
+    throw data_error(
         fmt::format("{} needs sentences: give a folder with train, dev and test {} with --data; docs/data.md has "
                     "the format",
                     o.one_task ? "a parser" : "--task " + o.task, endings(o)));
-  auto const files = triad::programs::find_data(o.data, {".conllu", ".jsonl"}, needs_train);
+  auto const files = find_data(o.data, {".conllu", ".jsonl"}, needs_train);
   auto const read = [](std::string const& path) {
-    return is_conllu(path) ? triad::text::read_conllu(path) : read_json_sentences(path);
+    return is_conllu(path) ? text::read_conllu(path) : read_json_sentences(path);
   };
   data_set d;
   auto const need = [](sentences all, std::string const& path) {
-    if (all.empty()) throw triad::data_error(path + ": there is no sentence in it; docs/data.md has the format");
+    if (all.empty()) throw data_error(path + ": there is no sentence in it; docs/data.md has the format");
     return all;
   };
   if (needs_train) d.train = need(read(files.train), files.train);
@@ -121,7 +119,7 @@ data_set read_data(options const& o, bool needs_train) {
 }
 
 vocabulary vocabulary::of(sentences const& train, int least_count) {
-  triad::text::token_counts counts;
+  text::token_counts counts;
   std::map<std::string, int> relations;
   for (auto const& s : train)
     for (auto const& word : s.words) counts.add(word.form), ++relations[word.relation];
@@ -131,7 +129,7 @@ vocabulary vocabulary::of(sentences const& train, int least_count) {
 }
 
 nlohmann::json to_json(vocabulary const& v) {
-  auto json = triad::programs::dictionary_json(v.words());
+  auto json = dictionary_json(v.words());
   json["relations"] = v.relations();
   return json;
 }
@@ -140,12 +138,12 @@ vocabulary vocabulary::from(nlohmann::json const& json, std::string const& file)
   std::string reason;
   try {
     auto relations = json.at("relations").get<std::vector<std::string>>();
-    if (!relations.empty()) return {triad::programs::dictionary_from(json), std::move(relations)};
+    if (!relations.empty()) return {dictionary_from(json), std::move(relations)};
   } catch (nlohmann::json::exception const&) {
-  } catch (triad::data_error const& e) {
+  } catch (data_error const& e) {
     reason = std::string(": ") + e.what();
   }
-  throw triad::data_error(file + ": its vocabulary is not one of this task's" + reason);
+  throw data_error(file + ": its vocabulary is not one of this task's" + reason);
 }
 
 namespace {
@@ -155,9 +153,9 @@ bool known(std::string const& word, vocabulary const& v) { return v.words().numb
 
 }  // namespace
 
-std::vector<triad::attached_token> numbered(conllu_sentence const& s, vocabulary const& v) {
-  std::vector<triad::attached_token> result;
-  auto const parents = triad::text::parents_of(s);
+std::vector<attached_token> numbered(conllu_sentence const& s, vocabulary const& v) {
+  std::vector<attached_token> result;
+  auto const parents = text::parents_of(s);
   for (std::size_t i = 0; i < s.words.size(); ++i)
     result.push_back({known(s.words[i].form, v) ? v.words().number(s.words[i].form) : dictionary::unknown, parents[i],
                       v.relation(s.words[i].relation)});
@@ -167,10 +165,10 @@ std::vector<triad::attached_token> numbered(conllu_sentence const& s, vocabulary
 void expect_known(conllu_sentence const& s, vocabulary const& v) {
   for (auto const& word : s.words)
     if (!known(word.form, v))
-      throw triad::data_error(
+      throw data_error(
           fmt::format("\"{}\" is not one of the {} words that the model knows; with --unknown it is "
                       "read as <unk>, as evaluate reads it",
-                      triad::programs::shortened(word.form), v.words().size() - dictionary::specials));
+                      shortened(word.form), v.words().size() - dictionary::specials));
 }
 
 std::string unknown_in(sentences const& all, vocabulary const& v) {
@@ -182,9 +180,9 @@ std::string unknown_in(sentences const& all, vocabulary const& v) {
       if (count++ == 0) first = name;
     }
     std::string told(char const* what) const {
-      return count == 0 ? std::string()
-                        : fmt::format("; {} unknown {}{}, such as '{}'", count, what, count == 1 ? "" : "s",
-                                      triad::programs::shortened(first));
+      return count == 0
+                 ? std::string()
+                 : fmt::format("; {} unknown {}{}, such as '{}'", count, what, count == 1 ? "" : "s", shortened(first));
     }
   };
   unknown words, relations;
@@ -197,10 +195,10 @@ std::string unknown_in(sentences const& all, vocabulary const& v) {
 }
 
 conllu_sentence with_tree(conllu_sentence s, found_tree const& tree, vocabulary const& v) {
-  triad::text::set_parents(s, std::vector<index_t>(tree.parent.begin(), tree.parent.end()));
+  text::set_parents(s, std::vector<index_t>(tree.parent.begin(), tree.parent.end()));
   for (std::size_t i = 0; i < s.words.size(); ++i)
     s.words[i].relation = v.relations()[static_cast<std::size_t>(tree.relation[i])];
   return s;
 }
 
-}  // namespace dependencies
+}  // namespace triad::programs::dependencies

@@ -6,13 +6,13 @@
 #include "shared/cli/called_by.hpp"
 #include "shared/cli/verbs.hpp"
 
-namespace dependencies {
+namespace triad::programs::dependencies {
 
 struct own_options : options {
   std::string file;  // inspect
 
   own_options() { other_names = {"dependencies", "parse"}; }
-  void each(triad::programs::option_list& f) override {
+  void each(option_list& f) override {
     f("program", &program, "").one_of({program}).hidden().free();
     f("preset", &preset,
       "quick: a minute or two for some hundred sentences on two processors; smoke: a few seconds, to try a data set; "
@@ -39,19 +39,4 @@ inline void apply_preset(own_options& o) {
   }
 }
 
-struct task {
-  static int main(int argc, char** argv) {
-    return triad::programs::run_program<own_options>(
-        triad::programs::called_by(argc, argv, "dependencies", "parse"),
-        "From a sentence to its dependencies: which word is whose head, and by which relation.  An Edge Transformer, "
-        "or a Transformer with biaffine heads, learns it from CoNLL-U or JSON lines.",
-        [](own_options& o) {
-          auto verbs = verbs_of(o);
-          verbs.push_back({"inspect", "Say what a file of sentences holds", [&o] { return inspect(o.file); }});
-          return verbs;
-        },
-        argc, argv, "examples/programs/dependencies/README.md");
-  }
-};
-
-}  // namespace dependencies
+}  // namespace triad::programs::dependencies

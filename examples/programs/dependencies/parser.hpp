@@ -19,21 +19,20 @@
 #include "triad/io/text/dictionary.hpp"
 #include "triad/train/attention_table.hpp"
 
-namespace dependencies {
+namespace triad::programs::dependencies {
 
-using triad::index_t;
-using triad::text::conllu_sentence;
-using triad::text::dictionary;
+using text::conllu_sentence;
+using text::dictionary;
 using sentences = std::vector<conllu_sentence>;
 
 /// The defaults are ours.
-struct options : triad::programs::stack_options {
+struct options : stack_options {
   std::string task;      // "parse" in runs of CFQ, whose data are CoNLL-U alone
   bool one_task = true;  // else it is one of the program's, which --task names
   int least_count = 1;   // of a word of the training set, for the dictionary to have it
 
   // model: edge-transformer, transformer, universal-transformer
-  triad::triangle_form attention = triad::triangle_form::full;
+  triangle_form attention = triangle_form::full;
   int max_offset = 16;  // relative positions are clipped at this number of words
 
   int updates = 2000, evaluate_every = 200;
@@ -41,11 +40,11 @@ struct options : triad::programs::stack_options {
   int dev_size = 500;  // sentences
   double decay = 0;
 
-  std::string sentence;                  // predict, explain: words separated by spaces
-  triad::programs::questions questions;  // predict
-  bool unknown = false;                  // predict, explain: unknown words become <unk>
-  bool probabilities = false;            // predict
-  bool confusion = false;                // evaluate: say which relations are taken for which
+  std::string sentence;           // predict, explain: words separated by spaces
+  programs::questions questions;  // predict
+  bool unknown = false;           // predict, explain: unknown words become <unk>
+  bool probabilities = false;     // predict
+  bool confusion = false;         // evaluate: say which relations are taken for which
 
   options() {
     model = "edge-transformer";
@@ -56,7 +55,7 @@ struct options : triad::programs::stack_options {
     warmup = 200;
   }
   void settle() override;
-  void each(triad::programs::option_list& f) override;
+  void each(option_list& f) override;
 };
 
 /// The defaults that o.preset and o.model stand for; those of presets that all programs have.
@@ -91,7 +90,7 @@ class vocabulary {
 
  private:
   dictionary words_;
-  triad::programs::numbering relations_;
+  numbering relations_;
 };
 
 nlohmann::json to_json(vocabulary const& v);
@@ -111,14 +110,14 @@ struct parser_room {
   int words, usual, longest;
   bool learns;  // false: room for inference alone
 
-  triad::graph_dims capacity() const {
+  graph_dims capacity() const {
     index_t const most = std::max(usual, longest), nodes = std::max(words, longest);
     index_t const rows = std::max(index_t{words} * usual, index_t{longest} * longest);
     return {nodes, rows, nodes, rows * most, most};
   }
 };
 
-class parser : public triad::programs::learner {
+class parser : public learner {
  public:
   using options = dependencies::options;
   using vocabulary = dependencies::vocabulary;
@@ -127,17 +126,17 @@ class parser : public triad::programs::learner {
   // A batch: sentences are added, then used.
   virtual void clear() = 0;
   /// False where the batch has no room for it.
-  virtual bool add(std::span<triad::attached_token const> sentence) = 0;
+  virtual bool add(std::span<attached_token const> sentence) = 0;
   /// Of each sentence of the batch.
   virtual std::vector<found_tree> const& infer() = 0;
 
   /// After infer(): over which words an edge attends.  Without rows where the model has no triangles; one that
   /// was made for inference alone keeps none.
-  virtual triad::attention_table<float> attention(triad::attention_place const& at) = 0;
+  virtual attention_table<float> attention(attention_place const& at) = 0;
 
   /// The model that the options describe, on a backend, which moves into it; for the backends' units.
   template <class Ex>
   static std::unique_ptr<parser> make(Ex ex, options const& o, room const& z);
 };
 
-}  // namespace dependencies
+}  // namespace triad::programs::dependencies

@@ -19,44 +19,42 @@
 #include "triad/models/dependency_parser.hpp"
 #include "triad/models/sentence_trunks.hpp"
 
-namespace dependencies {
+namespace triad::programs::dependencies {
 
 /// Words from a normal distribution, all else by its name.
-inline triad::initializer first_values_of(std::string const& path) {
-  return path == "encoder.tokens" ? triad::initializer::normal(1) : triad::initializer::by_name();
+inline initializer first_values_of(std::string const& path) {
+  return path == "encoder.tokens" ? initializer::normal(1) : initializer::by_name();
 }
 
 template <class Model, class Ex>
-class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>, parser, Model, Ex> {
-  using base = triad::programs::learner_on<parser_on<Model, Ex>, parser, Model, Ex>;
+class parser_on final : public learner_on<parser_on<Model, Ex>, parser, Model, Ex> {
+  using base = learner_on<parser_on<Model, Ex>, parser, Model, Ex>;
   using base::ex_, base::trainer_;
-  using index_t = triad::index_t;
-  using logits_type = triad::tensor<float, triad::dyn, triad::dyn>;
+  using logits_type = tensor<float, dyn, dyn>;
 
  public:
   parser_on(Ex ex, Model const& m, options const& o, parser_room const& z)
       : base(std::move(ex), m, settings(o, z)),
-        loader_(z.capacity(), o.max_offset, m.width(), triad::memory_of(ex_)),
-        pairs_(triad::planned_bytes([&](triad::arena& a) { plan_pairs(a, z); }), triad::memory_of(ex_)),
-        logits_(
-            triad::planned_bytes([&](triad::arena& a) { (void)a.make<logits_type>(z.capacity().nodes, z.relations); }),
-            triad::memory_of(ex_)),
-        scratch_(relating_scratch(z), triad::memory_of(ex_)) {
+        loader_(z.capacity(), o.max_offset, m.width(), memory_of(ex_)),
+        pairs_(planned_bytes([&](arena& a) { plan_pairs(a, z); }), memory_of(ex_)),
+        logits_(planned_bytes([&](arena& a) { (void)a.make<logits_type>(z.capacity().nodes, z.relations); }),
+                memory_of(ex_)),
+        scratch_(relating_scratch(z), memory_of(ex_)) {
     for (auto* v : {&edge_, &child_, &parent_}) v->resize(static_cast<std::size_t>(z.capacity().nodes));
   }
 
-  static triad::trainer_options settings(options const& o, parser_room const& z) {
+  static trainer_options settings(options const& o, parser_room const& z) {
     return {.adam = {.weight_decay = o.decay, .decoupled = true},
             .max_norm = o.clip,
             .key = o.seed,
-            .memory = triad::programs::kept_of_pass(z.learns, o.recompute),
-            .capacity = z.learns ? triad::padded_room_for<Ex>(z.capacity()) : z.capacity(),
+            .memory = kept_of_pass(z.learns, o.recompute),
+            .capacity = z.learns ? padded_room_for<Ex>(z.capacity()) : z.capacity(),
             .shares = o.shares};
   }
-  triad::initializer first_values(std::string const& path) const { return first_values_of(path); }
+  initializer first_values(std::string const& path) const { return first_values_of(path); }
 
   void clear() override { loader_.clear(); }
-  bool add(std::span<triad::attached_token const> sentence) override {
+  bool add(std::span<attached_token const> sentence) override {
     auto const n = static_cast<index_t>(sentence.size());
     if (!loader_.has_room(n)) return false;
     sizes_.resize(static_cast<std::size_t>(loader_.dims().graphs));
@@ -82,8 +80,8 @@ class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>,
     return trees_;
   }
 
-  triad::attention_table<float> attention([[maybe_unused]] triad::attention_place const& at) override {
-    if constexpr (triad::shows_attention<Model, Ex>) {
+  attention_table<float> attention([[maybe_unused]] attention_place const& at) override {
+    if constexpr (shows_attention<Model, Ex>) {
       auto in = loader_.upload().first;
       in.pairs = {};
       return trainer_.attention_of_last(in, at);
@@ -94,18 +92,18 @@ class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>,
 
  private:
   static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-  static void plan_pairs(triad::arena& a, parser_room const& z) {
-    for (int i = 0; i < 3; ++i) (void)a.make<triad::vec<index_t>>(z.capacity().nodes);
+  static void plan_pairs(arena& a, parser_room const& z) {
+    for (int i = 0; i < 3; ++i) (void)a.make<vec<index_t>>(z.capacity().nodes);
   }
   /// Of a relation for each word of the largest batch.
   std::size_t relating_scratch(parser_room const& z) {
     auto const& m = trainer_.model();
     auto const dims = z.capacity();
-    triad::arena values, kept;
+    arena values, kept;
     auto const w = plan<float const>(m, values);
     auto const s = m.plan_saved(kept, dims, trainer_.options().memory);
     auto const in = m.measured_input(dims);
-    return triad::planned_scratch(ex_, triad::call{}, [&](auto& dry, triad::call const& c) {
+    return planned_scratch(ex_, call{}, [&](auto& dry, call const& c) {
       m.relate(dry, c, w, s, in.pairs, logits_type(nullptr, dims.nodes, z.relations));
     });
   }
@@ -127,8 +125,7 @@ class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>,
       for (index_t j = 0; j < n; ++j) sum += std::exp(own[j] - most);
       for (index_t j = 0; j < n; ++j) tree.parents[at(i * n + j)] = own[j] - most - std::log(sum);
     }
-    auto const best =
-        triad::maximum_arborescence(triad::make_matrix<double const>(tree.parents.data(), n, n, n), triad::roots::one);
+    auto const best = maximum_arborescence(make_matrix<double const>(tree.parents.data(), n, n, n), roots::one);
     for (index_t i = 0; i < n; ++i) {
       auto const p = best[at(i)];
       tree.parent.push_back(static_cast<int>(p));
@@ -139,10 +136,10 @@ class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>,
   }
 
   /// The relations of the pairs that were noted.
-  void relate(triad::graph_dims const& dims) {
+  void relate(graph_dims const& dims) {
     auto const pairs = pairs_([&](auto const& put) {
       auto const edge = put(edge_, dims.nodes), child = put(child_, dims.nodes);
-      return triad::token_pairs{edge, child, put(parent_, dims.nodes)};
+      return token_pairs{edge, child, put(parent_, dims.nodes)};
     });
     auto scratch = scratch_.place();
     auto const& m = trainer_.model();
@@ -161,10 +158,10 @@ class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>,
       }
   }
 
-  triad::dependency_loader<Ex, float> loader_;
+  dependency_loader<Ex, float> loader_;
   std::vector<index_t> edge_, child_, parent_;  // of the chosen pairs
-  triad::batch_upload<Ex> pairs_;
-  triad::buffer<typename Ex::memory> logits_, scratch_;
+  batch_upload<Ex> pairs_;
+  buffer<typename Ex::memory> logits_, scratch_;
   std::vector<index_t> sizes_;
   std::vector<found_tree> trees_;
 };
@@ -175,26 +172,26 @@ std::unique_ptr<parser> parser::make(Ex ex, options const& o, room const& z) {
     return std::make_unique<parser_on<std::remove_cvref_t<decltype(m)>, Ex>>(std::move(ex), m, o, z);
   };
   if (o.model == "edge-transformer") {
-    triad::edge_trunk_options const trunk{.tokens = z.tokens,
-                                          .relations = 2 * index_t{o.max_offset} + 1,
-                                          .layers = o.layers,
-                                          .tied = o.tied,
-                                          .layer = {.width = o.width,
-                                                    .heads = o.heads,
-                                                    .hidden = o.hidden(),
-                                                    .dropout = o.dropout,
-                                                    .variant = o.attention,
-                                                    .attention_bias = true}};
-    return with(triad::edge_dependency_parser<float>(trunk, {.relations = z.relations}));
+    edge_trunk_options const trunk{.tokens = z.tokens,
+                                   .relations = 2 * index_t{o.max_offset} + 1,
+                                   .layers = o.layers,
+                                   .tied = o.tied,
+                                   .layer = {.width = o.width,
+                                             .heads = o.heads,
+                                             .hidden = o.hidden(),
+                                             .dropout = o.dropout,
+                                             .variant = o.attention,
+                                             .attention_bias = true}};
+    return with(edge_dependency_parser<float>(trunk, {.relations = z.relations}));
   }
-  triad::token_trunk_options const trunk{
+  token_trunk_options const trunk{
       .tokens = z.tokens,
       .layers = o.layers,
       .tied = o.tied,
       .layer = {.width = o.width, .heads = o.heads, .hidden = o.hidden(), .dropout = o.dropout},
       .positional_dropout = o.dropout};
-  return with(triad::biaffine_dependency_parser<float>(
-      trunk, {.relations = z.relations, .inner = o.width, .dropout = o.dropout}));
+  return with(
+      biaffine_dependency_parser<float>(trunk, {.relations = z.relations, .inner = o.width, .dropout = o.dropout}));
 }
 
-}  // namespace dependencies
+}  // namespace triad::programs::dependencies

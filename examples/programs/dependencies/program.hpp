@@ -17,7 +17,7 @@
 #include "shared/run/token_batches.hpp"
 #include "shared/run/training.hpp"
 
-namespace dependencies {
+namespace triad::programs::dependencies {
 
 struct test_part {
   std::string name;
@@ -36,7 +36,7 @@ std::vector<std::string> tokens_of(nlohmann::json const& line);
 
 /// A sentence by numbers, a root its own parent.  A word that the model does not know is <unk>, a relation is one that
 /// no answer can be.
-std::vector<triad::attached_token> numbered(conllu_sentence const& s, vocabulary const& v);
+std::vector<attached_token> numbered(conllu_sentence const& s, vocabulary const& v);
 
 /// Throws data_error for a word that the model does not know.
 void expect_known(conllu_sentence const& s, vocabulary const& v);
@@ -52,30 +52,29 @@ int longest_of(sentences const& all);
 int longest_of(data_set const& data);
 long long words_of(sentences const& all);
 /// The sentences of some parts that have more words than that.
-std::vector<triad::programs::sized_example> larger_than(std::vector<test_part> const& parts, int words);
+std::vector<sized_example> larger_than(std::vector<test_part> const& parts, int words);
 
 /// f(sentence, tree) for all of them.
 template <class F>
 void parse_all(parser& net, sentences const& all, vocabulary const& v, F const& f) {
-  triad::programs::parse_in_batches(net, all, [&](conllu_sentence const& s) { return numbered(s, v); }, f);
+  parse_in_batches(net, all, [&](conllu_sentence const& s) { return numbered(s, v); }, f);
 }
 /// f, where given, gets each sentence and the same as it was parsed.
 using parsed_sentence = std::function<void(conllu_sentence const& right, conllu_sentence const& parsed)>;
-triad::text::attachment_scores score(parser& net, sentences const& all, vocabulary const& v,
-                                     parsed_sentence const& f = {});
+text::attachment_scores score(parser& net, sentences const& all, vocabulary const& v, parsed_sentence const& f = {});
 
 int train(options& o);
 
 /// What a part's parses are worth.
-triad::programs::part_scores scores_of(std::string const& part, triad::text::attachment_scores const& s);
+part_scores scores_of(std::string const& part, text::attachment_scores const& s);
 /// "test  exact match 12.34  UAS 90.12  LAS 88.00  (100 sentences, 900 words)"
-std::string told(triad::programs::part_scores const& p, long long words);
+std::string told(part_scores const& p, long long words);
 
-class parser_training final : public triad::programs::sentence_training<parser, triad::attached_token> {
+class parser_training final : public sentence_training<parser, attached_token> {
  public:
   parser_training(options const& o, data_set const& data);
 
-  triad::programs::learner& net() override;
+  learner& net() override;
   std::string length() const override { return "updates"; }
   std::string measured() const override { return "LAS"; }
   std::int64_t updates() override { return options_.updates; }
@@ -85,15 +84,15 @@ class parser_training final : public triad::programs::sentence_training<parser, 
   std::span<std::size_t const> batch(std::int64_t update) override { return batches_->batch(update); }
   std::string data_setting() override;
   /// Tokens that have a head.
-  double answers(std::span<triad::attached_token const> sentence) const override {
+  double answers(std::span<attached_token const> sentence) const override {
     return static_cast<double>(
-        std::count_if(sentence.begin(), sentence.end(), [](triad::attached_token const& t) { return t.parent >= 0; }));
+        std::count_if(sentence.begin(), sentence.end(), [](attached_token const& t) { return t.parent >= 0; }));
   }
   double validate() override;
-  std::vector<triad::programs::part_scores> score() override;
+  std::vector<part_scores> score() override;
 
   vocabulary const& words() const { return words_; }
-  std::vector<std::vector<triad::attached_token>> const& examples() const { return examples_; }
+  std::vector<std::vector<attached_token>> const& examples() const { return examples_; }
   int longest() const { return most_; }
   std::int64_t updates_of_a_pass() { return batches_->first_of(1); }
   /// What a checkpoint is measured on: sentences of dev, or of the training set where there is no dev.
@@ -102,7 +101,7 @@ class parser_training final : public triad::programs::sentence_training<parser, 
 
  private:
   data_set const& data_;
-  std::optional<triad::programs::token_batches> batches_;
+  std::optional<token_batches> batches_;
   sentences dev_;
   bool measured_on_train_ = false;
   int most_ = 0;  // words of a sentence of any part
@@ -112,6 +111,6 @@ class parser_training final : public triad::programs::sentence_training<parser, 
 int inspect(std::string const& path);
 
 /// train, evaluate, predict and explain.
-std::vector<triad::programs::verb> verbs_of(options& o);
+std::vector<verb> verbs_of(options& o);
 
-}  // namespace dependencies
+}  // namespace triad::programs::dependencies

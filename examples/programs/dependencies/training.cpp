@@ -12,13 +12,11 @@
 #include "shared/run/seed_means.hpp"
 #include "triad/core/errors.hpp"
 
-namespace dependencies {
+namespace triad::programs::dependencies {
 
-using triad::programs::part_scores;
-using triad::programs::scored_run;
-using triad::text::attachment_scores;
+using text::attachment_scores;
 
-void options::each(triad::programs::option_list& f) {
+void options::each(option_list& f) {
   std::set<std::string> const asked{"evaluate", "predict", "explain"};
   if (!task.empty()) {
     auto& t =
@@ -42,10 +40,10 @@ void options::each(triad::programs::option_list& f) {
       .shapes();
   f.seldom("max-offset", &max_offset,
            "Of edge-transformer: words so far apart, and farther, have one relative position")
-      .between(1, triad::programs::most_offset)
+      .between(1, most_offset)
       .newer("16")
       .shapes()
-      .within(1, [] { return triad::programs::most_offset; });
+      .within(1, [] { return most_offset; });
   f("tokens", &tokens, "Words of a batch, at most").positive();
   f("updates", &updates, "Batches to train on").positive().length();
   f.seldom("evaluate-every", &evaluate_every, "Updates between two checkpoints").positive();
@@ -72,12 +70,12 @@ void options::each(triad::programs::option_list& f) {
 void options::settle() {
   stack_options::settle();
   if (model == "edge-transformer") return;
-  if (attention != triad::triangle_form::full)
-    throw triad::data_error("--attention is about the states of edges, which --model " + model + " does not have");
+  if (attention != triangle_form::full)
+    throw data_error("--attention is about the states of edges, which --model " + model + " does not have");
   if (max_offset != options().max_offset)
-    throw triad::data_error("--max-offset is about relative positions, which --model " + model + " does not have");
+    throw data_error("--max-offset is about relative positions, which --model " + model + " does not have");
   if (tied != (model == "universal-transformer"))
-    throw triad::data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
+    throw data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
 }
 
 int longest_of(sentences const& all) {
@@ -92,10 +90,10 @@ int longest_of(data_set const& data) {
   return most;
 }
 
-std::vector<triad::programs::sized_example> larger_than(std::vector<test_part> const& parts, int words) {
-  std::vector<triad::programs::sized_example> all;
+std::vector<sized_example> larger_than(std::vector<test_part> const& parts, int words) {
+  std::vector<sized_example> all;
   for (auto const& part : parts)
-    triad::programs::add_larger(
+    add_larger(
         all, words, part.all.size(), [&](std::size_t i) { return part.all[i].words.size(); },
         [&](std::size_t i) { return fmt::format("sentence {} of {}", i + 1, part.name); });
   return all;
@@ -136,53 +134,52 @@ std::string told(part_scores const& p, long long words) {
 parser_training::parser_training(options const& o, data_set const& data)
     : sentence_training(o, "words"), data_(data), most_(longest_of(data)) {
   words_ = vocabulary::of(data.train, o.least_count);
-  std::vector<triad::programs::sized_example> longer;
-  triad::programs::add_larger(
+  std::vector<sized_example> longer;
+  add_larger(
       longer, o.tokens, data.train.size(), [&](std::size_t i) { return data.train[i].words.size(); },
       [&](std::size_t i) { return std::to_string(i + 1); });
   if (!longer.empty())
-    throw triad::data_error(fmt::format("training sentence{} {}: give --tokens {}, or leave {} out",
-                                        longer.size() == 1 ? "" : "s", triad::programs::told_sizes(longer, "words"),
-                                        longest_of(data.train), longer.size() == 1 ? "it" : "them"));
-  std::vector<triad::programs::pair_length> lengths;
+    throw data_error(fmt::format("training sentence{} {}: give --tokens {}, or leave {} out",
+                                 longer.size() == 1 ? "" : "s", told_sizes(longer, "words"), longest_of(data.train),
+                                 longer.size() == 1 ? "it" : "them"));
+  std::vector<pair_length> lengths;
   for (auto const& s : data.train) {
     lengths.push_back({static_cast<index_t>(s.words.size()), 0});
     add_example(numbered(s, words_));
   }
   batches_.emplace(std::move(lengths), o.tokens, o.seed);
   for (auto const& part : data.tests)
-    if (part.name == "dev") dev_ = triad::programs::sample(part.all, o.dev_size);
+    if (part.name == "dev") dev_ = sample(part.all, o.dev_size);
   measured_on_train_ = dev_.empty();
-  if (measured_on_train_) dev_ = triad::programs::sample(data.train, o.dev_size);
+  if (measured_on_train_) dev_ = sample(data.train, o.dev_size);
 }
 
-triad::programs::learner& parser_training::net() {
+learner& parser_training::net() {
   if (net_) return *net_;
   auto all = words_of(data_.train);  // of the part that has most: no batch has more
   for (auto const& part : data_.tests) all = std::max(all, words_of(part.all));
   int const words = static_cast<int>(std::min<long long>(all, options_.tokens));
-  net_ = triad::programs::make<parser>(
-      options_,
-      {.tokens = words_.words().size(),
-       .relations = static_cast<index_t>(words_.relations().size()),
-       .words = words,
-       .usual = longest_,
-       .longest = most_,
-       .learns = true},
-      {.batches = fmt::format("batches of {} words in sentences of up to {}", words, longest_),
-       .remedy = "take fewer --tokens, or --recompute",
-       .unit = "words",
-       .larger = [&] {
-         bool const one = std::int64_t{most_} * most_ > std::int64_t{words} * longest_;
-         return one ? larger_than(data_.tests, longest_) : std::vector<triad::programs::sized_example>();
-       }});
+  net_ = make<parser>(options_,
+                      {.tokens = words_.words().size(),
+                       .relations = static_cast<index_t>(words_.relations().size()),
+                       .words = words,
+                       .usual = longest_,
+                       .longest = most_,
+                       .learns = true},
+                      {.batches = fmt::format("batches of {} words in sentences of up to {}", words, longest_),
+                       .remedy = "take fewer --tokens, or --recompute",
+                       .unit = "words",
+                       .larger = [&] {
+                         bool const one = std::int64_t{most_} * most_ > std::int64_t{words} * longest_;
+                         return one ? larger_than(data_.tests, longest_) : std::vector<sized_example>();
+                       }});
   return *net_;
 }
 
 std::int64_t parser_training::batch_size() { return words_of(data_.train) / updates_of_a_pass(); }
 
 std::string parser_training::data_setting() {
-  return digest([](auto& d, triad::attached_token const& t) { d.add({t.token, t.parent, t.relation}); });
+  return digest([](auto& d, attached_token const& t) { d.add({t.token, t.parent, t.relation}); });
 }
 
 double parser_training::validate() { return dependencies::score(*net_, dev_, words_).las(); }
@@ -198,11 +195,11 @@ namespace {
 
 void describe(parser_training& work, data_set const& data) {
   auto const& v = work.words();
-  triad::programs::say("{} training sentences, {} words, {} relations; {} updates an epoch{}\n", data.train.size(),
-                       v.words().size() - dictionary::specials, v.relations().size(), work.updates_of_a_pass(),
-                       unknown_in(data.train, v));
+  say("{} training sentences, {} words, {} relations; {} updates an epoch{}\n", data.train.size(),
+      v.words().size() - dictionary::specials, v.relations().size(), work.updates_of_a_pass(),
+      unknown_in(data.train, v));
   for (auto const& part : data.tests)
-    triad::programs::say("  {}: {} sentences{}\n", part.name, part.all.size(), unknown_in(part.all, v));
+    say("  {}: {} sentences{}\n", part.name, part.all.size(), unknown_in(part.all, v));
   if (work.measured_on_train())
     fmt::print("  no dev part: checkpoints are measured on {} of the training sentences\n", work.dev().size());
   std::fflush(stdout);
@@ -212,30 +209,28 @@ void describe(parser_training& work, data_set const& data) {
 
 int train(options& o) {
   auto const data = read_data(o, true);
-  triad::programs::run_folder const folder(o.out);
-  triad::programs::seed_runs of_seeds(o, o.out);
+  run_folder const folder(o.out);
+  seed_runs of_seeds(o, o.out);
   while (of_seeds.next()) {
     parser_training work(o, data);
     if (of_seeds.fits_to_minutes(work)) continue;
     if (of_seeds.is_first()) describe(work, data);
     auto const* const r = of_seeds.train(work);
-    if (!r) return triad::programs::interrupted_status();
+    if (!r) return interrupted_status();
     fmt::print("seed {}: {} LAS {}  ({:.0f} s){}\n", r->seed, work.measured_on_train() ? "training" : "dev",
                r->validations.empty() ? "not measured" : percent(r->validation), r->seconds,
                failure_of(*r, "  failed: below 50"));
-    for (std::size_t p = 0; p < r->parts.size(); ++p)
-      triad::programs::say("{}\n", told(r->parts[p], words_of(data.tests[p].all)));
+    for (std::size_t p = 0; p < r->parts.size(); ++p) say("{}\n", told(r->parts[p], words_of(data.tests[p].all)));
   }
   auto const& runs = of_seeds.all();
-  if (runs.size() > 1)
-    fmt::print("\n{}{}\n", triad::programs::table_of(runs, percent), triad::programs::whose_mean(runs, o.seed));
+  if (runs.size() > 1) fmt::print("\n{}{}\n", table_of(runs, percent), whose_mean(runs, o.seed));
   if (!o.out.empty()) {
-    triad::programs::write_plots(o, runs, {"sum of two cross entropies", "labelled attachment score"});
-    triad::programs::first_writes(o.out + "/scores.csv", triad::programs::scores_csv(runs, percent));
-    triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds, "scores"));
+    write_plots(o, runs, {"sum of two cross entropies", "labelled attachment score"});
+    first_writes(o.out + "/scores.csv", scores_csv(runs, percent));
+    say("{}", where_it_lies(o.out, o.seed, o.seeds, "scores"));
   }
-  triad::programs::say("{}", triad::programs::remedy_of(runs));
-  return triad::programs::status_of(runs);
+  say("{}", remedy_of(runs));
+  return status_of(runs);
 }
 
-}  // namespace dependencies
+}  // namespace triad::programs::dependencies

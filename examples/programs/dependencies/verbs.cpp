@@ -21,13 +21,12 @@
 #include "shared/run/permute.hpp"
 #include "triad/core/errors.hpp"
 
-namespace dependencies {
+namespace triad::programs::dependencies {
 namespace {
 
 /// With room for sentences of up to `longest` words; explaining: for one, of which everything is kept.
-triad::programs::trained<parser> trained_parser(options const& o, triad::checkpoint const& file, int longest,
-                                                triad::programs::room_advice const& advice = {},
-                                                bool explaining = false) {
+trained<parser> trained_parser(options const& o, checkpoint const& file, int longest, room_advice const& advice = {},
+                               bool explaining = false) {
   return {o, file,
           [=](vocabulary const& v, options const&) {
             return parser_room{.tokens = v.words().size(),
@@ -41,17 +40,17 @@ triad::programs::trained<parser> trained_parser(options const& o, triad::checkpo
 }
 
 int evaluate(options const& o) {
-  triad::programs::expect_other_folder(o.out, o.data, "parses");
+  expect_other_folder(o.out, o.data, "parses");
   auto const data = read_data(o, false);
   std::vector<std::string> files{"confusion.csv"};
   for (auto const& part : data.tests) files.push_back(part.name + ".conllu");
-  triad::programs::expect_free_in_folder(o, files);
+  expect_free_in_folder(o, files);
   int const longest = longest_of(data);
-  auto const model = trained_parser(
-      o, triad::programs::open_run(o.run), longest,
-      {.unit = "words", .larger = [&] { return larger_than(data.tests, triad::programs::nearly(longest)); }});
-  if (!o.out.empty()) triad::programs::make_folder(o.out);
-  triad::programs::confusion relations;
+  auto const model =
+      trained_parser(o, open_run(o.run), longest,
+                     {.unit = "words", .larger = [&] { return larger_than(data.tests, nearly(longest)); }});
+  if (!o.out.empty()) make_folder(o.out);
+  confusion relations;
   for (auto const& part : data.tests) {
     std::string text;
     auto const found = score(*model.net, part.all, model.words, [&](auto const& s, auto const& parsed) {
@@ -60,11 +59,11 @@ int evaluate(options const& o) {
           relations.add(part.name, s.words[i].relation, parsed.words[i].relation);
       if (!o.out.empty()) text += to_conllu(parsed);
     });
-    triad::programs::say("{}{}\n", told(scores_of(part.name, found), found.words), unknown_in(part.all, model.words));
-    if (!o.out.empty()) triad::programs::first_writes(o.out + "/" + part.name + ".conllu", text);
+    say("{}{}\n", told(scores_of(part.name, found), found.words), unknown_in(part.all, model.words));
+    if (!o.out.empty()) first_writes(o.out + "/" + part.name + ".conllu", text);
   }
   if (o.confusion) fmt::print("{}", relations.table());
-  if (!o.out.empty()) triad::programs::first_writes(o.out + "/confusion.csv", relations.csv());
+  if (!o.out.empty()) first_writes(o.out + "/confusion.csv", relations.csv());
   return 0;
 }
 
@@ -93,17 +92,17 @@ std::string to_json_line(std::string const& question, conllu_sentence const& s, 
     heads.push_back(word.head);
     labels.push_back(word.relation);
   }
-  triad::programs::json_members members{{"heads", std::move(heads)}, {"labels", std::move(labels)}};
+  json_members members{{"heads", std::move(heads)}, {"labels", std::move(labels)}};
   if (probabilities) {
     tree_probabilities const all(tree);
     for (auto const& [name, values] :
          {std::pair("head_probabilities", &all.heads), {"label_probabilities", &all.labels}}) {
       auto rounded = nlohmann::ordered_json::array();
-      for (double const p : *values) rounded.push_back(triad::programs::four_digits(p));
+      for (double const p : *values) rounded.push_back(four_digits(p));
       members.emplace_back(name, std::move(rounded));
     }
   }
-  return triad::programs::with_members(question, members) + "\n";
+  return with_members(question, members) + "\n";
 }
 
 /// The sentence in CoNLL-U; what its last column has stays in front of the probabilities.
@@ -132,11 +131,11 @@ asked_conllu read_asked(options& o) {
   if (!o.sentence.empty()) return {};
   bool const named = !file.empty() && !file.ends_with(".jsonl") && !file.ends_with(".jsonl.gz") &&
                      (!o.task.empty() || file.ends_with(".conllu") || file.ends_with(".conllu.gz"));
-  if (!named && !triad::text::begins_conllu(o.questions.first_line().value_or(""))) return {};
-  auto const heads = triad::text::conllu_heads::ignored;
-  if (!file.empty()) return {true, triad::text::read_conllu(file, heads), file};
+  if (!named && !text::begins_conllu(o.questions.first_line().value_or(""))) return {};
+  auto const heads = text::conllu_heads::ignored;
+  if (!file.empty()) return {true, text::read_conllu(file, heads), file};
   std::istringstream text(o.questions.all_of_input());
-  return {true, triad::text::read_conllu(text, "standard input", heads), "standard input"};
+  return {true, text::read_conllu(text, "standard input", heads), "standard input"};
 }
 
 int predict(options& o) {
@@ -144,11 +143,11 @@ int predict(options& o) {
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   auto const read = read_asked(o);
   int room = read.is ? longest_of(read.all) : 128;  // is made anew for longer ones
-  auto const run = triad::programs::open_run(o.run);
+  auto const run = open_run(o.run);
   auto model = trained_parser(o, run, room);
   auto const answer = [&](sentences const& all, auto const& text_of) {
     parse_all(*model.net, all, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
-      triad::programs::answer(text_of(with_tree(s, tree, model.words), tree));
+      programs::answer(text_of(with_tree(s, tree, model.words), tree));
     });
   };
   auto const as_conllu = [&](conllu_sentence const& found, found_tree const& tree) {
@@ -156,16 +155,14 @@ int predict(options& o) {
   };
   auto const one = [&](std::string const& line) {
     bool const is_json = line.starts_with('{');
-    if (!is_json) triad::programs::expect_plain_question(line);
-    auto const s =
-        triad::text::conllu_of(is_json ? tokens_of(triad::programs::read_json_line(line)) : triad::text::words(line));
+    if (!is_json) expect_plain_question(line);
+    auto const s = text::conllu_of(is_json ? tokens_of(read_json_line(line)) : text::words(line));
     auto const as_json = [&](conllu_sentence const& found, found_tree const& tree) {
       return to_json_line(line, found, tree, o.probabilities);
     };
-    if (s.words.empty()) return triad::programs::answer(is_json ? as_json(s, {}) : "\n");  // an answer to each
+    if (s.words.empty()) return programs::answer(is_json ? as_json(s, {}) : "\n");  // an answer to each
     if (s.words.size() > most)
-      throw triad::data_error(
-          fmt::format("the sentence has {} words; at most {} are read: split it", s.words.size(), most));
+      throw data_error(fmt::format("the sentence has {} words; at most {} are read: split it", s.words.size(), most));
     sentences const advice{checked(s, model.words, o)};
     if (auto const n = static_cast<int>(s.words.size()); n > room) {
       auto const longest = std::min(most, std::max(n, 2 * room));
@@ -180,8 +177,8 @@ int predict(options& o) {
   if (read.is) {
     for (std::size_t i = 0; i < read.all.size(); ++i) try {
         checked(read.all[i], model.words, o);
-      } catch (triad::data_error const& e) {
-        throw triad::data_error(fmt::format("{}: sentence {}: {}", read.called, i + 1, e.what()));
+      } catch (data_error const& e) {
+        throw data_error(fmt::format("{}: sentence {}: {}", read.called, i + 1, e.what()));
       }
     answer(read.all, as_conllu);
   } else if (!o.sentence.empty()) {
@@ -193,7 +190,7 @@ int predict(options& o) {
 }
 
 std::string picture(conllu_sentence const& s, found_tree const& tree, vocabulary const& v) {
-  std::vector<triad::programs::arc_word> words;
+  std::vector<arc_word> words;
   auto const n = s.words.size();
   for (std::size_t i = 0; i < n; ++i) {
     auto const p = static_cast<std::size_t>(tree.parent[i]);
@@ -218,34 +215,33 @@ nlohmann::ordered_json page_of(parser& net, options const& shape, conllu_sentenc
                      {"label", relation},
                      {"labels", json::array({{{"name", relation}, {"weight", tree.sure[i]}}})}});
     auto& row = heads.emplace_back(json::array());
-    for (std::size_t j = 0; j < n; ++j) row.push_back(triad::programs::thousandths(std::exp(tree.parents[i * n + j])));
+    for (std::size_t j = 0; j < n; ++j) row.push_back(thousandths(std::exp(tree.parents[i * n + j])));
   }
   json view{{"kind", "arcs"}, {"words", std::move(words)}, {"heads", std::move(heads)}};
   auto const size = static_cast<int>(n);
-  if (shape.model == "edge-transformer" && shape.attention != triad::triangle_form::flat &&
-      size <= triad::programs::most_nodes_of_page)
-    view["attention"] = triad::programs::attention_view(
-        shape.layers, size, [&](int layer, int i, int j) { return net.attention({layer, 0, {i, j}}); });
+  if (shape.model == "edge-transformer" && shape.attention != triangle_form::flat && size <= most_nodes_of_page)
+    view["attention"] =
+        attention_view(shape.layers, size, [&](int layer, int i, int j) { return net.attention({layer, 0, {i, j}}); });
   std::string title;
   for (auto const& word : s.words) title += (title.empty() ? "" : " ") + word.form;
   return {{"title", title}, {"views", json::array({std::move(view)})}};
 }
 
 int explain(options const& o) {
-  triad::programs::expect_plain_question(o.sentence);
-  auto const given = triad::text::conllu_of(triad::text::words(o.sentence));
-  if (given.words.empty()) throw triad::data_error("explain needs a sentence: --sentence \"Did M0 marry M1\"");
-  triad::programs::expect_free_in_folder(o, {"tree.svg"});
+  expect_plain_question(o.sentence);
+  auto const given = text::conllu_of(text::words(o.sentence));
+  if (given.words.empty()) throw data_error("explain needs a sentence: --sentence \"Did M0 marry M1\"");
+  expect_free_in_folder(o, {"tree.svg"});
   auto const n = given.words.size();
-  auto const model = trained_parser(o, triad::programs::open_run(o.run), static_cast<int>(n), {}, !o.html.empty());
+  auto const model = trained_parser(o, open_run(o.run), static_cast<int>(n), {}, !o.html.empty());
   parse_all(
       *model.net, {checked(given, model.words, o)}, model.words, [&](conllu_sentence const& s, found_tree const& tree) {
         auto const name = [&](std::size_t i, std::size_t parent) {
           return i == parent ? std::string("(root)") : s.words[parent].form;
         };
-        triad::programs::text_table table({"word", "head", "relation", "", "likeliest heads"});
+        text_table table({"word", "head", "relation", "", "likeliest heads"});
         for (std::size_t i = 0; i < n; ++i) {
-          auto const order = triad::programs::order_by(
+          auto const order = order_by(
               n, [&](std::size_t a, std::size_t b) { return tree.parents[i * n + a] > tree.parents[i * n + b]; });
           std::string likeliest;
           for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k)
@@ -257,20 +253,20 @@ int explain(options const& o) {
         }
         fmt::print("{}", table.text());
         if (!o.out.empty()) {
-          triad::programs::make_folder(o.out);
-          triad::programs::first_writes(o.out + "/tree.svg", picture(s, tree, model.words));
-          triad::programs::say("{}/tree.svg\n", o.out);
+          make_folder(o.out);
+          first_writes(o.out + "/tree.svg", picture(s, tree, model.words));
+          say("{}/tree.svg\n", o.out);
         }
         if (o.html.empty()) return;
-        triad::programs::write_page(o.html, page_of(*model.net, model.options, s, tree, model.words));
-        triad::programs::say("{}\n", o.html);
+        write_page(o.html, page_of(*model.net, model.options, s, tree, model.words));
+        say("{}\n", o.html);
       });
   return 0;
 }
 
 }  // namespace
 
-std::vector<triad::programs::verb> verbs_of(options& o) {
+std::vector<verb> verbs_of(options& o) {
   return {{"train", "Train, and parse dev and test", [&o] { return train(o); }},
           {"evaluate", "Exact match, unlabelled and labelled attachment score of a trained model",
            [&o] { return evaluate(o); }},
@@ -278,4 +274,4 @@ std::vector<triad::programs::verb> verbs_of(options& o) {
           {"explain", "The likeliest heads of each word, and a picture of the tree", [&o] { return explain(o); }}};
 }
 
-}  // namespace dependencies
+}  // namespace triad::programs::dependencies

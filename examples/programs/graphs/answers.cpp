@@ -18,7 +18,7 @@
 #include "shared/run/run_folder.hpp"
 #include "training.hpp"
 
-namespace graphs {
+namespace triad::programs::graphs {
 
 int most_nodes(graph_list const& graphs) {
   int most = 1;
@@ -37,7 +37,7 @@ namespace {
 /// take(first, last, answer()) of graphs first .. last - 1, in batches that fit.
 template <class Answer, class Take>
 void answer_in_batches(network& net, graph_list const& graphs, Answer const& answer, Take const& take) {
-  triad::programs::in_batches(
+  in_batches(
       net, graphs.size(), [&](std::size_t i) { return net.add(graphs[i]); },
       [&](std::size_t i) {
         return fmt::format("graph {} has {} nodes, more than the model has room for", i, graphs[i].nodes);
@@ -54,7 +54,7 @@ double share_of(std::size_t correct, graph_list const& graphs) {
 void answer_all(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f) {
   answer_in_batches(
       net, graphs, [&]() -> auto const& { return net.infer(); },
-      [&](std::size_t first, std::size_t last, std::vector<triad::index_t> const& best) {
+      [&](std::size_t first, std::size_t last, std::vector<index_t> const& best) {
         for (auto i = first; i < last; ++i) f(graphs[i], static_cast<int>(best[i - first]));
       });
 }
@@ -96,20 +96,18 @@ std::size_t widest(std::vector<std::string> const& names) {
   return width;
 }
 
-vocabulary words_of(triad::checkpoint const& file) {
-  return vocabulary::from(file.vocabulary(), file.tensors().file());
-}
+vocabulary words_of(checkpoint const& file) { return vocabulary::from(file.vocabulary(), file.tensors().file()); }
 
-void add_larger_graphs(std::vector<triad::programs::sized_example>& to, int than, graph_list const& graphs,
+void add_larger_graphs(std::vector<sized_example>& to, int than, graph_list const& graphs,
                        std::vector<std::string> const& places, std::string const& name) {
-  triad::programs::add_larger(
+  add_larger(
       to, than, graphs.size(), [&](std::size_t i) { return graphs[i].nodes; },
       [&](std::size_t i) { return places.empty() ? fmt::format("graph {} of {}", i + 1, name) : places[i]; });
 }
 
 namespace {
-triad::programs::trained<network> trained_with(options const& o, triad::checkpoint const& file, int most,
-                                               bool explaining, triad::programs::room_advice const& advice) {
+trained<network> trained_with(options const& o, checkpoint const& file, int most, bool explaining,
+                              room_advice const& advice) {
   return {o, file,
           [&](vocabulary const& words, options const&) {
             return network_room{.labels = words.embedding_rows(),
@@ -123,19 +121,17 @@ triad::programs::trained<network> trained_with(options const& o, triad::checkpoi
 }
 }  // namespace
 
-triad::programs::trained<network> trained_model(options const& o, triad::checkpoint const& file, int most,
-                                                bool explaining) {
+trained<network> trained_model(options const& o, checkpoint const& file, int most, bool explaining) {
   return trained_with(o, file, most, explaining, {});
 }
 
-triad::programs::trained<network> trained_model(options const& o, triad::checkpoint const& file,
-                                                std::vector<test_part> const& parts) {
+trained<network> trained_model(options const& o, checkpoint const& file, std::vector<test_part> const& parts) {
   int const most = most_nodes(parts);
   return trained_with(o, file, most, false, {.unit = "nodes", .larger = [&] {
-                                               std::vector<triad::programs::sized_example> all;
+                                               std::vector<sized_example> all;
                                                for (auto const& part : parts)
-                                                 add_larger_graphs(all, triad::programs::nearly(most), part.graphs,
-                                                                   part.places, part.name);
+                                                 add_larger_graphs(all, nearly(most), part.graphs, part.places,
+                                                                   part.name);
                                                return all;
                                              }});
 }
@@ -145,33 +141,32 @@ namespace {
 /// answered(part, graph of it, number of the likeliest target), part by part.
 using answer_consumer = std::function<void(std::size_t part, labelled_graph const&, int)>;
 
-void say_unrolled(options const& o, triad::checkpoint const& file) {
+void say_unrolled(options const& o, checkpoint const& file) {
   if (o.unrolled > 0)
-    triad::programs::say("{}: the layer is applied {} times, in training {}\n", file.tensors().file(), o.unrolled,
-                         file.setting("layers", 1, triad::programs::most_layers));
+    say("{}: the layer is applied {} times, in training {}\n", file.tensors().file(), o.unrolled,
+        file.setting("layers", 1, most_layers));
 }
 
 /// Of all runs together, of which one at a time is in memory.
-void answer_together(options const& o, triad::checkpoint const& first, std::vector<test_part> const& parts,
+void answer_together(options const& o, checkpoint const& first, std::vector<test_part> const& parts,
                      answer_consumer const& answered) {
-  std::vector<triad::programs::log_probability_sums> sums;
-  auto const add = [&](std::string const& run, triad::checkpoint const& file) {
+  std::vector<log_probability_sums> sums;
+  auto const add = [&](std::string const& run, checkpoint const& file) {
     auto advice = o;
     advice.run = run;
     auto const model = trained_model(advice, file, parts);
     say_unrolled(advice, file);
-    if (sums.empty())
-      sums.assign(parts.size(), triad::programs::log_probability_sums(model.words.targets.names().size()));
+    if (sums.empty()) sums.assign(parts.size(), log_probability_sums(model.words.targets.names().size()));
     for (std::size_t p = 0; p < parts.size(); ++p)
       answer_in_batches(
           *model.net, parts[p].graphs, [&]() -> auto const& { return model.net->logits(); },
           [&](std::size_t from, std::size_t, std::vector<float> const& logits) { sums[p].add(from, logits); });
   };
-  triad::programs::expect_different_runs(o.run, o.more_runs);
+  expect_different_runs(o.run, o.more_runs);
   for (auto const& run : o.more_runs)  // before anything is computed
-    triad::programs::expect_together(o, first, run, triad::programs::open_run(run));
+    expect_together(o, first, run, open_run(run));
   add(o.run, first);
-  for (auto const& run : o.more_runs) add(run, triad::programs::open_checkpoint(triad::programs::checkpoint_of(run)));
+  for (auto const& run : o.more_runs) add(run, open_checkpoint(checkpoint_of(run)));
   fmt::print("{} runs answer together, by the mean of their log-probabilities\n", o.more_runs.size() + 1);
   for (std::size_t p = 0; p < parts.size(); ++p)
     for (std::size_t i = 0; i < parts[p].graphs.size(); ++i)
@@ -180,13 +175,13 @@ void answer_together(options const& o, triad::checkpoint const& first, std::vect
 
 }  // namespace
 
-void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_part> const& parts) {
-  triad::programs::expect_free_in_folder(o, {"confusion.csv"});
+void evaluate(options const& o, checkpoint const& file, std::vector<test_part> const& parts) {
+  expect_free_in_folder(o, {"confusion.csv"});
   auto const words = words_of(file);
-  if (!o.out.empty()) triad::programs::make_folder(o.out);
+  if (!o.out.empty()) make_folder(o.out);
   std::vector<std::string> names;
-  for (auto const& part : parts) names.push_back(triad::programs::printable_name(part.name));
-  triad::programs::confusion answers;
+  for (auto const& part : parts) names.push_back(printable_name(part.name));
+  confusion answers;
   std::vector<std::size_t> correct(parts.size());
   auto const answered = [&](std::size_t part, labelled_graph const& g, int answer) {
     correct[part] += answer == g.target ? 1u : 0u;
@@ -204,16 +199,16 @@ void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_
     fmt::print("{:<{}}  {:.3f}  ({} questions)\n", names[p], widest(names), share_of(correct[p], parts[p].graphs),
                parts[p].graphs.size());
   if (o.confusion) fmt::print("{}", answers.table());
-  if (!o.out.empty()) triad::programs::first_writes(o.out + "/confusion.csv", answers.csv());
+  if (!o.out.empty()) first_writes(o.out + "/confusion.csv", answers.csv());
 }
 
 namespace {
 
 /// A page has a number for every triple of nodes, layer and head.
 void expect_page_of(int nodes) {
-  constexpr int most = triad::programs::most_nodes_of_page;
+  constexpr int most = most_nodes_of_page;
   if (nodes > most)
-    throw triad::data_error(fmt::format(
+    throw data_error(fmt::format(
         "--html: the graph has {} nodes, and a page shows at most {}: ask a smaller graph, or draw it with --out",
         nodes, most));
 }
@@ -235,14 +230,14 @@ std::vector<std::pair<std::string, double>> likeliest_answers(network& net, voca
 
 }  // namespace
 
-void explain(options const& o, triad::checkpoint const& file, labelled_graph const& graph,
+void explain(options const& o, checkpoint const& file, labelled_graph const& graph,
              std::vector<std::string> const& names) {
-  triad::programs::expect_free_in_folder(o, {"proof.svg"});
+  expect_free_in_folder(o, {"proof.svg"});
   if (!o.html.empty()) expect_page_of(graph.nodes);
   auto const model = trained_model(o, file, graph.nodes, true);
-  if (model.options.model != "edge-transformer" || model.options.attention == triad::triangle_form::flat)
-    throw triad::data_error("explain reads triangular attention, which " + model.options.model + " (" +
-                            triad::programs::attention_name(model.options.attention) + ") does not have");
+  if (model.options.model != "edge-transformer" || model.options.attention == triangle_form::flat)
+    throw data_error("explain reads triangular attention, which " + model.options.model + " (" +
+                     attention_name(model.options.attention) + ") does not have");
   model.net->add(graph);
   auto const answer = static_cast<int>(model.net->infer().front());
 
@@ -260,31 +255,29 @@ void explain(options const& o, triad::checkpoint const& file, labelled_graph con
       for (int j = 0; j < graph.nodes; ++j) {
         auto const heads = model.net->attention({.layer = layer, .graph = 0, .edge = {i, j}});
         if (!o.html.empty())
-          for (triad::index_t h = 0; h < heads.heads(); ++h)
-            for (triad::index_t l = 0; l < heads.terms(); ++l)
-              by_head[static_cast<std::size_t>(h)].push_back(
-                  triad::programs::thousandths(static_cast<double>(heads(h, l))));
+          for (index_t h = 0; h < heads.heads(); ++h)
+            for (index_t l = 0; l < heads.terms(); ++l)
+              by_head[static_cast<std::size_t>(h)].push_back(thousandths(static_cast<double>(heads(h, l))));
         auto& mean = weights[{i, j}];
         mean.assign(static_cast<std::size_t>(graph.nodes), 0.0);
-        for (triad::index_t h = 0; h < heads.heads(); ++h)
-          for (triad::index_t l = 0; l < heads.terms(); ++l)
+        for (index_t h = 0; h < heads.heads(); ++h)
+          for (index_t l = 0; l < heads.terms(); ++l)
             mean[static_cast<std::size_t>(l)] += static_cast<double>(heads(h, l)) / static_cast<double>(heads.heads());
       }
   }
   auto const steps = find_proof(proof);
   std::fputs(proof_text(proof, steps).c_str(), stdout);
-  if (graph.target >= 0)
-    fmt::print("the right answer: {}\n", triad::programs::printable_name(model.words.target_name(graph.target)));
+  if (graph.target >= 0) fmt::print("the right answer: {}\n", printable_name(model.words.target_name(graph.target)));
   if (!o.out.empty()) {
-    triad::programs::make_folder(o.out);
+    make_folder(o.out);
     write_proof_svg(o.out + "/proof.svg", proof, steps);
-    triad::programs::say("drawn in {}/proof.svg\n", o.out);
+    say("drawn in {}/proof.svg\n", o.out);
   }
   if (o.html.empty()) return;
   page.answers = likeliest_answers(*model.net, model.words);
   if (graph.target >= 0) page.right = model.words.target_name(graph.target);
-  triad::programs::write_page(o.html, proof_page(proof, steps, page));
-  triad::programs::say("a page is in {}\n", o.html);
+  write_page(o.html, proof_page(proof, steps, page));
+  say("a page is in {}\n", o.html);
 }
 
-}  // namespace graphs
+}  // namespace triad::programs::graphs

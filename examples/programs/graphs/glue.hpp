@@ -37,7 +37,7 @@
 #include "rules.hpp"
 #include "triad/core/random.hpp"
 
-namespace graphs {
+namespace triad::programs::graphs {
 
 enum class gluing { detours, branches, both };
 
@@ -125,7 +125,7 @@ class glued_graphs {
   }
 
   /// A graph with another of the list glued to it; none where several draws made none that can be kept.
-  std::optional<labelled_graph> operator()(labelled_graph const& base, triad::random_stream random) const {
+  std::optional<labelled_graph> operator()(labelled_graph const& base, random_stream random) const {
     if (base.edges.empty()) return std::nullopt;
     for (int draw = 0; draw < most_draws; ++draw) {
       bool const detour = how_ == gluing::detours || (how_ == gluing::both && random.below(2) == 0);
@@ -186,8 +186,7 @@ class glued_graphs {
     by_size[g.edges.size()].push_back(number);
   }
 
-  std::optional<labelled_graph> draw_detour(labelled_graph const& base, std::size_t at,
-                                            triad::random_stream& random) const {
+  std::optional<labelled_graph> draw_detour(labelled_graph const& base, std::size_t at, random_stream& random) const {
     auto const& e = base.edges[at];
     if (e.from == e.to) return std::nullopt;
     auto const& by_size = with_answer_[static_cast<std::size_t>(e.label)];
@@ -199,8 +198,7 @@ class glued_graphs {
     for (; k >= by_size[size].size(); ++size) k -= by_size[size].size();
     return with_detour(base, at, all_[by_size[size][k]]);
   }
-  std::optional<labelled_graph> draw_branch(labelled_graph const& base, std::size_t at,
-                                            triad::random_stream& random) const {
+  std::optional<labelled_graph> draw_branch(labelled_graph const& base, std::size_t at, random_stream& random) const {
     auto const& e = base.edges[at];
     auto const& alike = with_label_[static_cast<std::size_t>(e.label)];
     if (e.from == e.to || alike.empty()) return std::nullopt;
@@ -274,4 +272,4 @@ class glued_graphs {
   int most_nodes_ = 0;
 };
 
-}  // namespace graphs
+}  // namespace triad::programs::graphs

@@ -9,7 +9,7 @@
 
 #include "shared/data/numbering.hpp"
 
-namespace graphs {
+namespace triad::programs::graphs {
 
 /// Nodes of a graph that is read, at most.
 inline constexpr int largest_graph = 4096;
@@ -53,14 +53,14 @@ struct labelled_graph {
 
 /// The words that the numbers of a labelled_graph stand for.
 struct vocabulary {
-  triad::programs::numbering edge_labels{1}, targets{0};
+  numbering edge_labels{1}, targets{0};
 
   vocabulary() = default;
   vocabulary(std::vector<std::string> edges, std::vector<std::string> answers)
       : edge_labels(1, std::move(edges)), targets(0, std::move(answers)) {}
   static vocabulary from(nlohmann::json const& json, std::string const& file) {
     vocabulary words;
-    triad::programs::read_names(json, file, {{"edges", &words.edge_labels}, {"targets", &words.targets}});
+    read_names(json, file, {{"edges", &words.edge_labels}, {"targets", &words.targets}});
     return words;
   }
 
@@ -80,4 +80,4 @@ inline nlohmann::json to_json(vocabulary const& words) {
   return {{"edges", words.edge_labels.names()}, {"targets", words.targets.names()}};
 }
 
-}  // namespace graphs
+}  // namespace triad::programs::graphs

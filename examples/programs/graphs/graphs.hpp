@@ -17,17 +17,17 @@
 #include "shared/data/questions.hpp"
 #include "shared/run/permute.hpp"
 
-namespace graphs {
+namespace triad::programs::graphs {
 
 struct own_options : options {
-  triad::programs::questions questions;
+  programs::questions questions;
   std::string by;              // evaluate: the member of the lines that accuracy is asked by, or path
   std::string file;            // inspect, explain
   int row = 1;                 // explain: a graph of the file, from 1
   bool probabilities = false;  // predict
 
   own_options() { layers = 6, width = 64, heads = 4, dropout = 0.1, batch = 32, epochs = 30, validation = 0.1; }
-  void each(triad::programs::option_list& f) override {
+  void each(option_list& f) override {
     f("program", &program, "").one_of({program}).hidden().free();
     f("preset", &preset,
       "quick: a minute or two for some thousand small graphs on two processors; smoke: a few seconds, to try a data "
@@ -72,77 +72,76 @@ inline void apply_preset(own_options& o) {
 }
 
 /// The likeliest target, its probability, and the probabilities of the five likeliest.
-inline triad::programs::json_members likeliest_targets(std::vector<double> const& probabilities,
-                                                       vocabulary const& words) {
+inline json_members likeliest_targets(std::vector<double> const& probabilities, vocabulary const& words) {
   constexpr std::size_t most = 5;
-  auto const order = triad::programs::order_by(
-      probabilities.size(), [&](std::size_t a, std::size_t b) { return probabilities[a] > probabilities[b]; });
+  auto const order =
+      order_by(probabilities.size(), [&](std::size_t a, std::size_t b) { return probabilities[a] > probabilities[b]; });
   auto all = nlohmann::ordered_json::object();
   for (std::size_t i = 0; i < std::min(most, order.size()); ++i)
-    all[words.target_name(static_cast<int>(order[i]))] = triad::programs::four_digits(probabilities[order[i]]);
+    all[words.target_name(static_cast<int>(order[i]))] = four_digits(probabilities[order[i]]);
   return {{"target", words.target_name(static_cast<int>(order.front()))},
-          {"probability", triad::programs::four_digits(probabilities[order.front()])},
+          {"probability", four_digits(probabilities[order.front()])},
           {"probabilities", std::move(all)}};
 }
 
 /// Each line comes back with its answer as "target".
 inline int predict(own_options const& o) {
   o.questions.expect_one_way();
-  auto const file = triad::programs::open_run(o.run);
+  auto const file = open_run(o.run);
   auto const words = words_of(file);
   answerer ask(o, file);
   return o.questions.answer(
       o.program,
       [&](std::string const& line) {
-        auto given = triad::programs::read_json_line(line);
+        auto given = read_json_line(line);
         given.erase("target");  // which is what is asked for
         auto const graph = numbered(read_graph(given, false), words);
         auto const members = o.probabilities ? likeliest_targets(ask.probabilities(graph), words)
-                                             : triad::programs::json_members{{"target", words.target_name(ask(graph))}};
-        triad::programs::answer(triad::programs::with_members(line, members) + "\n");
+                                             : json_members{{"target", words.target_name(ask(graph))}};
+        answer(with_members(line, members) + "\n");
       },
       true);
 }
 
 inline int explain(own_options const& o) {
   if (o.questions.given.empty() == o.file.empty() || o.questions.given.size() > 1)
-    throw triad::data_error("explain needs one graph: a line of the data as an argument, or --file and --row");
+    throw data_error("explain needs one graph: a line of the data as an argument, or --file and --row");
   written_graph g;
   if (o.file.empty()) {
-    triad::programs::refuse_given(o, {"row"}, "--file: leave it out");
-    g = read_graph(triad::programs::read_json_line(o.questions.given.front()), false);
+    refuse_given(o, {"row"}, "--file: leave it out");
+    g = read_graph(read_json_line(o.questions.given.front()), false);
   } else {
     auto const all = read_graphs(o.file, false);
     if (static_cast<std::size_t>(o.row) > all.size())
-      throw triad::data_error(fmt::format("{} has {} graphs; --row counts from 1", o.file, all.size()));
+      throw data_error(fmt::format("{} has {} graphs; --row counts from 1", o.file, all.size()));
     g = all[static_cast<std::size_t>(o.row) - 1];
   }
   std::vector<std::string> names;
   for (int i = 0; i < g.nodes; ++i)
     names.push_back(g.node_labels.empty() ? std::to_string(i)
                                           : fmt::format("{} ({})", i, g.node_labels[static_cast<std::size_t>(i)]));
-  auto const file = triad::programs::open_run(o.run);
+  auto const file = open_run(o.run);
   explain(o, file, numbered(g, words_of(file)), names);
   return 0;
 }
 
 /// The verbs of a program whose data are these, or those of --data where that is given.
-inline std::vector<triad::programs::verb> verbs_of(own_options& o, std::function<data_set()> const& made) {
+inline std::vector<verb> verbs_of(own_options& o, std::function<data_set()> const& made) {
   auto const train_on = [&o, made] {
     return train(o, o.data.empty() ? made() : read_training(o.data),
                  {.no_tests = "give a folder with test.jsonl, more lines, or a larger --validation"});
   };
   auto const evaluate = [&o, made] {
     auto const own = o.data.empty() ? made() : data_set();
-    auto const file = triad::programs::open_run(o.run);
+    auto const file = open_run(o.run);
     auto const words = words_of(file);
     if (o.data.empty() && own.words != words)
-      throw triad::data_error(o.run +
-                              ": it was trained on other labels than those of this program's own data; give the "
-                              "data to ask with --data");
+      throw data_error(o.run +
+                       ": it was trained on other labels than those of this program's own data; give the "
+                       "data to ask with --data");
     bool const by_member = !o.by.empty() && o.by != "path";
     if (by_member && o.data.empty())
-      throw triad::data_error("--by " + o.by + " asks lines of a file, and these graphs are made: take path");
+      throw data_error("--by " + o.by + " asks lines of a file, and these graphs are made: take path");
     auto const tests = o.data.empty() ? own.tests : read_tests(o.data, words, by_member ? o.by : std::string());
     graphs::evaluate(o, file, o.by == "path" ? by_path(tests) : tests);
     return 0;
@@ -155,13 +154,4 @@ inline std::vector<triad::programs::verb> verbs_of(own_options& o, std::function
       {"inspect", "Say what a file of graphs holds", [&o] { return inspect(o.file), 0; }}};
 }
 
-struct task {
-  static int main(int argc, char** argv) {
-    return triad::programs::run_program<own_options>(
-        "graphs", "What is one node of a labelled graph to another?  An Edge Transformer learns it from JSON lines.",
-        [](own_options& o) { return verbs_of(o, [] { return read_training({}); }); }, argc, argv,
-        "examples/programs/graphs/README.md");
-  }
-};
-
-}  // namespace graphs
+}  // namespace triad::programs::graphs

@@ -14,12 +14,12 @@
 #include "triad/ops/triangle.hpp"
 #include "triad/train/attention_table.hpp"
 
-namespace graphs {
+namespace triad::programs::graphs {
 
 /// Options of the model and its training; the defaults are the Edge Transformer paper's on CLUTRR,
 /// and the released program's where the paper has none.
-struct options : triad::programs::stack_options {
-  triad::triangle_form attention = triad::triangle_form::full;
+struct options : stack_options {
+  triangle_form attention = triangle_form::full;
   bool paper_form = false;  // the paper's layer instead of the released program's
   double validation = 0.2;  // part of the training examples that is held out
   bool shuffle = false;     // another order in every epoch
@@ -45,8 +45,8 @@ struct options : triad::programs::stack_options {
     warmup = 100;
   }
   void settle() override;
-  void each(triad::programs::option_list& f) override;
-  void adapt(triad::checkpoint const& file) override;
+  void each(option_list& f) override;
+  void adapt(checkpoint const& file) override;
 
   /// Logits of a model that answers with one of `names` names: one more where a pair may have no name.
   int classes(int names) const { return dense_loss > 0 ? names + 1 : names; }
@@ -59,14 +59,14 @@ struct network_room {
   bool learns;      // false: room for inference alone
   int further = 0;  // questions about a graph in addition to its own, at most
 
-  triad::graph_dims capacity() const {
-    auto room = triad::room_for_graphs(batch, usual, most);
-    room.further = triad::index_t{batch} * further;
+  graph_dims capacity() const {
+    auto room = room_for_graphs(batch, usual, most);
+    room.further = index_t{batch} * further;
     return room;
   }
 };
 
-class network : public triad::programs::learner {
+class network : public learner {
  public:
   using options = graphs::options;
   using room = network_room;
@@ -81,15 +81,15 @@ class network : public triad::programs::learner {
   virtual void set_depth(int layers) = 0;
 
   /// The most likely target of each graph of the batch.
-  virtual std::vector<triad::index_t> const& infer() = 0;
+  virtual std::vector<index_t> const& infer() = 0;
   /// (graphs, names) what the model says of each target, instead.
   virtual std::vector<float> const& logits() = 0;
   /// After infer(): where an edge looked.  Without rows where the model has no triangles.
-  virtual triad::attention_table<float> attention(triad::attention_place const& at) = 0;
+  virtual attention_table<float> attention(attention_place const& at) = 0;
 
   /// The model that the options describe, on a backend, which moves into it; for the backends' units.
   template <class Ex>
   static std::unique_ptr<network> make(Ex ex, options const& o, room const& z);
 };
 
-}  // namespace graphs
+}  // namespace triad::programs::graphs

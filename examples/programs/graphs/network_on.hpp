@@ -16,38 +16,35 @@
 #include "triad/models/relation_transformer.hpp"
 #include "triad/train/row_classes.hpp"
 
-namespace graphs {
+namespace triad::programs::graphs {
 
 template <class Model, class Ex>
-class network_on final : public triad::programs::learner_on<network_on<Model, Ex>, network, Model, Ex> {
-  using base = triad::programs::learner_on<network_on<Model, Ex>, network, Model, Ex>;
+class network_on final : public learner_on<network_on<Model, Ex>, network, Model, Ex> {
+  using base = learner_on<network_on<Model, Ex>, network, Model, Ex>;
   using base::ex_, base::trainer_;
 
  public:
   network_on(Ex ex, Model const& m, options const& o, network_room const& z)
-      : base(std::move(ex), m, settings(o, z)),
-        loader_(z.capacity(), triad::memory_of(ex_)),
-        names_(z.names),
-        classes_(ex_) {
+      : base(std::move(ex), m, settings(o, z)), loader_(z.capacity(), memory_of(ex_)), names_(z.names), classes_(ex_) {
     loader_.further_weight(o.dense_loss);
   }
 
-  static triad::trainer_options settings(options const& o, network_room const& z) {
+  static trainer_options settings(options const& o, network_room const& z) {
     return {.max_norm = o.clip,
             .key = o.seed,
-            .memory = triad::programs::kept_of_pass(z.learns, o.recompute),
-            .capacity = z.learns ? triad::padded_room_for<Ex>(z.capacity()) : z.capacity(),
+            .memory = kept_of_pass(z.learns, o.recompute),
+            .capacity = z.learns ? padded_room_for<Ex>(z.capacity()) : z.capacity(),
             .shares = o.shares};
   }
   /// As the released program: its readout keeps the framework's default, everything else is xavier uniform.
-  static triad::initializer first_values(std::string const& path) {
-    return path.starts_with("readout") && path.ends_with("weight") ? triad::initializer::linear_uniform()
-                                                                   : triad::initializer::by_name();
+  static initializer first_values(std::string const& path) {
+    return path.starts_with("readout") && path.ends_with("weight") ? initializer::linear_uniform()
+                                                                   : initializer::by_name();
   }
 
   void clear() override { loader_.clear(); }
   bool add(labelled_graph const& g) override {
-    if (!loader_.has_room(g.nodes, static_cast<triad::index_t>(g.further.size()))) return false;
+    if (!loader_.has_room(g.nodes, static_cast<index_t>(g.further.size()))) return false;
     auto* const label = loader_.add(g.nodes, g.query.from, g.query.to, g.target);
     for (auto const& e : g.edges) label[e.from * g.nodes + e.to] = e.label;
     for (auto const& q : g.further) loader_.ask({{q.query.from, q.query.to}, q.target});
@@ -58,12 +55,10 @@ class network_on final : public triad::programs::learner_on<network_on<Model, Ex
 
   void set_depth(int layers) override { trainer_.set_depth(layers); }
 
-  std::vector<triad::index_t> const& infer() override {
-    return classes_(of_names(trainer_.infer(loader_.upload().first)));
-  }
+  std::vector<index_t> const& infer() override { return classes_(of_names(trainer_.infer(loader_.upload().first))); }
   std::vector<float> const& logits() override {
     auto const scores = trainer_.infer(loader_.upload().first);
-    logits_ = triad::host_copy(triad::memory_of(ex_), scores);
+    logits_ = host_copy(memory_of(ex_), scores);
     auto const all = static_cast<std::size_t>(scores.extent(1)), names = static_cast<std::size_t>(names_);
     for (std::size_t r = 1; r < logits_.size() / all; ++r)
       std::copy_n(logits_.begin() + static_cast<std::ptrdiff_t>(r * all), names,
@@ -72,8 +67,8 @@ class network_on final : public triad::programs::learner_on<network_on<Model, Ex
     return logits_;
   }
 
-  triad::attention_table<float> attention([[maybe_unused]] triad::attention_place const& at) override {
-    if constexpr (triad::shows_attention<Model, Ex>) {
+  attention_table<float> attention([[maybe_unused]] attention_place const& at) override {
+    if constexpr (shows_attention<Model, Ex>) {
       return trainer_.attention_of_last(loader_.upload().first, at);
     } else {
       return {0, 0};
@@ -82,14 +77,14 @@ class network_on final : public triad::programs::learner_on<network_on<Model, Ex
 
  private:
   /// The first columns: "no name" is the last, and is no answer.
-  triad::matrix<float const> of_names(typename Model::output scores) const {
-    return triad::make_matrix<float const>(scores.data_handle(), scores.extent(0), names_, scores.extent(1));
+  matrix<float const> of_names(typename Model::output scores) const {
+    return make_matrix<float const>(scores.data_handle(), scores.extent(0), names_, scores.extent(1));
   }
 
-  triad::graph_loader<Ex> loader_;
-  triad::index_t names_;
+  graph_loader<Ex> loader_;
+  index_t names_;
   std::vector<float> logits_;
-  triad::row_classes<Ex> classes_;
+  row_classes<Ex> classes_;
 };
 
 template <class Ex>
@@ -97,33 +92,31 @@ std::unique_ptr<network> network::make(Ex ex, options const& o, room const& z) {
   auto const with = [&](auto const& m) -> std::unique_ptr<network> {
     return std::make_unique<network_on<std::remove_cvref_t<decltype(m)>, Ex>>(std::move(ex), m, o, z);
   };
-  using triad::dyn;
   if (o.model == "edge-transformer") {
-    triad::edge_transformer_options const sizes{
+    edge_transformer_options const sizes{
         .labels = z.labels,
         .targets = o.classes(z.names),
         .layers = o.layers,
         .tied = o.tied,
         .layer = {
             .width = o.width, .heads = o.heads, .hidden = o.hidden(), .dropout = o.dropout, .variant = o.attention}};
-    if (o.paper_form) return with(triad::edge_transformer<float, dyn, dyn, dyn, triad::form::paper>(sizes));
-    return with(triad::edge_transformer<float>(sizes));
+    if (o.paper_form) return with(edge_transformer<float, dyn, dyn, dyn, form::paper>(sizes));
+    return with(edge_transformer<float>(sizes));
   }
   if (o.model == "gat")
-    return with(
-        triad::graph_attention_network<float>({.labels = z.labels,
-                                               .targets = o.classes(z.names),
-                                               .layers = o.layers,
-                                               .tied = o.tied,
-                                               .layer = {.width = o.width, .heads = o.heads, .dropout = o.dropout}}));
-  triad::relation_transformer_options const sizes{
+    return with(graph_attention_network<float>({.labels = z.labels,
+                                                .targets = o.classes(z.names),
+                                                .layers = o.layers,
+                                                .tied = o.tied,
+                                                .layer = {.width = o.width, .heads = o.heads, .dropout = o.dropout}}));
+  relation_transformer_options const sizes{
       .labels = z.labels,
       .targets = o.classes(z.names),
       .layers = o.layers,
       .tied = o.tied,
       .layer = {.width = o.width, .heads = o.heads, .hidden = o.hidden(), .dropout = o.dropout}};
-  if (o.model == "rat") return with(triad::relation_aware_transformer<float>(sizes));
-  return with(triad::relation_updating_transformer<float>(sizes));
+  if (o.model == "rat") return with(relation_aware_transformer<float>(sizes));
+  return with(relation_updating_transformer<float>(sizes));
 }
 
-}  // namespace graphs
+}  // namespace triad::programs::graphs

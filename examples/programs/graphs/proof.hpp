@@ -18,7 +18,7 @@
 #include "shared/report/printed.hpp"
 #include "shared/report/svg_plot.hpp"
 
-namespace graphs {
+namespace triad::programs::graphs {
 
 struct named_fact {
   int from;
@@ -105,7 +105,6 @@ inline std::string const* told_label(proof_input const& input, int from, int to)
 
 /// The proof as indented lines, from the answer down to the facts; edges as data have them, "0 -left-> 1".
 inline std::string proof_text(proof_input const& input, std::vector<proof_step> const& steps) {
-  using triad::programs::printable_name;
   auto const name = [&](int person) { return printable_name(detail::name_of_person(input, person)); };
   auto const edge = [&](int from, std::string const& label, int to) {
     return name(from) + " -" + printable_name(label) + "-> " + name(to);
@@ -119,9 +118,9 @@ inline std::string proof_text(proof_input const& input, std::vector<proof_step> 
     auto const& step = steps[s];
     text += std::string(2 * static_cast<std::size_t>(step.depth) + 2, ' ') + name(step.from) + " - " + name(step.to) +
             " by way of " + name(step.middle) + "  (layer " + std::to_string(step.layer) + ", weight " +
-            triad::programs::detail::number(step.weight);
+            programs::detail::number(step.weight);
     if (step.second_weight >= 0.1)
-      text += "; then " + name(step.second) + ", " + triad::programs::detail::number(step.second_weight);
+      text += "; then " + name(step.second) + ", " + programs::detail::number(step.second_weight);
     text += ")\n";
     fact(step.from, step.middle, step.depth);
     fact(step.middle, step.to, step.depth);
@@ -133,8 +132,8 @@ inline std::string proof_text(proof_input const& input, std::vector<proof_step> 
 /// The proof as a picture: people in a row, the facts told between them below, and above one arc for each half of a
 /// splitting, the darker the greater its weight.
 inline std::string proof_svg(proof_input const& input, std::vector<proof_step> const& steps) {
-  using triad::programs::detail::number;
-  using triad::programs::detail::text_at;
+  using programs::detail::number;
+  using programs::detail::text_at;
   double const gap = 104, margin = 64, radius = 17;
   int const people = static_cast<int>(input.people.size());
   auto const x = [&](int person) { return margin + gap * person; };
@@ -191,7 +190,7 @@ inline std::string proof_svg(proof_input const& input, std::vector<proof_step> c
 
 /// Writes the picture; throws data_error when that fails.
 inline void write_proof_svg(std::string const& path, proof_input const& input, std::vector<proof_step> const& steps) {
-  triad::programs::first_writes(path, proof_svg(input, steps));
+  first_writes(path, proof_svg(input, steps));
 }
 
-}  // namespace graphs
+}  // namespace triad::programs::graphs

@@ -10,7 +10,7 @@
 #include "proof.hpp"
 #include "shared/report/page.hpp"
 
-namespace graphs {
+namespace triad::programs::graphs {
 
 /// What the page has beyond the proof.
 struct proof_details {
@@ -40,7 +40,7 @@ inline nlohmann::ordered_json proof_page(proof_input const& input, std::vector<p
             {"from", input.from},
             {"to", input.to},
             {"answers", std::move(answers)},
-            {"attention", triad::programs::attention_view(more.weights, static_cast<int>(input.people.size()))},
+            {"attention", attention_view(more.weights, static_cast<int>(input.people.size()))},
             {"steps", std::move(taken)}};
   return {{"title", detail::name_of_person(input, input.from) + " -" + input.answer + "-> " +
                         detail::name_of_person(input, input.to)},
@@ -48,4 +48,4 @@ inline nlohmann::ordered_json proof_page(proof_input const& input, std::vector<p
           {"views", json::array({std::move(view)})}};
 }
 
-}  // namespace graphs
+}  // namespace triad::programs::graphs

@@ -15,24 +15,24 @@
 #include "shared/data/json_lines.hpp"
 #include "shared/report/printed.hpp"
 
-namespace graphs {
+namespace triad::programs::graphs {
 namespace {
 
 constexpr auto node_mark = "node: ", several_mark = " + ";
 
 std::string checked(std::string label) {
   if (label.empty() || label.starts_with(node_mark) || label.find(several_mark) != std::string::npos)
-    throw triad::data_error(
+    throw data_error(
         fmt::format("the label \"{}\" is empty, begins with \"{}\" or has \"{}\" in it; give it "
                     "another name",
-                    triad::programs::shortened(label), node_mark, several_mark));
+                    shortened(label), node_mark, several_mark));
   return label;
 }
 
 node_pair pair_of(nlohmann::json const& from, nlohmann::json const& to, int nodes, char const* what) {
   auto const node = [&](nlohmann::json const& value) {
     if (!value.is_number_integer() || value < 0 || value >= nodes)
-      throw triad::data_error(
+      throw data_error(
           fmt::format("{} names node {}, expected a whole number from 0 to {}", what, value.dump(), nodes - 1));
     return value.get<int>();
   };
@@ -75,7 +75,7 @@ class parts_by_value {
 
   void add(nlohmann::json const& value, std::string const& by, labelled_graph g, std::string const& place) {
     bool const number = value.is_number();
-    if (!number && !value.is_string() && !value.is_boolean()) triad::programs::refuse_member(by.c_str(), kinds_, value);
+    if (!number && !value.is_string() && !value.is_boolean()) refuse_member(by.c_str(), kinds_, value);
     auto text = value.is_string() ? value.get<std::string>() : value.dump();
     if (value.is_string() && reads_otherwise(text)) text = value.dump();  // "1", unlike the number 1
     auto& part = parts_[{!number, number ? value.get<double>() : 0, text}];
@@ -120,7 +120,7 @@ std::string place_of(std::string const& path, long number) { return path + ":" +
 
 test_part numbered_file(std::string const& name, std::string const& path, vocabulary const& words) {
   test_part all{name, {}};
-  triad::programs::read_json_lines(path, [&](nlohmann::json const& line, std::string const&, long number) {
+  read_json_lines(path, [&](nlohmann::json const& line, std::string const&, long number) {
     all.graphs.push_back(numbered(read_graph(line, true), words));
     all.places.push_back(place_of(path, number));
   });
@@ -133,15 +133,13 @@ std::string counted(std::map<std::string, int> const& counts) {
   std::sort(sorted.begin(), sorted.end());
   std::string text;
   for (std::size_t i = 0; i < sorted.size() && i < 20; ++i)
-    text +=
-        fmt::format("{}{} {}", i == 0 ? "" : ", ", triad::programs::printable_name(sorted[i].second), -sorted[i].first);
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", printable_name(sorted[i].second), -sorted[i].first);
   return text + (sorted.size() > 20 ? fmt::format(", and {} more", sorted.size() - 20) : "");
 }
 
 }  // namespace
 
 written_graph read_graph(nlohmann::json const& line, bool answered) {
-  using triad::programs::member;
   written_graph g;
   label_sets labels;
   constexpr auto nodes_are = "a number of nodes or a list of their labels",
@@ -154,27 +152,27 @@ written_graph read_graph(nlohmann::json const& line, bool answered) {
     g.nodes = member<int>(line, "nodes", nodes_are);
   }
   if (g.nodes < 1 || g.nodes > largest_graph)
-    throw triad::data_error(fmt::format("a graph of {} nodes, expected 1 to {}", g.nodes, largest_graph));
+    throw data_error(fmt::format("a graph of {} nodes, expected 1 to {}", g.nodes, largest_graph));
   auto const& edges = member(line, "edges", edges_are);
-  if (!edges.is_array()) triad::programs::refuse_member("edges", edges_are, edges);
+  if (!edges.is_array()) refuse_member("edges", edges_are, edges);
   for (auto const& e : edges) {
     if (!e.is_array() || e.size() != 3 || !e[1].is_string())
-      throw triad::data_error("an edge is " + e.dump() + ", expected [node, \"label\", node]");
+      throw data_error("an edge is " + e.dump() + ", expected [node, \"label\", node]");
     auto const p = pair_of(e[0], e[2], g.nodes, "an edge");
     add(labels, p, checked(e[1].get<std::string>()));
   }
   g.pairs = words_of_pairs(labels);
   auto const& query = member(line, "query", "a pair of nodes");
-  if (!query.is_array() || query.size() != 2) triad::programs::refuse_member("query", "a pair of nodes", query);
+  if (!query.is_array() || query.size() != 2) refuse_member("query", "a pair of nodes", query);
   g.query = pair_of(query[0], query[1], g.nodes, "the query");
   if (answered || line.contains("target")) g.target = member<std::string>(line, "target", "the answer, a text");
-  if (answered && g.target.empty()) throw triad::data_error("the target is empty; name the answer");
+  if (answered && g.target.empty()) throw data_error("the target is empty; name the answer");
   return g;
 }
 
 std::vector<written_graph> read_graphs(std::string const& path, bool answered, std::vector<std::string>* places) {
   std::vector<written_graph> all;
-  triad::programs::read_json_lines(path, [&](nlohmann::json const& line, std::string const&, long number) {
+  read_json_lines(path, [&](nlohmann::json const& line, std::string const&, long number) {
     all.push_back(read_graph(line, answered));
     if (places != nullptr) places->push_back(place_of(path, number));
   });
@@ -186,15 +184,15 @@ labelled_graph numbered(written_graph const& g, vocabulary const& words) {
   for (auto const& [pair, word] : g.pairs) {
     int const label = words.edge_label(word);
     if (label == 0)
-      throw triad::data_error(fmt::format(
+      throw data_error(fmt::format(
           "\"{}\" of nodes {} and {} is on no pair of the training file, so the model does not know it; it knows {}",
-          triad::programs::shortened(word), pair.from, pair.to, words.edge_labels.all()));
+          shortened(word), pair.from, pair.to, words.edge_labels.all()));
     result.edges.push_back({pair.from, pair.to, label});
   }
   if (result.target < 0 && !g.target.empty())
-    throw triad::data_error(
+    throw data_error(
         fmt::format("the target \"{}\" is not in the training file, so the model cannot answer it; it knows {}",
-                    triad::programs::shortened(g.target), words.targets.all()));
+                    shortened(g.target), words.targets.all()));
   return result;
 }
 
@@ -234,10 +232,10 @@ data_set data_of(std::vector<written_graph> train, std::vector<written_graph> de
 
 data_set read_training(std::string const& folder) {
   if (folder.empty())
-    throw triad::data_error(
+    throw data_error(
         "there is nothing to train on: give a folder with train.jsonl and test.jsonl with --data; docs/data.md has the "
         "format");
-  auto const files = triad::programs::find_data(folder, {".jsonl"}, true);
+  auto const files = find_data(folder, {".jsonl"}, true);
   std::vector<std::string> places;
   auto d = data_of_written(read_graphs(files.train, true, &places), {}, {});
   d.train_places = std::move(places);
@@ -265,14 +263,14 @@ std::vector<test_part> by_path(std::vector<test_part> const& parts) {
 }
 
 std::vector<test_part> read_tests(std::string const& path, vocabulary const& words, std::string const& by) {
-  if (path.empty()) throw triad::data_error("there is nothing to measure on: give a folder or a file with --data");
-  auto const files = triad::programs::find_data(path, {".jsonl"}, false);
+  if (path.empty()) throw data_error("there is nothing to measure on: give a folder or a file with --data");
+  auto const files = find_data(path, {".jsonl"}, false);
   std::vector<test_part> parts;
   auto const read = [&](std::string const& name, std::string const& file) {
     if (by.empty()) return void(parts.push_back(numbered_file(name, file, words)));
     parts_by_value values(name);
-    triad::programs::read_json_lines(file, [&](nlohmann::json const& line, std::string const&, long number) {
-      auto const& value = triad::programs::member(line, by.c_str(), parts_by_value::kinds_);
+    read_json_lines(file, [&](nlohmann::json const& line, std::string const&, long number) {
+      auto const& value = member(line, by.c_str(), parts_by_value::kinds_);
       values.add(value, by, numbered(read_graph(line, true), words), place_of(file, number));
     });
     values.take(by, parts);
@@ -296,9 +294,9 @@ void inspect(std::string const& path) {
     ++targets[g.target.empty() ? "(no target)" : g.target];
   }
   auto const n = static_cast<double>(all.size());
-  triad::programs::say("{}: {} graphs of {} to {} nodes, {:.1f} on the average, and {:.1f} labelled pairs\n", path,
-                       all.size(), least, most, nodes / n, pairs / n);
+  say("{}: {} graphs of {} to {} nodes, {:.1f} on the average, and {:.1f} labelled pairs\n", path, all.size(), least,
+      most, nodes / n, pairs / n);
   fmt::print("{} labels: {}\n{} targets: {}\n", labels.size(), counted(labels), targets.size(), counted(targets));
 }
 
-}  // namespace graphs
+}  // namespace triad::programs::graphs

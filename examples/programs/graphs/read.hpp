@@ -15,7 +15,7 @@
 #include "graph.hpp"
 #include "training.hpp"
 
-namespace graphs {
+namespace triad::programs::graphs {
 
 /// A graph in words: for each pair that has labels, all of them as one word.
 struct written_graph {
@@ -59,4 +59,4 @@ std::vector<test_part> by_path(std::vector<test_part> const& parts);
 /// Says what a file holds.
 void inspect(std::string const& path);
 
-}  // namespace graphs
+}  // namespace triad::programs::graphs

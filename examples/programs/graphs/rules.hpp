@@ -14,7 +14,7 @@
 
 #include "graph.hpp"
 
-namespace graphs {
+namespace triad::programs::graphs {
 
 class composition_rules {
  public:
@@ -73,4 +73,4 @@ class composition_rules {
   std::map<std::pair<int, int>, int> rules_;  // target by the labels of both edges
 };
 
-}  // namespace graphs
+}  // namespace triad::programs::graphs

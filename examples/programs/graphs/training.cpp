@@ -19,19 +19,16 @@
 #include "triad/batches/augmentation.hpp"
 #include "triad/core/random.hpp"
 
-namespace graphs {
-
-using triad::programs::scored_run;
+namespace triad::programs::graphs {
 
 namespace {
 
 /// Refuses options that a model to be trained has no use for.
 void expect_options_of(std::string const& model, options const& o) {
-  if (model != "edge-transformer" && (o.attention != triad::triangle_form::full || o.paper_form))
-    throw triad::data_error("--attention and --paper-form are about triangular attention, which " + model +
-                            " does not have");
+  if (model != "edge-transformer" && (o.attention != triangle_form::full || o.paper_form))
+    throw data_error("--attention and --paper-form are about triangular attention, which " + model + " does not have");
   if (model == "gat" && o.hidden_factor != options().hidden_factor)
-    throw triad::data_error("--hidden-factor is about feed-forward blocks, which gat does not have");
+    throw data_error("--hidden-factor is about feed-forward blocks, which gat does not have");
 }
 
 }  // namespace
@@ -41,18 +38,18 @@ void options::settle() {
   for (auto const& one : {model, compare})
     if (!one.empty() && one != "none") expect_options_of(one, *this);
   if (compare == model)
-    throw triad::data_error("--compare " + compare + " is the model of the run itself: give another, or none");
+    throw data_error("--compare " + compare + " is the model of the run itself: give another, or none");
   if (layers_from > 0 && !tied)
-    throw triad::data_error(
+    throw data_error(
         "--layers-from is for tied models, whose one layer is applied again and again: leave --untied out, or give "
         "--layers-from 0");
   if (layers_from > layers)
-    throw triad::data_error(fmt::format("--layers-from {} is more than --layers {}", layers_from, layers));
+    throw data_error(fmt::format("--layers-from {} is more than --layers {}", layers_from, layers));
   if (augment == 0 && augment_with != options().augment_with)
-    throw triad::data_error("--augment-with says how --augment glues: give that a rate above 0");
+    throw data_error("--augment-with says how --augment glues: give that a rate above 0");
 }
 
-void options::each(triad::programs::option_list& f) {
+void options::each(option_list& f) {
   stack_options::each(f);
   f("validation", &validation, "Part of the training examples that is held out").between(0.0, 0.9);
   f.seldom("shuffle", &shuffle, "Another order in every epoch; else one random order for all, as the released program")
@@ -68,7 +65,7 @@ void options::each(triad::programs::option_list& f) {
       .shapes_as("form", "released", "paper");
   f.seldom("layers-from", &layers_from,
            "How often a tied layer is applied is drawn for every update, from this to --layers; 0: always --layers")
-      .between(0, triad::programs::most_layers)
+      .between(0, most_layers)
       .newer();
   f.seldom("dense-loss", &dense_loss,
            "Weight of asking, of every two edges of a training graph that follow each other, what they are together, "
@@ -95,16 +92,16 @@ void options::each(triad::programs::option_list& f) {
       .file_or_folder();
   f("layers", &unrolled, "How often a tied layer is applied, if not as often as in training")
       .only({"evaluate"})
-      .between(1, triad::programs::most_layers);
+      .between(1, most_layers);
   f("confusion", &confusion, "Say which answers are taken for which: the ten most frequent pairs").only({"evaluate"});
   f("out", &out, "Folder for confusion.csv").only({"evaluate"}).file_or_folder();
   f.force(&force, {"evaluate", "explain"});
 }
 
-void options::adapt(triad::checkpoint const& file) {
+void options::adapt(checkpoint const& file) {
   if (unrolled == 0) return;
   if (!tied)
-    throw triad::data_error(fmt::format(
+    throw data_error(fmt::format(
         "{}: each of its {} layers has parameters of its own, and --layers says how often the one layer of a "
         "tied model is applied; leave it out",
         file.tensors().file(), layers));
@@ -114,7 +111,7 @@ void options::adapt(triad::checkpoint const& file) {
 namespace {
 
 /// One seed's run.
-class graph_training : public triad::programs::training {
+class graph_training : public training {
  public:
   graph_training(options const& o, data_set const& data)
       : options_(o), data_(data), dev_(data.dev), examples_(held_out(), o.batch, o.shuffle, o.seed) {
@@ -123,29 +120,28 @@ class graph_training : public triad::programs::training {
     most_ = std::max({usual, most_nodes(dev_), most_nodes(data.tests)});
     int const batch =
         data.made ? o.batch : static_cast<int>(std::min(most_graphs(), static_cast<std::size_t>(o.batch)));
-    net_ = triad::programs::make<network>(
-        o,
-        {.labels = data.words.embedding_rows(),
-         .names = data.words.targets.end(),
-         .batch = batch,
-         .usual = usual,
-         .most = most_,
-         .learns = true,
-         .further = further},
-        {.batches = fmt::format("batches of {} graphs of up to {} nodes", batch, usual),
-         .remedy = "take a smaller --batch, or --recompute",
-         .unit = "nodes",
-         .larger = [&] {
-           auto const square = [](int n) { return std::int64_t{n} * n; };
-           return square(most_) > batch * square(usual) ? larger_than(usual)
-                                                        : std::vector<triad::programs::sized_example>();
-         }});
+    net_ = make<network>(o,
+                         {.labels = data.words.embedding_rows(),
+                          .names = data.words.targets.end(),
+                          .batch = batch,
+                          .usual = usual,
+                          .most = most_,
+                          .learns = true,
+                          .further = further},
+                         {.batches = fmt::format("batches of {} graphs of up to {} nodes", batch, usual),
+                          .remedy = "take a smaller --batch, or --recompute",
+                          .unit = "nodes",
+                          .larger = [&] {
+                            auto const square = [](int n) { return std::int64_t{n} * n; };
+                            return square(most_) > batch * square(usual) ? larger_than(usual)
+                                                                         : std::vector<sized_example>();
+                          }});
   }
 
-  triad::programs::learner& net() override { return *net_; }
+  learner& net() override { return *net_; }
   bool measures() const { return !dev_.empty(); }
 
-  triad::programs::run_plan plan() override {
+  run_plan plan() override {
     return {.model = options_.model,
             .updates = epoch_updates() * options_.epochs,
             .epoch_updates = epoch_updates(),
@@ -157,16 +153,14 @@ class graph_training : public triad::programs::training {
             .fixed = data_.made ? "more graphs are made in epochs of other sizes" : "",
             .measured = "accuracy"};
   }
-  double rate(std::int64_t update) override {
-    return triad::programs::linear_rate(options_, epoch_updates() * options_.epochs, update);
-  }
+  double rate(std::int64_t update) override { return linear_rate(options_, epoch_updates() * options_.epochs, update); }
   double validate() override {
     net_->set_depth(options_.layers);
     return accuracy(*net_, dev_);
   }
-  std::vector<triad::programs::part_scores> score() override {
+  std::vector<part_scores> score() override {
     net_->set_depth(options_.layers);
-    std::vector<triad::programs::part_scores> scores;
+    std::vector<part_scores> scores;
     for (auto const& part : data_.tests)
       scores.push_back(
           {part.name, {{"accuracy", accuracy(*net_, part.graphs)}}, static_cast<long long>(part.graphs.size())});
@@ -202,7 +196,7 @@ class graph_training : public triad::programs::training {
   bool add(std::size_t k) override {
     auto const& g = *batch_[k];
     if (g.nodes > most_)
-      throw triad::data_error(fmt::format(
+      throw data_error(fmt::format(
           "a graph of {} nodes has no room in a batch; made_nodes says how many they have at most", g.nodes));
     return net_->add(g);
   }
@@ -214,8 +208,8 @@ class graph_training : public triad::programs::training {
     for (auto const& part : data_.tests) most = std::max(most, part.graphs.size());
     return most;
   }
-  std::vector<triad::programs::sized_example> larger_than(int nodes) const {
-    std::vector<triad::programs::sized_example> all;
+  std::vector<sized_example> larger_than(int nodes) const {
+    std::vector<sized_example> all;
     add_larger_graphs(all, nodes, data_.train, data_.train_places, "the training set");
     add_larger_graphs(all, nodes, data_.dev, data_.dev_places, "dev");
     for (auto const& part : data_.tests) add_larger_graphs(all, nodes, part.graphs, part.places, part.name);
@@ -225,17 +219,15 @@ class graph_training : public triad::programs::training {
   /// examples that are left.
   std::size_t held_out() {
     if (!dev_.empty() || data_.made) {
-      triad::programs::refuse_given(options_, {"validation"},
-                                    data_.made ? "a training file: generated examples come with a dev part"
-                                               : "data without a dev part, and this folder has one");
-      if (data_.made)
-        triad::programs::refuse_given(options_, {"shuffle"},
-                                      "the order of a training file: generated examples have none");
+      refuse_given(options_, {"validation"},
+                   data_.made ? "a training file: generated examples come with a dev part"
+                              : "data without a dev part, and this folder has one");
+      if (data_.made) refuse_given(options_, {"shuffle"}, "the order of a training file: generated examples have none");
       train_ = data_.train;
       return train_.size();
     }
     std::vector<std::size_t> order(data_.train.size());
-    triad::programs::permute(order, options_.seed, 0);
+    permute(order, options_.seed, 0);
     auto const held = static_cast<std::size_t>(options_.validation * static_cast<double>(order.size()));
     for (std::size_t i = 0; i < order.size(); ++i) (i < held ? dev_ : train_).push_back(data_.train[order[i]]);
     return train_.size();
@@ -243,7 +235,7 @@ class graph_training : public triad::programs::training {
   /// Of an update: a function of the seed and its number, as a resumed run needs it.
   int depth_of(std::int64_t update) const {
     if (options_.layers_from == 0) return options_.layers;
-    triad::random_stream random(options_.seed ^ 0xdeb7u, static_cast<std::uint64_t>(update));
+    random_stream random(options_.seed ^ 0xdeb7u, static_cast<std::uint64_t>(update));
     return options_.layers_from +
            static_cast<int>(random.below(static_cast<std::uint32_t>(options_.layers - options_.layers_from + 1)));
   }
@@ -260,7 +252,7 @@ class graph_training : public triad::programs::training {
     };
     each_graph([&](labelled_graph const& g) { rules_.learn(g); });
     if (rules_.size() == 0)
-      throw triad::data_error(
+      throw data_error(
           std::string(options_.dense_loss > 0 ? "--dense-loss" : "--augment") +
           " reads rules off training graphs of two edges, one after the other, from one node that is asked about to "
           "the other, and there is none");
@@ -273,7 +265,7 @@ class graph_training : public triad::programs::training {
                     : with == "detours" ? gluing::detours
                                         : gluing::branches);
       if (with == "detours" && !glue_->has_detours())
-        throw triad::data_error(
+        throw data_error(
             "--augment-with detours needs training graphs whose answer is an edge's label, and there is none: take "
             "branches");
     }
@@ -286,7 +278,7 @@ class graph_training : public triad::programs::training {
   /// Number `number` of the graphs, as this epoch sees it, where that is glued to another.
   std::optional<labelled_graph> glued_to(labelled_graph const& g, std::size_t number, std::int64_t epoch) const {
     if (!glue_) return std::nullopt;
-    triad::augmentation const how{.seed = options_.seed ^ glued_stream, .rate = options_.augment};
+    augmentation const how{.seed = options_.seed ^ glued_stream, .rate = options_.augment};
     auto const random = how.of(number, static_cast<std::uint64_t>(epoch));
     auto glued = random ? (*glue_)(g, *random) : std::nullopt;
     if (!glued || options_.dense_loss == 0) return glued;
@@ -302,8 +294,8 @@ class graph_training : public triad::programs::training {
   }
   /// What the graphs add to the settings that a resumed run must have.
   std::string data_setting() const {
-    if (data_.made) return triad::programs::example_digest::generated();
-    triad::programs::example_digest digest;
+    if (data_.made) return example_digest::generated();
+    example_digest digest;
     for (auto const& g : train_) {
       digest.begin();
       digest.add({g.nodes, g.query.from, g.query.to, g.target});
@@ -315,7 +307,7 @@ class graph_training : public triad::programs::training {
   options const& options_;
   data_set const& data_;
   /// Part of the key of a stream, which no seed that people give has.
-  static constexpr triad::philox_key glued_stream = std::uint64_t{4} << 56U;
+  static constexpr philox_key glued_stream = std::uint64_t{4} << 56U;
 
   graph_list dev_, train_, glued_;   // glued_: what made graphs are glued to
   std::deque<labelled_graph> made_;  // of this update, where they are not training graphs as they are
@@ -324,20 +316,20 @@ class graph_training : public triad::programs::training {
   composition_rules rules_;
   std::optional<glued_graphs> glue_;
   std::size_t most_further_ = 0;
-  triad::programs::epoch_batches examples_;
+  epoch_batches examples_;
   std::unique_ptr<network> net_;
 };
 
 using runs = std::vector<scored_run>;
 
-triad::mean_and_error over_runs(runs const& all, std::size_t part) {
-  return triad::programs::mean_over(all, [part](scored_run const& r) { return r.parts[part].figures[0].value; });
+mean_and_error over_runs(runs const& all, std::size_t part) {
+  return mean_over(all, [part](scored_run const& r) { return r.parts[part].figures[0].value; });
 }
 
 /// accuracy by part as a line of a plot.
-triad::programs::series curve(std::string name, runs const& all, run_texts const& say) {
-  triad::programs::series s{std::move(name), {}, {}, {}};
-  if (auto const* const one = triad::programs::first_scored(all))
+series curve(std::string name, runs const& all, run_texts const& say) {
+  series s{std::move(name), {}, {}, {}};
+  if (auto const* const one = first_scored(all))
     for (std::size_t p = 0; p < one->parts.size(); ++p) {
       auto const a = over_runs(all, p);
       s.x.push_back(say.place(one->parts[p].part));
@@ -348,27 +340,27 @@ triad::programs::series curve(std::string name, runs const& all, run_texts const
 }
 
 void print_table(options const& o, runs const& all, runs const& others, bool held_out, run_texts const& say) {
-  auto const* const one = triad::programs::first_scored(all);
+  auto const* const one = first_scored(all);
   std::vector<std::string> names;
   if (one)
     for (auto const& part : one->parts) names.push_back(part.part);
   for (std::size_t p = 0; p < names.size(); ++p) {
     auto const a = over_runs(all, p);
-    fmt::print("{:<{}}  {:.3f}", triad::programs::printable_name(names[p]), widest(names), a.mean);
+    fmt::print("{:<{}}  {:.3f}", printable_name(names[p]), widest(names), a.mean);
     if (all.size() > 1) fmt::print(" +- {:.3f}", a.standard_error);
-    if (triad::programs::first_scored(others)) fmt::print("    {} {:.3f}", o.compare, over_runs(others, p).mean);
+    if (first_scored(others)) fmt::print("    {} {:.3f}", o.compare, over_runs(others, p).mean);
     fmt::print("\n");
   }
   if (one && names.empty()) {
     if (held_out)
       fmt::print("no test files; accuracy on what was held out: {:.3f}\n",
-                 triad::programs::mean_over(all, [](scored_run const& r) { return r.validation; }).mean);
+                 mean_over(all, [](scored_run const& r) { return r.validation; }).mean);
     else
       fmt::print("no test files, and nothing was held out: how good this model is was not measured; {}\n",
                  say.no_tests);
   }
-  if (all.size() > 1) fmt::print("{}\n", triad::programs::whose_mean(all, o.seed));
-  if (others.size() > 1) fmt::print("{}: {}\n", o.compare, triad::programs::whose_mean(others, o.seed));
+  if (all.size() > 1) fmt::print("{}\n", whose_mean(all, o.seed));
+  if (others.size() > 1) fmt::print("{}: {}\n", o.compare, whose_mean(others, o.seed));
   auto const failed = std::count_if(all.begin(), all.end(), [](scored_run const& r) { return r.failed; });
   if (all.size() > 1 || failed > 0)
     fmt::print("{} of {} runs failed (validation accuracy below 0.5, or a loss or weight that is not finite)\n", failed,
@@ -378,24 +370,22 @@ void print_table(options const& o, runs const& all, runs const& others, bool hel
 }  // namespace
 
 int train(options& o, data_set const& data, run_texts const& say) {
-  triad::programs::run_folder const folder(o.out);
+  run_folder const folder(o.out);
   bool held_out = false;
   int const seeds = o.seeds;
   auto const all_of = [&](std::string const& out) -> std::optional<runs> {
-    triad::programs::seed_runs of_seeds(o, out);
+    seed_runs of_seeds(o, out);
     while (of_seeds.next()) {
       graph_training t(o, data);
       if (of_seeds.fits_to_minutes(t)) continue;
       held_out = t.measures();
       if (o.patience > 0 && !held_out)
-        throw triad::data_error(
-            "--patience asks for examples to measure on: give a dev part, or a --validation above 0");
+        throw data_error("--patience asks for examples to measure on: give a dev part, or a --validation above 0");
       auto const* const r = of_seeds.train(t);
       if (!r) return std::nullopt;
       if (seeds == 1) continue;
       fmt::print("seed {}:", r->seed);
-      for (auto const& part : r->parts)
-        fmt::print("  {} {:.3f}", triad::programs::printable_name(part.part), part.figures[0].value);
+      for (auto const& part : r->parts) fmt::print("  {} {:.3f}", printable_name(part.part), part.figures[0].value);
       fmt::print("  ({:.0f} s){}\n", r->seconds, r->diverged ? "  diverged" : "");
     }
     return of_seeds.all();
@@ -410,20 +400,20 @@ int train(options& o, data_set const& data, run_texts const& say) {
     others = all_of(o.out.empty() ? o.out : o.out + "/" + o.model);
     std::tie(o.model, o.compare, o.tensorboard) = asked;
   }
-  if (!all || !others) return triad::programs::interrupted_status();
+  if (!all || !others) return interrupted_status();
   print_table(o, *all, *others, held_out, say);
   if (!o.out.empty()) {
     if (say.place) {
-      triad::programs::plot accuracies{say.title, say.x, "accuracy", {curve(o.model, *all, say)}, 0.0, 1.0};
+      plot accuracies{say.title, say.x, "accuracy", {curve(o.model, *all, say)}, 0.0, 1.0};
       if (!others->empty()) accuracies.lines.push_back(curve(o.compare, *others, say));
       if (say.paper) accuracies.lines.push_back(*say.paper);
-      triad::programs::write_svg(o.out + "/plots/accuracy.svg", accuracies);
+      write_svg(o.out + "/plots/accuracy.svg", accuracies);
     }
-    triad::programs::write_plots(o, *all, {"cross entropy", held_out ? "accuracy on what is held out" : ""});
-    triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds));
+    write_plots(o, *all, {"cross entropy", held_out ? "accuracy on what is held out" : ""});
+    programs::say("{}", where_it_lies(o.out, o.seed, o.seeds));
   }
-  triad::programs::say("{}", triad::programs::remedy_of(*all));
-  return std::max(triad::programs::status_of(*all), triad::programs::status_of(*others));
+  programs::say("{}", remedy_of(*all));
+  return std::max(status_of(*all), status_of(*others));
 }
 
-}  // namespace graphs
+}  // namespace triad::programs::graphs

@@ -12,7 +12,7 @@
 #include "shared/report/svg_plot.hpp"
 #include "shared/run/training.hpp"
 
-namespace graphs {
+namespace triad::programs::graphs {
 
 using graph_list = std::vector<labelled_graph>;
 
@@ -23,7 +23,7 @@ struct test_part {
 };
 
 /// Of some graphs, called `name`, those of more nodes than that.
-void add_larger_graphs(std::vector<triad::programs::sized_example>& to, int than, graph_list const& graphs,
+void add_larger_graphs(std::vector<sized_example>& to, int than, graph_list const& graphs,
                        std::vector<std::string> const& places, std::string const& name);
 
 /// What a model is trained and measured on.
@@ -48,27 +48,25 @@ struct run_texts {
   std::string x{};                                         // its axis
   std::string no_tests{};                                  // what is said where nothing was measured
   std::function<double(std::string const& part)> place{};  // of a part on that axis; none: no plot
-  std::optional<triad::programs::series> paper{};          // what is quoted
+  std::optional<series> paper{};                           // what is quoted
 };
 
 /// train: one run for each seed, and of o.compare; then accuracy by part.  The exit status.
 int train(options& o, data_set const& data, run_texts const& say);
 
 /// The words of a trained model, out of its checkpoint.  Throws data_error.
-vocabulary words_of(triad::checkpoint const& file);
+vocabulary words_of(checkpoint const& file);
 
 /// The model of a checkpoint, with room for the largest of some graphs; explaining: for one, of which everything is
 /// kept.
-triad::programs::trained<network> trained_model(options const& o, triad::checkpoint const& file, int most,
-                                                bool explaining = false);
+trained<network> trained_model(options const& o, checkpoint const& file, int most, bool explaining = false);
 /// The same with room for all graphs of some parts; where there is no memory for it, the largest are named.
-triad::programs::trained<network> trained_model(options const& o, triad::checkpoint const& file,
-                                                std::vector<test_part> const& parts);
+trained<network> trained_model(options const& o, checkpoint const& file, std::vector<test_part> const& parts);
 
 /// Answers one question after another; the model is made again where one is larger than all before.
 class answerer {
  public:
-  answerer(options const& o, triad::checkpoint const& file) : options_(o), file_(file) {}
+  answerer(options const& o, checkpoint const& file) : options_(o), file_(file) {}
 
   /// The number of the likeliest target.
   int operator()(labelled_graph const& graph);
@@ -80,9 +78,9 @@ class answerer {
   network& asked(labelled_graph const& graph);
 
   options const& options_;
-  triad::checkpoint const& file_;
+  checkpoint const& file_;
   int most_ = 0;
-  std::optional<triad::programs::trained<network>> model_;
+  std::optional<trained<network>> model_;
 };
 
 /// The width of a column of these names.
@@ -96,10 +94,10 @@ double accuracy(network& net, graph_list const& graphs);
 
 /// evaluate: accuracy by part, and which answers a checkpoint's model takes for which, printed with o.confusion and
 /// written to o.out/confusion.csv.  With o.more_runs all of them answer together.
-void evaluate(options const& o, triad::checkpoint const& file, std::vector<test_part> const& parts);
+void evaluate(options const& o, checkpoint const& file, std::vector<test_part> const& parts);
 
 /// Prints the proof path of the answer about a graph whose nodes have these names, and draws it to o.out.
-void explain(options const& o, triad::checkpoint const& file, labelled_graph const& graph,
+void explain(options const& o, checkpoint const& file, labelled_graph const& graph,
              std::vector<std::string> const& names);
 
-}  // namespace graphs
+}  // namespace triad::programs::graphs

@@ -9,9 +9,7 @@
 #include "shared/data/data_folder.hpp"
 #include "shared/data/text_pairs.hpp"
 
-namespace sequences {
-
-using triad::programs::text_pair;
+namespace triad::programs::sequences {
 
 struct test_part {
   std::string name;
@@ -29,17 +27,16 @@ struct data_set {
 /// and line.
 inline data_set read_columns(std::string const& folder, bool needs_train, std::string const& advice,
                              std::function<void(text_pair const&)> const& expect = {}) {
-  using triad::programs::find_file, triad::programs::need_file;
-  auto const read_pairs = [&](std::string const& path) { return triad::programs::read_pairs(path, expect); };
+  auto const read = [&](std::string const& path) { return read_pairs(path, expect); };
   data_set d;
-  if (needs_train) d.train = read_pairs(need_file(folder, {"train.tsv", "train.txt"}, advice));
-  if (auto const dev = triad::programs::find_dev(folder, {".tsv", ".txt"}); !dev.empty()) d.dev = read_pairs(dev);
+  if (needs_train) d.train = read(need_file(folder, {"train.tsv", "train.txt"}, advice));
+  if (auto const dev = find_dev(folder, {".tsv", ".txt"}); !dev.empty()) d.dev = read(dev);
   if (!d.dev.empty()) d.tests.push_back({"dev", d.dev});
   for (auto const* name : {"test", "gen"})
     if (auto const path = find_file(folder, {name + std::string(".tsv"), name + std::string(".txt")}); !path.empty())
-      d.tests.push_back({name, read_pairs(path)});
+      d.tests.push_back({name, read(path)});
   if (!needs_train && d.tests.empty()) (void)need_file(folder, {"dev.tsv", "test.tsv", "gen.tsv"}, advice);
   return d;
 }
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

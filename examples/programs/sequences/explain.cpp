@@ -16,7 +16,7 @@
 #include "trained.hpp"
 #include "translate.hpp"
 
-namespace sequences {
+namespace triad::programs::sequences {
 namespace {
 
 using reads = std::vector<std::vector<double>>;
@@ -24,7 +24,7 @@ using reads = std::vector<std::vector<double>>;
 std::string table_of(std::string const& side, reads const& weights) {
   std::vector<std::string> header{side};
   for (std::size_t j = 0; j < weights.size(); ++j) header.push_back(layer_name(j));
-  triad::programs::text_table table(header);
+  text_table table(header);
   for (std::size_t i = 0; i < weights.size(); ++i) {
     std::vector<std::string> row{layer_name(i + 1)};
     for (double const w : weights[i]) row.push_back(fmt::format("{:.3f}", w));
@@ -33,8 +33,8 @@ std::string table_of(std::string const& side, reads const& weights) {
   return table.text();
 }
 
-triad::programs::heat_map map_of(std::string const& side, reads const& weights) {
-  triad::programs::heat_map map{"What " + side + " layers read", "layer", "reads from", {}, {}, weights};
+heat_map map_of(std::string const& side, reads const& weights) {
+  heat_map map{"What " + side + " layers read", "layer", "reads from", {}, {}, weights};
   for (std::size_t i = 0; i < weights.size(); ++i) {
     map.rows.push_back(layer_name(i + 1));
     map.columns.push_back(layer_name(i));
@@ -77,16 +77,16 @@ namespace {
 
 /// The sentence that is asked about, with its best translation.
 text_pair translated(options const& o) {
-  triad::programs::expect_plain_question(o.sentence);
+  expect_plain_question(o.sentence);
   auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const&) {
     if (auto const missing = words.source.unknown(o.sentence); !missing.empty())
-      throw triad::data_error(fmt::format("\"{}\" is not one of the {} words that the model knows",
-                                          triad::programs::shortened(missing.front()), words.source.ordinary()));
+      throw data_error(fmt::format("\"{}\" is not one of the {} words that the model knows", shortened(missing.front()),
+                                   words.source.ordinary()));
     return pair_length{std::max<index_t>(1, static_cast<index_t>(words.source.encode(o.sentence).size())), 0};
   });
   text_pair pair{o.sentence, {}, {}};
   pair.target = translations(*model.net, {pair}, model.words, search_of(o, model.words)).front();
-  triad::programs::say("{}\n{}\n\n", pair.source, pair.target);
+  say("{}\n{}\n\n", pair.source, pair.target);
   return pair;
 }
 
@@ -101,9 +101,8 @@ std::vector<text_pair> some_pairs(options const& o, program const& p) {
 }  // namespace
 
 int explain(options const& o, program const& p) {
-  triad::programs::expect_free_in_folder(o, {"layers.csv", "encoder.svg", "decoder.svg"});
-  if (!o.sentence.empty())
-    triad::programs::refuse_given(o, {"count", "data"}, "pairs of the data: leave it, or --sentence, out");
+  expect_free_in_folder(o, {"layers.csv", "encoder.svg", "decoder.svg"});
+  if (!o.sentence.empty()) refuse_given(o, {"count", "data"}, "pairs of the data: leave it, or --sentence, out");
   auto const chosen = o.sentence.empty() ? some_pairs(o, p) : std::vector<text_pair>{translated(o)};
   std::vector<coded_pair> pairs;
   auto model = trained_translator(o, use::explaining, [&](vocabulary& words, options const& shape) {
@@ -114,26 +113,26 @@ int explain(options const& o, program const& p) {
   });
   auto const weights = mean_weights(*model.net, pairs);
   if (weights.encoder.empty() && weights.decoder.empty())
-    throw triad::data_error(o.run +
-                            ": no layer of this model has fuse-attention, which is what explain shows: train --model "
-                            "lrf has it, without --fuse none "
-                            "and --accumulate");
+    throw data_error(o.run +
+                     ": no layer of this model has fuse-attention, which is what explain shows: train --model "
+                     "lrf has it, without --fuse none "
+                     "and --accumulate");
   fmt::print(
       "mean over tokens and heads of {} pair{}: of a layer, the part of its attention to earlier layers that each of "
       "them gets\n\n",
       pairs.size(), pairs.size() == 1 ? "" : "s");
-  if (!o.out.empty()) triad::programs::make_folder(o.out);
+  if (!o.out.empty()) make_folder(o.out);
   std::string csv = "side,layer,reads,weight\n";
   for (auto const& [side, values] :
        {std::pair<std::string, reads const*>("encoder", &weights.encoder), {"decoder", &weights.decoder}}) {
     if (values->empty()) continue;
     fmt::print("{}\n", table_of(side, *values));
     csv += csv_of(side, *values);
-    if (!o.out.empty()) triad::programs::write_svg(o.out + "/" + side + ".svg", map_of(side, *values));
+    if (!o.out.empty()) write_svg(o.out + "/" + side + ".svg", map_of(side, *values));
   }
   if (!o.out.empty()) {
-    triad::programs::first_writes(o.out + "/layers.csv", csv);
-    triad::programs::say("layers.csv and a picture of each side are in {}\n", o.out);
+    first_writes(o.out + "/layers.csv", csv);
+    say("layers.csv and a picture of each side are in {}\n", o.out);
   }
   if (o.html.empty()) return 0;
   auto const at = pair_of_page(pairs);
@@ -141,12 +140,11 @@ int explain(options const& o, program const& p) {
   model.net->clear();
   model.net->add(pair.source, pair.target);
   (void)model.net->read_weights();
-  triad::programs::write_page(
-      o.html, layers_page(weights, pairs.size(),
-                          {chosen[at].source, chosen[at].target, words_of_rows(model.words.source, pair.source),
-                           words_of_rows(model.words.target, pair.target), model.net->reads()}));
-  triad::programs::say("a page is in {}\n", o.html);
+  write_page(o.html, layers_page(weights, pairs.size(),
+                                 {chosen[at].source, chosen[at].target, words_of_rows(model.words.source, pair.source),
+                                  words_of_rows(model.words.target, pair.target), model.net->reads()}));
+  say("a page is in {}\n", o.html);
   return 0;
 }
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

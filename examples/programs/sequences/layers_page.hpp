@@ -12,7 +12,7 @@
 #include "shared/report/page.hpp"
 #include "translator.hpp"
 
-namespace sequences {
+namespace triad::programs::sequences {
 
 /// One pair of a page, word by word.
 struct read_pair {
@@ -70,7 +70,7 @@ inline nlohmann::ordered_json map_of_words(std::string const& side, std::string 
           double sum = 0;
           for (std::size_t one = h > 0 ? h - 1 : 0; one < (h > 0 ? h : heads); ++one)
             sum += static_cast<double>(values[(w * heads + one) * sources + j]);
-          cells.push_back(triad::programs::thousandths(sum / (h > 0 ? 1 : static_cast<double>(heads))) / 1000.0);
+          cells.push_back(thousandths(sum / (h > 0 ? 1 : static_cast<double>(heads))) / 1000.0);
         }
       }
       choices.push_back({{"name", h > 0 ? fmt::format("head {}", h) : fmt::format("mean of {} heads", heads)},
@@ -109,4 +109,4 @@ inline nlohmann::ordered_json layers_page(layer_weights const& weights, std::siz
           {"views", std::move(views)}};
 }
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

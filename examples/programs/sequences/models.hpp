@@ -17,35 +17,34 @@
 #include "triad/models/roberta.hpp"
 #include "triad/train/initialize.hpp"
 
-namespace sequences {
+namespace triad::programs::sequences {
 
 /// --relative clips relative positions at this many tokens.
-inline constexpr triad::index_t reach = 16;
+inline constexpr index_t reach = 16;
 
 /// One side's layers; `looks_back`: --fuse names it.
-inline triad::fused_stack_options stack_of(options const& o, index_t layers, bool looks_back) {
-  triad::fused_stack_options stack{
-      .layer = {.width = o.width,
-                .heads = o.heads,
-                .hidden = o.hidden,
-                .dropout = o.dropout,
-                .norms = o.norm == "before" ? triad::norm_position::before : triad::norm_position::after,
-                .reach = o.relative ? reach : 0},
-      .layers = layers,
-      .tied = o.model == "universal-transformer"};
-  if (looks_back && o.accumulate) stack.link = triad::layer_link::sum;
-  if (looks_back && !o.accumulate) stack.fused = o.only_top ? triad::only_top_fused(layers) : triad::all_fused(layers);
+inline fused_stack_options stack_of(options const& o, index_t layers, bool looks_back) {
+  fused_stack_options stack{.layer = {.width = o.width,
+                                      .heads = o.heads,
+                                      .hidden = o.hidden,
+                                      .dropout = o.dropout,
+                                      .norms = o.norm == "before" ? norm_position::before : norm_position::after,
+                                      .reach = o.relative ? reach : 0},
+                            .layers = layers,
+                            .tied = o.model == "universal-transformer"};
+  if (looks_back && o.accumulate) stack.link = layer_link::sum;
+  if (looks_back && !o.accumulate) stack.fused = o.only_top ? only_top_fused(layers) : all_fused(layers);
   return stack;
 }
 
 /// dlcl: of the encoder, as the paper compares with it.
-inline triad::fused_transformer_options model_of(options const& o, translator_options const& z) {
-  triad::fused_transformer_options sizes;
+inline fused_transformer_options model_of(options const& o, translator_options const& z) {
+  fused_transformer_options sizes;
   sizes.source_tokens = z.source_words;
   sizes.target_tokens = z.target_words;
   sizes.encoder = stack_of(o, o.encoder_layers, o.fuse == "source" || o.fuse == "both");
   sizes.decoder = stack_of(o, o.decoder_layers, o.fuse == "target" || o.fuse == "both");
-  if (o.model == "dlcl") sizes.encoder.link = triad::layer_link::weighted;
+  if (o.model == "dlcl") sizes.encoder.link = layer_link::weighted;
   sizes.tied_output = o.tie_output;
   sizes.dropout = o.dropout;
   sizes.positions = !o.relative;
@@ -55,11 +54,10 @@ inline triad::fused_transformer_options model_of(options const& o, translator_op
 
 /// Whether its encoder's first values are published ones.
 template <class Model>
-inline constexpr bool has_published_encoder =
-    std::is_same_v<Model, triad::roberta_transformer<typename Model::value_type>>;
+inline constexpr bool has_published_encoder = std::is_same_v<Model, roberta_transformer<typename Model::value_type>>;
 
-inline triad::edge_transformer_seq2seq_options edge_model_of(options const& o, translator_options const& z) {
-  triad::edge_transformer_seq2seq_options sizes;
+inline edge_transformer_seq2seq_options edge_model_of(options const& o, translator_options const& z) {
+  edge_transformer_seq2seq_options sizes;
   sizes.tokens = z.target_words;
   sizes.layers = o.encoder_layers;
   sizes.tied = o.tied;
@@ -70,10 +68,10 @@ inline triad::edge_transformer_seq2seq_options edge_model_of(options const& o, t
                  .variant = o.attention,
                  .attention_bias = true};
   if (o.positional) {
-    sizes.encoding = triad::sequence_encoding::positional;
+    sizes.encoding = sequence_encoding::positional;
     sizes.positional_dropout = o.dropout;
   }
-  if (o.from_begin) sizes.readout = triad::edge_readout::from_begin;
+  if (o.from_begin) sizes.readout = edge_readout::from_begin;
   sizes.smoothing = {o.smoothing};
   return sizes;
 }
@@ -81,50 +79,49 @@ inline triad::edge_transformer_seq2seq_options edge_model_of(options const& o, t
 /// As fairseq: tables of words and the output normal with deviation d^(-1/2), so that a first state is of size 1;
 /// biases at zero; matrices xavier uniform, those to queries, keys and values with gain 2^(-1/2).
 template <class T, index_t D, index_t H, index_t F, class Source, class Encoder>
-triad::initializer first_values_of(triad::fused_transformer<T, D, H, F, Source, Encoder> const& m,
-                                   std::string const& path) {
+initializer first_values_of(fused_transformer<T, D, H, F, Source, Encoder> const& m, std::string const& path) {
   auto const d = static_cast<double>(m.width()),
              e = static_cast<double>(m.encoder.width());  // of a published encoder another
-  if (path.ends_with("table") || path == "output") return triad::initializer::normal(1 / std::sqrt(d));
+  if (path.ends_with("table") || path == "output") return initializer::normal(1 / std::sqrt(d));
   bool const encodes = path.starts_with("encoder."),
              crosses = path.find(".cross.") != std::string::npos && !path.ends_with(".query.weight");
   double const bound = std::sqrt(3 / ((encodes ? e : d) + (encodes || crosses ? e : d)));
   for (auto const* map : {".query.weight", ".key.weight", ".value.weight"})
-    if (path.ends_with(map)) return triad::initializer::uniform(-bound, bound);
-  return path.ends_with("bias") ? triad::initializer::constant(0) : triad::initializer::by_name();
+    if (path.ends_with(map)) return initializer::uniform(-bound, bound);
+  return path.ends_with("bias") ? initializer::constant(0) : initializer::by_name();
 }
 
 /// As the released program: words from a normal distribution, nothing that marks the begin, the output as its framework
 /// makes it, all else xavier uniform.
-template <class T, index_t D, index_t H, index_t F, triad::form Form>
-triad::initializer first_values_of(triad::edge_transformer_seq2seq<T, D, H, F, Form> const&, std::string const& path) {
-  if (path == "tokens") return triad::initializer::normal(1);
-  if (path.ends_with("begin")) return triad::initializer::constant(0);
-  return path == "output.weight" ? triad::initializer::linear_uniform() : triad::initializer::by_name();
+template <class T, index_t D, index_t H, index_t F, form Form>
+initializer first_values_of(edge_transformer_seq2seq<T, D, H, F, Form> const&, std::string const& path) {
+  if (path == "tokens") return initializer::normal(1);
+  if (path.ends_with("begin")) return initializer::constant(0);
+  return path == "output.weight" ? initializer::linear_uniform() : initializer::by_name();
 }
 
-using triad::text::dictionary;
+using text::dictionary;
 
 /// Of a model whose states are of tokens.
 template <class Model>
 struct parts_of {
   template <class Ex>
-  using loader = triad::pair_loader<Ex, typename Model::value_type>;
+  using loader = pair_loader<Ex, typename Model::value_type>;
   template <class Ex>
-  using decoder = triad::fused_decoder<Model, Ex>;
+  using decoder = fused_decoder<Model, Ex>;
   static constexpr double beta2 = 0.98;  // of Adam, as fairseq
 
   template <class Ex>
   static loader<Ex> make_loader(Ex& ex, Model const& m, translator_options const& z) {
-    return loader<Ex>(capacity(z), m.width(), dictionary::end, dictionary::end, triad::memory_of(ex));
+    return loader<Ex>(capacity(z), m.width(), dictionary::end, dictionary::end, memory_of(ex));
   }
-  static triad::pair_dims capacity(translator_options const& z) { return z.capacity(); }
+  static pair_dims capacity(translator_options const& z) { return z.capacity(); }
   /// Of batches to train on, which are padded where the backend replays.
   template <class Ex>
-  static triad::pair_dims padded_capacity(translator_options const& z) {
-    return triad::padded_room_for<Ex>(capacity(z));
+  static pair_dims padded_capacity(translator_options const& z) {
+    return padded_room_for<Ex>(capacity(z));
   }
-  static triad::decoder_room room(translator_options const& z, int beam) {
+  static decoder_room room(translator_options const& z, int beam) {
     auto sources = z.capacity();
     sources.pairs = z.sentences;
     sources.target_rows = 0;
@@ -134,26 +131,26 @@ struct parts_of {
 };
 
 /// Of a model whose states are of pairs of tokens.
-template <class T, index_t D, index_t H, index_t F, triad::form Form>
-struct parts_of<triad::edge_transformer_seq2seq<T, D, H, F, Form>> {
-  using model = triad::edge_transformer_seq2seq<T, D, H, F, Form>;
+template <class T, index_t D, index_t H, index_t F, form Form>
+struct parts_of<edge_transformer_seq2seq<T, D, H, F, Form>> {
+  using model = edge_transformer_seq2seq<T, D, H, F, Form>;
   template <class Ex>
-  using loader = triad::edge_pair_loader<Ex, T>;
+  using loader = edge_pair_loader<Ex, T>;
   template <class Ex>
-  using decoder = triad::edge_decoder<model, Ex>;
+  using decoder = edge_decoder<model, Ex>;
   static constexpr double beta2 = 0.999;  // the released program's
 
   template <class Ex>
   static loader<Ex> make_loader(Ex& ex, model const& m, translator_options const& z) {
-    return loader<Ex>(capacity(z), m.layout, m.width(), dictionary::end, dictionary::end, triad::memory_of(ex),
+    return loader<Ex>(capacity(z), m.layout, m.width(), dictionary::end, dictionary::end, memory_of(ex),
                       z.longest_target);
   }
-  static triad::edge_pair_dims capacity(translator_options const& z) { return z.edge_capacity(); }
+  static edge_pair_dims capacity(translator_options const& z) { return z.edge_capacity(); }
   template <class Ex>
-  static triad::edge_pair_dims padded_capacity(translator_options const& z) {
-    return triad::padded_room_for<Ex>(capacity(z));
+  static edge_pair_dims padded_capacity(translator_options const& z) {
+    return padded_room_for<Ex>(capacity(z));
   }
-  static triad::edge_decoder_room room(translator_options const& z, int beam) {
+  static edge_decoder_room room(translator_options const& z, int beam) {
     auto sources = z.edge_capacity();
     index_t const n = z.longest_source;
     sources.pairs = z.sentences;
@@ -164,4 +161,4 @@ struct parts_of<triad::edge_transformer_seq2seq<T, D, H, F, Form>> {
   }
 };
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

@@ -12,9 +12,9 @@
 #include "triad/io/checkpoint.hpp"
 #include "triad/layers/fused_stack.hpp"
 
-namespace sequences {
+namespace triad::programs::sequences {
 
-void options::each(triad::programs::option_list& f) {
+void options::each(option_list& f) {
   bool const edges = of_edges(*this);
   std::set<std::string> const translate{"evaluate", "predict"};
   std::vector<std::string> const sides{"none", "source", "target", "both"};
@@ -48,7 +48,7 @@ void options::each(triad::programs::option_list& f) {
       .one_of({"lrf", "transformer", "universal-transformer", "dlcl", "edge-transformer"})
       .shapes();
   // Of edges and of tokens: what has no meaning for a model is not in its checkpoint.
-  auto const of = [](bool yes, triad::programs::option& one) {
+  auto const of = [](bool yes, option& one) {
     if (yes) one.shapes();
   };
   of(!edges,
@@ -60,9 +60,9 @@ void options::each(triad::programs::option_list& f) {
   f.seldom("encoder-layers", &encoder_layers, "Layers that read the source")
       .between(1, 63)
       .shapes(edges ? "layers" : "")
-      .within(1, [edges] { return edges ? triad::programs::most_layers : static_cast<int>(triad::most_layers); });
+      .within(1, [edges] { return edges ? most_layers : static_cast<int>(most_layers); });
   of(!edges, f.seldom("decoder-layers", &decoder_layers, "Layers that write the target").between(1, 63).within(1, [] {
-    return static_cast<int>(triad::most_layers);
+    return static_cast<int>(most_layers);
   }));
   f("hidden", &hidden, "Width of the feed-forward block").positive().shapes().within(1, [] {
     return std::numeric_limits<int>::max();
@@ -146,7 +146,7 @@ void options::each(triad::programs::option_list& f) {
   f.force(&force, {"evaluate", "explain"});
 }
 
-void options::restored(triad::checkpoint const& file) {
+void options::restored(checkpoint const& file) {
   width_options::restored(file);
   if (of_edges(*this)) decoder_layers = encoder_layers;
   published.reset();
@@ -165,7 +165,7 @@ std::string options::more_settings() const {
 
 void options::settle() {
   width_options::settle();
-  auto const refuse = [](std::string const& what) { throw triad::data_error(what); };
+  auto const refuse = [](std::string const& what) { throw data_error(what); };
   if (given.contains("updates") && given.contains("epochs") && epochs > 0)
     refuse("--updates and --epochs are two ways to say how long the run is: give one");
   // A preset's epochs are no answer to updates that were asked for, nor are those of a config file to the command line.
@@ -181,7 +181,7 @@ void options::settle() {
   if (!looks_back && (only_top || accumulate))
     refuse(
         "--only-top and --accumulate are about layers that look back: --model lrf with --fuse source, target or both");
-  if (!of_edges(*this) && (!tied || positional || from_begin || attention != triad::triangle_form::full))
+  if (!of_edges(*this) && (!tied || positional || from_begin || attention != triangle_form::full))
     refuse("--untied, --positional, --from-begin and --attention are about --model edge-transformer");
   if (of_edges(*this) && (relative || tie_output || norm != "after"))
     refuse(
@@ -189,7 +189,7 @@ void options::settle() {
   if (of_edges(*this) && encoder_layers != decoder_layers)
     refuse(
         "--model edge-transformer has as many layers on either side: give --encoder-layers and --decoder-layers alike");
-  if (of_edges(*this) && attention == triad::triangle_form::flat)
+  if (of_edges(*this) && attention == triangle_form::flat)
     refuse("--attention flat is not causal: an Edge Transformer that decodes has no such form");
   if (of_edges(*this) && !joint)
     refuse("--model edge-transformer has one table for the words of both sides: leave --joined-dictionary on");
@@ -218,13 +218,12 @@ void options::settle() {
       (joint ? source_given : source_given && !target_dictionary.empty()))
     refuse("--min-count is about dictionaries of the training set's words, and both sides have theirs from files");
   expect_search(*this);
-  if (!memory.empty()) (void)triad::programs::bytes_of(memory, "--memory");
+  if (!memory.empty()) (void)bytes_of(memory, "--memory");
 }
 
 void expect_search(options const& o) {
   if (o.beam == 1)
-    triad::programs::refuse_given(o, {"length-penalty"},
-                                  "choosing among hypotheses, of which --beam 1 keeps one: give a larger --beam");
+    refuse_given(o, {"length-penalty"}, "choosing among hypotheses, of which --beam 1 keeps one: give a larger --beam");
 }
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

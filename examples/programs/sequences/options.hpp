@@ -11,10 +11,10 @@
 #include "shared/data/questions.hpp"
 #include "triad/io/roberta.hpp"
 
-namespace sequences {
+namespace triad::programs::sequences {
 
 /// The defaults are those of the preset small.
-struct options : triad::programs::width_options {
+struct options : width_options {
   std::vector<std::string> presets{"paper", "small", "smoke"};
 
   // text
@@ -37,13 +37,13 @@ struct options : triad::programs::width_options {
   // of lrf and transformer: a folder of a published RoBERTa, whose encoder, in its own tokens, reads the sources;
   // empty: none
   std::string roberta;
-  std::optional<triad::roberta_config> published;  // its shape, or that of a checkpoint made with one
-  std::string published_weights;                   // a digest of its weights, where a run begins with them
+  std::optional<roberta_config> published;  // its shape, or that of a checkpoint made with one
+  std::string published_weights;            // a digest of its weights, where a run begins with them
   // of edge-transformer
   bool tied = true;         // one layer's parameters for all of a side
   bool positional = false;  // sums of positional vectors at both ends of an edge, instead of relative positions
   bool from_begin = false;  // a token is read from the edge (begin, i), not from (i, i)
-  triad::triangle_form attention = triad::triangle_form::full;
+  triangle_form attention = triangle_form::full;
 
   // training
   double smoothing = 0.1;
@@ -63,8 +63,8 @@ struct options : triad::programs::width_options {
   int longest = 0;  // 0: three times the longest target of the training set, and ten more
 
   // what a trained model is asked
-  std::string sentence;                  // predict, explain
-  triad::programs::questions questions;  // the same
+  std::string sentence;           // predict, explain
+  programs::questions questions;  // the same
   int n_best = 1;
   bool unknown = false;        // predict: unknown words become <unk>
   bool probabilities = false;  // predict
@@ -72,8 +72,8 @@ struct options : triad::programs::width_options {
 
   options() { model = "lrf", width = 128, heads = 4, dropout = 0.1, warmup = 400; }
   void settle() override;
-  void each(triad::programs::option_list& f) override;
-  void restored(triad::checkpoint const& file) override;
+  void each(option_list& f) override;
+  void restored(checkpoint const& file) override;
   std::map<std::string, std::string> more_shapes() const override;
   std::string more_settings() const override;
 };
@@ -116,4 +116,4 @@ inline void apply_preset(options& o) {
   }
 }
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

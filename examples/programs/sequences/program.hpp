@@ -11,9 +11,7 @@
 #include "shared/cli/verbs.hpp"
 #include "shared/run/training.hpp"
 
-namespace sequences {
-
-using triad::programs::figure;
+namespace triad::programs::sequences {
 
 struct vocabulary;
 
@@ -31,7 +29,7 @@ struct program {
 inline void expect_tests(program const& p) {
   for (auto const& part : p.data.tests)
     if (!part.pairs.empty()) return;
-  throw triad::data_error("the data have no test part: give others with --data");
+  throw data_error("the data have no test part: give others with --data");
 }
 
 int train(options& o, program p);
@@ -40,6 +38,6 @@ int explain(options const& o, program const& p);
 /// Makes a program of the options: needs_train: with training data; measures: with figures.
 using program_maker = std::function<program(bool needs_train, bool measures)>;
 /// train, evaluate, predict and explain.
-std::vector<triad::programs::verb> verbs_of(options& o, program_maker const& make);
+std::vector<verb> verbs_of(options& o, program_maker const& make);
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

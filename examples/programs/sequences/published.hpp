@@ -15,63 +15,62 @@
 #include "triad/io/roberta.hpp"
 #include "vocabulary.hpp"
 
-namespace sequences {
+namespace triad::programs::sequences {
 
 /// What --roberta says of the encoder.  Throws data_error.
 inline void read_published(options& o) {
-  o.published = triad::read_roberta_config(o.roberta);
-  o.published_weights = triad::programs::digest_of(triad::roberta_weights_in(o.roberta));
+  o.published = read_roberta_config(o.roberta);
+  o.published_weights = digest_of(roberta_weights_in(o.roberta));
   o.encoder_layers = static_cast<int>(o.published->layers);
 }
 
-inline nlohmann::json to_json(triad::roberta_config const& c) {
+inline nlohmann::json to_json(roberta_config const& c) {
   return {{"width", c.width},   {"layers", c.layers},       {"heads", c.heads},     {"hidden", c.hidden},
           {"tokens", c.tokens}, {"positions", c.positions}, {"padding", c.padding}, {"epsilon", c.epsilon}};
 }
 
 /// The same of a checkpoint.  Throws data_error.
-inline triad::roberta_config published_from(nlohmann::json const& json, std::string const& path) {
+inline roberta_config published_from(nlohmann::json const& json, std::string const& path) {
   try {
     auto const count = [&](char const* name) {
       index_t const least = std::string_view(name) == "padding" ? 0 : 1;
-      if (auto const n = triad::whole_number(json.at(name), least, triad::largest_size)) return *n;
-      throw triad::data_error(path + ": its encoder's " + name + " is " + triad::quoted(json.at(name)) +
-                              ", expected a whole number from " + std::to_string(least) + " to " +
-                              std::to_string(triad::largest_size));
+      if (auto const n = whole_number(json.at(name), least, largest_size)) return *n;
+      throw data_error(path + ": its encoder's " + name + " is " + quoted(json.at(name)) +
+                       ", expected a whole number from " + std::to_string(least) + " to " +
+                       std::to_string(largest_size));
     };
     auto const epsilon = json.at("epsilon").get<double>();  // added to a variance
     if (!(epsilon > 0 && epsilon < 1))
-      throw triad::data_error(path + ": its encoder's epsilon is " + triad::quoted(json.at("epsilon")) +
-                              ", expected a number above 0 and below 1");
+      throw data_error(path + ": its encoder's epsilon is " + quoted(json.at("epsilon")) +
+                       ", expected a number above 0 and below 1");
     return {count("width"),  count("layers"),    count("heads"),   count("hidden"),
             count("tokens"), count("positions"), count("padding"), epsilon};
   } catch (nlohmann::json::exception const& e) {
-    throw triad::data_error(path + ": the shape of its pre-trained encoder cannot be read: " + triad::reason_of(e));
+    throw data_error(path + ": the shape of its pre-trained encoder cannot be read: " + reason_of(e));
   }
 }
 
 /// Tokens that a source may have, <s> among them and </s> not.
-inline index_t most_of_published(triad::roberta_config const& c) { return c.positions - c.padding - 2; }
+inline index_t most_of_published(roberta_config const& c) { return c.positions - c.padding - 2; }
 
 /// Refuses sources that the encoder cannot read, and a vocabulary of another model.  `part`: for people.
 inline void expect_readable(options const& o, vocabulary& words, std::string const& part,
                             std::vector<text_pair> const& pairs) {
   if (!o.published) return;
   if (words.source.size() > o.published->tokens)
-    throw triad::data_error("the published vocabulary has " + std::to_string(words.source.size()) +
-                            " tokens, and the encoder vectors of " + std::to_string(o.published->tokens) +
-                            " only: expected files of one model");
+    throw data_error("the published vocabulary has " + std::to_string(words.source.size()) +
+                     " tokens, and the encoder vectors of " + std::to_string(o.published->tokens) +
+                     " only: expected files of one model");
   auto const most = most_of_published(*o.published);
-  std::vector<triad::programs::sized_example> longer;
-  triad::programs::add_larger(
+  std::vector<sized_example> longer;
+  add_larger(
       longer, most + 1, pairs.size(), [&](std::size_t i) { return words.source.encode(pairs[i].source).size() + 1; },
       [](std::size_t i) { return std::to_string(i + 1); });
   if (longer.empty()) return;
   bool const one = longer.size() == 1;
-  throw triad::data_error(part + (one ? ": the source of pair " : ": the sources of pairs ") +
-                          triad::programs::told_sizes(longer, "tokens") +
-                          ", <s> and </s> among them, and the encoder has " + "positions for " +
-                          std::to_string(most + 1) + ": leave " + (one ? "it" : "them") + " out of the data");
+  throw data_error(part + (one ? ": the source of pair " : ": the sources of pairs ") + told_sizes(longer, "tokens") +
+                   ", <s> and </s> among them, and the encoder has " + "positions for " + std::to_string(most + 1) +
+                   ": leave " + (one ? "it" : "them") + " out of the data");
 }
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

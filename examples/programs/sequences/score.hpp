@@ -12,7 +12,7 @@
 #include "shared/run/training.hpp"
 #include "triad/io/text/bleu.hpp"
 
-namespace sequences {
+namespace triad::programs::sequences {
 
 struct share {
   std::size_t correct = 0, all = 0;
@@ -29,17 +29,16 @@ inline std::vector<std::string> references_of(test_part const& part) {
 /// One or more tokenisations of BLEU over the lines as they are.
 inline std::vector<figure> bleu_figures(std::vector<std::string> const& hypotheses,
                                         std::vector<std::string> const& references,
-                                        std::initializer_list<triad::text::bleu_tokens> ways) {
+                                        std::initializer_list<text::bleu_tokens> ways) {
   std::vector<figure> result;
   for (auto const way : ways)
-    result.push_back(
-        {"BLEU " + std::string(triad::text::name(way)), triad::text::corpus_bleu(hypotheses, references, way).score});
+    result.push_back({"BLEU " + std::string(text::name(way)), text::corpus_bleu(hypotheses, references, way).score});
   return result;
 }
 
 /// The plain one, of a program's part.
 inline std::vector<figure> plain_bleu(test_part const& part, std::vector<std::string> const& hypotheses) {
-  return bleu_figures(hypotheses, references_of(part), {triad::text::bleu_tokens::none});
+  return bleu_figures(hypotheses, references_of(part), {text::bleu_tokens::none});
 }
 
 /// right(hypothesis, reference), by kind of sentence.
@@ -65,19 +64,19 @@ inline share total(std::map<std::string, share> const& kinds) {
 }
 
 /// The share of right translations, by kind where there are several, and the program's own figures.
-triad::programs::part_scores score(program const& p, test_part const& part, std::vector<std::string> const& hypotheses);
+part_scores score(program const& p, test_part const& part, std::vector<std::string> const& hypotheses);
 
 /// "test  exact match 12.3  BLEU tok:none 45.6"; a line, and then a table of kinds.
-std::string told(triad::programs::part_scores const& r);
+std::string told(part_scores const& r);
 
 /// Mean and standard error of every figure over the runs that have a score, which have the same parts, and which runs
 /// these are.
-std::string means_of(std::vector<triad::programs::scored_run> const& runs);
+std::string means_of(std::vector<scored_run> const& runs);
 
 /// seed,part,figure,value
-std::string scores_csv(std::vector<triad::programs::scored_run> const& runs);
+std::string scores_csv(std::vector<scored_run> const& runs);
 
 /// The translations of a part as a file of a folder; none where there is no folder.
 void write_lines(std::string const& folder, std::string const& part, std::vector<std::string> const& lines);
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

@@ -15,7 +15,7 @@
 #include "shared/data/data_folder.hpp"
 #include "shared/data/json_lines.hpp"
 
-namespace sequences {
+namespace triad::programs::sequences {
 
 struct own_options : options {
   std::string file;  // inspect
@@ -24,7 +24,7 @@ struct own_options : options {
     presets = {"quick", "small", "paper", "smoke"};
     other_names = {"sequences", "pairs"};
   }
-  void each(triad::programs::option_list& f) override {
+  void each(option_list& f) override {
     f("program", &program, "").one_of({program}).hidden().free();
     f("data", &data, "Folder with train, maybe dev, and test or several test_NAME, .jsonl or .tsv, gzipped or not")
         .also({"evaluate", "explain"})
@@ -53,16 +53,15 @@ inline void apply_preset(own_options& o) {
 
 /// {"source": "a b", "target": "c d"} a line, maybe with a "kind"; or columns of .tsv.
 inline std::vector<text_pair> read_pair_lines(std::string const& path) {
-  if (path.ends_with(".tsv") || path.ends_with(".tsv.gz")) return triad::programs::read_pairs(path);
+  if (path.ends_with(".tsv") || path.ends_with(".tsv.gz")) return read_pairs(path);
   std::vector<text_pair> all;
-  triad::programs::read_json_lines(path, [&](nlohmann::json const& line) {
+  read_json_lines(path, [&](nlohmann::json const& line) {
     auto const text = [&](char const* name) {
-      auto const words =
-          triad::text::joined(triad::text::words(triad::programs::member<std::string>(line, name, "a text")));
-      if (words.empty()) throw triad::data_error(std::string("the ") + name + " has no words");
+      auto const words = text::joined(text::words(member<std::string>(line, name, "a text")));
+      if (words.empty()) throw data_error(std::string("the ") + name + " has no words");
       return words;
     };
-    auto kind = line.contains("kind") ? triad::programs::member<std::string>(line, "kind", "a text") : std::string();
+    auto kind = line.contains("kind") ? member<std::string>(line, "kind", "a text") : std::string();
     all.push_back({text("source"), text("target"), std::move(kind)});
   });
   return all;
@@ -70,10 +69,10 @@ inline std::vector<text_pair> read_pair_lines(std::string const& path) {
 
 inline program program_of(own_options const& o, bool needs_train) {
   if (o.data.empty())
-    throw triad::data_error(
+    throw data_error(
         "there is nothing to read: give a folder with train and test .jsonl or .tsv with --data; docs/data.md has the "
         "format");
-  auto const files = triad::programs::find_data(o.data, {".jsonl", ".tsv"}, needs_train);
+  auto const files = find_data(o.data, {".jsonl", ".tsv"}, needs_train);
   program p;
   if (needs_train) p.data.train = read_pair_lines(files.train);
   if (!files.dev.empty()) p.data.dev = read_pair_lines(files.dev);
@@ -89,31 +88,16 @@ inline int inspect(std::string const& path) {
   std::size_t longest_source = 0, longest_target = 0;
   for (auto const& pair : all) {
     auto const count = [](std::string const& text, auto& words) {
-      auto const tokens = triad::text::words(text);
+      auto const tokens = text::words(text);
       for (auto const& token : tokens) ++words[token];
       return tokens.size();
     };
     longest_source = std::max(longest_source, count(pair.source, source));
     longest_target = std::max(longest_target, count(pair.target, target));
   }
-  triad::programs::say("{}: {} pairs\nsource: {} words, {} in the longest\ntarget: {} words, {} in the longest\n", path,
-                       all.size(), source.size(), longest_source, target.size(), longest_target);
+  say("{}: {} pairs\nsource: {} words, {} in the longest\ntarget: {} words, {} in the longest\n", path, all.size(),
+      source.size(), longest_source, target.size(), longest_target);
   return 0;
 }
 
-struct task {
-  static int main(int argc, char** argv) {
-    return triad::programs::run_program<own_options>(
-        triad::programs::called_by(argc, argv, "sequences", "pairs"),
-        "From sequence to sequence.  A Transformer whose layers read all earlier layers, a plain one, or an Edge "
-        "Transformer learns it from JSON lines.",
-        [](own_options& o) {
-          auto verbs = verbs_of(o, [&o](bool needs_train, bool) { return program_of(o, needs_train); });
-          verbs.push_back({"inspect", "Say what a file of pairs holds", [&o] { return inspect(o.file); }});
-          return verbs;
-        },
-        argc, argv, "examples/programs/sequences/README.md");
-  }
-};
-
-}  // namespace sequences
+}  // namespace triad::programs::sequences

@@ -13,10 +13,7 @@
 #include "shared/run/token_batches.hpp"
 #include "vocabulary.hpp"
 
-namespace sequences {
-
-using triad::index_t;
-using triad::programs::pair_length, triad::programs::sample, triad::programs::token_batches;
+namespace triad::programs::sequences {
 
 struct coded_pair {
   std::vector<index_t> source, target;  // without begin and end
@@ -29,9 +26,8 @@ inline std::vector<coded_pair> coded(std::vector<text_pair> const& pairs, vocabu
     result.push_back({words.source.encode(pair.source), words.target.encode(pair.target)});
     auto const expect_no_mark = [&](std::string const& mark, char const* side, std::string const& text) {
       if (!mark.empty())
-        throw triad::data_error(
-            "pair " + std::to_string(result.size()) + ": the " + side + " has the word " + mark +
-            ", which is the model's own mark; write it otherwise: " + triad::programs::shortened(text));
+        throw data_error("pair " + std::to_string(result.size()) + ": the " + side + " has the word " + mark +
+                         ", which is the model's own mark; write it otherwise: " + shortened(text));
     };
     expect_no_mark(words.source.mark_in(pair.source), "source", pair.source);
     expect_no_mark(words.target.mark_in(pair.target), "target", pair.target);
@@ -52,9 +48,9 @@ struct unknown_words {
 
 /// "; 3 unknown source words, such as 'bee'", or nothing.
 inline std::string told(unknown_words const& u, char const* side) {
-  return u.count == 0 ? std::string()
-                      : "; " + std::to_string(u.count) + " unknown " + side + " words, such as '" +
-                            triad::programs::shortened(u.first) + "'";
+  return u.count == 0
+             ? std::string()
+             : "; " + std::to_string(u.count) + " unknown " + side + " words, such as '" + shortened(u.first) + "'";
 }
 
 inline std::string unknown_in(std::vector<text_pair> const& pairs, vocabulary& words, bool targets) {
@@ -82,7 +78,7 @@ class task {
 
   /// What the pairs add to the settings that a resumed run must have.
   std::string data_setting() const {
-    triad::programs::example_digest digest;
+    example_digest digest;
     for (auto const& p : train_) {
       digest.begin();
       for (auto const* side : {&p.source, &p.target}) {
@@ -148,4 +144,4 @@ class task {
   std::string unknown_;
 };
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

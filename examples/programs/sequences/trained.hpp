@@ -12,7 +12,7 @@
 #include "task.hpp"
 #include "translator.hpp"
 
-namespace sequences {
+namespace triad::programs::sequences {
 
 inline search search_of(options const& o, vocabulary const& words, int n_best = 1) {
   return {o.beam, o.length_penalty, n_best, o.longest_factor,
@@ -59,11 +59,10 @@ inline pair_length longest_source(data_set const& data, vocabulary& words) {
 }
 
 /// The sources that have more tokens than that.
-inline std::vector<triad::programs::sized_example> larger_sources(data_set const& data, vocabulary& words,
-                                                                  index_t than) {
-  std::vector<triad::programs::sized_example> all;
+inline std::vector<sized_example> larger_sources(data_set const& data, vocabulary& words, index_t than) {
+  std::vector<sized_example> all;
   for (auto const& part : data.tests)  // dev among them
-    triad::programs::add_larger(
+    add_larger(
         all, than, part.pairs.size(), [&](std::size_t i) { return words.source.encode(part.pairs[i].source).size(); },
         [&](std::size_t i) { return "the source of pair " + std::to_string(i + 1) + " of " + part.name; });
   return all;
@@ -100,26 +99,24 @@ inline index_t most_of_unknown(options const& shape, vocabulary const& words) {
 /// A trained model out of o.run.  longest(words, shape): of what it is to be given; asked: what is said of that where
 /// there is no memory for it.  Throws data_error.
 template <class Longest>
-triad::programs::trained<translator> trained_translator(options const& o, use what, Longest const& longest,
-                                                        triad::programs::room_advice const& advice = {}) {
-  auto const path = triad::programs::checkpoint_of(o.run);
+trained<translator> trained_translator(options const& o, use what, Longest const& longest,
+                                       room_advice const& advice = {}) {
+  auto const path = checkpoint_of(o.run);
   try {
-    return {
-        o, triad::programs::open_run(o.run),
-        [&](vocabulary& words, options const& shape) {
-          if (of_edges(shape) && to_json(words.source) != to_json(words.target))
-            throw triad::data_error(path + ": an Edge Transformer has one dictionary for both sides; this one has two");
-          if (of_edges(shape) && what == use::explaining)
-            throw triad::data_error(path +
-                                    ": no layer of this model has fuse-attention, which is what explain "
-                                    "shows: train --model lrf has it");
-          return sizes_for(shape, words, longest(words, shape), what);
-        },
-        advice};
+    return {o, open_run(o.run),
+            [&](vocabulary& words, options const& shape) {
+              if (of_edges(shape) && to_json(words.source) != to_json(words.target))
+                throw data_error(path + ": an Edge Transformer has one dictionary for both sides; this one has two");
+              if (of_edges(shape) && what == use::explaining)
+                throw data_error(path +
+                                 ": no layer of this model has fuse-attention, which is what explain "
+                                 "shows: train --model lrf has it");
+              return sizes_for(shape, words, longest(words, shape), what);
+            },
+            advice};
   } catch (std::bad_alloc const&) {
-    throw triad::data_error(path +
-                            ": there is not enough memory to translate with it; give a smaller --beam or --max-length");
+    throw data_error(path + ": there is not enough memory to translate with it; give a smaller --beam or --max-length");
   }
 }
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

@@ -14,32 +14,30 @@
 #include "translate.hpp"
 #include "triad/train/schedule.hpp"
 
-namespace sequences {
+namespace triad::programs::sequences {
 namespace {
-
-using triad::programs::scored_run;
 
 void describe(task& work, data_set const& data) {
   auto& words = work.words();
-  triad::programs::say("{} training pairs{}, {} source and {} target words; {} updates an epoch{}\n", work.pairs(),
-                       work.left_out() > 0 ? fmt::format(" ({} longer ones left out)", work.left_out()) : "",
-                       words.source.ordinary(), words.target.ordinary(), work.epoch_updates(), work.unknown());
+  say("{} training pairs{}, {} source and {} target words; {} updates an epoch{}\n", work.pairs(),
+      work.left_out() > 0 ? fmt::format(" ({} longer ones left out)", work.left_out()) : "", words.source.ordinary(),
+      words.target.ordinary(), work.epoch_updates(), work.unknown());
   for (auto const& part : data.tests)
-    triad::programs::say("  {}: {} pairs{}\n", part.name, part.pairs.size(), unknown_in(part.pairs, words, false));
+    say("  {}: {} pairs{}\n", part.name, part.pairs.size(), unknown_in(part.pairs, words, false));
   if (data.dev.empty())
     fmt::print("  no dev part: checkpoints are measured on {} of the training pairs\n", work.dev().size());
   std::fflush(stdout);
 }
 
 /// One seed's run.
-class translator_training final : public triad::programs::training {
+class translator_training final : public training {
  public:
   translator_training(options const& o, program const& p, std::string out)
       : options_(o), program_(p), out_(std::move(out)), work_(o, p.data) {}
 
   task& work() { return work_; }
 
-  triad::programs::learner& net() override {
+  learner& net() override {
     if (net_) return *net_;
     auto const& o = options_;
     auto& words = work_.words();
@@ -54,24 +52,24 @@ class translator_training final : public triad::programs::training {
     auto sizes = sizes_for(o, words, room, use::learning);
     auto const longest = words.longest_source;  // to train on
     sizes.tokens = std::min(sizes.tokens, std::max<index_t>(work_.all_tokens(), all_tokens_of(dev_)));
-    net_ = triad::programs::make<translator>(
-        o, sizes,
-        {.batches = fmt::format("batches of {} tokens", sizes.tokens),
-         .remedy = "say with --memory how much there is, or take --recompute, or a smaller --beam",
-         .unit = "tokens",
-         .larger = [&] {
-           bool const one = tests.source > longest && (of_edges(o) || tests.source > sizes.tokens);
-           return one ? larger_sources(program_.data, words, longest) : std::vector<triad::programs::sized_example>();
-         }});
+    net_ =
+        make<translator>(o, sizes,
+                         {.batches = fmt::format("batches of {} tokens", sizes.tokens),
+                          .remedy = "say with --memory how much there is, or take --recompute, or a smaller --beam",
+                          .unit = "tokens",
+                          .larger = [&] {
+                            bool const one = tests.source > longest && (of_edges(o) || tests.source > sizes.tokens);
+                            return one ? larger_sources(program_.data, words, longest) : std::vector<sized_example>();
+                          }});
     return *net_;
   }
 
-  triad::programs::run_plan plan() override {
+  run_plan plan() override {
     auto const& o = options_;
     std::string within;
     if (!o.memory.empty()) {
       net();
-      auto const parts = triad::programs::most_parts(*this, 0, std::min(updates(), work_.epoch_updates()), o.shares);
+      auto const parts = most_parts(*this, 0, std::min(updates(), work_.epoch_updates()), o.shares);
       within =
           fmt::format(" of --memory {}, batches of {} tokens {}", o.memory, o.tokens,
                       parts > 1 ? fmt::format("in parts of {}, at most {} in the first epoch", net_->tokens(), parts)
@@ -92,8 +90,8 @@ class translator_training final : public triad::programs::training {
 
   double rate(std::int64_t update) override {
     auto const& o = options_;
-    if (o.schedule == "linear") return triad::programs::linear_rate(o, updates(), update);
-    triad::inverse_sqrt const root{o.rate, 0, static_cast<double>(std::max(1, o.warmup))};
+    if (o.schedule == "linear") return linear_rate(o, updates(), update);
+    inverse_sqrt const root{o.rate, 0, static_cast<double>(std::max(1, o.warmup))};
     return root.rate(static_cast<std::uint64_t>(update));
   }
 
@@ -106,8 +104,8 @@ class translator_training final : public triad::programs::training {
   }
   bool learned(double validation) override { return options_.validate != "exact" || validation >= 0.5; }
 
-  std::vector<triad::programs::part_scores> score() override {
-    std::vector<triad::programs::part_scores> scores;
+  std::vector<part_scores> score() override {
+    std::vector<part_scores> scores;
     auto& words = work_.words();
     for (auto const& part : program_.data.tests) {
       auto const found = translations(*net_, part.pairs, words, search_of(options_, words));
@@ -145,18 +143,18 @@ class translator_training final : public triad::programs::training {
 
 int train(options& o, program p) {
   if (!o.roberta.empty()) read_published(o);
-  p.data.train = triad::programs::sample(p.data.train, o.train_size);
-  triad::programs::run_folder const folder(o.out);
+  p.data.train = sample(p.data.train, o.train_size);
+  run_folder const folder(o.out);
   bool const loss = o.validate == "loss";
   auto const measured =
       std::string(p.data.dev.empty() ? "training" : "dev") + (loss ? " loss" : " exact match, parts of one,");
-  triad::programs::seed_runs of_seeds(o, o.out);
+  seed_runs of_seeds(o, o.out);
   while (of_seeds.next()) {
     translator_training one(o, p, of_seeds.out());
     if (of_seeds.fits_to_minutes(one)) continue;
     if (of_seeds.is_first()) describe(one.work(), p.data);
     auto const* const r = of_seeds.train(one);
-    if (!r) return triad::programs::interrupted_status();
+    if (!r) return interrupted_status();
     fmt::print("seed {}: {} {}  ({:.0f} s){}\n", r->seed, measured,
                r->validations.empty() ? "not measured" : fmt::format("{:.4f}", r->validation), r->seconds,
                failure_of(*r, "  failed: below 0.5"));
@@ -165,14 +163,14 @@ int train(options& o, program p) {
   auto const& runs = of_seeds.all();
   if (runs.size() > 1) fmt::print("{}", means_of(runs));
   if (!o.out.empty()) {
-    triad::programs::write_plots(
+    write_plots(
         o, runs,
         {"cross entropy of a token, smoothed", loss ? "cross entropy of a token" : "sentences that are right", loss});
-    triad::programs::first_writes(o.out + "/scores.csv", scores_csv(runs));
-    triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds, "translations, scores"));
+    first_writes(o.out + "/scores.csv", scores_csv(runs));
+    say("{}", where_it_lies(o.out, o.seed, o.seeds, "translations, scores"));
   }
-  triad::programs::say("{}", triad::programs::remedy_of(runs));
-  return triad::programs::status_of(runs);
+  say("{}", remedy_of(runs));
+  return status_of(runs);
 }
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

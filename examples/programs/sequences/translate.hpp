@@ -11,7 +11,7 @@
 #include "task.hpp"
 #include "translator.hpp"
 
-namespace sequences {
+namespace triad::programs::sequences {
 
 /// What is said of a sentence, by its number from 0, that has no room.
 inline std::string too_long(std::size_t sentence) {
@@ -22,9 +22,9 @@ inline std::string too_long(std::size_t sentence) {
 /// f(number of the source, its translations, best first), in no particular order.
 template <class F>
 void translate_all(translator& net, std::vector<std::vector<index_t>> const& sources, search const& how, F&& f) {
-  auto const order = triad::programs::order_by(
-      sources.size(), [&](std::size_t a, std::size_t b) { return sources[a].size() > sources[b].size(); });
-  triad::programs::in_batches(
+  auto const order =
+      order_by(sources.size(), [&](std::size_t a, std::size_t b) { return sources[a].size() > sources[b].size(); });
+  in_batches(
       net, order.size(), [&](std::size_t i) { return net.add(sources[order[i]]); },
       [&](std::size_t i) { return too_long(order[i]); }, [&]() -> auto const& { return net.translate(how); },
       [&](std::size_t first, std::size_t last, std::vector<std::vector<hypothesis>> const& found) {
@@ -47,7 +47,7 @@ inline std::vector<std::string> translations(translator& net, std::vector<text_p
 /// f(length, answer()) of each batch of the pairs: tokens of its sources and of its targets, ends included.
 template <class Answer, class F>
 void for_batches(translator& net, std::vector<coded_pair> const& pairs, Answer const& answer, F const& f) {
-  triad::programs::in_batches(
+  in_batches(
       net, pairs.size(), [&](std::size_t i) { return net.add(pairs[i].source, pairs[i].target); }, too_long, answer,
       [&](std::size_t first, std::size_t last, auto const& found) {
         pair_length sum{0, 0};
@@ -99,4 +99,4 @@ inline layer_weights mean_weights(translator& net, std::vector<coded_pair> const
   return sum;
 }
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

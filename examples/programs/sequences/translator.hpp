@@ -20,9 +20,7 @@ namespace triad {
 inline auto tied_parts(hypothesis& h) { return std::tie(h.tokens, h.score, h.log_probability); }
 }  // namespace triad
 
-namespace sequences {
-
-using triad::index_t;
+namespace triad::programs::sequences {
 
 /// How translations are looked for.
 struct search {
@@ -32,8 +30,6 @@ struct search {
   double longest_factor = 0;  // of a source of n tokens no translation has more than longest_factor n + longest tokens
   index_t longest = 200;
 };
-
-using triad::hypothesis;
 
 /// How much each layer reads from each earlier one, mean over tokens and heads: entry [i][j] of layer i + 1 from the
 /// output of layer j, where 0 is the embedding; the weights of a layer sum to one.  Empty on a side where layers do not
@@ -66,15 +62,15 @@ struct translator_options {
   index_t most_pairs() const {
     return std::max<index_t>({1, pairs > 0 ? std::min(pairs, tokens / 2) : tokens / 2, sentences});
   }
-  triad::pair_dims capacity() const {
+  pair_dims capacity() const {
     return {most_pairs(), std::max(tokens, longest_source), std::max(tokens, longest_target), longest_source,
             longest_target};
   }
   /// The same of graphs: as many edges and triangles as batches of the longest pairs have.
-  triad::edge_pair_dims edge_capacity() const {
+  edge_pair_dims edge_capacity() const {
     auto const of = [&](index_t rows, index_t n) {
       auto const nodes = std::min(std::max(rows, n), most_pairs() * n);
-      return triad::graph_dims{most_pairs(), nodes * n, nodes, nodes * n * n, n};
+      return graph_dims{most_pairs(), nodes * n, nodes, nodes * n * n, n};
     };
     if (what == use::translating) {  // sources alone
       auto const sources = of(sentences * longest_source, longest_source);
@@ -90,7 +86,7 @@ struct vocabulary;
 inline auto tied_parts(layer_weights& w) { return std::tie(w.encoder, w.decoder); }
 inline auto tied_parts(layer_reads& r) { return std::tie(r.encoder, r.decoder); }
 
-class translator : public triad::programs::learner {
+class translator : public learner {
  public:
   using options = sequences::options;
   using vocabulary = sequences::vocabulary;
@@ -119,4 +115,4 @@ class translator : public triad::programs::learner {
   static std::unique_ptr<translator> make(Ex ex, options const& o, room const& z);
 };
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

@@ -17,11 +17,11 @@
 #include "triad/io/roberta.hpp"
 #include "triad/models/roberta.hpp"
 
-namespace sequences {
+namespace triad::programs::sequences {
 
 template <class Model, class Ex>
-class translator_on final : public triad::programs::learner_on<translator_on<Model, Ex>, translator, Model, Ex> {
-  using base = triad::programs::learner_on<translator_on<Model, Ex>, translator, Model, Ex>;
+class translator_on final : public learner_on<translator_on<Model, Ex>, translator, Model, Ex> {
+  using base = learner_on<translator_on<Model, Ex>, translator, Model, Ex>;
   using base::ex_, base::trainer_;
   using parts = parts_of<Model>;
   using T = typename Model::value_type;
@@ -33,25 +33,25 @@ class translator_on final : public triad::programs::learner_on<translator_on<Mod
   }
 
   static auto settings(options const& o, translator_options const& z) {
-    typename triad::trainer<Model, Ex>::options_type s;
+    typename trainer<Model, Ex>::options_type s;
     s.adam = {.beta2 = parts::beta2, .weight_decay = o.decay, .decoupled = true};
     s.max_norm = o.clip;
     s.key = o.seed;
-    s.memory = triad::programs::kept_of_pass(z.what != use::translating, o.recompute && z.what == use::learning);
+    s.memory = kept_of_pass(z.what != use::translating, o.recompute && z.what == use::learning);
     s.capacity = z.what == use::learning ? parts::template padded_capacity<Ex>(z) : parts::capacity(z);
     s.shares = o.shares;
     return s;
   }
-  triad::initializer first_values(std::string const& path) const { return first_values_of(trainer_.model(), path); }
+  initializer first_values(std::string const& path) const { return first_values_of(trainer_.model(), path); }
 
   /// A published encoder begins as it was trained.
   void initialize(std::uint64_t seed) override {
     base::initialize(seed);
-    if constexpr (has_published_encoder<Model>) triad::load_roberta(roberta_, trainer_.parameters());
+    if constexpr (has_published_encoder<Model>) load_roberta(roberta_, trainer_.parameters());
   }
 
   /// Of all that it will hold at once: of the decoders for two beams, the larger one.
-  triad::trainer_bytes bytes() const override {
+  trainer_bytes bytes() const override {
     auto all = base::bytes();
     all.saved += decoder_bytes_;
     return all;
@@ -62,7 +62,7 @@ class translator_on final : public triad::programs::learner_on<translator_on<Mod
     std::size_t search = 0;
     if (z.sentences > 0)
       for (int const beam : {1, o.beam}) search = std::max(search, decoder_type::planned(ex, m, parts::room(z, beam)));
-    return triad::trainer<Model, Ex>::plan(ex, m, settings(o, z)).total() + search;
+    return trainer<Model, Ex>::plan(ex, m, settings(o, z)).total() + search;
   }
 
   index_t tokens() const override { return sizes_.tokens; }
@@ -107,15 +107,15 @@ class translator_on final : public triad::programs::learner_on<translator_on<Mod
     auto const longest = [&](index_t tokens) {
       return how.longest + static_cast<index_t>(how.longest_factor * static_cast<double>(tokens));
     };
-    triad::beam_search search(in.sizes.pairs, trainer_.model().vocabulary(),
-                              {.beam = how.beam,
-                               .length_penalty = how.length_penalty,
-                               .n_best = how.n_best,
-                               .longest = longest(*std::max_element(lengths_.begin(), lengths_.end())),
-                               .shortest = 1,
-                               .begin = dictionary::end,
-                               .end = dictionary::end,
-                               .forbidden = {dictionary::begin, dictionary::padding}});
+    beam_search search(in.sizes.pairs, trainer_.model().vocabulary(),
+                       {.beam = how.beam,
+                        .length_penalty = how.length_penalty,
+                        .n_best = how.n_best,
+                        .longest = longest(*std::max_element(lengths_.begin(), lengths_.end())),
+                        .shortest = 1,
+                        .begin = dictionary::end,
+                        .end = dictionary::end,
+                        .forbidden = {dictionary::begin, dictionary::padding}});
     for (index_t s = 0; s < in.sizes.pairs; ++s) search.limit(s, longest(lengths_[static_cast<std::size_t>(s)]));
     decoder(how.beam).find(trainer_.parameters().values(), in, search);
     found_.clear();
@@ -218,15 +218,13 @@ translator_options sizes_within(Ex& ex, Model const& m, options const& o, transl
   auto const bytes = [&](index_t tokens) {
     auto fewer = z;
     fewer.tokens = tokens;
-    return triad::programs::planning_alike(
-        ex, [&](Ex& planner) { return Translator::planned_bytes(planner, m, o, fewer); });
+    return planning_alike(ex, [&](Ex& planner) { return Translator::planned_bytes(planner, m, o, fewer); });
   };
-  z.tokens = triad::programs::largest_within(triad::programs::bytes_of(o.memory, "--memory"), z.tokens, bytes);
+  z.tokens = largest_within(bytes_of(o.memory, "--memory"), z.tokens, bytes);
   if (z.tokens == 0)
-    throw triad::data_error("--memory " + o.memory + " is too little: a batch of one pair, and search, need " +
-                            triad::programs::told_size(bytes(1)) + "; give as much, or " +
-                            (o.recompute ? "" : "--recompute, ") +
-                            "a smaller --beam or --max-length, or a smaller model");
+    throw data_error("--memory " + o.memory + " is too little: a batch of one pair, and search, need " +
+                     told_size(bytes(1)) + "; give as much, or " + (o.recompute ? "" : "--recompute, ") +
+                     "a smaller --beam or --max-length, or a smaller model");
   return z;
 }
 
@@ -237,9 +235,9 @@ std::unique_ptr<translator> translator::make(Ex ex, options const& o, room const
     auto const sizes = sizes_within<made>(ex, m, o, z);
     return std::make_unique<made>(std::move(ex), m, o, sizes);
   };
-  if (of_edges(o)) return made_of(triad::edge_transformer_seq2seq<float>(edge_model_of(o, z)));
-  if (o.published) return made_of(triad::roberta_under_decoder<float>(*o.published, model_of(o, z)));
-  return made_of(triad::fused_transformer<float>(model_of(o, z)));
+  if (of_edges(o)) return made_of(edge_transformer_seq2seq<float>(edge_model_of(o, z)));
+  if (o.published) return made_of(roberta_under_decoder<float>(*o.published, model_of(o, z)));
+  return made_of(fused_transformer<float>(model_of(o, z)));
 }
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

@@ -15,10 +15,7 @@
 #include "trained.hpp"
 #include "translate.hpp"
 
-namespace sequences {
-
-using triad::programs::part_scores;
-using triad::programs::scored_run;
+namespace triad::programs::sequences {
 
 part_scores score(program const& p, test_part const& part, std::vector<std::string> const& hypotheses) {
   auto const kinds = right_ones(p.right, part.pairs, hypotheses);
@@ -39,25 +36,24 @@ std::string shown_name(std::string const& figure) {
 }  // namespace
 
 std::string told(part_scores const& r) {
-  auto text = triad::programs::printable_name(r.part);
+  auto text = printable_name(r.part);
   for (auto const& f : r.figures) text += fmt::format("  {} {:.1f}", shown_name(f.name), f.value);
   text += '\n';
   if (r.kinds.empty()) return text;
-  triad::programs::text_table table({r.part, "right", "sentences"});
+  text_table table({r.part, "right", "sentences"});
   for (auto const& [kind, percent, all] : r.kinds)
     table.row({kind, fmt::format("{:.1f}", percent), std::to_string(all)});
   return text + table.text();
 }
 
 std::string means_of(std::vector<scored_run> const& runs) {
-  auto const mean_text = triad::programs::whose_mean(runs, runs.front().seed) + "\n";
-  auto const* const one = triad::programs::first_scored(runs);
+  auto const mean_text = whose_mean(runs, runs.front().seed) + "\n";
+  auto const* const one = first_scored(runs);
   if (!one) return mean_text;
-  triad::programs::text_table table({"", "mean", "+-"});
+  text_table table({"", "mean", "+-"});
   for (std::size_t part = 0; part < one->parts.size(); ++part)
     for (std::size_t f = 0; f < one->parts[part].figures.size(); ++f) {
-      auto const m =
-          triad::programs::mean_over(runs, [&](scored_run const& run) { return run.parts[part].figures[f].value; });
+      auto const m = mean_over(runs, [&](scored_run const& run) { return run.parts[part].figures[f].value; });
       table.row({one->parts[part].part + "  " + shown_name(one->parts[part].figures[f].name),
                  fmt::format("{:.1f}", m.mean), fmt::format("{:.2f}", m.standard_error)});
     }
@@ -65,7 +61,7 @@ std::string means_of(std::vector<scored_run> const& runs) {
 }
 
 std::string scores_csv(std::vector<scored_run> const& runs) {
-  return triad::programs::scores_csv(runs, [](double value) { return fmt::format("{:.6g}", value); });
+  return scores_csv(runs, [](double value) { return fmt::format("{:.6g}", value); });
 }
 
 namespace {
@@ -78,7 +74,7 @@ void write_lines(std::string const& folder, std::string const& part, std::vector
   if (folder.empty()) return;
   std::string text;
   for (auto const& line : lines) text += line + "\n";
-  triad::programs::first_writes(folder + "/" + lines_file(part), text);
+  first_writes(folder + "/" + lines_file(part), text);
 }
 
 namespace {
@@ -88,7 +84,7 @@ int evaluate(options const& o, program const& p) {
   expect_search(o);
   std::vector<std::string> files{"scores.csv"};
   for (auto const& part : p.data.tests) files.push_back(lines_file(part.name));
-  triad::programs::expect_free_in_folder(o, files);
+  expect_free_in_folder(o, files);
   vocabulary* known = nullptr;  // of the model that is made
   index_t least = 0;            // tokens that are many
   auto model = trained_translator(o, use::translating,
@@ -98,27 +94,26 @@ int evaluate(options const& o, program const& p) {
                                       expect_readable(shape, words, part.name, part.pairs);
                                     auto const longest = longest_source(p.data, words);
                                     known = &words;
-                                    least = std::max(words.longest_source,
-                                                     triad::index_t{triad::programs::nearly(longest.source)});
+                                    least = std::max(words.longest_source, index_t{nearly(longest.source)});
                                     return longest;
                                   },
                                   {.batches = "translating with it",
                                    .remedy = "give a smaller --beam or --max-length",
                                    .unit = "tokens",
                                    .larger = [&] { return larger_sources(p.data, *known, least); }});
-  if (!o.out.empty()) triad::programs::make_folder(o.out);
+  if (!o.out.empty()) make_folder(o.out);
   scored_run found;
   found.seed = model.seed;
   for (auto const& part : p.data.tests) {
     auto const missing = unknown_in(part.pairs, model.words, false);
-    if (!missing.empty()) triad::programs::say("{}{}\n", part.name, missing);
+    if (!missing.empty()) say("{}{}\n", part.name, missing);
     auto const hypotheses = translations(*model.net, part.pairs, model.words, search_of(o, model.words));
     write_lines(o.out, part.name, hypotheses);
     found.parts.push_back(score(p, {part.name, with_tokens(part.pairs, model.words.target)}, hypotheses));
     fmt::print("{}\n", told(found.parts.back()));
     std::fflush(stdout);
   }
-  if (!o.out.empty()) triad::programs::first_writes(o.out + "/scores.csv", scores_csv({found}));
+  if (!o.out.empty()) first_writes(o.out + "/scores.csv", scores_csv({found}));
   return 0;
 }
 
@@ -128,25 +123,25 @@ double probability_of(hypothesis const& h) { return std::exp(h.log_probability);
 std::string json_answer(std::string const& line, std::vector<hypothesis> const& found, language const& target,
                         bool several, bool probabilities) {
   if (!several) {
-    triad::programs::json_members members{{"target", found.empty() ? "" : target.decode(found.front().tokens)}};
+    json_members members{{"target", found.empty() ? "" : target.decode(found.front().tokens)}};
     if (probabilities && !found.empty())
-      members.emplace_back("probability", triad::programs::four_digits(probability_of(found.front())));
-    return triad::programs::with_members(line, members);
+      members.emplace_back("probability", four_digits(probability_of(found.front())));
+    return with_members(line, members);
   }
   auto targets = nlohmann::ordered_json::array();
   for (auto const& h : found) {
     auto& one = targets.emplace_back();
     one["target"] = target.decode(h.tokens), one["score"] = h.score;
-    if (probabilities) one["probability"] = triad::programs::four_digits(probability_of(h));
+    if (probabilities) one["probability"] = four_digits(probability_of(h));
   }
-  return triad::programs::with_members(line, {{"targets", std::move(targets)}});
+  return with_members(line, {{"targets", std::move(targets)}});
 }
 
 int predict(options const& o) {
   expect_search(o);
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   index_t most = 0;  // tokens of a sentence
-  if (o.n_best > o.beam) throw triad::data_error(fmt::format("--n-best {} needs a --beam of as many", o.n_best));
+  if (o.n_best > o.beam) throw data_error(fmt::format("--n-best {} needs a --beam of as many", o.n_best));
   auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const& shape) {
     most = most_of_unknown(shape, words);
     if (!o.sentence.empty())
@@ -156,32 +151,30 @@ int predict(options const& o) {
   auto const how = search_of(o, model.words, o.n_best);
   auto const answer = [&](std::string const& line) {
     bool const is_json = line.starts_with('{');
-    if (!is_json) triad::programs::expect_plain_question(line);
-    auto const source =
-        is_json ? triad::programs::member<std::string>(triad::programs::read_json_line(line), "source", "a text")
-                : line;
+    if (!is_json) expect_plain_question(line);
+    auto const source = is_json ? member<std::string>(read_json_line(line), "source", "a text") : line;
     auto const numbers = model.words.source.encode(source);
     auto const print = [&](std::vector<hypothesis> const& found) {
-      using triad::programs::answer;
-      if (is_json) return answer(json_answer(line, found, model.words.target, o.n_best > 1, o.probabilities) + "\n");
-      if (found.empty()) answer("\n");
+      if (is_json)
+        return programs::answer(json_answer(line, found, model.words.target, o.n_best > 1, o.probabilities) + "\n");
+      if (found.empty()) programs::answer("\n");
       for (auto const& h : found) {
         auto const text = model.words.target.decode(h.tokens);
         auto const probability = o.probabilities ? fmt::format("{:.4f}\t", probability_of(h)) : std::string();
         if (o.n_best > 1)
-          answer(fmt::format("{:.4f}\t{}{}\n", h.score, probability, text));
+          programs::answer(fmt::format("{:.4f}\t{}{}\n", h.score, probability, text));
         else
-          answer(probability + text + "\n");
+          programs::answer(probability + text + "\n");
       }
     };
     if (numbers.empty()) return print({});  // as many lines as there are sentences
     if (auto const missing = model.words.source.unknown(source); !o.unknown && !missing.empty())
-      throw triad::data_error(
+      throw data_error(
           fmt::format("\"{}\" is not one of the {} words that the model knows; --unknown translates "
                       "it as <unk>",
-                      triad::programs::shortened(missing.front()), model.words.source.ordinary()));
+                      shortened(missing.front()), model.words.source.ordinary()));
     if (static_cast<index_t>(numbers.size()) > most)
-      throw triad::data_error(
+      throw data_error(
           fmt::format("the sentence has {} tokens; at most {} are read by this model: split it", numbers.size(), most));
     translate_all(*model.net, {numbers}, how, [&](std::size_t, std::vector<hypothesis> const& found) { print(found); });
     std::fflush(stdout);
@@ -193,7 +186,7 @@ int predict(options const& o) {
 
 }  // namespace
 
-std::vector<triad::programs::verb> verbs_of(options& o, program_maker const& make) {
+std::vector<verb> verbs_of(options& o, program_maker const& make) {
   return {{"train", "Train, and translate the test parts", [&o, make] { return train(o, make(true, true)); }},
           {"evaluate", "Translate the test parts with a trained model, and measure the translations",
            [&o, make] { return evaluate(o, make(false, true)); }},
@@ -202,4 +195,4 @@ std::vector<triad::programs::verb> verbs_of(options& o, program_maker const& mak
            [&o, make] { return explain(o, o.sentence.empty() ? make(false, false) : program()); }}};
 }
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

@@ -20,12 +20,11 @@
 #include "triad/io/text/byte_bpe.hpp"
 #include "triad/io/text/dictionary.hpp"
 
-namespace sequences {
+namespace triad::programs::sequences {
 
-using triad::index_t;
-using triad::text::bpe;
-using triad::text::byte_bpe;
-using triad::text::dictionary;
+using text::bpe;
+using text::byte_bpe;
+using text::dictionary;
 
 /// One language of a model.
 class language {
@@ -37,8 +36,8 @@ class language {
   /// That of a published encoder; `file`: where it is from, for messages.
   language(byte_bpe published, std::string const& file) : published_(std::move(published)) {
     if (published_->end() != dictionary::end)
-      throw triad::data_error(file + ": the number of </s> is " + std::to_string(published_->end()) + ", and " +
-                              std::to_string(dictionary::end) + " is expected, as in every RoBERTa");
+      throw data_error(file + ": the number of </s> is " + std::to_string(published_->end()) + ", and " +
+                       std::to_string(dictionary::end) + " is expected, as in every RoBERTa");
   }
 
   /// The words of the lines, or those of a file where one is named.
@@ -52,7 +51,7 @@ class language {
       made.words_ = dictionary::read(dictionary_file);
       return made;
     }
-    triad::text::token_counts counts;
+    text::token_counts counts;
     for (auto const& line : lines) counts.add_line(made.parts(line));
     made.words_ = dictionary::build(counts, least_count);
     return made;
@@ -62,9 +61,7 @@ class language {
   std::optional<bpe> const& merges() const { return parts_; }
   bool plain() const { return plain_; }
   /// A line as decode() writes it: plain text as its tokens, other text as it is.
-  std::string tokens(std::string const& line) const {
-    return plain_ ? triad::text::joined(triad::programs::tokens_of(line)) : line;
-  }
+  std::string tokens(std::string const& line) const { return plain_ ? text::joined(tokens_of(line)) : line; }
   /// The published tokens that take the dictionary's place; or none.
   std::optional<byte_bpe> const& published() const { return published_; }
 
@@ -112,7 +109,7 @@ class language {
         if (!published_->contains(part)) missing.push_back(std::move(part));
       return missing;
     }
-    for (auto& word : triad::text::words(parts(line)))
+    for (auto& word : text::words(parts(line)))
       if (is_mark(words_.number(word))) missing.push_back(std::move(word));
     return missing;
   }
@@ -121,7 +118,7 @@ class language {
   /// A mark, or what stands for a word that is not there.
   static bool is_mark(index_t number) { return number < dictionary::specials; }
   /// Encodings keep white space: of that, a line has what a file of pairs has.
-  static std::string spaced(std::string const& line) { return triad::text::joined(triad::text::words(line)); }
+  static std::string spaced(std::string const& line) { return text::joined(text::words(line)); }
   std::string parts(std::string const& line) { return parts_ ? parts_->apply(spaced(tokens(line))) : tokens(line); }
 
   dictionary words_;  // empty where there are published ones
@@ -163,14 +160,14 @@ struct vocabulary {
 
 inline nlohmann::json to_json(language const& l) {
   auto merges = nlohmann::json::array();
-  auto const put_merges = [&](std::span<triad::text::bpe_merge const> all) {
+  auto const put_merges = [&](std::span<text::bpe_merge const> all) {
     for (auto const& [left, right] : all) merges.push_back(left + " " + right);
   };
   if (auto const& p = l.published()) {
     put_merges(p->merges());
     return {{"published", p->tokens()}, {"merges", merges}};
   }
-  auto json = triad::programs::dictionary_json(l.words());
+  auto json = dictionary_json(l.words());
   if (l.plain()) json["plain"] = true;
   if (!l.merges()) return json;
   put_merges(l.merges()->merges());
@@ -187,11 +184,11 @@ inline nlohmann::json to_json(vocabulary const& v) {
 
 namespace detail {
 
-inline std::vector<triad::text::bpe_merge> merges_from(nlohmann::json const& json) {
-  std::vector<triad::text::bpe_merge> merges;
+inline std::vector<text::bpe_merge> merges_from(nlohmann::json const& json) {
+  std::vector<text::bpe_merge> merges;
   for (auto const& text : json.get<std::vector<std::string>>()) {
-    auto merge = triad::text::merge_of(text);
-    if (!merge) throw triad::data_error("a merge is " + triad::quoted(nlohmann::json(text)) + ", expected two parts");
+    auto merge = text::merge_of(text);
+    if (!merge) throw data_error("a merge is " + quoted(nlohmann::json(text)) + ", expected two parts");
     merges.push_back(*std::move(merge));
   }
   return merges;
@@ -202,7 +199,7 @@ inline language language_from(nlohmann::json const& json) {
     return {byte_bpe::of(json.at("published").get<std::vector<std::string>>(), merges_from(json.at("merges")),
                          "a checkpoint"),
             "a checkpoint"};
-  auto words = triad::programs::dictionary_from(json);
+  auto words = dictionary_from(json);
   std::optional<bpe> parts;
   if (json.contains("merges")) parts = bpe(merges_from(json.at("merges")));
   return {std::move(words), std::move(parts), json.value("plain", false)};
@@ -214,18 +211,17 @@ inline vocabulary vocabulary::from(nlohmann::json const& json, std::string const
   std::string reason;
   try {
     constexpr index_t least = 1, most = 1 << 20;  // tokens: no sentence is longer
-    auto const source = triad::whole_number(json.at("longest_source"), least, most),
-               target = triad::whole_number(json.at("longest_target"), least, most);
+    auto const source = whole_number(json.at("longest_source"), least, most),
+               target = whole_number(json.at("longest_target"), least, most);
     if (source && target)
       return {detail::language_from(json.at("source")), detail::language_from(json.at("target")), *source, *target};
-    reason = ": its longest sentences have " + triad::quoted(json.at("longest_source")) + " and " +
-             triad::quoted(json.at("longest_target")) + " tokens, expected whole numbers from 1 to " +
-             std::to_string(most);
+    reason = ": its longest sentences have " + quoted(json.at("longest_source")) + " and " +
+             quoted(json.at("longest_target")) + " tokens, expected whole numbers from 1 to " + std::to_string(most);
   } catch (nlohmann::json::exception const&) {
-  } catch (triad::data_error const& e) {
+  } catch (data_error const& e) {
     reason = std::string(": ") + e.what();
   }
-  throw triad::data_error(file + ": its vocabulary is not one of this program's" + reason);
+  throw data_error(file + ": its vocabulary is not one of this program's" + reason);
 }
 
-}  // namespace sequences
+}  // namespace triad::programs::sequences

@@ -17,7 +17,7 @@
 #include "shared/report/svg_heat_map.hpp"
 #include "shared/report/table.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
 double doubt(std::vector<double> const& weights) {
   double sum = 0;
@@ -28,16 +28,16 @@ double doubt(std::vector<double> const& weights) {
 namespace {
 
 /// Of one argument of a step.
-double doubt_of(triad::traced_step const& s, triad::tree_argument a) {
+double doubt_of(traced_step const& s, tree_argument a) {
   std::vector<double> weights;
   for (auto const& of_tree : s.arguments) weights.push_back(of_tree[static_cast<std::size_t>(a)]);
   if (s.empty) weights.push_back((*s.empty)[static_cast<std::size_t>(a)]);
   return doubt(weights);
 }
 
-double argument_doubt(triad::traced_step const& s) {
+double argument_doubt(traced_step const& s) {
   double sum = 0;
-  for (auto const o : {triad::tree_operation::car, triad::tree_operation::cdr, triad::tree_operation::cons}) {
+  for (auto const o : {tree_operation::car, tree_operation::cdr, tree_operation::cons}) {
     auto const those = arguments_of(o);
     for (auto const a : those) sum += s.weight(o) * doubt_of(s, a) / static_cast<double>(those.size());
   }
@@ -46,11 +46,11 @@ double argument_doubt(triad::traced_step const& s) {
 
 }  // namespace
 
-choice_record choices_of(machine& net, placed_rows const& rows, index_t most, triad::vocabulary const& labels,
+choice_record choices_of(machine& net, placed_rows const& rows, index_t most, vocabulary const& labels,
                          std::vector<double> const& gradients) {
   choice_record r;
   auto const count = std::min(most, rows.size());
-  std::vector<triad::tree_trace> traces;
+  std::vector<tree_trace> traces;
   index_t first = 0;
   auto const& positions = net.positions();
   auto const judge = [&](index_t i, std::span<index_t const>) {
@@ -66,7 +66,7 @@ choice_record choices_of(machine& net, placed_rows const& rows, index_t most, tr
     auto const p = likeliest(trace);
     auto const source = tree_of(symbols_of(rows[i].source, positions), positions);
     auto const memory = execute(p, source, positions.depth());
-    auto const text = triad::to_text(p, labels);
+    auto const text = to_text(p, labels);
     auto at = std::find_if(r.programs.begin(), r.programs.end(), [&](auto const& x) { return x.program == text; });
     if (at == r.programs.end()) {
       r.programs.push_back({text});
@@ -108,11 +108,10 @@ std::string to_json_line(choice_record const& r) {
                                 {"certainty", p.certainty},
                                 {"roots", p.roots},
                                 {"needed", p.needed}});
-  return triad::programs::json_text_of(json);
+  return json_text_of(json);
 }
 
 std::vector<choice_record> read_choices(std::string const& path) {
-  using triad::programs::member;
   // JSON has no numbers that are not finite, which a run that diverges may have written last: they are null.
   auto const number = [](nlohmann::json const& of, char const* name) {
     auto const& found = member(of, name, "a number");
@@ -121,17 +120,15 @@ std::vector<choice_record> read_choices(std::string const& path) {
   auto const weights = [](nlohmann::json const& of) {
     std::array<double, 3> three{};
     auto const& found = member(of, "operations", "three weights");
-    if (!found.is_array() || found.size() != three.size())
-      triad::programs::refuse_member("operations", "three weights", found);
+    if (!found.is_array() || found.size() != three.size()) refuse_member("operations", "three weights", found);
     for (std::size_t i = 0; i < three.size(); ++i) {
-      if (!found[i].is_null() && !found[i].is_number())
-        triad::programs::refuse_member("operations", "three weights", found);
+      if (!found[i].is_null() && !found[i].is_number()) refuse_member("operations", "three weights", found);
       three[i] = found[i].is_null() ? std::numeric_limits<double>::quiet_NaN() : found[i].get<double>();
     }
     return three;
   };
   std::vector<choice_record> all;
-  triad::programs::read_json_lines(path, [&](nlohmann::json const& line) {
+  read_json_lines(path, [&](nlohmann::json const& line) {
     choice_record r{member<std::int64_t>(line, "update", "a number of updates"), number(line, "validation"),
                     number(line, "temperature"), number(line, "empty_weight")};
     for (auto const& s : member<std::vector<nlohmann::json>>(line, "steps", "a list of steps"))
@@ -143,8 +140,8 @@ std::vector<choice_record> read_choices(std::string const& path) {
                             member<std::vector<std::string>>(p, "roots", "a list of labels"),
                             member<std::vector<bool>>(p, "needed", "a list of true and false")});
     if (!all.empty() && all.front().steps.size() != r.steps.size())
-      throw triad::data_error("expected " + std::to_string(all.front().steps.size()) +
-                              " steps as in the first line, found " + std::to_string(r.steps.size()));
+      throw data_error("expected " + std::to_string(all.front().steps.size()) + " steps as in the first line, found " +
+                       std::to_string(r.steps.size()));
     all.push_back(std::move(r));
   });
   return all;
@@ -161,7 +158,7 @@ template <class Cell>
 std::string table_of_steps(std::vector<choice_record> const& all, std::string const& title, Cell&& cell) {
   std::vector<std::string> header{title};
   for (std::size_t k = 1; k <= all.front().steps.size(); ++k) header.push_back(fmt::format("T{}", k));
-  triad::programs::text_table table(header);
+  text_table table(header);
   for (auto const& r : all) {
     std::vector<std::string> cells{std::to_string(r.update)};
     for (auto const& s : r.steps) cells.push_back(cell(s));
@@ -185,7 +182,7 @@ std::string to_text(std::vector<choice_record> const& all) {
   auto text = table_of_steps(all, "operation, by update", [](step_choices const& s) {
     auto const at =
         static_cast<std::size_t>(std::max_element(s.operations.begin(), s.operations.end()) - s.operations.begin());
-    return fmt::format("{} {:.2f}", triad::name_of(static_cast<triad::tree_operation>(at)), s.operations[at]);
+    return fmt::format("{} {:.2f}", name_of(static_cast<tree_operation>(at)), s.operations[at]);
   });
   text += table_of_steps(all, "doubt of operations and of arguments", [](step_choices const& s) {
     return fmt::format("{:.2f} {:.2f}", s.operation_doubt, s.argument_doubt);
@@ -226,7 +223,7 @@ std::string to_text(std::vector<choice_record> const& all) {
 namespace {
 
 /// A map of each value that is drawn: rows are updates, columns steps.
-std::vector<triad::programs::heat_map> maps_of(std::vector<choice_record> const& all) {
+std::vector<heat_map> maps_of(std::vector<choice_record> const& all) {
   struct map_of {
     char const* title;
     step_value value;
@@ -236,10 +233,10 @@ std::vector<triad::programs::heat_map> maps_of(std::vector<choice_record> const&
       {{"Doubt of operations", [](step_choices const& s) { return s.operation_doubt; }, false},
        {"Doubt of arguments", [](step_choices const& s) { return s.argument_doubt; }, false},
        {"Gradient, over the largest of its line", [](step_choices const& s) { return s.gradient; }, true}}};
-  std::vector<triad::programs::heat_map> maps;
+  std::vector<heat_map> maps;
   for (auto const& p : parts) {
     if (p.relative && !has_gradients(all)) continue;
-    auto& map = maps.emplace_back(triad::programs::heat_map{p.title, "update", "step", {}, {}, {}});
+    auto& map = maps.emplace_back(heat_map{p.title, "update", "step", {}, {}, {}});
     for (std::size_t k = 1; k <= all.front().steps.size(); ++k) map.columns.push_back(fmt::format("T{}", k));
     for (auto const& r : all) {
       map.rows.push_back(std::to_string(r.update));
@@ -257,13 +254,12 @@ std::string to_svg(std::vector<choice_record> const& all) {
   std::string content;
   double y = 0, width = 0;
   for (auto const& map : maps_of(all)) {
-    auto const [w, h] = triad::programs::size_of(map);
-    content += fmt::format("<svg y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\">{}</svg>\n", y, w, h,
-                           triad::programs::to_svg(map));
+    auto const [w, h] = size_of(map);
+    content += fmt::format("<svg y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\">{}</svg>\n", y, w, h, to_svg(map));
     y += h;
     width = std::max(width, w);
   }
-  return triad::programs::detail::picture(width, y, content);
+  return programs::detail::picture(width, y, content);
 }
 
 nlohmann::ordered_json training_page(std::vector<choice_record> const& all) {
@@ -297,7 +293,7 @@ void choices_file::add(choice_record const& r) {
   if (r.update <= last_) return;
   last_ = r.update;
   text_ += to_json_line(r) + "\n";
-  if (!path_.empty()) triad::programs::first_writes(path_, text_);
+  if (!path_.empty()) first_writes(path_, text_);
 }
 
-}  // namespace trees
+}  // namespace triad::programs::trees

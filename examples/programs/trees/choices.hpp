@@ -21,7 +21,7 @@
 #include "score.hpp"
 #include "triad/tree/program_trace.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
 /// What one step chose, and the norm of the gradient of its agent's parameters.
 struct step_choices {
@@ -50,7 +50,7 @@ struct choice_record {
 double doubt(std::vector<double> const& weights);
 
 /// steps and programs of a machine on the first `most` rows; gradients: of every step, or none before the first update.
-choice_record choices_of(machine& net, placed_rows const& rows, index_t most, triad::vocabulary const& labels,
+choice_record choices_of(machine& net, placed_rows const& rows, index_t most, vocabulary const& labels,
                          std::vector<double> const& gradients);
 
 /// One line, and back.  Throws data_error.
@@ -81,4 +81,4 @@ class choices_file {
 /// Its name in a run's folder.
 inline constexpr char const* choices_name = "choices.jsonl";
 
-}  // namespace trees
+}  // namespace triad::programs::trees

@@ -11,10 +11,7 @@
 #include "triad/core/errors.hpp"
 #include "triad/tree/symbol_tree.hpp"
 
-namespace trees {
-
-using triad::index_t;
-using triad::symbol_tree;
+namespace triad::programs::trees {
 
 struct row {
   symbol_tree source, target;
@@ -52,7 +49,7 @@ inline part const& part_called(data_set const& data, std::string const& name) {
     if (!p.rows.empty()) names += (names.empty() ? "" : ", ") + p.name;
   }
   if (name.empty()) return data.dev();
-  throw triad::data_error("there is no part " + name + ": the data have " + names);
+  throw data_error("there is no part " + name + ": the data have " + names);
 }
 
 /// Deeper trees have positions without a number.
@@ -72,8 +69,8 @@ struct depth_limit {
   bool admits(row const& r) const {
     auto const depth = r.depth();
     if (depth <= most || skip) return depth <= most;
-    throw triad::data_error("a tree of depth " + std::to_string(depth) + ", where the model's trees have " +
-                            std::to_string(most) + ": " + advice(depth));
+    throw data_error("a tree of depth " + std::to_string(depth) + ", where the model's trees have " +
+                     std::to_string(most) + ": " + advice(depth));
   }
   void add(row r, part& to) const {
     ++to.read;
@@ -102,4 +99,4 @@ struct depth_limit {
   static std::string at_most() { return "a model's trees have at most " + std::to_string(deepest_model); }
 };
 
-}  // namespace trees
+}  // namespace triad::programs::trees

@@ -15,7 +15,7 @@
 #include "explanation.hpp"
 #include "shared/report/svg_plot.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
 struct tree_layout {
   struct place {
@@ -39,7 +39,7 @@ inline tree_layout lay_out(symbol_tree const& tree) {
   std::vector<double> width(count), below(count);  // of the subtree, and of its children together
   for (auto at = tree.size(); at-- > 0;) {
     double& sum = below[static_cast<std::size_t>(at)];
-    for (auto c = tree.first_child(at); c != triad::no_node; c = tree.next_child(at, c))
+    for (auto c = tree.first_child(at); c != no_node; c = tree.next_child(at, c))
       sum += width[static_cast<std::size_t>(c)];
     width[static_cast<std::size_t>(at)] = std::max(sum, label_width(tree.label(at)));
   }
@@ -53,7 +53,7 @@ inline tree_layout lay_out(symbol_tree const& tree) {
     made.nodes[i] = {left[i] + width[i] / 2, (static_cast<double>(level) + 0.5) * line_height};
     made.height = std::max(made.height, (static_cast<double>(level) + 1) * line_height);
     double from = left[i] + (width[i] - below[i]) / 2;
-    for (auto c = tree.first_child(at); c != triad::no_node; c = tree.next_child(at, c)) {
+    for (auto c = tree.first_child(at); c != no_node; c = tree.next_child(at, c)) {
       left[static_cast<std::size_t>(c)] = from;
       from += width[static_cast<std::size_t>(c)];
     }
@@ -66,13 +66,13 @@ namespace detail {
 /// The tree with its upper left corner at (x, y).
 inline std::string drawn(symbol_tree const& tree, tree_layout const& layout, double x, double y,
                          std::string const& colour) {
-  using triad::programs::detail::escaped, triad::programs::detail::number;
+  using programs::detail::escaped, programs::detail::number;
   std::string lines, labels;
   tree.walk([&](index_t at, index_t parent, index_t) {
     auto const& p = layout.nodes[static_cast<std::size_t>(at)];
     labels += "<text x=\"" + number(x + p.x) + "\" y=\"" + number(y + p.y + 4) + "\" text-anchor=\"middle\" fill=\"" +
               colour + "\">" + escaped(tree.label(at)) + "</text>\n";
-    if (parent == triad::no_node) return;
+    if (parent == no_node) return;
     auto const& above = layout.nodes[static_cast<std::size_t>(parent)];
     lines += "<path d=\"M" + number(x + above.x) + " " + number(y + above.y + 8) + "L" + number(x + p.x) + " " +
              number(y + p.y - 9) + "\" stroke=\"" + colour + "\"/>\n";
@@ -81,7 +81,7 @@ inline std::string drawn(symbol_tree const& tree, tree_layout const& layout, dou
 }
 
 inline std::string svg_page(double width, double height, std::string const& content) {
-  using triad::programs::detail::number;
+  using programs::detail::number;
   auto const size = number(width) + "\" height=\"" + number(height);
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size +
          "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"" + size + "\" fill=\"#fff\"/>\n" + content +
@@ -93,13 +93,13 @@ inline std::string svg_page(double width, double height, std::string const& cont
 /// The input and the tree of every step, each under what the step did, and to its left an arc from each tree that it
 /// took, as wide as that one's weight; what is not needed is grey.
 inline std::string to_svg(explanation const& e) {
-  using triad::programs::detail::escaped, triad::programs::detail::number;
+  using programs::detail::escaped, programs::detail::number;
   constexpr double margin = 16, beside = 22;
   // An arc that passes more trees bends further.
   index_t farthest = 1;
   for (std::size_t k = 0; k < e.steps.size(); ++k)
     for (auto const& a : e.steps[k].arguments)
-      if (a.tree != triad::no_tree) farthest = std::max(farthest, static_cast<index_t>(k) + 1 - a.tree);
+      if (a.tree != no_tree) farthest = std::max(farthest, static_cast<index_t>(k) + 1 - a.tree);
   double const left = margin + beside + 9 * static_cast<double>(farthest);
   double y = margin, width = 320;
   std::string content;
@@ -120,7 +120,7 @@ inline std::string to_svg(explanation const& e) {
     auto const& s = e.steps[k];
     add(fmt::format("T{}  {}{}", k + 1, headline(s), s.tree.empty() ? "  (the empty tree)" : ""), s.tree, s.needed);
     for (auto const& a : s.arguments) {
-      if (a.tree == triad::no_tree) continue;  // it has no place; the step's title has it
+      if (a.tree == no_tree) continue;  // it has no place; the step's title has it
       double const from = at[static_cast<std::size_t>(a.tree)] + 3, to = at.back() - 3,
                    bend = left - beside - 12 * static_cast<double>(static_cast<index_t>(k) + 1 - a.tree);
       content += "<path d=\"M" + number(left - 6) + " " + number(from) + "C" + number(bend) + " " + number(from) + " " +
@@ -133,4 +133,4 @@ inline std::string to_svg(explanation const& e) {
   return detail::svg_page(width, y + margin, content);
 }
 
-}  // namespace trees
+}  // namespace triad::programs::trees

@@ -20,7 +20,7 @@
 #include "steps_page.hpp"
 #include "trained.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 namespace {
 
 /// The row's source, and its target to compare with.
@@ -28,50 +28,50 @@ row chosen_row(program_options const& o, data_reader const& read) {
   if (!o.tree.empty()) return {tree_from(o.tree, o.binarise), {}};
   auto const data = read(true).data;
   auto const& part = part_called(data, o.split);
-  triad::programs::say("{}", what_is_left_out(part));
+  say("{}", what_is_left_out(part));
   if (static_cast<std::size_t>(o.row) > part.rows.size())
-    throw triad::data_error("there is no row " + std::to_string(o.row) + " in " + part.name + ": it has " +
-                            std::to_string(part.rows.size()));
+    throw data_error("there is no row " + std::to_string(o.row) + " in " + part.name + ": it has " +
+                     std::to_string(part.rows.size()));
   return part.rows[static_cast<std::size_t>(o.row) - 1];
 }
 
 void explain_one(trained& model, program_options const& o, data_reader const& read) {
-  triad::programs::refuse_given(o, {"threshold"}, "the programs of all rows: leave --tree and --row out");
+  refuse_given(o, {"threshold"}, "the programs of all rows: leave --tree and --row out");
   auto const given = chosen_row(o, read);
   auto const& positions = model.net->positions();
   auto const symbols = model.answer(given.source);
   std::vector<index_t> const answer(symbols.begin(), symbols.end());  // at every position, as evaluate counts
   auto const trace = model.net->traced(true).front();
   auto const e = explain_trace(model.numbered(given.source), trace, model.labels, positions, answer);
-  triad::programs::say("{}", to_text(e));
+  say("{}", to_text(e));
   std::string verdict;
   if (!given.target.empty())
     verdict = answer == symbols_of(model.numbered(given.target), positions)
                   ? std::string("the machine's answer is right")
-                  : "the right tree is " + triad::to_text(given.target);
-  if (!verdict.empty()) triad::programs::say("{}\n", verdict);
+                  : "the right tree is " + to_text(given.target);
+  if (!verdict.empty()) say("{}\n", verdict);
   for (auto const& [path, content] : {std::pair(o.json, to_json(e)), {o.dot, to_dot(e)}, {o.svg, to_svg(e)}}) {
     if (path.empty()) continue;
-    triad::programs::first_writes(path, content);
-    triad::programs::say("{}\n", path);
+    first_writes(path, content);
+    say("{}\n", path);
   }
   if (o.html.empty()) return;
-  triad::programs::write_page(o.html, steps_page(e, positions, model.labels, verdict));
-  triad::programs::say("{}\n", o.html);
+  write_page(o.html, steps_page(e, positions, model.labels, verdict));
+  say("{}\n", o.html);
 }
 
 void explain_part(trained& model, program_options const& o, data_reader const& read) {
   constexpr std::size_t most_shown = 20;
   auto const data = read(true).data;
   auto const& part = part_called(data, o.split);
-  triad::programs::say("{}", what_is_left_out(part));
+  say("{}", what_is_left_out(part));
   auto const rows = model.placed(part);
-  if (rows.size() == 0) throw triad::data_error("there is no row in " + part.name);
+  if (rows.size() == 0) throw data_error("there is no row in " + part.name);
   tally own;
   auto const t = score_programs(*model.net, rows, model.labels, o.threshold, own);
   auto const of_rows = [&](std::int64_t some) { return std::to_string(some) + " of " + std::to_string(t.rows); };
-  triad::programs::say("{}: the machine is right about {} rows, the likeliest choices of its steps about {}\n",
-                       part.name, of_rows(own.whole), of_rows(t.discrete));
+  say("{}: the machine is right about {} rows, the likeliest choices of its steps about {}\n", part.name,
+      of_rows(own.whole), of_rows(t.discrete));
   fmt::print(
       "a program, each choice of weight {:.2f} or more: {} rows; agrees with the machine: {} of them; right: {}\n",
       o.threshold, of_rows(t.extracted), t.agreeing, t.correct);
@@ -83,7 +83,7 @@ void explain_part(trained& model, program_options const& o, data_reader const& r
   for (auto const& [text, count] : t.programs) order.emplace_back(count, text);
   std::stable_sort(order.begin(), order.end(), [](auto const& a, auto const& b) { return a.first > b.first; });
   if (order.size() > most_shown) order.resize(most_shown);
-  for (auto const& [count, text] : order) triad::programs::say("{:>6}  {}\n", count, text);
+  for (auto const& [count, text] : order) say("{:>6}  {}\n", count, text);
 }
 
 /// The folder of a run that is named by it or by its checkpoint.
@@ -99,40 +99,38 @@ std::string choices_of_run(std::string const& run) { return folder_of(run) + "/"
 void explain_training(program_options const& o) {
   bool const about_a_tree = !o.tree.empty() || o.row > 0 || !o.json.empty() || !o.dot.empty();
   if (about_a_tree || o.given.contains("split") || o.given.contains("threshold"))
-    throw triad::data_error(
+    throw data_error(
         "--training is about a whole run: it goes without --tree, --split, --row, --threshold, --json and --dot");
-  triad::programs::expect_one_run(o.run);
+  expect_one_run(o.run);
   auto const path = choices_of_run(o.run);
   if (!std::filesystem::exists(path))
-    throw triad::data_error("there is no " + path +
-                            ": train writes it after every epoch, and this run has none or was made before it did");
+    throw data_error("there is no " + path +
+                     ": train writes it after every epoch, and this run has none or was made before it did");
   auto const all = read_choices(path);
-  triad::programs::say("{}", to_text(all));
+  say("{}", to_text(all));
   if (!o.svg.empty()) {
-    triad::programs::first_writes(o.svg, to_svg(all));
-    triad::programs::say("{}\n", o.svg);
+    first_writes(o.svg, to_svg(all));
+    say("{}\n", o.svg);
   }
   if (o.html.empty()) return;
-  triad::programs::write_page(o.html, training_page(all));
-  triad::programs::say("{}\n", o.html);
+  write_page(o.html, training_page(all));
+  say("{}\n", o.html);
 }
 
 }  // namespace
 
 int explain(program_options& o, data_reader const& read) {
-  std::vector<triad::programs::input_file> also_read;
+  std::vector<input_file> also_read;
   if (o.training) also_read.push_back({"the run's choices.jsonl", choices_of_run(o.run)});
-  triad::programs::expect_free(o, {{"--json", o.json}, {"--dot", o.dot}, {"--svg", o.svg}, {"--html", o.html}},
-                               also_read);
+  expect_free(o, {{"--json", o.json}, {"--dot", o.dot}, {"--svg", o.svg}, {"--html", o.html}}, also_read);
   if (o.training) {
     explain_training(o);
     return 0;
   }
-  triad::programs::expect_one_way(
-      {{"--tree", !o.tree.empty()}, {"--split with --row", o.row > 0 || o.given.contains("split")}});
+  expect_one_way({{"--tree", !o.tree.empty()}, {"--split with --row", o.row > 0 || o.given.contains("split")}});
   bool const one = !o.tree.empty() || o.row > 0;
   if (!one && !(o.json.empty() && o.dot.empty() && o.svg.empty() && o.html.empty()))
-    throw triad::data_error(
+    throw data_error(
         "--json, --dot, --svg and --html are about one tree: give it with --tree, or choose one with --split and "
         "--row");
   trained model(o, one ? 1 : 16);
@@ -143,4 +141,4 @@ int explain(program_options& o, data_reader const& read) {
   return 0;
 }
 
-}  // namespace trees
+}  // namespace triad::programs::trees

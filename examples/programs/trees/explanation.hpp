@@ -14,10 +14,9 @@
 #include "triad/tree/explanation.hpp"
 #include "triad/tree/s_expression.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
-using triad::explained_step;
-using explanation = triad::tree_explanation;
+using explanation = tree_explanation;
 
 inline std::string weight_text(double weight) {
   char text[32];
@@ -27,20 +26,18 @@ inline std::string weight_text(double weight) {
 
 /// "T3", or "<empty>"
 inline std::string name_of_tree(index_t number) {
-  return number == triad::no_tree ? std::string(triad::empty_label) : fmt::format("T{}", number);
+  return number == no_tree ? std::string(empty_label) : fmt::format("T{}", number);
 }
 
 /// "CONS 0.99  LF  T3 1.00  T1 0.98"
 inline std::string headline(explained_step const& s) {
   std::string text = std::string(name_of(s.what)) + " " + weight_text(s.weight);
-  if (s.what == triad::tree_operation::cons) text += "  " + s.root;
+  if (s.what == tree_operation::cons) text += "  " + s.root;
   for (auto const& a : s.arguments) text += "  " + name_of_tree(a.tree) + " " + weight_text(a.weight);
   return text;
 }
 
-inline std::string shown(symbol_tree const& tree) {
-  return tree.empty() ? std::string(triad::empty_label) : triad::to_text(tree);
-}
+inline std::string shown(symbol_tree const& tree) { return tree.empty() ? std::string(empty_label) : to_text(tree); }
 
 inline std::string to_text(explanation const& e) {
   std::string text = "T0  input\n      " + shown(e.source) + "\n";
@@ -55,7 +52,7 @@ inline std::string to_text(explanation const& e) {
 
 inline std::string to_json(explanation const& e) {
   nlohmann::ordered_json json;
-  json["source"] = triad::to_text(e.source);
+  json["source"] = to_text(e.source);
   json["program"] = e.program;
   json["least_weight"] = e.certainty;
   json["agrees"] = e.agrees;
@@ -64,20 +61,20 @@ inline std::string to_json(explanation const& e) {
     nlohmann::ordered_json step;
     step["operation"] = name_of(s.what);
     step["needed"] = s.needed;
-    for (auto const o : {triad::tree_operation::car, triad::tree_operation::cdr, triad::tree_operation::cons})
+    for (auto const o : {tree_operation::car, tree_operation::cdr, tree_operation::cons})
       step["operations"][name_of(o)] = s.all.weight(o);
     char const* const names[] = {"car", "cdr", "left", "right"};
     for (auto const& a : s.arguments)
-      step["arguments"].push_back({{"argument", names[static_cast<std::size_t>(a.which)]},
-                                   {"tree", a.tree == triad::no_tree ? nlohmann::ordered_json(triad::empty_label)
-                                                                     : nlohmann::ordered_json(a.tree)},
-                                   {"weight", a.weight}});
+      step["arguments"].push_back(
+          {{"argument", names[static_cast<std::size_t>(a.which)]},
+           {"tree", a.tree == no_tree ? nlohmann::ordered_json(empty_label) : nlohmann::ordered_json(a.tree)},
+           {"weight", a.weight}});
     for (std::size_t a = 0; a < 4; ++a) {
       for (auto const& weights : s.all.arguments) step["weights"][names[a]].push_back(weights[a]);
       if (s.all.empty) step["empty"][names[a]] = (*s.all.empty)[a];
     }
-    if (s.what == triad::tree_operation::cons) step["root"] = {{"label", s.root}, {"score", s.root_score}};
-    step["tree"] = triad::to_text(s.tree);
+    if (s.what == tree_operation::cons) step["root"] = {{"label", s.root}, {"score", s.root_score}};
+    step["tree"] = to_text(s.tree);
     json["steps"].push_back(std::move(step));
   }
   return json.dump(2) + "\n";
@@ -99,11 +96,11 @@ inline std::string to_dot(explanation const& e) {
   std::string text =
       "digraph program {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n";
   text += "  T0 [label=" + quoted("T0  input\n" + shown(e.source)) + "];\n";
-  auto const node = [](index_t tree) { return tree == triad::no_tree ? std::string("empty") : name_of_tree(tree); };
+  auto const node = [](index_t tree) { return tree == no_tree ? std::string("empty") : name_of_tree(tree); };
   bool const empty = std::any_of(e.steps.begin(), e.steps.end(), [](explained_step const& s) {
-    return std::any_of(s.arguments.begin(), s.arguments.end(), [](auto const& a) { return a.tree == triad::no_tree; });
+    return std::any_of(s.arguments.begin(), s.arguments.end(), [](auto const& a) { return a.tree == no_tree; });
   });
-  if (empty) text += "  empty [label=" + quoted(std::string(triad::empty_label)) + "];\n";
+  if (empty) text += "  empty [label=" + quoted(std::string(empty_label)) + "];\n";
   char const* const names[] = {"", "", "left ", "right "};
   for (std::size_t k = 0; k < e.steps.size(); ++k) {
     auto const& s = e.steps[k];
@@ -117,4 +114,4 @@ inline std::string to_dot(explanation const& e) {
   return text + "}\n";
 }
 
-}  // namespace trees
+}  // namespace triad::programs::trees

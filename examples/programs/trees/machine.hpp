@@ -12,9 +12,7 @@
 #include "triad/tree/positions.hpp"
 #include "triad/tree/program_trace.hpp"
 
-namespace trees {
-
-using triad::index_t;
+namespace triad::programs::trees {
 
 struct placed_node {
   index_t position, filler;  // breadth-first; of a vocabulary, never 0
@@ -35,7 +33,7 @@ struct machine_options {
   bool learns;      // false: room for inference alone
 };
 
-class machine : public triad::programs::learner {
+class machine : public learner {
  public:
   using options = trees::options;
   using room = machine_options;
@@ -47,11 +45,11 @@ class machine : public triad::programs::learner {
   /// The symbols of every tree of the batch, position by position, until the next call; 0: nothing.
   virtual std::span<index_t const> infer() = 0;
   /// What the last infer() did, for every tree of the batch; `trees`: also what each step wrote.
-  virtual std::vector<triad::tree_trace> traced(bool trees) = 0;
+  virtual std::vector<tree_trace> traced(bool trees) = 0;
   /// Of every step: the norm of the gradient of its agent's parameters in the last update, as it was clipped.
   virtual std::vector<double> gradient_norms() = 0;
 
-  virtual triad::tree_positions<> const& positions() const = 0;
+  virtual tree_positions<> const& positions() const = 0;
 
   /// Takes the parameters of a machine over the first of these positions, whose other sizes are this one's.  Both do
   /// the same where no step makes a tree that is too deep for the smaller one, which drops what it has no position for.
@@ -62,4 +60,4 @@ class machine : public triad::programs::learner {
   static std::unique_ptr<machine> make(Ex ex, options const& o, room const& z);
 };
 
-}  // namespace trees
+}  // namespace triad::programs::trees

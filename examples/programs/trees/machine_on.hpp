@@ -19,43 +19,43 @@
 #include "triad/models/tree_trace.hpp"
 #include "triad/tree/bind.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
 /// Roles: what the model's interpreter has views of, or nothing.
 template <class Model, class Ex, class Roles>
-class machine_on final : public triad::programs::learner_on<machine_on<Model, Ex, Roles>, machine, Model, Ex> {
-  using base = triad::programs::learner_on<machine_on<Model, Ex, Roles>, machine, Model, Ex>;
+class machine_on final : public learner_on<machine_on<Model, Ex, Roles>, machine, Model, Ex> {
+  using base = learner_on<machine_on<Model, Ex, Roles>, machine, Model, Ex>;
   using base::ex_, base::trainer_;
-  using batch_type = triad::tree_batch<float>;
+  using batch_type = tree_batch<float>;
 
  public:
-  machine_on(Ex ex, Model const& m, Roles roles, triad::tree_positions<> const& positions, options const& o,
+  machine_on(Ex ex, Model const& m, Roles roles, tree_positions<> const& positions, options const& o,
              machine_options const& z)
       : base(std::move(ex), m, settings(o, z)),
         options_(o),
         positions_(positions),
         roles_(std::move(roles)),
-        loader_({positions, m.steps, z.symbols, z.batch, o.empty_tree}, triad::memory_of(ex_)),
-        symbols_there_(static_cast<std::size_t>(z.batch * positions.count()) * sizeof(index_t), triad::memory_of(ex_)),
+        loader_({positions, m.steps, z.symbols, z.batch, o.empty_tree}, memory_of(ex_)),
+        symbols_there_(static_cast<std::size_t>(z.batch * positions.count()) * sizeof(index_t), memory_of(ex_)),
         symbols_(static_cast<std::size_t>(z.batch * positions.count())) {
-    if (z.learns && choice_of_both(o) != "softmax") noise_.emplace(m.steps, z.batch, o, triad::memory_of(ex_));
+    if (z.learns && choice_of_both(o) != "softmax") noise_.emplace(m.steps, z.batch, o, memory_of(ex_));
   }
 
-  static typename triad::trainer<Model, Ex>::options_type settings(options const& o, machine_options const& z) {
+  static typename trainer<Model, Ex>::options_type settings(options const& o, machine_options const& z) {
     return {.adam = {.beta1 = o.beta1, .beta2 = o.beta2, .weight_decay = o.decay, .decoupled = true},
             .max_norm = o.clip,
             .key = o.seed,
-            .memory = triad::programs::kept_of_pass(z.learns, o.recompute),
+            .memory = kept_of_pass(z.learns, o.recompute),
             .capacity = {z.batch},
             .shares = o.shares};
   }
-  triad::initializer first_values(std::string const& path) const { return first_values_of(options_, path); }
+  initializer first_values(std::string const& path) const { return first_values_of(options_, path); }
 
   void initialize(std::uint64_t seed) override {
     base::initialize(seed);
     std::map<std::string, std::vector<float>> first;
     auto const& where = trainer_.parameters().where();
-    triad::walk(trainer_.parameters().mutable_values(), [&](std::string const& path, auto view) {
+    walk(trainer_.parameters().mutable_values(), [&](std::string const& path, auto view) {
       auto const name = in_first_layer(path);
       if (name.empty()) return;
       auto const [found, is_first] = first.try_emplace(name, static_cast<std::size_t>(view.size()));
@@ -67,17 +67,16 @@ class machine_on final : public triad::programs::learner_on<machine_on<Model, Ex
     });
   }
 
-  triad::tree_positions<> const& positions() const override { return positions_; }
+  tree_positions<> const& positions() const override { return positions_; }
   /// Rows are as many, and the shorter ones stand before zeros: the columns of `shrink` are positions, in their order.
   void widen(machine const& smaller) override {
     TRIAD_EXPECTS((std::is_same_v<Roles, std::monostate>), "machine: over such roles there are no first positions");
     auto const& from = dynamic_cast<machine_on const&>(smaller).trainer_.parameters();
     std::map<std::string, std::pair<index_t, std::vector<float>>> values;
-    triad::walk(from.values(), [&](std::string const& path, auto view) {
-      values[path] = {view.extent(0), triad::host_copy(from.where(), view)};
-    });
+    walk(from.values(),
+         [&](std::string const& path, auto view) { values[path] = {view.extent(0), host_copy(from.where(), view)}; });
     auto const& where = trainer_.parameters().where();
-    triad::walk(trainer_.parameters().mutable_values(), [&](std::string const& path, auto view) {
+    walk(trainer_.parameters().mutable_values(), [&](std::string const& path, auto view) {
       auto const& [rows, few] = values.at(path);
       TRIAD_EXPECTS(rows == view.extent(0) && few.size() <= static_cast<std::size_t>(view.size()),
                     "machine: " + path + " is no wider than before");
@@ -113,7 +112,7 @@ class machine_on final : public triad::programs::learner_on<machine_on<Model, Ex
     batch.first.evenness = evenness_at(options_, update) * fraction_;
     batch.first.recency = recency_at(options_, update) / static_cast<double>(options_.steps);
     batch.first.loss.empty_weight = empty_weight_at(options_, update);
-    if (options_.loss == "divergence") batch.first.loss.distance = triad::tree_distance::divergence;
+    if (options_.loss == "divergence") batch.first.loss.distance = tree_distance::divergence;
     batch.first.loss.floor = options_.floor;
     return batch;
   }
@@ -121,22 +120,22 @@ class machine_on final : public triad::programs::learner_on<machine_on<Model, Ex
   std::span<index_t const> infer() override {
     given_ = plain().first;
     auto const scores = trainer_.infer(given_);
-    return decoded(triad::as_matrix(triad::read_only(scores)));
+    return decoded(as_matrix(read_only(scores)));
   }
 
-  std::vector<triad::tree_trace> traced(bool trees) override {
+  std::vector<tree_trace> traced(bool trees) override {
     auto const s = trainer_.saved(given_.sizes);
-    if (!trees) return triad::traces_of(trainer_.model(), trainer_.parameters().where(), given_, s);
-    return triad::traces_of(ex_, trainer_.model(), trainer_.parameters().values(), positions_, given_, s);
+    if (!trees) return traces_of(trainer_.model(), trainer_.parameters().where(), given_, s);
+    return traces_of(ex_, trainer_.model(), trainer_.parameters().values(), positions_, given_, s);
   }
 
   std::vector<double> gradient_norms() override {
     std::vector<double> squares(static_cast<std::size_t>(trainer_.model().steps));
     auto const& where = trainer_.parameters().where();
-    triad::walk(trainer_.parameters().gradients(), [&](std::string const& path, auto view) {
+    walk(trainer_.parameters().gradients(), [&](std::string const& path, auto view) {
       auto const step = step_of(path);
       if (step < 0) return;
-      for (float const d : triad::host_copy(where, view))
+      for (float const d : host_copy(where, view))
         squares[static_cast<std::size_t>(step)] += static_cast<double>(d) * static_cast<double>(d);
     });
     for (auto& s : squares) s = std::sqrt(s);
@@ -144,9 +143,9 @@ class machine_on final : public triad::programs::learner_on<machine_on<Model, Ex
   }
 
  private:
-  std::pair<batch_type, triad::tree_answers> plain() {
+  std::pair<batch_type, tree_answers> plain() {
     auto batch = loader_.upload();
-    if (choice_of_arguments(options_) == "gumbel-released") batch.first.over = triad::choice_over::arguments;
+    if (choice_of_arguments(options_) == "gumbel-released") batch.first.over = choice_over::arguments;
     if constexpr (!std::is_same_v<Roles,
                                   std::monostate>) {  // over such roles, a tree of few positions has values everywhere
       batch.first.support = {};
@@ -156,20 +155,20 @@ class machine_on final : public triad::programs::learner_on<machine_on<Model, Ex
   }
 
   /// The symbols of rows of scores: (batch N, symbols).
-  std::span<index_t const> decoded(triad::matrix<float const> scores) {
-    triad::vec<index_t> const there(static_cast<index_t*>(symbols_there_.data()), scores.extent(0));
-    triad::decode_rows(ex_, scores, triad::decode_threshold, there);
+  std::span<index_t const> decoded(matrix<float const> scores) {
+    vec<index_t> const there(static_cast<index_t*>(symbols_there_.data()), scores.extent(0));
+    decode_rows(ex_, scores, decode_threshold, there);
     auto const count = static_cast<std::size_t>(scores.extent(0));
     symbols_there_.memory().to_host(symbols_.data(), there.data_handle(), count * sizeof(index_t));
     return std::span<index_t const>(symbols_).first(count);
   }
 
   options options_;
-  triad::tree_positions<> positions_;
+  tree_positions<> positions_;
   [[no_unique_address]] Roles roles_;
-  triad::tree_loader<Ex, float> loader_;
+  tree_loader<Ex, float> loader_;
   std::optional<gumbel_noise<Ex>> noise_;
-  triad::buffer<typename Ex::memory> symbols_there_;
+  buffer<typename Ex::memory> symbols_there_;
   std::vector<index_t> symbols_;
   batch_type given_{};   // what infer() was asked last
   double fraction_ = 1;  // of the update's batch that is uploaded
@@ -177,19 +176,19 @@ class machine_on final : public triad::programs::learner_on<machine_on<Model, Ex
 
 template <class Ex>
 std::unique_ptr<machine> machine::make(Ex ex, options const& o, room const& z) {
-  triad::tree_positions<> const positions(2, z.depth);
+  tree_positions<> const positions(2, z.depth);
   auto const sizes = sizes_of(o, z);
   if (o.interpreter == "rows") {
-    using model = triad::tree_machine<float>;
+    using model = tree_machine<float>;
     return std::make_unique<machine_on<model, Ex, std::monostate>>(
-        std::move(ex), model(triad::tree_interpreter<float>(positions), positions.count(), sizes), std::monostate{},
-        positions, o, z);
+        std::move(ex), model(tree_interpreter<float>(positions), positions.count(), sizes), std::monostate{}, positions,
+        o, z);
   }
-  using model = triad::tree_machine<float, triad::matrix_interpreter<float>>;
+  using model = tree_machine<float, matrix_interpreter<float>>;
   using roles = role_memory<typename Ex::memory>;
-  roles all(positions, o.role_seed, triad::memory_of(ex));
+  roles all(positions, o.role_seed, memory_of(ex));
   model const m(all.interpreter(positions, o.interpreter == "learned"), positions.count(), sizes);
   return std::make_unique<machine_on<model, Ex, roles>>(std::move(ex), m, std::move(all), positions, o, z);
 }
 
-}  // namespace trees
+}  // namespace triad::programs::trees

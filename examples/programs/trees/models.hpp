@@ -18,11 +18,11 @@
 #include "triad/train/initialize.hpp"
 #include "triad/tree/shift.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
 /// A binary machine over unit fillers, one for each symbol: the released program's random orthonormal ones are these,
 /// turned.
-inline triad::tree_machine_options sizes_of(options const& o, machine_options const& z) {
+inline tree_machine_options sizes_of(options const& o, machine_options const& z) {
   return {.steps = o.steps,
           .symbols = z.symbols,
           .unit_fillers = true,
@@ -30,12 +30,12 @@ inline triad::tree_machine_options sizes_of(options const& o, machine_options co
                               .heads = o.heads,
                               .hidden = o.hidden(),
                               .dropout = o.dropout,
-                              .norms = triad::norm_position::before,
-                              .between = triad::activation::gelu},
+                              .norms = norm_position::before,
+                              .between = activation::gelu},
                     .layers = o.layers,
                     .branching = 2,
                     .fillers = z.symbols},
-          .root = o.root == "distribution" ? triad::tree_root::distribution : triad::tree_root::scores,
+          .root = o.root == "distribution" ? tree_root::distribution : tree_root::scores,
           .empty_tree = o.empty_tree};
 }
 
@@ -44,43 +44,42 @@ template <class Memory>
 class role_memory {
  public:
   /// Random orthonormal roles, as many as positions and as wide, of a seed; D_c and then E_c = D_c'.
-  role_memory(triad::tree_positions<> const& positions, std::uint64_t seed, Memory const& where)
+  role_memory(tree_positions<> const& positions, std::uint64_t seed, Memory const& where)
       : there_(bytes(positions), where) {
-    triad::buffer<> here(there_.bytes());
+    buffer<> here(there_.bytes());
     auto place = here.place();
     auto const all = plan(place, positions);
-    triad::random_orthonormal(seed, triad::as_matrix(all.roles));
-    triad::make_shifts_both_ways(positions, triad::read_only(all.roles), all.maps);
+    random_orthonormal(seed, as_matrix(all.roles));
+    make_shifts_both_ways(positions, read_only(all.roles), all.maps);
     there_.memory().from_host(there_.data(), here.data(), here.bytes());
   }
 
-  triad::matrix_interpreter<float> interpreter(triad::tree_positions<> const& positions, bool learned) const {
+  matrix_interpreter<float> interpreter(tree_positions<> const& positions, bool learned) const {
     auto place = there_.place();
     auto const all = plan(place, positions);
-    return {2, positions.count(), positions.count(), learned, triad::read_only(all.roles), triad::read_only(all.maps)};
+    return {2, positions.count(), positions.count(), learned, read_only(all.roles), read_only(all.maps)};
   }
 
  private:
   struct views {
-    triad::tensor<float, triad::dyn, triad::dyn> roles;             // (N, N)
-    triad::tensor<float, triad::dyn, triad::dyn, triad::dyn> maps;  // (4, N, N)
+    tensor<float, dyn, dyn> roles;      // (N, N)
+    tensor<float, dyn, dyn, dyn> maps;  // (4, N, N)
   };
-  static views plan(triad::arena& place, triad::tree_positions<> const& positions) {
+  static views plan(arena& place, tree_positions<> const& positions) {
     index_t const r = positions.count();
-    auto const roles = place.make<triad::tensor<float, triad::dyn, triad::dyn>>(r, r);
-    return {roles, place.make<triad::tensor<float, triad::dyn, triad::dyn, triad::dyn>>(4, r, r)};
+    auto const roles = place.make<tensor<float, dyn, dyn>>(r, r);
+    return {roles, place.make<tensor<float, dyn, dyn, dyn>>(4, r, r)};
   }
-  static std::size_t bytes(triad::tree_positions<> const& positions) {
-    return triad::planned_bytes([&](triad::arena& a) { (void)plan(a, positions); });
+  static std::size_t bytes(tree_positions<> const& positions) {
+    return planned_bytes([&](arena& a) { (void)plan(a, positions); });
   }
 
-  triad::buffer<Memory> there_;
+  buffer<Memory> there_;
 };
 
 /// As the released program: tokens from a normal distribution, the three maps into an attention as one matrix (3 d, d),
 /// xavier uniform, its biases 0, and all else as its framework makes linear maps: uniform, by what goes in.
-inline triad::initializer first_values_of(options const& o, std::string const& path) {
-  using triad::initializer;
+inline initializer first_values_of(options const& o, std::string const& path) {
   if (path == "operation_token" || path == "root_token" || path == "empty_token") return initializer::normal(1);
   if (path.find(".norm") != std::string::npos) return initializer::by_name();
   bool const head = path.find(".operation.") != std::string::npos || path.find(".arguments.") != std::string::npos;
@@ -111,13 +110,13 @@ inline int step_of(std::string const& path) {
 }
 
 /// Noise of Gumbel-softmax: minus the logarithm of an exponential variable.
-inline float gumbel(triad::random_stream& random) {
+inline float gumbel(random_stream& random) {
   double const u = random.uniform();  // in [0, 1)
   return static_cast<float>(-std::log(-std::log1p(-std::max(u, 1e-300))));
 }
 
 /// That of all choices of an update: drawn on the host, the same on every backend.
-template <triad::backend Ex>
+template <backend Ex>
 class gumbel_noise {
  public:
   gumbel_noise(index_t steps, index_t batch, options const& o, typename Ex::memory where)
@@ -125,17 +124,16 @@ class gumbel_noise {
         key_(o.seed + 0x9e3779b97f4a7c15u),
         on_operations_(choice_of_operations(o) != "softmax"),
         on_arguments_(choice_of_arguments(o) != "softmax"),
-        last_choices_(triad::tree_choices_at(steps - 1, o.empty_tree)),
+        last_choices_(tree_choices_at(steps - 1, o.empty_tree)),
         operations_(static_cast<std::size_t>(steps * batch * 3)),
         arguments_(static_cast<std::size_t>(steps * batch * last_choices_ * 4)),
         upload_(bytes(steps, batch, last_choices_), where) {}
 
   /// Gives a batch the noise of an update, until the next call.  It is drawn for operations and arguments alike, so
   /// that what the one have does not depend on whether the other are chosen with noise.
-  void add(triad::tree_batch<float>& in, std::uint64_t update) {
-    using triad::dyn;
+  void add(tree_batch<float>& in, std::uint64_t update) {
     index_t const batch = in.sizes.batch;
-    triad::random_stream random(key_, update);
+    random_stream random(key_, update);
     std::fill(arguments_.begin(), arguments_.end(), 0.0f);
     for (index_t k = 0; k < steps_; ++k)
       for (index_t b = 0; b < batch; ++b) {
@@ -146,7 +144,7 @@ class gumbel_noise {
       }
     upload_([&](auto const& put) {
       auto const o = put(operations_, steps_ * batch * 3), a = put(arguments_, steps_ * batch * last_choices_ * 4);
-      using noise = triad::tensor<float const, dyn, dyn, dyn>;
+      using noise = tensor<float const, dyn, dyn, dyn>;
       if (on_operations_) in.operation_noise = noise(o.data_handle(), steps_, batch, 3);
       if (on_arguments_) in.argument_noise = noise(a.data_handle(), steps_, batch, last_choices_ * 4);
       return 0;
@@ -155,9 +153,9 @@ class gumbel_noise {
 
  private:
   static std::size_t bytes(index_t steps, index_t batch, index_t last_choices) {
-    return triad::planned_bytes([&](triad::arena& a) {
-      a.make<triad::vec<float>>(steps * batch * 3);
-      a.make<triad::vec<float>>(steps * batch * last_choices * 4);
+    return planned_bytes([&](arena& a) {
+      a.make<vec<float>>(steps * batch * 3);
+      a.make<vec<float>>(steps * batch * last_choices * 4);
     });
   }
 
@@ -166,7 +164,7 @@ class gumbel_noise {
   bool on_operations_, on_arguments_;
   index_t last_choices_;  // of an argument, at the last step
   std::vector<float> operations_, arguments_;
-  triad::batch_upload<Ex> upload_;
+  batch_upload<Ex> upload_;
 };
 
-}  // namespace trees
+}  // namespace triad::programs::trees

@@ -12,9 +12,9 @@
 #include "trained.hpp"
 #include "triad/io/json_read.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
-void options::each(triad::programs::option_list& f) {
+void options::each(option_list& f) {
   std::vector<std::string> const ways{"softmax", "gumbel", "gumbel-released"};
   std::string const zero = zero_is_by_task ? "; 0: the paper's for the task" : "";
   f.seldom("skip-deeper", &skip_deeper,
@@ -22,7 +22,7 @@ void options::each(triad::programs::option_list& f) {
       .opposite("no-skip-deeper")
       .also({"evaluate", "explain"});
   // A machine has no layers to tie, and its rate and choices fall once.
-  triad::programs::option_list common;
+  option_list common;
   stack_options::each(common);
   for (auto const& one : common.all())
     if (one.name != "tied" && one.name != "restarts") f(one.name, one.value, one.about) = one;
@@ -135,7 +135,7 @@ void options::each(triad::programs::option_list& f) {
       .free(first_rows == 0);
 }
 
-void program_options::each(triad::programs::option_list& f) {
+void program_options::each(option_list& f) {
   options::each(f);
   auto const parts = part_names.empty() ? "train, dev, test, or NAME of test_NAME; without it, the first test"
                                         : fmt::format("{}", fmt::join(part_names, ", "));
@@ -223,51 +223,50 @@ void options::settle() {
   stack_options::settle();
   follow_recipe();
   if (cooling > 0 && choice_of_operations(*this) != "softmax" && choice_of_arguments(*this) != "softmax")
-    throw triad::data_error(
+    throw data_error(
         "--temperature and --cooling are about --choice softmax; that of gumbel falls as the released program's: "
         "give --temperature 1 --cooling 0");
   if (cooling > updates)
-    throw triad::data_error(
+    throw data_error(
         "--cooling " + std::to_string(cooling) + " is longer than the run of --updates " + std::to_string(updates) +
         ", which would end with choices that are softer than those of an evaluation: give a smaller --cooling");
   if (first_rows > 0 && interpreter != "rows")
-    throw triad::data_error(
+    throw data_error(
         "--first-rows is about --interpreter rows, whose first roles are those of shorter trees: leave one of the two "
         "out");
   if (first_rows > 0 && choice_of_both(*this) != "softmax")
-    throw triad::data_error(
+    throw data_error(
         "--first-rows is about --choice softmax: the noise and the temperature of gumbel would begin again with all "
         "rows: leave one of the two out");
   if (choice_of_arguments(*this) == "gumbel-released" && (empty_tree || recency > 0))
-    throw triad::data_error(
+    throw data_error(
         "--empty-tree and --recency are about choices among trees, and gumbel-released chooses among the arguments of "
         "each tree: leave them out");
   if (interpreter == "rows" && given.contains("role-seed"))
-    throw triad::data_error(
+    throw data_error(
         "--role-seed draws the roles of --interpreter matrices or learned; those of rows are canonical: leave it out");
   if (loss == "squared" && given.contains("floor"))
-    throw triad::data_error("--floor is about --loss divergence: give that, or leave it out");
+    throw data_error("--floor is about --loss divergence: give that, or leave it out");
   if (first_rows == 0)
-    triad::programs::refuse_given(*this, {"last-updates", "last-learning-rate"},
-                                  "the training after that of --first-rows, which is 0: leave it out");
+    refuse_given(*this, {"last-updates", "last-learning-rate"},
+                 "the training after that of --first-rows, which is 0: leave it out");
   if ((evenness > 0 || recency > 0) != (even_updates > 0))
-    throw triad::data_error(
-        "--evenness or --recency above 0 and --even-updates, the updates until they are 0, go together");
+    throw data_error("--evenness or --recency above 0 and --even-updates, the updates until they are 0, go together");
   if ((empty_weight != 1) != (empty_updates > 0))
-    throw triad::data_error("--empty-weight other than 1 and --empty-updates, the updates until it is 1, go together");
+    throw data_error("--empty-weight other than 1 and --empty-updates, the updates until it is 1, go together");
   if ((temperature > 1) != (cooling > 0))
-    throw triad::data_error("--temperature above 1 and --cooling, the updates until it is 1, go together");
+    throw data_error("--temperature above 1 and --cooling, the updates until it is 1, go together");
 }
 
-void options::restored(triad::checkpoint const& file) {
+void options::restored(checkpoint const& file) {
   stack_options::restored(file);
   depth = file.setting("depth", 1, deepest_model);
   auto const kept = file.setting<nlohmann::json>("choice");
   operation_choice = choice_in(kept, "operations");
   argument_choice = choice_in(kept, "arguments");
   if (operation_choice.empty() || argument_choice.empty())
-    throw triad::data_error(file.tensors().file() + ": setting 'choice' is " + triad::quoted(kept) +
-                            ", which is no way to choose; it was written by another program");
+    throw data_error(file.tensors().file() + ": setting 'choice' is " + quoted(kept) +
+                     ", which is no way to choose; it was written by another program");
 }
 
-}  // namespace trees
+}  // namespace triad::programs::trees

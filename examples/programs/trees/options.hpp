@@ -10,10 +10,10 @@
 
 #include "shared/cli/options.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
 /// The defaults are those of the released program's command, but for steps, and for roles no deeper than the data.
-struct options : triad::programs::stack_options {
+struct options : stack_options {
   bool skip_deeper = false;  // leave rows deeper than `depth` out, as the released program does
   bool binarise = false;     // trees are a treebank's, of any number of children, and made binary
 
@@ -67,8 +67,8 @@ struct options : triad::programs::stack_options {
     rate = 1e-4;
     warmup = 10000;
   }
-  void each(triad::programs::option_list& f) override;
-  void restored(triad::checkpoint const& file) override;
+  void each(option_list& f) override;
+  void restored(checkpoint const& file) override;
   std::map<std::string, std::string> more_shapes() const override;
   /// A program fills in first what 0 leaves to it.
   void settle() override;
@@ -137,4 +137,4 @@ inline double empty_weight_at(options const& o, std::uint64_t update) {
   return o.empty_weight + (1 - o.empty_weight) * static_cast<double>(update) / o.empty_updates;
 }
 
-}  // namespace trees
+}  // namespace triad::programs::trees

@@ -16,7 +16,7 @@
 #include "triad/tree/placement.hpp"
 #include "triad/tree/vocabulary.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
 /// The trees of many rows, one after the other.
 class placed_rows {
@@ -28,17 +28,17 @@ class placed_rows {
     return {placed_tree(nodes_).subspan(begin, middle - begin), placed_tree(nodes_).subspan(middle, end - middle)};
   }
   /// The row's labels all have numbers.
-  void add(row const& r, triad::vocabulary const& labels) {
+  void add(row const& r, vocabulary const& labels) {
     place(r.source, labels);
     place(r.target, labels);
   }
 
  private:
-  void place(symbol_tree const& tree, triad::vocabulary const& labels) {
-    triad::role_paths const paths(2);
+  void place(symbol_tree const& tree, vocabulary const& labels) {
+    role_paths const paths(2);
     auto const begin = static_cast<std::ptrdiff_t>(nodes_.size());
-    triad::each_role(labels.number(tree), paths,
-                     [&](index_t label, triad::role_code role) { nodes_.push_back({paths.position(role), label}); });
+    each_role(labels.number(tree), paths,
+              [&](index_t label, role_code role) { nodes_.push_back({paths.position(role), label}); });
     std::sort(nodes_.begin() + begin, nodes_.end(),
               [](placed_node const& a, placed_node const& b) { return a.position < b.position; });
     ends_.push_back(nodes_.size());
@@ -48,4 +48,4 @@ class placed_rows {
   std::vector<std::size_t> ends_;  // source, target, source, target, ...
 };
 
-}  // namespace trees
+}  // namespace triad::programs::trees

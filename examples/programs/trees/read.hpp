@@ -17,30 +17,29 @@
 #include "triad/tree/s_expression.hpp"
 #include "triad/tree/vocabulary.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
 /// A tree of text; binary: a treebank's, made binary.  Throws data_error.
-inline symbol_tree tree_from(std::string const& text, bool binary, triad::text_position const& where = {}) {
-  return binary ? triad::binarise(triad::parse_treebank_tree(text, where)) : triad::parse_tree(text, where);
+inline symbol_tree tree_from(std::string const& text, bool binary, text_position const& where = {}) {
+  return binary ? binarise(parse_treebank_tree(text, where)) : parse_tree(text, where);
 }
 
 /// One of the two trees of a line, which is this object.  Throws data_error.
 inline symbol_tree tree_in(nlohmann::json const& object, std::string const& line, char const* name, bool binary) {
-  auto const text = triad::programs::member<std::string>(object, name, "a tree as text");
+  auto const text = member<std::string>(object, name, "a tree as text");
   // Where the text is in the line, so that a column is that of an editor; text with escapes is not there as it is.
   auto const key = line.find('"' + std::string(name) + '"');
   auto const quote = key == std::string::npos ? key : line.find('"' + text + '"', key + std::string(name).size() + 2);
   bool const there = quote != std::string::npos;
-  triad::text_position where;
+  text_position where;
   if (there) where.column = static_cast<index_t>(quote) + 2;
   try {
     auto tree = tree_from(text, binary, where);
     for (auto const& node : tree.nodes())
-      if (node.label == triad::empty_label)
-        throw triad::data_error("'<empty>' is a place without a node, no label of one");
+      if (node.label == empty_label) throw data_error("'<empty>' is a place without a node, no label of one");
     return tree;
-  } catch (triad::data_error const& e) {
-    throw triad::data_error(name + std::string(there ? ", " : " without its escapes, ") + e.what());
+  } catch (data_error const& e) {
+    throw data_error(name + std::string(there ? ", " : " without its escapes, ") + e.what());
   }
 }
 
@@ -50,28 +49,26 @@ inline row row_of(nlohmann::json const& object, std::string const& line, bool bi
 
 /// The tree of a question: of a line as data have it, whose target may be missing, or of one that is the tree.
 inline symbol_tree source_of(std::string const& line, bool binary = false) {
-  return line.starts_with('{') ? tree_in(triad::programs::read_json_line(line), line, "source", binary)
-                               : tree_from(line, binary);
+  return line.starts_with('{') ? tree_in(read_json_line(line), line, "source", binary) : tree_from(line, binary);
 }
 
 /// The same row as one line.
 inline std::string to_json_line(row const& r) {
   nlohmann::ordered_json json;
-  json["source"] = triad::to_text(r.source);
-  json["target"] = triad::to_text(r.target);
+  json["source"] = to_text(r.source);
+  json["target"] = to_text(r.target);
   return json.dump();
 }
 
 /// All rows of a file, added to those of a part.
 inline part read_rows(std::string const& path, depth_limit const& limit = {}, part to = {}, bool binary = false) {
-  triad::programs::read_json_lines(path, [&](nlohmann::json const& object, std::string const& line) {
+  read_json_lines(path, [&](nlohmann::json const& object, std::string const& line) {
     limit.add(row_of(object, line, binary), to);
   });
   bool const may_be_empty = to.skipped == 0 || (limit.trained && limit.skip);  // which evaluate says
   if (!to.rows.empty() || may_be_empty) return to;
-  throw triad::data_error(path + ": each of the " + std::to_string(to.skipped) +
-                          " rows that count has a tree deeper than " + std::to_string(limit.most) + ": " +
-                          limit.advice_without_rows());
+  throw data_error(path + ": each of the " + std::to_string(to.skipped) + " rows that count has a tree deeper than " +
+                   std::to_string(limit.most) + ": " + limit.advice_without_rows());
 }
 
-}  // namespace trees
+}  // namespace triad::programs::trees

@@ -13,7 +13,7 @@
 #include "shared/report/table.hpp"
 #include "shared/run/seed_means.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
 /// What a score or a row's number leaves out; nothing where it is of all rows.
 inline std::string what_is_left_out(part const& p) {
@@ -40,7 +40,7 @@ inline part_tallies tallies_of(data_set const& data) {
 inline bool has_failed(part_tallies const& t) { return t.front().found.accuracy() < 0.9; }
 
 inline std::string table_of(part_tallies const& tallies) {
-  triad::programs::text_table table({"", "whole trees", "partial", "rows"});
+  text_table table({"", "whole trees", "partial", "rows"});
   for (auto const& [title, t] : tallies)
     if (t.rows > 0) table.row({title, percent(t.accuracy()), percent(t.partial()), std::to_string(t.rows)});
   return table.text();
@@ -58,7 +58,7 @@ inline std::string table_of(std::vector<seed_tallies> const& runs, std::uint64_t
   std::vector<std::string> header{"seed"};
   for (auto const& part : runs.front().found) header.push_back(part.title);
   header.push_back("failed");
-  triad::programs::text_table table(header);
+  text_table table(header);
   int failed = 0, learned = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     auto const& r = runs[i];
@@ -70,10 +70,9 @@ inline std::string table_of(std::vector<seed_tallies> const& runs, std::uint64_t
   }
   auto const mean_row = [&](char const* title, std::vector<seed_tallies> const& some, std::string const& last) {
     std::vector<std::string> cells{title};
-    auto const* const one = triad::programs::first_scored(some);
+    auto const* const one = first_scored(some);
     for (std::size_t p = 0; p < runs.front().found.size(); ++p) {
-      auto const m =
-          triad::programs::mean_over(some, [p](seed_tallies const& r) { return r.found[p].found.accuracy(); });
+      auto const m = mean_over(some, [p](seed_tallies const& r) { return r.found[p].found.accuracy(); });
       cells.push_back(!one || one->found[p].found.rows == 0 ? "-"
                                                             : percent(m.mean) + " ± " + percent(m.standard_error));
     }
@@ -86,7 +85,7 @@ inline std::string table_of(std::vector<seed_tallies> const& runs, std::uint64_t
   if (learned > 0 &&
       std::any_of(runs.begin(), runs.end(), [](seed_tallies const& r) { return r.failed && !r.diverged; }))
     mean_row("mean of those that learned", those, "left out, as in the paper");
-  return table.text() + triad::programs::whose_mean(runs, first_seed) + "\n";
+  return table.text() + whose_mean(runs, first_seed) + "\n";
 }
 
-}  // namespace trees
+}  // namespace triad::programs::trees

@@ -19,7 +19,7 @@
 #include "triad/tree/placement.hpp"
 #include "triad/tree/program_trace.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
 struct tally {
   std::int64_t rows = 0, whole = 0, right_nodes = 0, judged_nodes = 0;
@@ -55,17 +55,17 @@ struct program_tally {
 };
 
 /// Symbols by position as a tree, and back.
-inline triad::numbered_tree tree_of(std::span<index_t const> symbols, triad::tree_positions<> const& positions) {
-  return triad::tree_of_labels(positions, triad::vec<index_t const>(symbols.data(), positions.count()));
+inline numbered_tree tree_of(std::span<index_t const> symbols, tree_positions<> const& positions) {
+  return tree_of_labels(positions, vec<index_t const>(symbols.data(), positions.count()));
 }
-inline std::vector<index_t> symbols_of(placed_tree tree, triad::tree_positions<> const& positions) {
+inline std::vector<index_t> symbols_of(placed_tree tree, tree_positions<> const& positions) {
   std::vector<index_t> symbols(static_cast<std::size_t>(positions.count()));
   for (auto const& node : tree) symbols[static_cast<std::size_t>(node.position)] = node.filler;
   return symbols;
 }
-inline std::vector<index_t> symbols_of(triad::numbered_tree const& tree, triad::tree_positions<> const& positions) {
+inline std::vector<index_t> symbols_of(numbered_tree const& tree, tree_positions<> const& positions) {
   std::vector<index_t> symbols(static_cast<std::size_t>(positions.count()));
-  triad::place_labels(positions, tree, triad::vec<index_t>(symbols.data(), positions.count()));
+  place_labels(positions, tree, vec<index_t>(symbols.data(), positions.count()));
   return symbols;
 }
 
@@ -88,7 +88,7 @@ void answer_all(machine& net, placed_rows const& rows, index_t count, F&& f, Bet
 inline tally score(machine& net, placed_rows const& rows, index_t most = 0) {
   tally t;
   auto const width = static_cast<std::size_t>(net.positions().count());
-  triad::programs::in_batches(
+  in_batches(
       net, static_cast<std::size_t>(most > 0 ? std::min(most, rows.size()) : rows.size()),
       [&](std::size_t i) { return net.add(rows[static_cast<index_t>(i)]); },
       [](std::size_t i) { return "row " + std::to_string(i) + " has no room in a batch of its own"; },
@@ -104,10 +104,10 @@ inline tally score(machine& net, placed_rows const& rows, index_t most = 0) {
 }
 
 /// What the machine's choices are worth as programs, compared with its own answers.
-inline program_tally score_programs(machine& net, placed_rows const& rows, triad::vocabulary const& labels,
-                                    double threshold, tally& own) {
+inline program_tally score_programs(machine& net, placed_rows const& rows, vocabulary const& labels, double threshold,
+                                    tally& own) {
   program_tally t;
-  std::vector<triad::tree_trace> traces;
+  std::vector<tree_trace> traces;
   index_t first = 0;
   auto const& positions = net.positions();
   auto const judge = [&](index_t i, std::span<index_t const> answer) {
@@ -134,4 +134,4 @@ inline program_tally score_programs(machine& net, placed_rows const& rows, triad
   return t;
 }
 
-}  // namespace trees
+}  // namespace triad::programs::trees

@@ -15,25 +15,24 @@
 #include "triad/tree/positions.hpp"
 #include "triad/tree/vocabulary.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
 /// Nodes in the order of the tree, each after its parent.
 inline nlohmann::ordered_json page_tree(symbol_tree const& tree) {
   auto nodes = nlohmann::ordered_json::array();
   tree.walk([&](index_t at, index_t parent, index_t) {
-    nodes.push_back({{"label", tree.label(at)},
-                     {"parent", parent == triad::no_node ? -1 : parent},
-                     {"side", tree[at].child_number}});
+    nodes.push_back(
+        {{"label", tree.label(at)}, {"parent", parent == no_node ? -1 : parent}, {"side", tree[at].child_number}});
   });
   return nodes;
 }
 
 /// A node at each position that has a symbol of some score, or one below it: its best symbol and the others.
-inline nlohmann::ordered_json blended_tree(std::vector<triad::written_symbol> const& symbols,
-                                           triad::tree_positions<> const& positions, triad::vocabulary const& labels) {
+inline nlohmann::ordered_json blended_tree(std::vector<written_symbol> const& symbols,
+                                           tree_positions<> const& positions, vocabulary const& labels) {
   constexpr double least = 0.1;
   constexpr std::size_t most_others = 4;
-  std::map<index_t, std::vector<triad::written_symbol>> at;  // parents before children, as positions count
+  std::map<index_t, std::vector<written_symbol>> at;  // parents before children, as positions count
   for (auto const& s : symbols) at[s.position].push_back(s);
   std::map<index_t, index_t> number;  // of the positions that are drawn
   for (auto& [position, written] : at) {
@@ -44,7 +43,7 @@ inline nlohmann::ordered_json blended_tree(std::vector<triad::written_symbol> co
   auto nodes = nlohmann::ordered_json::array();
   for (auto& [position, its_number] : number) {
     its_number = static_cast<index_t>(nodes.size());
-    nlohmann::ordered_json node{{"label", std::string(triad::empty_label)},
+    nlohmann::ordered_json node{{"label", std::string(empty_label)},
                                 {"parent", position == 0 ? -1 : number[positions.parent(position)]},
                                 {"side", position == 0 ? 0 : positions.child_number(position)},
                                 {"score", 0}};
@@ -60,22 +59,22 @@ inline nlohmann::ordered_json blended_tree(std::vector<triad::written_symbol> co
   return nodes;
 }
 
-inline nlohmann::ordered_json steps_page(explanation const& e, triad::tree_positions<> const& positions,
-                                         triad::vocabulary const& labels, std::string const& verdict) {
+inline nlohmann::ordered_json steps_page(explanation const& e, tree_positions<> const& positions,
+                                         vocabulary const& labels, std::string const& verdict) {
   using json = nlohmann::ordered_json;
   char const* const names[] = {"car", "cdr", "left", "right"};
   json steps = json::array();
   for (auto const& s : e.steps) {
     std::string instruction = name_of(s.what);
-    if (s.what == triad::tree_operation::cons) instruction += " " + s.root;
+    if (s.what == tree_operation::cons) instruction += " " + s.root;
     json taken = json::array(), operations, arguments, empty;
     for (auto const& a : s.arguments) {
       instruction += " " + name_of_tree(a.tree);
       taken.push_back({{"argument", names[static_cast<std::size_t>(a.which)]},
-                       {"tree", a.tree == triad::no_tree ? index_t{-1} : a.tree},
+                       {"tree", a.tree == no_tree ? index_t{-1} : a.tree},
                        {"weight", a.weight}});
     }
-    for (auto const o : {triad::tree_operation::car, triad::tree_operation::cdr, triad::tree_operation::cons})
+    for (auto const o : {tree_operation::car, tree_operation::cdr, tree_operation::cons})
       operations[name_of(o)] = s.all.weight(o);
     for (std::size_t a = 0; a < 4; ++a) {
       for (auto const& weights : s.all.arguments) arguments[names[a]].push_back(weights[a]);
@@ -90,7 +89,7 @@ inline nlohmann::ordered_json steps_page(explanation const& e, triad::tree_posit
               {"tree", page_tree(s.tree)},
               {"blended", blended_tree(s.all.symbols, positions, labels)}};
     if (s.all.empty) step["empty"] = std::move(empty);
-    if (s.what == triad::tree_operation::cons) step["root"] = {{"label", s.root}, {"score", s.root_score}};
+    if (s.what == tree_operation::cons) step["root"] = {{"label", s.root}, {"score", s.root_score}};
     steps.push_back(std::move(step));
   }
   json lead = json::array({"The answer: " + (e.steps.empty() ? shown(e.source) : shown(e.steps.back().tree))});
@@ -102,4 +101,4 @@ inline nlohmann::ordered_json steps_page(explanation const& e, triad::tree_posit
           {"views", json::array({std::move(view)})}};
 }
 
-}  // namespace trees
+}  // namespace triad::programs::trees

@@ -17,51 +17,50 @@
 #include "triad/tree/paths.hpp"
 #include "triad/tree/placement.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
 /// How "operations" or "arguments" are chosen in what a checkpoint says of it, one name for both or one for each; empty
 /// where that is none.
 std::string choice_in(nlohmann::json const& choice, char const* what);
 
 /// depth: that of the roles, which shapes the machine where the options have the most that trees may have.
-inline triad::programs::run_record record_of(options const& o, index_t depth, triad::vocabulary const& labels) {
-  auto configuration = triad::programs::configuration_of(o);
+inline run_record record_of(options const& o, index_t depth, vocabulary const& labels) {
+  auto configuration = configuration_of(o);
   configuration["depth"] = depth;
-  return {configuration.dump(), triad::json_text(labels.labels(), "the vocabulary"),
-          triad::programs::training_settings(o)};
+  return {configuration.dump(), json_text(labels.labels(), "the vocabulary"), training_settings(o)};
 }
 
 /// A trained machine out of a run's folder.
 struct trained {
-  triad::vocabulary labels;
+  vocabulary labels;
   std::unique_ptr<machine> net;
 
   /// Reads o.run, a folder or a checkpoint, with room for `batch` trees; o has the run's shape then.  Throws
   /// data_error.
   trained(options& o, index_t batch) {
-    auto const file = triad::programs::open_run(o.run);
+    auto const file = open_run(o.run);
     auto const& path = file.tensors().file();
-    triad::programs::restore(o, file);
+    restore(o, file);
     try {
-      labels = triad::vocabulary(file.vocabulary().get<std::vector<std::string>>());
+      labels = vocabulary(file.vocabulary().get<std::vector<std::string>>());
     } catch (nlohmann::json::exception const&) {
-      throw triad::data_error(path + ": its vocabulary is no list of labels; it was written by another program");
-    } catch (triad::data_error const& e) {
-      throw triad::data_error(path + ": " + e.what());
+      throw data_error(path + ": its vocabulary is no list of labels; it was written by another program");
+    } catch (data_error const& e) {
+      throw data_error(path + ": " + e.what());
     }
-    net = triad::programs::make<machine>(o, {labels.size(), o.depth, batch, false});
+    net = make<machine>(o, {labels.size(), o.depth, batch, false});
     net->load(file, record_of(o, o.depth, labels));
   }
 
   /// A tree as the machine takes it.  Throws data_error that names the node that does not fit.
-  triad::numbered_tree numbered(symbol_tree const& tree) const {
+  numbered_tree numbered(symbol_tree const& tree) const {
     for (index_t at = 0; at < tree.size(); ++at)
-      if (!labels.has(tree.label(at)) || tree.label(at) == triad::empty_label)
-        throw triad::data_error("the node at " + triad::path_text(tree, at) + ": '" +
-                                triad::programs::shortened(tree.label(at)) + "' is not one of the " +
-                                std::to_string(labels.size() - 1) + " labels that this machine was trained with");
+      if (!labels.has(tree.label(at)) || tree.label(at) == empty_label)
+        throw data_error("the node at " + path_text(tree, at) + ": '" + shortened(tree.label(at)) +
+                         "' is not one of the " + std::to_string(labels.size() - 1) +
+                         " labels that this machine was trained with");
     auto numbers = labels.number(tree);
-    triad::expect_fits(numbers, 2, net->positions().depth(), labels.size());
+    expect_fits(numbers, 2, net->positions().depth(), labels.size());
     return numbers;
   }
 
@@ -84,9 +83,9 @@ struct trained {
       try {
         (void)numbered(r.source);
         (void)numbered(r.target);
-      } catch (triad::data_error const& e) {
+      } catch (data_error const& e) {
         auto const number = i < rows.numbers.size() ? rows.numbers[i] : static_cast<index_t>(i) + 1;
-        throw triad::data_error(rows.name + ", row " + std::to_string(number) + " of the file: " + e.what());
+        throw data_error(rows.name + ", row " + std::to_string(number) + " of the file: " + e.what());
       }
       all.add(r, labels);
     }
@@ -94,4 +93,4 @@ struct trained {
   }
 };
 
-}  // namespace trees
+}  // namespace triad::programs::trees

@@ -17,11 +17,11 @@
 #include "training_data.hpp"
 #include "triad/train/schedule.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 namespace {
 
 /// One seed's run.
-class machine_training final : public triad::programs::training {
+class machine_training final : public training {
  public:
   /// run: what was asked for, which its checkpoints have; o: of that, what this training does; first: whose machine, of
   /// fewer positions, it begins with.
@@ -45,18 +45,18 @@ class machine_training final : public triad::programs::training {
     first_->net_.reset();
   }
 
-  triad::programs::learner& net() override {
+  learner& net() override {
     if (net_) return *net_;
     std::size_t most = 1;  // rows of a part: no batch has more
     for (auto const& part : work_.data().parts) most = std::max(most, part.rows.size());
     auto const batch = std::min(static_cast<index_t>(most), static_cast<index_t>(options_.batch));
-    net_ = triad::programs::make<machine>(
+    net_ = make<machine>(
         options_, {work_.labels().size(), depth_, batch, true},
         {.batches = fmt::format("batches of {} trees of depth {} and {} steps", batch, depth_, options_.steps),
          .remedy = "take a smaller --batch"});
     return *net_;
   }
-  triad::programs::run_plan plan() override {
+  run_plan plan() override {
     return {.model = options_.model,
             .updates = options_.updates,
             .epoch_updates = options_.evaluate_every > 0 ? options_.evaluate_every : work_.epoch_updates(),
@@ -75,8 +75,8 @@ class machine_training final : public triad::programs::training {
     bool const by_updates = first_ != nullptr;
     auto const epoch = by_updates ? 1 : work_.epoch_updates();
     auto const epochs = by_updates ? options_.updates : work_.epochs(options_.updates);
-    triad::dtm_main_cosine const schedule{options_.rate, static_cast<std::uint64_t>(options_.warmup),
-                                          static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(epochs)};
+    dtm_main_cosine const schedule{options_.rate, static_cast<std::uint64_t>(options_.warmup),
+                                   static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(epochs)};
     return schedule.rate(static_cast<std::uint64_t>(update));
   }
   double validate() override {
@@ -98,8 +98,8 @@ class machine_training final : public triad::programs::training {
     (void)tally_of(work_.measured());
     scored_.clear();
   }
-  std::vector<triad::programs::part_scores> score() override {
-    std::vector<triad::programs::part_scores> scores;
+  std::vector<part_scores> score() override {
+    std::vector<part_scores> scores;
     for (std::size_t i = 0; i < found_.size(); ++i) {
       auto& t = found_[i].found;
       t = i == 0 ? of_training_rows() : tally_of(work_.placed(i));
@@ -144,7 +144,7 @@ class machine_training final : public triad::programs::training {
   options const& run_;
   options options_;  // of this training
   training_data const& work_;
-  triad::programs::epoch_batches batches_;
+  epoch_batches batches_;
   std::span<std::size_t const> batch_;  // of the update
   part_tallies& found_;
   std::string out_;
@@ -169,8 +169,8 @@ index_t rows_with_lone_children(part const& rows) {
   for (auto const& [source, target] : rows.rows) {
     bool lone = false;
     for (index_t at = 0; at < target.size() && !lone; ++at)
-      if (auto const first = target.first_child(at); first != triad::no_node)
-        lone = target.next_child(at, first) == triad::no_node && !has_subtree(source, target.subtree(at));
+      if (auto const first = target.first_child(at); first != no_node)
+        lone = target.next_child(at, first) == no_node && !has_subtree(source, target.subtree(at));
     found += lone ? 1 : 0;
   }
   return found;
@@ -198,18 +198,17 @@ options of_last(options o) {
 
 int train(program_options& o, data_reader const& read) {
   auto named = read(false);
-  triad::programs::run_folder const folder(o.out);
+  run_folder const folder(o.out);
   training_data const work(o, std::move(named.data));
-  triad::programs::say("{}: {} training rows, {} labels, trees of depth {} at most in all parts{}\n", named.name,
-                       work.train().size(), work.labels().size() - 1, work.depth(),
-                       work.skipped() > 0 ? fmt::format(", {} deeper rows left out", work.skipped()) : "");
+  say("{}: {} training rows, {} labels, trees of depth {} at most in all parts{}\n", named.name, work.train().size(),
+      work.labels().size() - 1, work.depth(),
+      work.skipped() > 0 ? fmt::format(", {} deeper rows left out", work.skipped()) : "");
   if (auto const sampled = work.measured().size(), all = work.train().size(); work.data().dev().rows.empty())
-    triad::programs::say("  no {} part: checkpoints are measured on {}\n", work.data().dev().name,
-                         sampled == all
-                             ? fmt::format("all {} training rows", all)
-                             : fmt::format("{0} of the {1} training rows, evenly spread; the scores of train at the "
-                                           "end are of the first {0}",
-                                           sampled, all));
+    say("  no {} part: checkpoints are measured on {}\n", work.data().dev().name,
+        sampled == all ? fmt::format("all {} training rows", all)
+                       : fmt::format("{0} of the {1} training rows, evenly spread; the scores of train at the "
+                                     "end are of the first {0}",
+                                     sampled, all));
   std::optional<training_data> shorter;
   if (auto const levels = o.first_rows > 0 ? work.levels_of(o.first_rows) : work.depth(); levels < work.depth()) {
     shorter.emplace(work, o, levels);
@@ -219,7 +218,7 @@ int train(program_options& o, data_reader const& read) {
   bool const several = o.seeds > 1;
   part_tallies now, of_shorter;
   std::vector<seed_tallies> found;
-  triad::programs::seed_runs of_seeds(o, o.out);
+  seed_runs of_seeds(o, o.out);
   while (of_seeds.next()) {
     auto const& out = of_seeds.out();
     now = tallies_of(work.data());
@@ -232,7 +231,7 @@ int train(program_options& o, data_reader const& read) {
     machine_training training(o, shorter ? of_last(o) : o, work, now, out, std::move(first));
     if (of_seeds.fits_to_minutes(training)) continue;
     auto const* const r = of_seeds.train(training);
-    if (!r) return triad::programs::interrupted_status();
+    if (!r) return interrupted_status();
     found.push_back({now, r->diverged, r->failed});
     fmt::print("seed {} ({:.0f} s{}){}\n\n", r->seed, r->seconds,
                r->attempts > 1 ? fmt::format(", {} attempts", r->attempts) : "",
@@ -242,8 +241,7 @@ int train(program_options& o, data_reader const& read) {
     if (!r->diverged) fmt::print("{}\n", table_of(now));
     if (r->failed && !r->diverged && !o.empty_tree)
       if (auto const lone = rows_with_lone_children(work.data().train()); lone > 0)
-        triad::programs::say(
-            "{} of {} training targets have a node with one child that is not in the source: cons makes it of a tree "
+        say("{} of {} training targets have a node with one child that is not in the source: cons makes it of a tree "
             "and "
             "the empty tree, and no step has that.  Train with --recipe long --steps {}, which has it from the first "
             "step "
@@ -253,16 +251,15 @@ int train(program_options& o, data_reader const& read) {
   auto const& runs = of_seeds.all();
   if (several) fmt::print("{}\n", table_of(found, o.seed));
   if (!o.out.empty()) {
-    triad::programs::write_plots(
+    write_plots(
         o, runs,
         {.loss = "distance of trees, per position", .validation = "whole trees that are right", .file = "accuracy"});
-    triad::programs::first_writes(o.out + "/splits.txt", several || found.front().diverged
-                                                             ? table_of(found, o.seed)
-                                                             : table_of(found.front().found));
-    triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds));
+    first_writes(o.out + "/splits.txt",
+                 several || found.front().diverged ? table_of(found, o.seed) : table_of(found.front().found));
+    say("{}", where_it_lies(o.out, o.seed, o.seeds));
   }
-  triad::programs::say("{}", triad::programs::remedy_of(runs));
-  return triad::programs::status_of(runs);
+  say("{}", remedy_of(runs));
+  return status_of(runs);
 }
 
-}  // namespace trees
+}  // namespace triad::programs::trees

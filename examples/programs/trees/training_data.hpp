@@ -16,7 +16,7 @@
 #include "shared/run/epoch_batches.hpp"
 #include "shared/run/sample.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
 class training_data {
  public:
@@ -42,7 +42,7 @@ class training_data {
   data_set const& data() const { return data_; }
   /// Labels in the order of their first appearance, source before target, training rows first: as the released program
   /// numbers them.
-  triad::vocabulary const& labels() const { return labels_; }
+  vocabulary const& labels() const { return labels_; }
   /// The rows of a part.
   placed_rows const& placed(std::size_t part) const { return placed_[part]; }
   placed_rows const& train() const { return placed_[0]; }
@@ -68,8 +68,8 @@ class training_data {
 
   /// What the rows add to the settings that a resumed run must have.
   std::string data_setting() const {
-    if (options_.data.empty()) return triad::programs::example_digest::generated();
-    triad::programs::example_digest digest;
+    if (options_.data.empty()) return example_digest::generated();
+    example_digest digest;
     for (index_t i = 0; i < train().size(); ++i) {
       auto const row = train()[i];
       digest.begin();
@@ -87,7 +87,7 @@ class training_data {
   std::int64_t epochs(std::int64_t updates) const { return (updates + epoch_updates() - 1) / epoch_updates(); }
 
   /// The training rows of every update of a seed's run, by their places: another order in every epoch.
-  triad::programs::epoch_batches batches(std::uint64_t seed) const {
+  epoch_batches batches(std::uint64_t seed) const {
     return {static_cast<std::size_t>(train().size()), options_.batch, true, seed};
   }
 
@@ -98,15 +98,15 @@ class training_data {
       for (auto const& r : part.rows) rows.add(r, labels_);
     }
     if (data_.dev().rows.empty())
-      for (auto const& r : triad::programs::sample(data_.train().rows, options_.train_sample)) sample_.add(r, labels_);
+      for (auto const& r : sample(data_.train().rows, options_.train_sample)) sample_.add(r, labels_);
   }
 
   options options_;
   data_set data_;
-  triad::vocabulary labels_;
+  vocabulary labels_;
   std::vector<placed_rows> placed_;  // of each part
   placed_rows sample_;
   index_t depth_ = 0;
 };
 
-}  // namespace trees
+}  // namespace triad::programs::trees

@@ -18,14 +18,14 @@
 #include "shared/cli/verbs.hpp"
 #include "shared/data/data_folder.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 
 struct own_options : program_options {
   bool cools = true;  // choices, unless it is said how
   std::string file;   // inspect
 
   own_options() { rate = 1e-3, warmup = robust_warmup = 100, updates = 2000, evaluate_every = 500; }
-  void each(triad::programs::option_list& f) override {
+  void each(option_list& f) override {
     f("program", &program, "").one_of({"trees"}).hidden().free();
     f("preset", &preset, "small, paper, smoke").one_of({"small", "paper", "smoke"}).free();
     f("data", &data, "Folder with train.jsonl, maybe dev.jsonl, and test.jsonl or several test_NAME.jsonl")
@@ -72,10 +72,10 @@ inline void apply_preset(own_options& o) {
 /// The parts of o.data, a folder, or, where nothing is trained, one file.
 inline named_data data_of(own_options const& o, bool trained) {
   if (o.data.empty())
-    throw triad::data_error(
+    throw data_error(
         "there is nothing to read: give a folder with train.jsonl and test.jsonl with --data; docs/data.md has the "
         "format");
-  auto const files = triad::programs::find_data(o.data, {".jsonl"}, !trained);
+  auto const files = find_data(o.data, {".jsonl"}, !trained);
   auto const limit = limit_of(o, trained);
   named_data all{o.data, {{part("train"), part("dev")}}};
   auto const read = [&](std::string const& path, part& to) {
@@ -104,25 +104,10 @@ inline int inspect(std::string const& path, bool binary) {
   }
   auto all = sources;
   all.insert(targets.begin(), targets.end());
-  triad::programs::say("{}: {} rows, {} labels ({} in sources, {} in targets)\n", path, rows.size(), all.size(),
-                       sources.size(), targets.size());
+  say("{}: {} rows, {} labels ({} in sources, {} in targets)\n", path, rows.size(), all.size(), sources.size(),
+      targets.size());
   fmt::print("trees of depth {} at most; the largest has {} nodes, in row {}\n", depth, largest, its_row);
   return 0;
 }
 
-struct task {
-  static int main(int argc, char** argv) {
-    return triad::programs::run_program<own_options>(
-        "trees",
-        "From tree to tree.  A Differentiable Tree Machine learns programs of car, cdr and cons from JSON lines, and "
-        "shows them.",
-        [](own_options& o) {
-          auto verbs = verbs_of(o, [&o](bool trained) { return data_of(o, trained); });
-          verbs.push_back({"inspect", "Say what a file of trees holds", [&o] { return inspect(o.file, o.binarise); }});
-          return verbs;
-        },
-        argc, argv, "examples/programs/trees/README.md");
-  }
-};
-
-}  // namespace trees
+}  // namespace triad::programs::trees

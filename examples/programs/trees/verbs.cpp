@@ -12,12 +12,12 @@
 #include "shared/data/json_lines.hpp"
 #include "trained.hpp"
 
-namespace trees {
+namespace triad::programs::trees {
 namespace {
 
 constexpr index_t batch_rows = 16;
 
-void add_programs(triad::programs::text_table& table, std::string const& title, program_tally const& t) {
+void add_programs(text_table& table, std::string const& title, program_tally const& t) {
   table.row({title, percent(tally::part(t.discrete, t.rows)), std::to_string(t.extracted),
              t.extracted > 0 ? fmt::format("{:.3f}", t.least) : "-", std::to_string(t.agreeing),
              std::to_string(t.correct), std::to_string(t.programs.size()), std::to_string(t.rows)});
@@ -27,18 +27,16 @@ int evaluate(program_options& o, data_reader const& read) {
   trained model(o, batch_rows);
   auto const data = read(true).data;
   if (std::all_of(data.parts.begin(), data.parts.end(), [](part const& p) { return p.rows.empty(); }))
-    throw triad::data_error(
+    throw data_error(
         "no part of the data has a row whose trees are as deep as the machine's or less: give rows "
         "that are less deep, or train a machine on these");
   auto found = tallies_of(data);
   bool const programs = o.programs || o.discrete;
   if (programs)
-    triad::programs::refuse_given(o, {"train-sample"},
-                                  "training rows, of which --programs extracts none: leave it out");
+    refuse_given(o, {"train-sample"}, "training rows, of which --programs extracts none: leave it out");
   else
-    triad::programs::refuse_given(o, {"threshold"}, "--programs: give that, or leave it out");
-  triad::programs::text_table of_programs(
-      {"", "likeliest choices", "programs", "least weight", "agree", "right", "distinct", "rows"});
+    refuse_given(o, {"threshold"}, "--programs: give that, or leave it out");
+  text_table of_programs({"", "likeliest choices", "programs", "least weight", "agree", "right", "distinct", "rows"});
   for (std::size_t i = 0; i < found.size(); ++i) {
     auto const& part = data.parts[i];
     if ((i == 0 && programs) || part.rows.empty()) continue;
@@ -50,7 +48,7 @@ int evaluate(program_options& o, data_reader const& read) {
       own = score(*model.net, rows, i == 0 ? o.train_sample : 0);
   }
   fmt::print("{}", table_of(found));
-  for (auto const& part : data.parts) triad::programs::say("{}", what_is_left_out(part));
+  for (auto const& part : data.parts) say("{}", what_is_left_out(part));
   if (programs)
     fmt::print(
         "\nlikeliest choices: whole trees where each step's are run on trees of symbols; "
@@ -73,12 +71,12 @@ void answer(trained& model, program_options const& o, std::string const& line) {
     least = certainty(said, program, execute(program, model.numbered(source), positions.depth()));
   }
   if (is_object || o.as_json) {
-    triad::programs::json_members members{{"target", triad::to_text(target)}};
-    if (o.probabilities) members.emplace_back("least_weight", triad::programs::four_digits(least));
+    json_members members{{"target", to_text(target)}};
+    if (o.probabilities) members.emplace_back("least_weight", four_digits(least));
     auto const question = is_object ? line : to_json_line({source, target});
-    triad::programs::answer(triad::programs::with_members(question, members) + "\n");
+    programs::answer(with_members(question, members) + "\n");
   } else {
-    triad::programs::answer((o.probabilities ? fmt::format("{:.4f}\t", least) : std::string()) + shown(target) + "\n");
+    programs::answer((o.probabilities ? fmt::format("{:.4f}\t", least) : std::string()) + shown(target) + "\n");
   }
 }
 
@@ -94,7 +92,7 @@ int predict(program_options& o) {
 
 }  // namespace
 
-std::vector<triad::programs::verb> verbs_of(program_options& o, data_reader const& read, char const* of_train) {
+std::vector<verb> verbs_of(program_options& o, data_reader const& read, char const* of_train) {
   return {{"train", of_train, [&o, read] { return train(o, read); }},
           {"evaluate", "Score a trained machine, and the programs that give its answers",
            [&o, read] { return evaluate(o, read); }},
@@ -103,4 +101,4 @@ std::vector<triad::programs::verb> verbs_of(program_options& o, data_reader cons
            [&o, read] { return explain(o, read); }}};
 }
 
-}  // namespace trees
+}  // namespace triad::programs::trees

@@ -6,6 +6,8 @@
 
 namespace programs_read_tests {
 
+namespace graphs = triad::programs::graphs;
+
 using triad::test::contains;
 
 TEST_CASE("a graph that is made edge by edge has the labels of a pair as one word, and no node that it does not have") {

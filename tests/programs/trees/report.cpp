@@ -11,7 +11,7 @@ namespace programs_report_tests {
 
 TEST_CASE(
     "the table of trees has a diverged run without figures, and next to the mean of all that of those that learned") {
-  using namespace trees;
+  using namespace triad::programs::trees;
   auto const run = [](std::int64_t right) {
     seed_tallies r;
     for (auto const* title : {"train", "test"}) r.found.push_back({title, {.rows = 10, .whole = right}});

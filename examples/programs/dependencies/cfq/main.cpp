@@ -4,7 +4,8 @@
 #include "shared/cli/verbs.hpp"
 
 int main(int argc, char** argv) {
-  return triad::programs::run_program<cfq_dependencies::options>(
+  using namespace triad::programs;
+  return run_program<cfq_dependencies::options>(
       "cfq-dependencies",
       "CFQ: from a question to its dependencies, in CoNLL-U.  An Edge Transformer, or a Transformer with biaffine "
       "heads, learns which word is whose head, and by which relation.",

@@ -4,11 +4,11 @@
 
 #include "dependencies/program.hpp"
 
-namespace cfq_dependencies {
+namespace triad::programs::cfq_dependencies {
 
 struct options : dependencies::options {
   options() { task = "parse", other_names = {"cfq"}; }
-  void each(triad::programs::option_list& f) override {
+  void each(option_list& f) override {
     f("preset", &preset, "paper-dependency, small-dependency (the defaults), smoke")
         .one_of({"paper-dependency", "small-dependency", "smoke"})
         .free();
@@ -36,4 +36,4 @@ inline void apply_preset(options& o) {
   o.evaluate_every = 500;
 }
 
-}  // namespace cfq_dependencies
+}  // namespace triad::programs::cfq_dependencies

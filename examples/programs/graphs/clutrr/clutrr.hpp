@@ -25,7 +25,7 @@
 #include "shared/data/new_data.hpp"
 #include "shared/data/questions.hpp"
 
-namespace clutrr {
+namespace triad::programs::clutrr {
 
 /// By k, with the names that tables have for them.
 inline std::vector<graphs::test_part> parts_of(std::map<int, std::vector<kinship_graph>> by_k) {
@@ -51,8 +51,7 @@ inline std::vector<graphs::test_part> generated_tests(int each) {
 inline graphs::data_set training_data(options const& o) {
   graphs::data_set d;
   if (!o.data.empty()) {
-    triad::programs::refuse_given(o, {"chains", "train-lengths", "test-size"},
-                                  "generated chains: leave it out, or --data");
+    refuse_given(o, {"chains", "train-lengths", "test-size"}, "generated chains: leave it out, or --data");
     auto all = read_data(o.data);
     d.words = std::move(all.words);
     d.train = std::move(all.train);
@@ -60,8 +59,8 @@ inline graphs::data_set training_data(options const& o) {
     d.tests = parts_of(std::move(all.test));
     return d;
   }
-  triad::programs::refuse_seed(o, dev_seed, "dev chains");
-  for (int k = 2; k <= 10; ++k) triad::programs::refuse_seed(o, test_seed(k), fmt::format("test chains of k = {}", k));
+  refuse_seed(o, dev_seed, "dev chains");
+  for (int k = 2; k <= 10; ++k) refuse_seed(o, test_seed(k), fmt::format("test chains of k = {}", k));
   auto const lengths = o.train_lengths;
   d.words = generated_vocabulary();
   d.tests = generated_tests(o.test_size);
@@ -90,7 +89,7 @@ inline int train(options& o) {
 }
 
 inline int evaluate(options const& o) {
-  auto const file = triad::programs::open_run(o.run);
+  auto const file = open_run(o.run);
   auto const words = graphs::words_of(file);
   std::vector<graphs::test_part> test;
   if (o.data.empty()) {
@@ -99,12 +98,12 @@ inline int evaluate(options const& o) {
       for (auto& g : part.graphs) g = translated(std::move(g), words);
   } else {
     if (o.data_of_run && !std::filesystem::exists(o.data))
-      throw triad::data_error(o.data + ", the data of this run, is not there: give it, or other data, with --data");
+      throw data_error(o.data + ", the data of this run, is not there: give it, or other data, with --data");
     if (o.data_of_run && !is_folder(o.data))
-      throw triad::data_error(o.data +
-                              " is the file that this run was trained on, and there is no other: give one to "
-                              "evaluate it on with --data");
-    triad::programs::refuse_generated(o, {"test-size"}, "chains");
+      throw data_error(o.data +
+                       " is the file that this run was trained on, and there is no other: give one to "
+                       "evaluate it on with --data");
+    refuse_generated(o, {"test-size"}, "chains");
     test = parts_of(read_test(o.data, words));
   }
   graphs::evaluate(o, file, test);
@@ -114,7 +113,7 @@ inline int evaluate(options const& o) {
 inline int predict(options const& o) {
   bool const told = !o.facts.empty() || !o.asked.empty();
   o.questions.expect_one_way({{"--facts with --ask", told}, {"--data", !o.rows.empty()}});
-  auto const file = triad::programs::open_run(o.run);
+  auto const file = open_run(o.run);
   auto const words = graphs::words_of(file);
   graphs::answerer ask(o, file);
   // The likeliest target, and its probability where that is asked for.
@@ -128,17 +127,16 @@ inline int predict(options const& o) {
     auto const s = parse_facts(facts, asked, words);
     auto const person = [&](int i) { return s.people[static_cast<std::size_t>(i)]; };
     auto const [target, probability] = answered(s.graph);
-    triad::programs::answer(fmt::format("{} is {}'s {}{}\n", person(s.graph.query.to), person(s.graph.query.from),
-                                        words.target_name(target),
-                                        o.probabilities ? fmt::format("  {:.4f}", probability) : std::string()));
+    programs::answer(fmt::format("{} is {}'s {}{}\n", person(s.graph.query.to), person(s.graph.query.from),
+                                 words.target_name(target),
+                                 o.probabilities ? fmt::format("  {:.4f}", probability) : std::string()));
   };
   if (told) {
     answer(o.facts, o.asked);
   } else if (o.rows.empty()) {
     return o.questions.answer(o.program, [&](std::string const& text) {  // the last word is the question
       if (text.find("[(") != std::string::npos || text.find("story_edges") != std::string::npos)
-        throw triad::data_error(
-            "found a line of a CSV file, expected facts and the question: give the file with --data");
+        throw data_error("found a line of a CSV file, expected facts and the question: give the file with --data");
       auto const end = text.find_last_not_of(" \t\r"), cut = text.find_last_of(" \t", end);
       bool const both = cut != std::string::npos;
       answer(both ? text.substr(0, cut) : "", text.substr(both ? cut + 1 : 0, both ? end - cut : end + 1));
@@ -147,9 +145,8 @@ inline int predict(options const& o) {
     auto const all = read_graphs(o.rows, words);
     int row = 0;
     auto const line = [&](kinship_graph const& g, int found, std::string const& more) {
-      triad::programs::answer(fmt::format("{},{},{},{}{}\n", ++row, g.k,
-                                          triad::programs::csv_cell(words.target_name(found)),
-                                          triad::programs::csv_cell(words.target_name(g.target)), more));
+      programs::answer(fmt::format("{},{},{},{}{}\n", ++row, g.k, csv_cell(words.target_name(found)),
+                                   csv_cell(words.target_name(g.target)), more));
     };
     fmt::print("row,k,predicted,target{}\n", o.probabilities ? ",probability" : "");
     if (o.probabilities) {
@@ -168,15 +165,14 @@ inline int predict(options const& o) {
 /// The question to explain: told, a row of a file, or a generated chain.
 inline story asked_story(options const& o, vocabulary const& words) {
   bool const told = !o.facts.empty() || !o.asked.empty();
-  triad::programs::expect_one_way(
-      {{"--facts with --ask", told}, {"--data", !o.rows.empty()}, {"--length", o.given.contains("length")}});
-  if (told) triad::programs::refuse_given(o, {"row"}, "--data or a generated chain");
+  expect_one_way({{"--facts with --ask", told}, {"--data", !o.rows.empty()}, {"--length", o.given.contains("length")}});
+  if (told) refuse_given(o, {"row"}, "--data or a generated chain");
   if (told) return parse_facts(o.facts, o.asked, words);
   story s;
   if (!o.rows.empty()) {
     auto all = read_graphs(o.rows, words);
     if (static_cast<std::size_t>(o.number) > all.size())
-      throw triad::data_error(fmt::format("{} has {} rows; --row counts from 1", o.rows, all.size()));
+      throw data_error(fmt::format("{} has {} rows; --row counts from 1", o.rows, all.size()));
     s.graph = std::move(all[static_cast<std::size_t>(o.number) - 1]);
   } else {
     chain_generator chains(0xe17);
@@ -189,7 +185,7 @@ inline story asked_story(options const& o, vocabulary const& words) {
 }
 
 inline int explain(options const& o) {
-  auto const file = triad::programs::open_run(o.run);
+  auto const file = open_run(o.run);
   auto const s = asked_story(o, graphs::words_of(file));
   graphs::explain(o, file, s.graph, s.people);
   return 0;
@@ -198,7 +194,7 @@ inline int explain(options const& o) {
 /// Chains as CSV files in the published format.
 inline int generate(options const& o) {
   if (auto const there = is_folder(o.out) ? files_of(o.out, "") : std::vector<std::string>(); !there.empty())
-    throw triad::data_error(there.front() + " is there already: give --out a folder without data");
+    throw data_error(there.front() + " is there already: give --out a folder without data");
   auto const chains_of = [](std::vector<int> const& lengths, int each, auto& chains) {
     std::vector<kinship_graph> all;
     for (int const k : lengths)
@@ -207,16 +203,15 @@ inline int generate(options const& o) {
   };
   for (auto k = o.lengths.begin(); k != o.lengths.end(); ++k)
     if (std::find(o.lengths.begin(), k, *k) != k)
-      throw triad::data_error(
-          fmt::format("--lengths names {} twice, and --count is for each: name each length once", *k));
-  std::vector<triad::programs::new_file> files;
+      throw data_error(fmt::format("--lengths names {} twice, and --count is for each: name each length once", *k));
+  std::vector<new_file> files;
   auto const add = [&](std::string const& name, std::vector<kinship_graph> const& all, vocabulary const& words) {
     files.push_back({name + ".csv", to_csv(all, words, name.ends_with("train") ? "train" : "test"),
                      fmt::format("{} rows", all.size())});
   };
   auto const test_name = [](int k) { return fmt::format("1.{}_test", k); };
   if (!o.rules_of.empty()) {
-    triad::programs::refuse_given(o, {"lengths", "count"}, "training chains, and --rules-of makes tests alone");
+    refuse_given(o, {"lengths", "count"}, "training chains, and --rules-of makes tests alone");
     auto const data = read_data(o.rules_of);
     graphs::composition_rules rules;
     for (auto const& g : data.train) rules.learn(g);
@@ -233,28 +228,8 @@ inline int generate(options const& o) {
     for (int k = 2; k <= 10; ++k)
       add_made(test_name(k), {k}, o.test_size, o.seed + 1000000 + static_cast<std::uint64_t>(k));
   }
-  triad::programs::write_data(o.out, files);
+  write_data(o.out, files);
   return 0;
 }
 
-struct task {
-  static int main(int argc, char** argv) {
-    return triad::programs::run_program<options>(
-        "clutrr",
-        "CLUTRR: how are two people of a family related?  An Edge Transformer learns it from short chains and answers "
-        "long ones.",
-        [](options& o) -> std::vector<triad::programs::verb> {
-          return {
-              {"train", "Train on a data set or on generated chains, and evaluate by chain length",
-               [&o] { return train(o); }},
-              {"evaluate", "Accuracy of a trained model by chain length", [&o] { return evaluate(o); }},
-              {"predict", "Answer every question of a CSV file, or of the command line or standard input",
-               [&o] { return predict(o); }},
-              {"explain", "Show which middle people the attention used for one question", [&o] { return explain(o); }},
-              {"generate", "Write generated chains as CSV files", [&o] { return generate(o); }}};
-        },
-        argc, argv, "examples/programs/graphs/clutrr/README.md");
-  }
-};
-
-}  // namespace clutrr
+}  // namespace triad::programs::clutrr

@@ -28,7 +28,7 @@
 #include "shared/data/data_folder.hpp"
 #include "triad/core/errors.hpp"
 
-namespace clutrr {
+namespace triad::programs::clutrr {
 
 /// Everything that a model is trained and evaluated on.
 struct data_set {
@@ -81,13 +81,13 @@ class row_reader {
       file_.fail(query_, 0, "the question is about one person", "it needs two");
     bool const numbered = is_number(file_[target_]);
     if (numbered && !target_text_)
-      file_.fail(target_, 0, "the target is the number " + triad::programs::csv_file::shortened(file_[target_]),
+      file_.fail(target_, 0, "the target is the number " + csv_file::shortened(file_[target_]),
                  "expected the relation's word, or a column target_text that has it");
     target_read_ = numbered ? *target_text_ : target_;
     r.target = file_[target_read_];
     if (r.target.empty()) file_.fail(target_read_, 0, "the target is empty", "name the relation");
     if (is_number(r.target))
-      file_.fail(target_read_, 0, "the target is the number " + triad::programs::csv_file::shortened(r.target),
+      file_.fail(target_read_, 0, "the target is the number " + csv_file::shortened(r.target),
                  "expected the relation's word");
     r.graph.k = chain_length(pairs.size());
     return true;
@@ -108,8 +108,7 @@ class row_reader {
   }
 
   static std::string unknown(char const* kind, std::string_view word) {
-    return std::string(kind) + " \"" + triad::programs::csv_file::shortened(word) +
-           "\" does not occur in the training file";
+    return std::string(kind) + " \"" + csv_file::shortened(word) + "\" does not occur in the training file";
   }
 
   static std::string count(std::size_t n, char const* noun) {
@@ -123,12 +122,12 @@ class row_reader {
     int k = 0;
     auto const [rest, error] = std::from_chars(task.data() + begin, task.data() + task.size(), k);
     if (begin == 0 || error != std::errc() || rest != task.data() + task.size() || k < 1 || k > 9999)
-      file_.fail(*task_, begin, "\"" + triad::programs::csv_file::shortened(task) + "\" does not tell k",
+      file_.fail(*task_, begin, "\"" + csv_file::shortened(task) + "\" does not tell k",
                  "expected task_1.k, such as task_1.10, or an empty field");
     return k;
   }
 
-  triad::programs::csv_file file_;
+  csv_file file_;
   std::size_t edges_, labels_, query_, target_, target_read_ = 0;  // the last: of this row
   std::optional<std::size_t> target_text_, task_;
 };
@@ -139,7 +138,7 @@ void each_row(std::string const& path, Use const& use) {
   row_reader reader(path);
   bool any = false;
   for (row_reader::row r; reader.next(r); any = true) use(reader, r);
-  if (!any) throw triad::data_error(path + ":2: the file has a header and no rows; expected one row per graph");
+  if (!any) throw data_error(path + ":2: the file has a header and no rows; expected one row per graph");
 }
 
 /// The graph of a row, which is moved, by the numbers of its words; of an unknown one, 0 of a label and -1 of a target.
@@ -192,10 +191,10 @@ inline std::vector<std::string> files_of(std::string const& folder, std::string_
     bool const whole = !alone.empty() && std::filesystem::path(stem).filename() == alone + ".csv";
     if (whole || stem.ends_with(std::string(ending) + ".csv")) found.push_back(std::move(name));
   }
-  if (error) throw triad::data_error(folder + ": cannot be listed: " + error.message());
+  if (error) throw data_error(folder + ": cannot be listed: " + error.message());
   std::sort(found.begin(), found.end());
   for (auto const& name : found)
-    if (std::binary_search(found.begin(), found.end(), name + ".gz")) triad::programs::refuse_both(name, name + ".gz");
+    if (std::binary_search(found.begin(), found.end(), name + ".gz")) refuse_both(name, name + ".gz");
   return found;
 }
 
@@ -204,8 +203,8 @@ inline std::map<int, std::vector<kinship_graph>> read_test(std::string const& pa
   bool const folder = is_folder(path);
   auto const files = folder ? files_of(path, "_test", "test") : std::vector<std::string>{path};
   if (files.empty())
-    throw triad::data_error(path + ": there is no *_test.csv or test.csv, gzipped or not" +
-                            triad::programs::files_there(path) + "; is this a CLUTRR folder?");
+    throw data_error(path + ": there is no *_test.csv or test.csv, gzipped or not" + files_there(path) +
+                     "; is this a CLUTRR folder?");
   std::map<int, std::vector<kinship_graph>> test;
   for (auto const& file : files)
     for (auto& graph : read_graphs(file, words)) test[graph.k].push_back(std::move(graph));
@@ -218,15 +217,15 @@ inline data_set read_data(std::string const& path) {
   bool const folder = is_folder(path);
   auto const files = folder ? files_of(path, "_train", "train") : std::vector<std::string>{path};
   if (files.empty())
-    throw triad::data_error(path + ": there is no *_train.csv or train.csv, gzipped or not" +
-                            triad::programs::files_there(path) + "; the vocabulary is that of the training file");
+    throw data_error(path + ": there is no *_train.csv or train.csv, gzipped or not" + files_there(path) +
+                     "; the vocabulary is that of the training file");
   if (files.size() > 1)
-    throw triad::data_error(path + ": more than one training file: " + files[0] + ", " + files[1] +
-                            "; keep one in the folder");
+    throw data_error(path + ": more than one training file: " + files[0] + ", " + files[1] +
+                     "; keep one in the folder");
   data_set data;
   read_train(files[0], data);
   if (folder && !files_of(path, "_test", "test").empty()) data.test = read_test(path, data.words);
-  if (auto const dev = folder ? triad::programs::find_dev(path, {".csv"}) : std::string(); !dev.empty())
+  if (auto const dev = folder ? find_dev(path, {".csv"}) : std::string(); !dev.empty())
     data.dev = read_graphs(dev, data.words);
   return data;
 }
@@ -258,4 +257,4 @@ inline std::string to_csv(std::span<kinship_graph const> graphs, vocabulary cons
   return csv;
 }
 
-}  // namespace clutrr
+}  // namespace triad::programs::clutrr

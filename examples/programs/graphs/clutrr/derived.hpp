@@ -21,7 +21,7 @@
 #include "triad/core/errors.hpp"
 #include "triad/core/random.hpp"
 
-namespace clutrr {
+namespace triad::programs::clutrr {
 
 class derived_chains {
  public:
@@ -34,7 +34,7 @@ class derived_chains {
       parts_[target].emplace_back(first, second);
     });
     if (parts_.empty())
-      throw triad::data_error("no training row of two facts says what they are together, so no longer chain follows");
+      throw data_error("no training row of two facts says what they are together, so no longer chain follows");
     for (auto const& [target, _] : parts_) answers_.push_back(target);
   }
 
@@ -43,14 +43,13 @@ class derived_chains {
   kinship_graph next(int k) {
     constexpr int most_tries = 100'000;
     for (int i = 0; i < most_tries; ++i) {
-      triad::counter_random random(seed_, made_++);
+      counter_random random(seed_, made_++);
       int const answer = answers_[static_cast<std::size_t>(random.below(static_cast<int>(answers_.size())))];
       auto const facts = chain(random, answer, k);
       if (static_cast<int>(facts.size()) == k && derived(facts) == std::set{answer}) return graph_of(facts, answer);
     }
-    throw triad::data_error(
-        "the rules of the training rows give no chain of " + std::to_string(k) +
-        " facts with one answer: give rows of two facts whose answers are relations that facts have too");
+    throw data_error("the rules of the training rows give no chain of " + std::to_string(k) +
+                     " facts with one answer: give rows of two facts whose answers are relations that facts have too");
   }
 
   /// The targets that the rules derive of facts by their labels, whichever are composed first.
@@ -81,12 +80,12 @@ class derived_chains {
     int const target = words_.target(words_.edge_name(label));
     return parts_.contains(target) ? target : -1;
   }
-  std::pair<int, int> drawn(triad::counter_random& random, int target) const {
+  std::pair<int, int> drawn(counter_random& random, int target) const {
     auto const& ways = parts_.at(target);
     return ways[static_cast<std::size_t>(random.below(static_cast<int>(ways.size())))];
   }
   /// Of k facts, or fewer where none is left that rules make of two.
-  facts_by_label chain(triad::counter_random& random, int answer, int k) const {
+  facts_by_label chain(counter_random& random, int answer, int k) const {
     auto const [first, second] = drawn(random, answer);
     facts_by_label facts{first, second};
     while (static_cast<int>(facts.size()) < k) {
@@ -118,4 +117,4 @@ class derived_chains {
   std::vector<int> answers_;
 };
 
-}  // namespace clutrr
+}  // namespace triad::programs::clutrr

@@ -10,7 +10,7 @@
 #include "shared/report/printed.hpp"
 #include "triad/core/errors.hpp"
 
-namespace clutrr {
+namespace triad::programs::clutrr {
 
 /// A graph whose people have names.
 struct story {
@@ -33,7 +33,7 @@ inline story parse_facts(std::string const& facts, std::string const& asked, voc
     for (std::string part; std::getline(in, part, ':');) result.push_back(part);
     bool complete = result.size() == parts;
     for (auto const& part : result) complete = complete && !part.empty();
-    if (!complete) throw triad::data_error("\"" + triad::programs::shortened(text) + "\" is not of the form " + form);
+    if (!complete) throw data_error("\"" + shortened(text) + "\" is not of the form " + form);
     return result;
   };
   std::istringstream in(facts);
@@ -41,24 +41,24 @@ inline story parse_facts(std::string const& facts, std::string const& asked, voc
     auto const parts = split(fact, 3, "person:relation:person");
     int const label = words.edge_label(parts[1]);
     if (label == 0) {
-      throw triad::data_error("\"" + triad::programs::shortened(fact) + "\": the model knows no relation \"" +
-                              triad::programs::shortened(parts[1]) + "\"; it knows " + words.edge_labels.all());
+      throw data_error("\"" + shortened(fact) + "\": the model knows no relation \"" + shortened(parts[1]) +
+                       "\"; it knows " + words.edge_labels.all());
     }
     int const from = person(parts[0]), to = person(parts[2]);
-    if (from == to) throw triad::data_error("\"" + triad::programs::shortened(fact) + "\": a fact is about two people");
+    if (from == to) throw data_error("\"" + shortened(fact) + "\": a fact is about two people");
     s.graph.edges.push_back({from, to, label});
   }
   if (s.graph.edges.empty())
-    throw triad::data_error("no facts; give --facts \"ann:mother:bea bea:brother:carl\" --ask ann:carl");
+    throw data_error("no facts; give --facts \"ann:mother:bea bea:brother:carl\" --ask ann:carl");
   auto const question = split(asked, 2, "person:person (give it with --ask)");
   auto const known = s.people.size();
   s.graph.query = {person(question[0]), person(question[1])};
   if (s.people.size() != known)
-    throw triad::data_error("\"" + triad::programs::shortened(asked) + "\" asks about a person that no fact mentions");
+    throw data_error("\"" + shortened(asked) + "\" asks about a person that no fact mentions");
   s.graph.nodes = static_cast<int>(known);
   s.graph.target = -1;
   s.graph.k = static_cast<int>(s.graph.edges.size());
   return s;
 }
 
-}  // namespace clutrr
+}  // namespace triad::programs::clutrr

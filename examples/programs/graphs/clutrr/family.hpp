@@ -9,7 +9,7 @@
 #include "genealogy.hpp"
 #include "triad/core/random.hpp"
 
-namespace clutrr {
+namespace triad::programs::clutrr {
 
 /// People and the homes they were born into and founded, under the assumptions of genealogy.hpp.
 class family {
@@ -27,7 +27,7 @@ class family {
 
   /// Grows a family of at least `people` from one person outwards: nearest kin first, so that it is dense around them.
   /// A couple has one to `most_children` children.
-  void sample(triad::counter_random& random, int people, int most_children) {
+  void sample(counter_random& random, int people, int most_children) {
     people_.clear();
     homes_.clear();
     add(random.chance(1, 2) ? gender::male : gender::female, nobody);
@@ -87,11 +87,11 @@ class family {
     return home;
   }
 
-  void bear(triad::counter_random& random, int home, int children) {
+  void bear(counter_random& random, int home, int children) {
     for (int c = 0; c < children; ++c) add(random.chance(1, 2) ? gender::male : gender::female, home);
   }
 
-  void give_parents(triad::counter_random& random, int child, int most_children) {
+  void give_parents(counter_random& random, int child, int most_children) {
     int const mother = add(gender::female, nobody);
     int const father = add(gender::male, nobody);
     int const home = found_home(mother, father);
@@ -99,7 +99,7 @@ class family {
     bear(random, home, random.below(most_children));
   }
 
-  void marry(triad::counter_random& random, int one, int most_children) {
+  void marry(counter_random& random, int one, int most_children) {
     int const two = add((*this)[one].is == gender::male ? gender::female : gender::male, nobody);
     int const home = found_home(one, two);
     bear(random, home, 1 + random.below(most_children));
@@ -109,4 +109,4 @@ class family {
   std::vector<std::array<int, 2>> homes_;  // the couple
 };
 
-}  // namespace clutrr
+}  // namespace triad::programs::clutrr

@@ -28,7 +28,7 @@
 #include <string_view>
 #include <vector>
 
-namespace clutrr {
+namespace triad::programs::clutrr {
 
 enum class gender : std::uint8_t { female, male };
 
@@ -232,4 +232,4 @@ inline relation_set answers(std::span<relation const> chain) {
   return spans[k - 1];
 }
 
-}  // namespace clutrr
+}  // namespace triad::programs::clutrr

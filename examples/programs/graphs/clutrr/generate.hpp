@@ -26,7 +26,7 @@
 #include "triad/core/errors.hpp"
 #include "triad/core/random.hpp"
 
-namespace clutrr {
+namespace triad::programs::clutrr {
 
 /// The vocabulary of generated chains: the words, in the order, that the published training files have as well.
 inline vocabulary const& generated_vocabulary() {
@@ -47,8 +47,7 @@ inline kinship_graph translated(kinship_graph g, vocabulary const& to) {
   for (auto& e : g.edges) {
     e.label = to.edge_label(from.edge_name(e.label));
     if (e.label == 0)
-      throw triad::data_error(
-          "the model does not know a relation of the generated chains; give a data set with --data");
+      throw data_error("the model does not know a relation of the generated chains; give a data set with --data");
   }
   g.target = to.target(from.target_name(g.target));
   return g;
@@ -72,7 +71,7 @@ class chain_generator {
   /// A chain of `k` facts about people 0, 1, ..., k in this order, and the question what k is to 0. `k` is at least 2.
   kinship_graph next(int k) {
     if (k < 2) throw std::invalid_argument("a chain needs at least 2 facts, but k is " + std::to_string(k));
-    triad::counter_random random(seed_, made_++);
+    counter_random random(seed_, made_++);
     relation const answer = draw_answer(random);
     for (int attempt = 0;; ++attempt) {
       // Everybody in a chain is close kin, so a long one needs large homes; each failure makes them larger.
@@ -106,7 +105,7 @@ class chain_generator {
     [[nodiscard]] int untold() const { return (word_of(first).told ? 0 : 1) + (word_of(second).told ? 0 : 1); }
   };
 
-  static relation draw_answer(triad::counter_random& random) {
+  static relation draw_answer(counter_random& random) {
     auto const& words = generated_vocabulary();
     auto const& name = words.target_name(random.below(words.targets.end()));
     for (std::size_t i = 0; i < relations; ++i)
@@ -115,7 +114,7 @@ class chain_generator {
   }
 
   // Takes two people in relation `answer` as the only fact, if the family has such a pair.
-  bool start(triad::counter_random& random, relation answer) {
+  bool start(counter_random& random, relation answer) {
     int const people = family_.size();
     for (int i = 0; i < people; ++i) {
       int const a = random.below(people);
@@ -134,7 +133,7 @@ class chain_generator {
   }
 
   // Splits facts until there are `k`, all of them relations with a name; false when no person is left to name.
-  bool grow(triad::counter_random& random, int k) {
+  bool grow(counter_random& random, int k) {
     for (int left = k - 1; left > 0; --left) {
       int untold = 0;
       for (auto const& f : facts_) untold += word_of(f.is).told ? 0 : 1;
@@ -154,7 +153,7 @@ class chain_generator {
 
   // Replaces fact `at` by two, of which at most `untold` have no name. All rules that fit are equally likely, then
   // all people.
-  bool split_fact(triad::counter_random& random, std::size_t at, int untold) {
+  bool split_fact(counter_random& random, std::size_t at, int untold) {
     fact const whole = facts_[at];
     candidates_.clear();
     rules_.clear();
@@ -218,4 +217,4 @@ class chain_generator {
   std::vector<proof_step> proof_;
 };
 
-}  // namespace clutrr
+}  // namespace triad::programs::clutrr

@@ -4,9 +4,9 @@
 
 #include "graphs/graph.hpp"
 
-namespace clutrr {
+namespace triad::programs::clutrr {
 
 using graphs::edge, graphs::node_pair, graphs::vocabulary;
 using kinship_graph = graphs::labelled_graph;  // k: as the data set counts the facts on the way
 
-}  // namespace clutrr
+}  // namespace triad::programs::clutrr

@@ -9,28 +9,27 @@
 #include "graphs/training.hpp"
 #include "shared/data/questions.hpp"
 
-namespace clutrr {
+namespace triad::programs::clutrr {
 
 struct options : graphs::options {
   std::vector<int> train_lengths{2, 3, 4};  // generated chains: k of the training data
   int test_size = 1000;                     // generated chains for each k of the test
   std::int64_t chains = 100000;             // generated: how many in all, in `epochs` equal parts
 
-  std::string rows;                      // predict, explain: a file of questions
-  std::string facts, asked;              // "ann:mother:bea bea:brother:carl", "ann:carl"
-  triad::programs::questions questions;  // both in one text
-  bool probabilities = false;            // predict
-  int number = 1, k = 4;                 // explain: a row of the file, or which generated chain, and its length
-  std::vector<int> lengths{2, 3, 4};     // generate
-  std::string rules_of;                  // a training file, or its folder; none: chains that hold in every family
-  int count = 1000;                      // generate: for each k
+  std::string rows;                   // predict, explain: a file of questions
+  std::string facts, asked;           // "ann:mother:bea bea:brother:carl", "ann:carl"
+  programs::questions questions;      // both in one text
+  bool probabilities = false;         // predict
+  int number = 1, k = 4;              // explain: a row of the file, or which generated chain, and its length
+  std::vector<int> lengths{2, 3, 4};  // generate
+  std::string rules_of;               // a training file, or its folder; none: chains that hold in every family
+  int count = 1000;                   // generate: for each k
 
   void settle() override {
     graphs::options::settle();
-    if (preset.starts_with("paper") || preset.starts_with("glued"))
-      triad::programs::need_published_data(*this, "--preset " + preset);
+    if (preset.starts_with("paper") || preset.starts_with("glued")) need_published_data(*this, "--preset " + preset);
   }
-  void each(triad::programs::option_list& f) override {
+  void each(option_list& f) override {
     f("preset", &preset, "quickstart, glued-k234, glued-k23, paper-k234, paper-k23, smoke")
         .one_of({"quickstart", "glued-k234", "glued-k23", "paper-k234", "paper-k23", "smoke"})
         .free();
@@ -122,13 +121,12 @@ inline void apply_preset(options& o) {
 /// The paper's table for the Edge Transformer, accuracy at k = 6..10, mean and standard error of 10 runs, that a run of
 /// these options can be held against, if there is any: where only the seed is given in addition to the preset that
 /// decides what a run computes.
-inline std::optional<triad::programs::series> paper_curve(options const& o) {
+inline std::optional<series> paper_curve(options const& o) {
   options as_published;
   as_published.preset = o.preset;
   apply_preset(as_published);
   as_published.seed = o.seed;
   if (training_settings(o) != training_settings(as_published)) return std::nullopt;
-  using triad::programs::series;
   if (o.preset == "paper-k234")
     return series{
         "paper (10 runs)", {6, 7, 8, 9, 10}, {.981, .979, .953, .923, .921}, {.003, .007, .015, .015, .015}, true};
@@ -138,4 +136,4 @@ inline std::optional<triad::programs::series> paper_curve(options const& o) {
   return std::nullopt;
 }
 
-}  // namespace clutrr
+}  // namespace triad::programs::clutrr

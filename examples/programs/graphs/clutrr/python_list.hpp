@@ -12,7 +12,7 @@
 #include "graph.hpp"
 #include "shared/data/csv.hpp"
 
-namespace clutrr {
+namespace triad::programs::clutrr {
 
 /// A word, and where it begins in its field.
 struct placed_word {
@@ -31,8 +31,7 @@ class python_list {
  public:
   static constexpr int most_people = 512;  // the largest number a person may have, plus one; memory grows with its cube
 
-  python_list(triad::programs::csv_file const& file, std::size_t column)
-      : file_(file), column_(column), text_(file[column]) {}
+  python_list(csv_file const& file, std::size_t column) : file_(file), column_(column), text_(file[column]) {}
 
   /// "[(0, 1), (1, 2)]"
   std::vector<placed_pair> pairs() {
@@ -133,7 +132,7 @@ class python_list {
     if (!accept(c)) wrong(what);
   }
 
-  static std::string shown(std::string_view text) { return triad::programs::csv_file::shortened(text, 20); }
+  static std::string shown(std::string_view text) { return csv_file::shortened(text, 20); }
 
   [[noreturn]] void wrong(char const* expected) const {
     fail(at_ == text_.size() ? "the field ends too early" : "found \"" + shown(text_.substr(at_)) + '"',
@@ -144,10 +143,10 @@ class python_list {
     file_.fail(column_, at_, reason, advice);
   }
 
-  triad::programs::csv_file const& file_;
+  csv_file const& file_;
   std::size_t column_;
   std::string_view text_;
   std::size_t at_ = 0;
 };
 
-}  // namespace clutrr
+}  // namespace triad::programs::clutrr

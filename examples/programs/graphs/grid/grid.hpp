@@ -5,10 +5,10 @@
 #include "graphs/graphs.hpp"
 #include "triad/core/random.hpp"
 
-namespace grid {
+namespace triad::programs::grid {
 
 /// A path that never goes back: what its end is to its beginning.
-inline graphs::written_graph path(triad::counter_random& random, int steps) {
+inline graphs::written_graph path(counter_random& random, int steps) {
   std::string const across = random.chance(1, 2) ? "left" : "right", along = random.chance(1, 2) ? "above" : "below";
   graphs::written_graph g{.nodes = steps + 1, .node_labels = {}, .pairs = {}, .query = {0, steps}, .target = {}};
   bool went_across = false, went_along = false;
@@ -22,7 +22,7 @@ inline graphs::written_graph path(triad::counter_random& random, int steps) {
 }
 
 inline std::vector<graphs::written_graph> paths(int count, int shortest, int longest, std::uint64_t seed) {
-  triad::counter_random random(seed);
+  counter_random random(seed);
   std::vector<graphs::written_graph> all;
   for (int i = 0; i < count; ++i) all.push_back(path(random, shortest + i % (longest - shortest + 1)));
   return all;
@@ -34,12 +34,4 @@ inline graphs::data_set data() {
                          {{"6", paths(200, 6, 6, 3)}, {"10", paths(200, 10, 10, 4)}});
 }
 
-struct task {
-  static int main(int argc, char** argv) {
-    return triad::programs::run_program<graphs::own_options>(
-        "grid", "Where does a path on a grid lead?", [](graphs::own_options& o) { return graphs::verbs_of(o, data); },
-        argc, argv, "examples/programs/graphs/README.md");
-  }
-};
-
-}  // namespace grid
+}  // namespace triad::programs::grid

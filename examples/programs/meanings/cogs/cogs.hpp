@@ -25,7 +25,7 @@
 #include "swap.hpp"
 #include "triad/batches/augmentation.hpp"
 
-namespace cogs {
+namespace triad::programs::cogs {
 
 /// A split of a folder: NAME_seqtag.jsonl, NAME.tsv or NAME.jsonl, in this order, gzipped or not; dev may be called
 /// validation.
@@ -33,9 +33,8 @@ inline sentences read_split(std::string const& folder, std::string const& name, 
   std::vector<std::string> const endings{"_seqtag.jsonl", ".tsv", ".jsonl"};
   std::vector<std::string> names;
   for (auto const& ending : endings) names.push_back(name + ending);
-  auto path = name == "dev" ? triad::programs::find_dev(folder, endings) : triad::programs::find_file(folder, names);
-  if (path.empty() && needed)
-    path = triad::programs::need_file(folder, names, "docs/data.md says where they come from");
+  auto path = name == "dev" ? find_dev(folder, endings) : find_file(folder, names);
+  if (path.empty() && needed) path = need_file(folder, names, "docs/data.md says where they come from");
   return path.empty() ? sentences() : read_sentences(path);
 }
 
@@ -50,10 +49,10 @@ struct data_set {
   }
   /// Sentences of a split: no batch is larger.
   std::size_t most() const { return std::max<std::size_t>({1, train.size(), dev.size(), test.size(), gen.size()}); }
-  std::vector<triad::programs::sized_example> larger(int than) const {
-    std::vector<triad::programs::sized_example> all;
+  std::vector<sized_example> larger(int than) const {
+    std::vector<sized_example> all;
     for (auto const& [name, part] : {std::pair("train", &train), {"dev", &dev}, {"test", &test}, {"gen", &gen}})
-      triad::programs::add_larger(
+      add_larger(
           all, than, part->size(), [&](std::size_t i) { return (*part)[i].size(); },
           [&](std::size_t i) { return fmt::format("sentence {} of {}", i + 1, name); });
     return all;
@@ -63,15 +62,14 @@ struct data_set {
 /// The splits of a folder.  Training needs train and dev, anything else one that is not train; labels of 2022 need
 /// their file.
 inline data_set read_data(options const& o, bool training) {
-  triad::programs::refuse_generated(o, {"sentences", "test-size"}, "sentences");
+  refuse_generated(o, {"sentences", "test-size"}, "sentences");
   if (!std::filesystem::is_directory(o.data))
-    throw triad::data_error(o.data + ": a folder with train, dev, test and gen is expected");
+    throw data_error(o.data + ": a folder with train, dev, test and gen is expected");
   bool const corrected = o.labels == "2022";
   data_set d{training ? read_split(o.data, "train") : sentences(), read_split(o.data, "dev", training),
              read_split(o.data, "test", false), read_split(o.data, corrected ? "gen_2022fix" : "gen", corrected)};
   if (!training && d.dev.empty() && d.test.empty() && d.gen.empty())
-    throw triad::data_error(o.data +
-                            ": there is no sentence of dev, test or gen; docs/data.md says where they come from");
+    throw data_error(o.data + ": there is no sentence of dev, test or gen; docs/data.md says where they come from");
   return d;
 }
 
@@ -80,7 +78,7 @@ inline data_set read_data(options const& o, bool training) {
 inline constexpr std::uint64_t held_seed = 0xdef, kinds_seed = 0x7e57;
 
 inline data_set generate_data(options const& o, int training) {
-  triad::programs::refuse_given(o, {"labels"}, "the published generalisation set: give its folder with --data");
+  refuse_given(o, {"labels"}, "the published generalisation set: give its folder with --data");
   data_set d;
   sentence_generator train(o.seed), held(held_seed), test(kinds_seed);
   for (int i = 0; i < training; ++i) d.train.push_back(train.next());
@@ -94,8 +92,8 @@ inline data_set generate_data(options const& o, int training) {
 using tallies = std::map<std::string, tally>;  // by kind of sentence
 
 /// The part of the sentences whose graph is right, by kind, and the mean of the kinds.
-inline std::vector<triad::programs::figure> figures_of(tallies const& kinds) {
-  std::vector<triad::programs::figure> figures{{"mean", 0}};
+inline std::vector<figure> figures_of(tallies const& kinds) {
+  std::vector<figure> figures{{"mean", 0}};
   for (auto const& [kind, t] : kinds) {
     figures.push_back({kind, t.part(t.graphs)});
     figures[0].value += t.part(t.graphs) / static_cast<double>(kinds.size());
@@ -103,7 +101,7 @@ inline std::vector<triad::programs::figure> figures_of(tallies const& kinds) {
   return figures;
 }
 
-class parser_training final : public triad::programs::sentence_training<parser, triad::labelled_token> {
+class parser_training final : public sentence_training<parser, labelled_token> {
  public:
   parser_training(options const& o, data_set const& data, tallies& found)
       : sentence_training(o, "sentences"), data_(data), found_(found) {
@@ -115,28 +113,27 @@ class parser_training final : public triad::programs::sentence_training<parser, 
     for (auto const& s : train) add_example(numbered(s, words_));
     if (o.augment > 0) swaps_.emplace(train, phrase_kinds_of(o), forbidden(o));
     if (o.position_range > 0 && o.position_range < longest_)
-      throw triad::data_error(fmt::format(
+      throw data_error(fmt::format(
           "--position-range {} has no place for each of the {} words of the longest training sentence: give as many",
           o.position_range, longest_));
     epochs_.emplace(examples_.size(), o.batch, true, o.seed);
     int const batch = static_cast<int>(std::min(data_.most(), static_cast<std::size_t>(o.batch)));
-    net_ = triad::programs::make<parser>(
-        o,
-        {.tokens = words_.tokens.end(),
-         .labels = words_.labels(),
-         .batch = batch,
-         .usual = longest_,
-         .longest = data_.longest(),
-         .positions = o.position_range,
-         .learns = true},
-        {.batches = fmt::format("batches of {} sentences of up to {} tokens", batch, longest_),
-         .remedy = "take a smaller --batch, or --recompute",
-         .unit = "tokens",
-         .larger = [&] {
-           auto const square = [](int n) { return std::int64_t{n} * n; };
-           return square(data_.longest()) > batch * square(longest_) ? data_.larger(longest_)
-                                                                     : std::vector<triad::programs::sized_example>();
-         }});
+    net_ = make<parser>(o,
+                        {.tokens = words_.tokens.end(),
+                         .labels = words_.labels(),
+                         .batch = batch,
+                         .usual = longest_,
+                         .longest = data_.longest(),
+                         .positions = o.position_range,
+                         .learns = true},
+                        {.batches = fmt::format("batches of {} sentences of up to {} tokens", batch, longest_),
+                         .remedy = "take a smaller --batch, or --recompute",
+                         .unit = "tokens",
+                         .larger = [&] {
+                           auto const square = [](int n) { return std::int64_t{n} * n; };
+                           return square(data_.longest()) > batch * square(longest_) ? data_.larger(longest_)
+                                                                                     : std::vector<sized_example>();
+                         }});
   }
 
   std::string length() const override { return "epochs"; }
@@ -147,22 +144,21 @@ class parser_training final : public triad::programs::sentence_training<parser, 
   std::span<std::size_t const> batch(std::int64_t update) override { return epochs_->batch(update); }
   /// Phrases are swapped by seed, epoch and sentence, words dropped and places drawn by seed, update and sentence:
   /// whatever parts or processes a batch has.
-  std::span<triad::labelled_token const> seen(std::size_t example, std::int64_t update,
-                                              std::vector<triad::labelled_token>& room) override {
+  std::span<labelled_token const> seen(std::size_t example, std::int64_t update,
+                                       std::vector<labelled_token>& room) override {
     auto const& all = examples_[example];
     if (options_.word_dropout == 0 && options_.position_range == 0 && !swaps_) return all;
     auto const swapped = swapped_in(example, update);
     room = swapped ? numbered(*swapped, words_) : all;
     auto const stream = static_cast<std::uint64_t>(update) << 32U | example;
-    drop_words(room, options_.word_dropout, triad::random_stream(options_.seed ^ dropped_words, stream));
-    draw_positions(room, options_.position_range, triad::random_stream(options_.seed ^ drawn_positions, stream));
+    drop_words(room, options_.word_dropout, random_stream(options_.seed ^ dropped_words, stream));
+    draw_positions(room, options_.position_range, random_stream(options_.seed ^ drawn_positions, stream));
     return room;
   }
   std::string data_setting() override {
-    if (options_.data.empty()) return triad::programs::example_digest::generated();
-    return digest([](auto& d, triad::labelled_token const& t) {
-      d.add({t.token, t.parent, t.role, t.category, t.noun_type, t.verb});
-    });
+    if (options_.data.empty()) return example_digest::generated();
+    return digest(
+        [](auto& d, labelled_token const& t) { d.add({t.token, t.parent, t.role, t.category, t.noun_type, t.verb}); });
   }
   /// On dev, or the mean over the constructions that are held out.
   double validate() override {
@@ -173,8 +169,8 @@ class parser_training final : public triad::programs::sentence_training<parser, 
   }
   bool learned(double) override { return dev_ >= 0.5; }
   held_out const& what_is_held_out() const { return held_out_; }
-  std::vector<triad::programs::part_scores> score() override {
-    std::vector<triad::programs::part_scores> scores;
+  std::vector<part_scores> score() override {
+    std::vector<part_scores> scores;
     if (!options_.hold_out.empty()) {  // what settings are chosen by says nothing of the generalisation set
       for (auto const& [kind, t] : held_out_scores_) found_[kind] += t;
       return {{"dev", {{"accuracy", dev_}}}, {"held out", figures_of(held_out_scores_)}};
@@ -204,7 +200,7 @@ class parser_training final : public triad::programs::sentence_training<parser, 
   }
   std::optional<tagged_sentence> swapped_in(std::size_t example, std::int64_t update) {
     if (!swaps_) return std::nullopt;
-    triad::augmentation const how{.seed = options_.seed ^ swapped_phrases, .rate = options_.augment};
+    augmentation const how{.seed = options_.seed ^ swapped_phrases, .rate = options_.augment};
     auto const random = how.of(example, static_cast<std::uint64_t>(update / epoch_updates()));
     return random ? (*swaps_)(example, *random) : std::nullopt;
   }
@@ -215,7 +211,7 @@ class parser_training final : public triad::programs::sentence_training<parser, 
   std::optional<phrase_swaps> swaps_;  // in what is trained on
   tallies held_out_scores_;            // of the last validation, as is dev_
   double dev_ = 0;
-  std::optional<triad::programs::epoch_batches> epochs_;
+  std::optional<epoch_batches> epochs_;
 };
 
 /// Says what is held out.
@@ -224,14 +220,13 @@ inline void describe(held_out const& h) {
   for (auto const& s : h.rows) ++kinds[s.distribution].sentences;
   std::string text;
   for (auto const& [kind, t] : kinds) text += fmt::format("{}{} of {}", text.empty() ? "" : ", ", t.sentences, kind);
-  triad::programs::say("{} training sentences; held out: {}; {} left out\n", h.train.size(), text, h.left_out);
+  say("{} training sentences; held out: {}; {} left out\n", h.train.size(), text, h.left_out);
   std::fflush(stdout);
 }
 
 inline int train(options& o) {
   tallies found;
   bool const holds_out = !o.hold_out.empty();
-  using triad::programs::scored_run;
   // What was not measured has no number.
   auto const figure = [](scored_run const& r, std::string const& part, std::size_t f) -> std::optional<double> {
     for (auto const& p : r.parts)
@@ -239,17 +234,17 @@ inline int train(options& o) {
     return std::nullopt;
   };
   auto const shown = [](std::optional<double> part) { return part ? percent(*part) : "-"; };
-  if (o.data.empty()) triad::programs::refuse_seed(o, held_seed, "sentences of dev and test");
+  if (o.data.empty()) refuse_seed(o, held_seed, "sentences of dev and test");
   auto data = o.data.empty() ? data_set() : read_data(o, true);
-  triad::programs::run_folder const folder(o.out);
-  triad::programs::seed_runs of_seeds(o, o.out);
+  run_folder const folder(o.out);
+  seed_runs of_seeds(o, o.out);
   while (of_seeds.next()) {
     if (o.data.empty()) data = generate_data(o, o.sentences);  // of the seed
     parser_training work(o, data, found);
     if (of_seeds.fits_to_minutes(work)) continue;
     if (holds_out && of_seeds.is_first()) describe(work.what_is_held_out());
     auto const* const r = of_seeds.train(work);
-    if (!r) return triad::programs::interrupted_status();
+    if (!r) return interrupted_status();
     auto const measured = r->validations.empty() ? "-" : percent(r->validation);
     if (holds_out)
       fmt::print("seed {}: held out {}  dev {}  ({:.0f} s){}\n", r->seed, measured, shown(figure(*r, "dev", 0)),
@@ -263,28 +258,28 @@ inline int train(options& o) {
   if (!found.empty()) fmt::print("\n{}", table_of(found));
   if (runs.size() > 1) {
     auto const mean = [&](std::string const& part, std::size_t f) {
-      auto const m = triad::programs::mean_over(runs, [&](scored_run const& r) { return *figure(r, part, f); });
+      auto const m = mean_over(runs, [&](scored_run const& r) { return *figure(r, part, f); });
       return percent(m.mean) + " +- " + percent(m.standard_error);
     };
-    fmt::print("{}{}\n", triad::programs::whose_mean(runs, o.seed),
+    fmt::print("{}{}\n", whose_mean(runs, o.seed),
                found.empty() ? ""
                : holds_out
                    ? ": held out " + mean("held out", 0)
                    : ": generalisation " + mean("generalisation", 0) + ", as trees " + mean("generalisation", 1));
   }
   if (!o.out.empty()) {
-    triad::programs::plot_texts texts{"sum of five cross entropies"};
+    plot_texts texts{"sum of five cross entropies"};
     if (holds_out) texts.validation = "accuracy on held-out constructions";
-    triad::programs::write_plots(o, runs, texts);
+    write_plots(o, runs, texts);
     auto const name = std::string(holds_out ? "held_out" : "generalisation");
     if (!found.empty()) {
-      triad::programs::write_svg(o.out + "/plots/" + name + ".svg",
-                                 chart_of(found, holds_out ? "held-out constructions" : "generalisation"));
-      triad::programs::first_writes(o.out + "/" + name + ".txt", table_of(found));
+      write_svg(o.out + "/plots/" + name + ".svg",
+                chart_of(found, holds_out ? "held-out constructions" : "generalisation"));
+      first_writes(o.out + "/" + name + ".txt", table_of(found));
     }
-    triad::programs::say("{}", triad::programs::where_it_lies(o.out, o.seed, o.seeds));
+    say("{}", where_it_lies(o.out, o.seed, o.seeds));
   }
-  triad::programs::say("{}", triad::programs::remedy_of(runs));
-  return triad::programs::status_of(runs);
+  say("{}", remedy_of(runs));
+  return status_of(runs);
 }
-}  // namespace cogs
+}  // namespace triad::programs::cogs

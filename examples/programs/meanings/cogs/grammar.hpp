@@ -18,7 +18,7 @@
 #include "sentence.hpp"
 #include "triad/core/random.hpp"
 
-namespace cogs {
+namespace triad::programs::cogs {
 
 /// Kinds of test sentences, in the order of the report.
 inline constexpr std::array<char const*, 5> generated_kinds{"object_to_subject", "active_to_passive",
@@ -204,8 +204,8 @@ class sentence_generator {
     return verb;
   }
 
-  triad::counter_random random_;
+  counter_random random_;
   tagged_sentence sentence_;
 };
 
-}  // namespace cogs
+}  // namespace triad::programs::cogs

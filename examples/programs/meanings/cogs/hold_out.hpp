@@ -32,7 +32,7 @@
 #include "shared/cli/number_checks.hpp"
 #include "triad/core/errors.hpp"
 
-namespace cogs {
+namespace triad::programs::cogs {
 
 inline constexpr std::array<std::string_view, 7> constructions{"name-before-theme", "inner-modifier", "deepest-clauses",
                                                                "deepest-modifiers", "longest",        "infinitive",
@@ -57,7 +57,7 @@ inline std::vector<std::string> kinds_in(std::string const& list) {
 }
 
 /// Of an option that is such a list.
-inline triad::programs::number_check const some_constructions{
+inline number_check const some_constructions{
     "KIND,...", [](std::string const& list) {
       std::set<std::string> found;
       for (auto const& kind : kinds_in(list)) {
@@ -225,7 +225,7 @@ inline held_out hold_out(std::vector<tagged_sentence> const& all, std::vector<st
       ++result.left_out;
     }
   }
-  if (result.train.empty()) throw triad::data_error("--hold-out leaves no sentence to train on: name fewer kinds");
+  if (result.train.empty()) throw data_error("--hold-out leaves no sentence to train on: name fewer kinds");
   std::set<std::string> seen;
   for (std::size_t k = 0; k < held.size(); ++k) {
     auto const& s = all[held[k]];
@@ -239,8 +239,8 @@ inline held_out hold_out(std::vector<tagged_sentence> const& all, std::vector<st
   }
   for (auto const& kind : kinds)
     if (!seen.contains(kind))
-      throw triad::data_error("--hold-out " + kind + ": no training sentence is left with this construction alone");
+      throw data_error("--hold-out " + kind + ": no training sentence is left with this construction alone");
   return result;
 }
 
-}  // namespace cogs
+}  // namespace triad::programs::cogs

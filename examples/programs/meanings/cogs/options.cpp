@@ -3,29 +3,29 @@
 #include "hold_out.hpp"
 #include "parser.hpp"
 
-namespace cogs {
+namespace triad::programs::cogs {
 
 void options::settle() {
   stack_options::settle();
-  if (preset == "paper" || preset == "swapped") triad::programs::need_published_data(*this, "--preset " + preset);
+  if (preset == "paper" || preset == "swapped") need_published_data(*this, "--preset " + preset);
   bool const edges = model == "edge-transformer";
   if (max_offset != options().max_offset && (!edges || positional))
-    throw triad::data_error("--max-offset is about relative positions, which " +
-                            (edges ? std::string("--positional") : "--model " + model) + " does not have");
-  if (!edges && (attention != triad::triangle_form::full || paper_form || positional || from_parent))
-    throw triad::data_error(
+    throw data_error("--max-offset is about relative positions, which " +
+                     (edges ? std::string("--positional") : "--model " + model) + " does not have");
+  if (!edges && (attention != triangle_form::full || paper_form || positional || from_parent))
+    throw data_error(
         "--attention, --paper-form, --positional and --from-parent are about the states of edges, which --model " +
         model + " does not have");
   if (!edges && tied != (model == "universal-transformer"))
-    throw triad::data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
+    throw data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
   if (augment == 0 && (augment_within || augment_phrases != options().augment_phrases))
-    throw triad::data_error("--augment-phrases and --augment-within say how --augment swaps: give it a rate above 0");
+    throw data_error("--augment-phrases and --augment-within say how --augment swaps: give it a rate above 0");
   if (augment_within && hold_out.empty())
-    throw triad::data_error("--augment-within is about what --hold-out keeps from training: name constructions there");
+    throw data_error("--augment-within is about what --hold-out keeps from training: name constructions there");
   if (word_dropout > 0) verb_from_word = true;  // what is dropped names no verb
 }
 
-void options::each(triad::programs::option_list& f) {
+void options::each(option_list& f) {
   f("preset", &preset, "paper, swapped, small, smoke").one_of({"paper", "swapped", "small", "smoke"}).free();
   f("data", &data,
     "Folder with train, dev, test and gen as .jsonl or .tsv, gzipped or not; without it, generated sentences")
@@ -50,10 +50,10 @@ void options::each(triad::programs::option_list& f) {
       .shapes();
   f.seldom("max-offset", &max_offset,
            "Of edge-transformer: words so far apart, and farther, have one relative position")
-      .between(1, triad::programs::most_offset)
+      .between(1, most_offset)
       .newer("16")
       .shapes()
-      .within(1, [] { return triad::programs::most_offset; });
+      .within(1, [] { return most_offset; });
   f.seldom("paper-form", &paper_form, "The layer of the paper's equation 3 instead of the released program's")
       .shapes_as("form", "released", "paper");
   f.seldom("positional", &positional,
@@ -109,4 +109,4 @@ void options::each(triad::programs::option_list& f) {
   f("seed", &seed, "Of the sentences").only({"generate"});
 }
 
-}  // namespace cogs
+}  // namespace triad::programs::cogs

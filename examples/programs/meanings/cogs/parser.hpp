@@ -18,10 +18,10 @@
 #include "triad/batches/sentence_loader.hpp"
 #include "triad/train/attention_table.hpp"
 
-namespace cogs {
+namespace triad::programs::cogs {
 
 /// Without a preset they are the released program's: preset paper.
-struct options : triad::programs::stack_options {
+struct options : stack_options {
   // data: a folder with train, dev, test and gen; empty: generated sentences
   std::string labels = "2020";  // of the generalisation set: as published, or as corrected in 2022
   int sentences = 4000;         // generated: for training
@@ -29,7 +29,7 @@ struct options : triad::programs::stack_options {
   std::string hold_out;         // kinds of constructions that training does not see, with commas between
 
   // model: edge-transformer, transformer, universal-transformer
-  triad::triangle_form attention = triad::triangle_form::full;
+  triangle_form attention = triangle_form::full;
   int max_offset = 16;          // relative positions are clipped at this number of tokens
   bool paper_form = false;      // the paper's layer instead of the released program's
   bool positional = false;      // sums of both ends' states, instead of relative positions
@@ -47,11 +47,11 @@ struct options : triad::programs::stack_options {
   std::string augment_phrases = "noun-phrases";  // of which kinds: these, clauses, both
   bool augment_within = false;                   // none makes a construction that is held out
 
-  std::string sentence;                  // predict, explain
-  bool probabilities = false;            // predict
-  triad::programs::questions questions;  // predict
-  bool argmax = false;                   // each token's own best parent, as published, instead of the best tree
-  int count = 1000;                      // generate: training sentences
+  std::string sentence;           // predict, explain
+  bool probabilities = false;     // predict
+  programs::questions questions;  // predict
+  bool argmax = false;            // each token's own best parent, as published, instead of the best tree
+  int count = 1000;               // generate: training sentences
 
   options() {
     model = "edge-transformer";
@@ -63,7 +63,7 @@ struct options : triad::programs::stack_options {
     warmup = 1000;
   }
   void settle() override;
-  void each(triad::programs::option_list& f) override;
+  void each(option_list& f) override;
 };
 
 /// The defaults that o.preset and o.model stand for.
@@ -100,16 +100,16 @@ inline void apply_preset(options& o) {
 /// In the order of first appearance, from 1; 0 is padding, which nothing in a ragged batch is.  The released program's
 /// numbers are not known; it counts the words of all files, too.
 struct vocabulary {
-  triad::programs::numbering tokens{1}, role{1}, category{1}, noun_type{1}, verb{1};
+  numbering tokens{1}, role{1}, category{1}, noun_type{1}, verb{1};
 
   static vocabulary from(nlohmann::json const& json, std::string const& file) {
     vocabulary v;
-    triad::programs::read_names(json, file,
-                                {{"tokens", &v.tokens},
-                                 {"role", &v.role},
-                                 {"category", &v.category},
-                                 {"noun_type", &v.noun_type},
-                                 {"verb", &v.verb}});
+    read_names(json, file,
+               {{"tokens", &v.tokens},
+                {"role", &v.role},
+                {"category", &v.category},
+                {"noun_type", &v.noun_type},
+                {"verb", &v.verb}});
     return v;
   }
   void add(tagged_sentence const& s) {
@@ -119,7 +119,7 @@ struct vocabulary {
     for (auto const& label : s.noun_type) noun_type.add(label);
     for (auto const& label : s.verb_name) verb.add(label);
   }
-  triad::label_counts labels() const { return {role.end(), category.end(), noun_type.end(), verb.end()}; }
+  label_counts labels() const { return {role.end(), category.end(), noun_type.end(), verb.end()}; }
 };
 
 inline nlohmann::json to_json(vocabulary const& v) {
@@ -144,15 +144,15 @@ inline auto tied_parts(parse& p) {
 /// Room for `batch` sentences of `usual` tokens, and for fewer of up to `longest`.
 struct parser_room {
   int tokens;
-  triad::label_counts labels;
+  label_counts labels;
   int batch, usual, longest;
   int positions;  // tokens stand before this one, or before the longest sentence's end
   bool learns;    // false: room for inference alone
 
-  triad::graph_dims capacity() const { return triad::room_for_graphs(batch, usual, longest); }
+  graph_dims capacity() const { return room_for_graphs(batch, usual, longest); }
 };
 
-class parser : public triad::programs::learner {
+class parser : public learner {
  public:
   using options = cogs::options;
   using vocabulary = cogs::vocabulary;
@@ -161,17 +161,17 @@ class parser : public triad::programs::learner {
   // A batch: sentences are added, then used.
   virtual void clear() = 0;
   /// False where the batch has no room for it.
-  virtual bool add(std::span<triad::labelled_token const> sentence) = 0;
+  virtual bool add(std::span<labelled_token const> sentence) = 0;
   /// Of each sentence of the batch.
   virtual std::vector<parse> const& infer() = 0;
 
   /// After infer(): over which words an edge attends.  Without rows where the model has no triangles; one that
   /// was made for inference alone keeps none.
-  virtual triad::attention_table<float> attention(triad::attention_place const& at) = 0;
+  virtual attention_table<float> attention(attention_place const& at) = 0;
 
   /// The model that the options describe, on a backend, which moves into it; for the backends' units.
   template <class Ex>
   static std::unique_ptr<parser> make(Ex ex, options const& o, room const& z);
 };
 
-}  // namespace cogs
+}  // namespace triad::programs::cogs

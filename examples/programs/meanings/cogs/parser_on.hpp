@@ -19,58 +19,56 @@
 #include "triad/ops/cross_entropy.hpp"
 #include "triad/train/row_classes.hpp"
 
-namespace cogs {
+namespace triad::programs::cogs {
 
 /// The released program's, whatever else is dropped.
 inline constexpr double positional_dropout = 0.1;
 
 /// The number of the word whose vector is not learned, or none.
-inline triad::index_t fixed_word(options const& o) { return o.learn_all ? -1 : 1; }
+inline index_t fixed_word(options const& o) { return o.learn_all ? -1 : 1; }
 
 /// As the released program: words from a normal distribution, the heads as their framework makes them, all else xavier
 /// uniform.
 template <class Model>
-triad::initializer first_values_of(Model const&, std::string const& path) {
+initializer first_values_of(Model const&, std::string const& path) {
   bool const head = path.starts_with("parent") || path.starts_with("labels");
-  return head && path.ends_with("weight") ? triad::initializer::linear_uniform() : triad::initializer::by_name();
+  return head && path.ends_with("weight") ? initializer::linear_uniform() : initializer::by_name();
 }
 /// The same, where the maps to parents count as the encoder's, and those into an attention are drawn as one matrix (3
 /// d, d); its biases begin at zero, as the framework has it.
-template <class T, triad::index_t D, triad::index_t H, triad::index_t F>
-triad::initializer first_values_of(triad::transformer_parser<T, D, H, F> const& m, std::string const& path) {
+template <class T, index_t D, index_t H, index_t F>
+initializer first_values_of(transformer_parser<T, D, H, F> const& m, std::string const& path) {
   if (path.find(".attention.") != std::string::npos) {
-    if (path.ends_with("bias")) return triad::initializer::constant(0);
+    if (path.ends_with("bias")) return initializer::constant(0);
     double const bound = std::sqrt(6 / static_cast<double>(4 * m.width()));
-    return path.ends_with("output.weight") ? triad::initializer::xavier_uniform()
-                                           : triad::initializer::uniform(-bound, bound);
+    return path.ends_with("output.weight") ? initializer::xavier_uniform() : initializer::uniform(-bound, bound);
   }
-  return path.starts_with("labels") && path.ends_with("weight") ? triad::initializer::linear_uniform()
-                                                                : triad::initializer::by_name();
+  return path.starts_with("labels") && path.ends_with("weight") ? initializer::linear_uniform()
+                                                                : initializer::by_name();
 }
 
 template <class Model, class Ex>
-class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>, parser, Model, Ex> {
-  using base = triad::programs::learner_on<parser_on<Model, Ex>, parser, Model, Ex>;
+class parser_on final : public learner_on<parser_on<Model, Ex>, parser, Model, Ex> {
+  using base = learner_on<parser_on<Model, Ex>, parser, Model, Ex>;
   using base::ex_, base::trainer_;
-  using index_t = triad::index_t;
 
  public:
   parser_on(Ex ex, Model const& m, options const& o, parser_room const& z)
       : base(std::move(ex), m, settings(o, z)),
-        loader_(z.capacity(), o.max_offset, m.width(), triad::memory_of(ex_), z.positions),
+        loader_(z.capacity(), o.max_offset, m.width(), memory_of(ex_), z.positions),
         embedding_deviation_(o.embedding_deviation),
-        best_memory_(static_cast<std::size_t>(z.capacity().nodes) * sizeof(index_t), triad::memory_of(ex_)) {}
+        best_memory_(static_cast<std::size_t>(z.capacity().nodes) * sizeof(index_t), memory_of(ex_)) {}
 
-  static triad::trainer_options settings(options const& o, parser_room const& z) {
+  static trainer_options settings(options const& o, parser_room const& z) {
     return {.adam = {.weight_decay = o.decay, .decoupled = true},
             .max_norm = o.clip,
             .key = o.seed,
-            .memory = triad::programs::kept_of_pass(z.learns, o.recompute),
-            .capacity = z.learns ? triad::padded_room_for<Ex>(z.capacity()) : z.capacity(),
+            .memory = kept_of_pass(z.learns, o.recompute),
+            .capacity = z.learns ? padded_room_for<Ex>(z.capacity()) : z.capacity(),
             .shares = o.shares};
   }
-  triad::initializer first_values(std::string const& path) const {
-    return path == "encoder.tokens" ? triad::initializer::normal(embedding_deviation_)
+  initializer first_values(std::string const& path) const {
+    return path == "encoder.tokens" ? initializer::normal(embedding_deviation_)
                                     : first_values_of(trainer_.model(), path);
   }
 
@@ -84,7 +82,7 @@ class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>,
   }
 
   void clear() override { loader_.clear(); }
-  bool add(std::span<triad::labelled_token const> sentence) override {
+  bool add(std::span<labelled_token const> sentence) override {
     if (!loader_.has_room(static_cast<index_t>(sentence.size()))) return false;
     sizes_.resize(static_cast<std::size_t>(loader_.dims().graphs));
     sizes_.push_back(static_cast<index_t>(sentence.size()));
@@ -98,19 +96,19 @@ class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>,
     auto const in = loader_.upload().first;
     auto const found = trainer_.infer(in);
     index_t const nodes = in.graphs.dims.nodes;
-    triad::vec<index_t> const best(static_cast<index_t*>(best_memory_.data()), nodes);
+    vec<index_t> const best(static_cast<index_t*>(best_memory_.data()), nodes);
     auto const numbers = [&] {
       std::vector<index_t> values(static_cast<std::size_t>(nodes));
       best_memory_.memory().to_host(values.data(), best.data_handle(), values.size() * sizeof(index_t));
       return values;
     };
     auto const labels = [&](auto logits) {
-      triad::argmax_rows(ex_, logits, best);
+      argmax_rows(ex_, logits, best);
       auto values = numbers();
-      triad::expect_classes(values);
+      expect_classes(values);
       return values;
     };
-    triad::best_arcs(ex_, trainer_.model().arcs_of(in), in.graphs, triad::vec<float const>(found.parent), best);
+    best_arcs(ex_, trainer_.model().arcs_of(in), in.graphs, vec<float const>(found.parent), best);
     auto const parent = numbers(), role = labels(found.labels.role), category = labels(found.labels.category),
                noun_type = labels(found.labels.noun_type), verb = labels(found.labels.verb);
     std::vector<float> score(static_cast<std::size_t>(in.graphs.dims.rows));
@@ -129,11 +127,11 @@ class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>,
       p.parent = part(parent), p.role = part(role), p.category = part(category), p.noun_type = part(noun_type),
       p.verb = part(verb);
       p.score.resize(n * n);
-      bool const along = trainer_.model().readout == triad::arcs::from_child;
+      bool const along = trainer_.model().readout == arcs::from_child;
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < n; ++j) p.score[i * n + j] = score[edge + (along ? i * n + j : j * n + i)];
-      for (auto const t : triad::maximum_arborescence(
-               triad::make_matrix<float const>(p.score.data(), sizes_[s], sizes_[s], sizes_[s])))
+      for (auto const t :
+           maximum_arborescence(make_matrix<float const>(p.score.data(), sizes_[s], sizes_[s], sizes_[s])))
         p.tree.push_back(static_cast<int>(t));
       node += n;
       edge += n * n;
@@ -141,8 +139,8 @@ class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>,
     return parses_;
   }
 
-  triad::attention_table<float> attention([[maybe_unused]] triad::attention_place const& at) override {
-    if constexpr (triad::shows_attention<Model, Ex>) {
+  attention_table<float> attention([[maybe_unused]] attention_place const& at) override {
+    if constexpr (shows_attention<Model, Ex>) {
       return trainer_.attention_of_last(loader_.upload().first, at);
     } else {
       return {0, 0};
@@ -150,9 +148,9 @@ class parser_on final : public triad::programs::learner_on<parser_on<Model, Ex>,
   }
 
  private:
-  triad::sentence_loader<Ex, float> loader_;
+  sentence_loader<Ex, float> loader_;
   double embedding_deviation_;
-  triad::buffer<typename Ex::memory> best_memory_;
+  buffer<typename Ex::memory> best_memory_;
   std::vector<index_t> sizes_;
   std::vector<parse> parses_;
 };
@@ -164,9 +162,9 @@ std::unique_ptr<parser> parser::make(Ex ex, options const& o, room const& z) {
   };
   bool const edges = o.model == "edge-transformer";
   if (edges) {
-    triad::edge_transformer_parser_options const sizes{
+    edge_transformer_parser_options const sizes{
         .tokens = z.tokens,
-        .relations = 2 * triad::index_t{o.max_offset} + 1,
+        .relations = 2 * index_t{o.max_offset} + 1,
         .labels = z.labels,
         .layers = o.layers,
         .tied = o.tied,
@@ -176,16 +174,15 @@ std::unique_ptr<parser> parser::make(Ex ex, options const& o, room const& z) {
                   .dropout = o.dropout,
                   .variant = o.attention,
                   .attention_bias = true},
-        .encoding = o.positional ? triad::sequence_encoding::positional : triad::sequence_encoding::relational,
+        .encoding = o.positional ? sequence_encoding::positional : sequence_encoding::relational,
         .positional_dropout = positional_dropout,
-        .readout = o.from_parent ? triad::arcs::from_parent : triad::arcs::from_child,
+        .readout = o.from_parent ? arcs::from_parent : arcs::from_child,
         .fixed_token = fixed_word(o),
         .verb_from_word = o.verb_from_word};
-    using triad::dyn;
-    if (o.paper_form) return with(triad::edge_transformer_parser<float, dyn, dyn, dyn, triad::form::paper>(sizes));
-    return with(triad::edge_transformer_parser<float>(sizes));
+    if (o.paper_form) return with(edge_transformer_parser<float, dyn, dyn, dyn, form::paper>(sizes));
+    return with(edge_transformer_parser<float>(sizes));
   }
-  triad::transformer_parser_options const sizes{
+  transformer_parser_options const sizes{
       .tokens = z.tokens,
       .labels = z.labels,
       .layers = o.layers,
@@ -194,7 +191,7 @@ std::unique_ptr<parser> parser::make(Ex ex, options const& o, room const& z) {
       .positional_dropout = positional_dropout,
       .fixed_token = fixed_word(o),
       .verb_from_word = o.verb_from_word};
-  return with(triad::transformer_parser<float>(sizes));
+  return with(transformer_parser<float>(sizes));
 }
 
-}  // namespace cogs
+}  // namespace triad::programs::cogs

@@ -11,17 +11,17 @@
 #include "triad/batches/sentence_loader.hpp"
 #include "triad/core/random.hpp"
 
-namespace cogs {
+namespace triad::programs::cogs {
 
 /// Number 0 is no word's: its vector stands for those that are dropped.
-inline constexpr triad::index_t dropped_word = 0;
+inline constexpr index_t dropped_word = 0;
 
 /// Parts of the key of a stream: no two draws share one, and none is a seed that people give.
-inline constexpr triad::philox_key dropped_words = std::uint64_t{1} << 56U, drawn_positions = std::uint64_t{2} << 56U,
-                                   swapped_phrases = std::uint64_t{3} << 56U;
+inline constexpr philox_key dropped_words = std::uint64_t{1} << 56U, drawn_positions = std::uint64_t{2} << 56U,
+                            swapped_phrases = std::uint64_t{3} << 56U;
 
 /// Drops each word with the probability `rate`; the word itself is kept, too.  Rate 0 changes nothing.
-inline void drop_words(std::vector<triad::labelled_token>& sentence, double rate, triad::random_stream random) {
+inline void drop_words(std::vector<labelled_token>& sentence, double rate, random_stream random) {
   if (rate == 0) return;
   for (auto& t : sentence) {
     t.word = t.token;
@@ -31,7 +31,7 @@ inline void drop_words(std::vector<triad::labelled_token>& sentence, double rate
 
 /// Gives the words places of 0 .. range - 1, in their order; each set of places is as likely.  Range 0 changes nothing,
 /// else it is no less than the words.
-inline void draw_positions(std::vector<triad::labelled_token>& sentence, int range, triad::random_stream random) {
+inline void draw_positions(std::vector<labelled_token>& sentence, int range, random_stream random) {
   if (range == 0) return;
   std::size_t next = 0;
   for (int place = 0; next < sentence.size(); ++place) {
@@ -42,4 +42,4 @@ inline void draw_positions(std::vector<triad::labelled_token>& sentence, int ran
   }
 }
 
-}  // namespace cogs
+}  // namespace triad::programs::cogs

@@ -19,32 +19,30 @@
 #include "shared/data/text_pairs.hpp"
 #include "triad/io/json_read.hpp"
 
-namespace cogs {
+namespace triad::programs::cogs {
 
 /// One line of a .jsonl file.
 inline tagged_sentence from_json(std::string const& line) {
-  auto const json = triad::programs::read_json_line(line);
-  auto const texts = [&](char const* name) {
-    return triad::programs::member<std::vector<std::string>>(json, name, "a list of texts");
-  };
+  auto const json = read_json_line(line);
+  auto const texts = [&](char const* name) { return member<std::vector<std::string>>(json, name, "a list of texts"); };
   tagged_sentence s;
   s.tokens = texts("tokens");
-  s.parent = triad::json_integers<int>(triad::programs::member(json, "parent", "a list of integers"), "parent");
+  s.parent = json_integers<int>(member(json, "parent", "a list of integers"), "parent");
   s.role = texts("role");
   s.category = texts("category");
   s.noun_type = texts("noun_type");
   s.verb_name = texts("verb_name");
-  s.distribution = triad::programs::member<std::string>(json, "distribution", "a text");
+  s.distribution = member<std::string>(json, "distribution", "a text");
   auto const n = s.tokens.size();
-  if (n == 0) throw triad::data_error("the sentence is empty");
+  if (n == 0) throw data_error("the sentence is empty");
   if (s.parent.size() != n || s.role.size() != n || s.category.size() != n || s.noun_type.size() != n ||
       s.verb_name.size() != n)
-    throw triad::data_error("the lists do not have one entry for each of the " + std::to_string(n) + " tokens");
+    throw data_error("the lists do not have one entry for each of the " + std::to_string(n) + " tokens");
   for (int i = 0; i < s.size(); ++i) {
     int const p = s.parent[static_cast<std::size_t>(i)];
     if (p < -1 || p >= s.size())
-      throw triad::data_error("parent " + std::to_string(p) + " is no token of a sentence of " + std::to_string(n));
-    if (p == i) throw triad::data_error("token " + std::to_string(i) + " is its own parent; that of a root is -1");
+      throw data_error("parent " + std::to_string(p) + " is no token of a sentence of " + std::to_string(n));
+    if (p == i) throw data_error("token " + std::to_string(i) + " is its own parent; that of a root is -1");
   }
   return s;
 }
@@ -66,7 +64,7 @@ inline std::string to_json_line(tagged_sentence const& s) {
 inline tagged_sentence from_tsv(std::string_view line) {
   auto const first = line.find('\t'), second = first == std::string_view::npos ? first : line.find('\t', first + 1);
   if (second == std::string_view::npos || line.find('\t', second + 1) != std::string_view::npos)
-    throw triad::data_error("three columns are expected: sentence, logical form, distribution");
+    throw data_error("three columns are expected: sentence, logical form, distribution");
   return from_logical_form(line.substr(0, first), line.substr(first + 1, second - first - 1), line.substr(second + 1));
 }
 
@@ -76,14 +74,14 @@ inline std::vector<tagged_sentence> read_sentences(std::string const& path) {
   if (name.ends_with(".gz")) name.remove_suffix(3);
   bool const tagged = name.ends_with(".jsonl");
   if (!tagged && !name.ends_with(".tsv"))
-    throw triad::data_error(path + ": a .jsonl or a .tsv file is expected, gzipped or not");
+    throw data_error(path + ": a .jsonl or a .tsv file is expected, gzipped or not");
   std::vector<tagged_sentence> sentences;
-  triad::programs::each_line(path, [&](std::string const& line) {
-    if (!tagged && sentences.empty()) triad::programs::expect_no_header(line);
+  each_line(path, [&](std::string const& line) {
+    if (!tagged && sentences.empty()) expect_no_header(line);
     sentences.push_back(tagged ? from_json(line) : from_tsv(line));
   });
-  if (sentences.empty()) throw triad::data_error(path + ": there is no sentence in it");
+  if (sentences.empty()) throw data_error(path + ": there is no sentence in it");
   return sentences;
 }
 
-}  // namespace cogs
+}  // namespace triad::programs::cogs

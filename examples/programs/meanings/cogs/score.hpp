@@ -18,20 +18,20 @@
 #include "shared/report/table.hpp"
 #include "shared/run/sentence_training.hpp"
 
-namespace cogs {
+namespace triad::programs::cogs {
 
 using sentences = std::vector<tagged_sentence>;
 
 /// A sentence by numbers, a root its own parent.  An unknown word is an error; an unknown label is one that no answer
 /// can be.
-inline std::vector<triad::labelled_token> numbered(tagged_sentence const& s, vocabulary const& words) {
-  std::vector<triad::labelled_token> result;
+inline std::vector<labelled_token> numbered(tagged_sentence const& s, vocabulary const& words) {
+  std::vector<labelled_token> result;
   for (int i = 0; i < s.size(); ++i) {
     auto const at = static_cast<std::size_t>(i);
     int const token = words.tokens.find(s.tokens[at]);
     if (token < 0)
-      throw triad::data_error("\"" + triad::programs::shortened(s.tokens[at]) + "\" is not one of the " +
-                              std::to_string(words.tokens.names().size()) + " words that the model knows");
+      throw data_error("\"" + shortened(s.tokens[at]) + "\" is not one of the " +
+                       std::to_string(words.tokens.names().size()) + " words that the model knows");
     result.push_back({token, s.parent[at] < 0 ? i : s.parent[at], words.role.find(s.role[at]),
                       words.category.find(s.category[at]), words.noun_type.find(s.noun_type[at]),
                       words.verb.find(s.verb_name[at])});
@@ -72,7 +72,7 @@ inline tagged_sentence in_words(tagged_sentence const& s, parse const& p, vocabu
 /// f(sentence, parse) for all of them.  Throws data_error for a word that the model does not know.
 template <class F>
 void parse_all(parser& net, sentences const& all, vocabulary const& words, F const& f) {
-  triad::programs::parse_in_batches(net, all, [&](tagged_sentence const& s) { return numbered(s, words); }, f);
+  parse_in_batches(net, all, [&](tagged_sentence const& s) { return numbered(s, words); }, f);
 }
 
 /// By distribution.
@@ -120,7 +120,7 @@ inline std::string percent(double part) { return fmt::format("{:.1f}", 100 * par
 /// graph: each token's own best parent, as published; tree: the best parents without a cycle; form: the logical form
 /// made of it.
 inline std::string table_of(std::map<std::string, tally> const& kinds) {
-  triad::programs::text_table table({"", "graph", "tree", "form", "form of tree", "parents differ", "sentences"});
+  text_table table({"", "graph", "tree", "form", "form of tree", "parents differ", "sentences"});
   auto const row = [&](std::string const& name, tally const& t) {
     table.row({name, percent(t.part(t.graphs)), percent(t.part(t.trees)), percent(t.part(t.forms)),
                percent(t.part(t.tree_forms)), std::to_string(t.differ), std::to_string(t.sentences)});
@@ -139,11 +139,11 @@ inline std::string table_of(std::map<std::string, tally> const& kinds) {
 }
 
 /// The same as a chart: the published measure, and the logical form made of the tree.  what: of what the kinds are.
-inline triad::programs::bar_chart chart_of(std::map<std::string, tally> const& kinds, std::string const& what) {
-  triad::programs::bar_chart chart{
+inline bar_chart chart_of(std::map<std::string, tally> const& kinds, std::string const& what) {
+  bar_chart chart{
       "COGS: " + what + " by kind of sentence, %", {"whole graph, as published", "logical form of the tree"}, {}};
   for (bool structural : {true, false}) {
-    triad::programs::bar_group group{structural ? "structural" : "lexical", {}};
+    bar_group group{structural ? "structural" : "lexical", {}};
     for (auto const& [kind, t] : kinds)
       if (is_structural(kind) == structural) group.rows.push_back({kind, {t.part(t.graphs), t.part(t.tree_forms)}});
     if (!group.rows.empty()) chart.groups.push_back(group);
@@ -151,4 +151,4 @@ inline triad::programs::bar_chart chart_of(std::map<std::string, tally> const& k
   return chart;
 }
 
-}  // namespace cogs
+}  // namespace triad::programs::cogs

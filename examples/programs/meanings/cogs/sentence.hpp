@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace cogs {
+namespace triad::programs::cogs {
 
 /// All lists have one entry a token; "" says that a token has no such label.
 struct tagged_sentence {
@@ -31,4 +31,4 @@ struct tagged_sentence {
   friend bool operator==(tagged_sentence const&, tagged_sentence const&) = default;
 };
 
-}  // namespace cogs
+}  // namespace triad::programs::cogs

@@ -23,7 +23,7 @@
 #include "sentence.hpp"
 #include "triad/core/random.hpp"
 
-namespace cogs {
+namespace triad::programs::cogs {
 
 /// Tokens first .. last - 1 of a sentence, and the one of them that has a parent outside.
 struct phrase {
@@ -202,7 +202,7 @@ class phrase_swaps {
 
   /// Sentence number `which` with one of its phrases swapped, each as likely, for one of another sentence, each as
   /// likely; none where several draws found no such sentence.
-  std::optional<tagged_sentence> operator()(std::size_t which, triad::random_stream random) const {
+  std::optional<tagged_sentence> operator()(std::size_t which, random_stream random) const {
     auto const& s = all_[which];
     std::vector<std::pair<phrase_kind, phrase>> places;
     for (auto const kind : kinds_)
@@ -246,4 +246,4 @@ class phrase_swaps {
   int longest_ = 0;
 };
 
-}  // namespace cogs
+}  // namespace triad::programs::cogs

@@ -15,12 +15,11 @@
 #include "shared/report/svg_arcs.hpp"
 #include "shared/run/permute.hpp"
 
-namespace cogs {
+namespace triad::programs::cogs {
 
 /// With room for sentences of up to `longest` tokens; explaining: for one, of which everything is kept.
-inline triad::programs::trained<parser> trained_parser(options const& o, triad::checkpoint const& file, int longest,
-                                                       triad::programs::room_advice const& advice = {},
-                                                       bool explaining = false) {
+inline trained<parser> trained_parser(options const& o, checkpoint const& file, int longest,
+                                      room_advice const& advice = {}, bool explaining = false) {
   return {o, file,
           [=](vocabulary const& words, options const&) {
             return parser_room{.tokens = words.tokens.end(),
@@ -36,9 +35,8 @@ inline triad::programs::trained<parser> trained_parser(options const& o, triad::
 
 inline int evaluate(options const& o) {
   auto const data = o.data.empty() ? generate_data(o, 0) : read_data(o, false);
-  auto const model = trained_parser(
-      o, triad::programs::open_run(o.run), data.longest(),
-      {.unit = "tokens", .larger = [&] { return data.larger(triad::programs::nearly(data.longest())); }});
+  auto const model = trained_parser(o, open_run(o.run), data.longest(),
+                                    {.unit = "tokens", .larger = [&] { return data.larger(nearly(data.longest())); }});
   for (auto const& [name, part] : {std::pair("dev", &data.dev), {"test", &data.test}})
     if (!part->empty()) fmt::print("{}  {}\n", name, percent(accuracy(*model.net, *part, model.words)));
   if (!data.gen.empty()) fmt::print("\n{}", table_of(score(*model.net, data.gen, model.words)));
@@ -62,7 +60,7 @@ inline double probability(parse const& p, std::size_t n, std::size_t i, std::siz
 inline void print(tagged_sentence const& s, parse const* p) {
   std::vector<std::string> header{"token", "place", "parent", "role", "category", "noun type", "verb"};
   if (p != nullptr) header.emplace_back("probability");
-  triad::programs::text_table table(header);
+  text_table table(header);
   auto const shown = [](std::string const& label) { return label.empty() ? std::string("-") : label; };
   for (int i = 0; i < s.size(); ++i) {
     auto const at = static_cast<std::size_t>(i);
@@ -74,20 +72,20 @@ inline void print(tagged_sentence const& s, parse const* p) {
     if (p != nullptr) cells.push_back(fmt::format("{:.4f}", probability(*p, s.tokens.size(), at, parent)));
     table.row(cells);
   }
-  triad::programs::say("{}{}\n", table.text(), form_of(s));
+  say("{}{}\n", table.text(), form_of(s));
 }
 
 inline int predict(options const& o) {
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   constexpr int most = 1024;  // tokens of a sentence
   int room = 128;             // is made anew for longer ones
-  auto const file = triad::programs::open_run(o.run);
+  auto const file = open_run(o.run);
   auto model = trained_parser(o, file, room);
   auto const answer = [&](std::string const& line) {
-    triad::programs::expect_plain_question(line);
+    expect_plain_question(line);
     tagged_sentence const s(words_of(line), "");
     if (s.size() > most)
-      throw triad::data_error(fmt::format("the sentence has {} tokens; at most {} are read: split it", s.size(), most));
+      throw data_error(fmt::format("the sentence has {} tokens; at most {} are read: split it", s.size(), most));
     if (s.size() > room) {
       auto const more = std::min(most, std::max(s.size(), 2 * room));
       model = trained_parser(o, file, more);
@@ -104,16 +102,16 @@ inline int predict(options const& o) {
 
 /// Each word's arc has the role and the parent's probability.
 inline std::string picture(tagged_sentence const& s, parse const& p) {
-  std::vector<triad::programs::arc_word> words;
+  std::vector<arc_word> words;
   for (std::size_t i = 0; i < s.tokens.size(); ++i) {
     auto const& kind =
         s.verb_name[i].empty() ? s.noun_type[i].empty() ? s.category[i] : s.noun_type[i] : s.verb_name[i];
-    auto& word = words.emplace_back(triad::programs::arc_word{s.tokens[i], kind, s.parent[i]});
+    auto& word = words.emplace_back(arc_word{s.tokens[i], kind, s.parent[i]});
     if (s.parent[i] >= 0)
       word.label = fmt::format("{} {:.2f}", s.role[i],
                                probability(p, s.tokens.size(), i, static_cast<std::size_t>(s.parent[i])));
   }
-  return triad::programs::to_svg(words);
+  return to_svg(words);
 }
 
 /// The graph with the probabilities of its edges and, of a model with triangles, over which words they attended.
@@ -133,7 +131,7 @@ inline nlohmann::ordered_json page_of(parser& net, options const& shape, tagged_
                      {"label", s.parent[i] < 0 ? std::string() : s.role[i]},
                      {"facts", std::move(facts)}});
     auto& row = heads.emplace_back(json::array());
-    for (std::size_t j = 0; j < n; ++j) row.push_back(triad::programs::thousandths(probability(p, n, i, j)));
+    for (std::size_t j = 0; j < n; ++j) row.push_back(thousandths(probability(p, n, i, j)));
     title += (i > 0 ? " " : "") + s.tokens[i];
   }
   json view{{"kind", "arcs"},
@@ -141,75 +139,53 @@ inline nlohmann::ordered_json page_of(parser& net, options const& shape, tagged_
             {"heads", std::move(heads)},
             {"form", {{"title", "Logical form"}, {"text", form_of(s)}}}};
   auto const size = static_cast<int>(n);
-  if (shape.model == "edge-transformer" && shape.attention != triad::triangle_form::flat &&
-      size <= triad::programs::most_nodes_of_page)
-    view["attention"] = triad::programs::attention_view(
-        shape.layers, size, [&](int layer, int i, int j) { return net.attention({layer, 0, {i, j}}); });
+  if (shape.model == "edge-transformer" && shape.attention != triangle_form::flat && size <= most_nodes_of_page)
+    view["attention"] =
+        attention_view(shape.layers, size, [&](int layer, int i, int j) { return net.attention({layer, 0, {i, j}}); });
   return {{"title", title}, {"views", json::array({std::move(view)})}};
 }
 
 inline int explain(options const& o) {
   tagged_sentence const given(words_of(o.sentence), "");
-  if (given.tokens.empty())
-    throw triad::data_error("explain needs a sentence: --sentence \"A rose was helped by a dog .\"");
-  triad::programs::expect_free_in_folder(o, {"graph.svg"});
-  auto const model = trained_parser(o, triad::programs::open_run(o.run), given.size(), {}, !o.html.empty());
+  if (given.tokens.empty()) throw data_error("explain needs a sentence: --sentence \"A rose was helped by a dog .\"");
+  expect_free_in_folder(o, {"graph.svg"});
+  auto const model = trained_parser(o, open_run(o.run), given.size(), {}, !o.html.empty());
   parse_all(*model.net, {given}, model.words, [&](tagged_sentence const& s, parse const& p) {
     auto const graph = in_words(s, p, model.words, !o.argmax);
     auto const n = s.tokens.size();
     for (std::size_t i = 0; i < n; ++i) {
-      auto const order = triad::programs::order_by(
-          n, [&](std::size_t a, std::size_t b) { return p.score[i * n + a] > p.score[i * n + b]; });
-      triad::programs::say("{:<12}", s.tokens[i]);
+      auto const order =
+          order_by(n, [&](std::size_t a, std::size_t b) { return p.score[i * n + a] > p.score[i * n + b]; });
+      say("{:<12}", s.tokens[i]);
       for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k)
-        triad::programs::say("  {} {:.3f}", order[k] == i ? "(root)" : s.tokens[order[k]],
-                             probability(p, n, i, order[k]));
+        say("  {} {:.3f}", order[k] == i ? "(root)" : s.tokens[order[k]], probability(p, n, i, order[k]));
       fmt::print("\n");
     }
-    triad::programs::say("{}\n", form_of(graph));
+    say("{}\n", form_of(graph));
     if (!o.out.empty()) {
-      triad::programs::make_folder(o.out);
-      triad::programs::first_writes(o.out + "/graph.svg", picture(graph, p));
-      triad::programs::say("{}/graph.svg\n", o.out);
+      make_folder(o.out);
+      first_writes(o.out + "/graph.svg", picture(graph, p));
+      say("{}/graph.svg\n", o.out);
     }
     if (o.html.empty()) return;
-    triad::programs::write_page(o.html, page_of(*model.net, model.options, graph, p));
-    triad::programs::say("{}\n", o.html);
+    write_page(o.html, page_of(*model.net, model.options, graph, p));
+    say("{}\n", o.html);
   });
   return 0;
 }
 
 inline int generate(options const& o) {
-  triad::programs::refuse_seed(o, held_seed, "sentences of dev and test");
+  refuse_seed(o, held_seed, "sentences of dev and test");
   auto const data = generate_data(o, o.count);
-  std::vector<triad::programs::new_file> files;
+  std::vector<new_file> files;
   for (auto const& [name, part] :
        {std::pair("train", &data.train), {"dev", &data.dev}, {"test", &data.test}, {"gen", &data.gen}}) {
     std::string text;
     for (auto const& s : *part) text += to_json_line(s) + "\n";
     files.push_back({fmt::format("{}_seqtag.jsonl", name), std::move(text), fmt::format("{} sentences", part->size())});
   }
-  triad::programs::write_data(o.out, files);
+  write_data(o.out, files);
   return 0;
 }
 
-struct task {
-  static int main(int argc, char** argv) {
-    return triad::programs::run_program<options>(
-        "cogs",
-        "COGS: from a sentence to the graph of its meaning.  An Edge Transformer, or a Transformer, learns it, and "
-        "parses sentences of kinds that it never saw.",
-        [](options& o) -> std::vector<triad::programs::verb> {
-          return {{"train", "Train on a data set or on generated sentences, and evaluate by kind of sentence",
-                   [&o] { return train(o); }},
-                  {"evaluate", "Accuracy of a trained model by kind of sentence", [&o] { return evaluate(o); }},
-                  {"predict", "Parse a sentence, or each line of standard input", [&o] { return predict(o); }},
-                  {"explain", "Draw the graph of a sentence with the probabilities of its edges",
-                   [&o] { return explain(o); }},
-                  {"generate", "Write generated sentences with their graphs", [&o] { return generate(o); }}};
-        },
-        argc, argv, "examples/programs/meanings/cogs/README.md");
-  }
-};
-
-}  // namespace cogs
+}  // namespace triad::programs::cogs

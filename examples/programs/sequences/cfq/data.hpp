@@ -28,7 +28,7 @@
 #include "shared/data/text_pairs.hpp"
 #include "shared/report/printed.hpp"
 
-namespace cfq_sequences {
+namespace triad::programs::cfq_sequences {
 
 using cfq::raw_token;
 
@@ -38,7 +38,7 @@ inline sequences::data_set generated_data(options const& o) {
   auto const c = cfq::generate_questions(o.questions_made, o.data_seed);
   auto const found = cfq::make_split(c, cfq::settings_for(c.questions.size(), o.data_seed), 5);
   auto const pairs = [&](std::vector<int> const& numbers) {
-    std::vector<sequences::text_pair> result;
+    std::vector<text_pair> result;
     for (int const i : numbers)
       result.push_back(
           {c.questions[static_cast<std::size_t>(i)].question, c.questions[static_cast<std::size_t>(i)].query, {}});
@@ -53,38 +53,37 @@ inline sequences::data_set generated_data(options const& o) {
 
 /// dataset.json, where --data names it or its folder; or nothing.
 inline std::string dataset_in(std::string const& data) {
-  if (std::filesystem::is_directory(data)) return triad::programs::find_file(data, {"dataset.json"});
+  if (std::filesystem::is_directory(data)) return find_file(data, {"dataset.json"});
   return data.ends_with(".json") || data.ends_with(".json.gz") ? data : std::string();
 }
 
 inline sequences::data_set read_published(options const& o, std::string const& file) {
   if (o.split.empty())
-    throw triad::data_error(file + ": give its split, too, with --split FILE, or --split mcd1 for splits/mcd1.json");
+    throw data_error(file + ": give its split, too, with --split FILE, or --split mcd1 for splits/mcd1.json");
   auto const folder = std::filesystem::path(file).parent_path().string();
   auto const split = std::filesystem::is_regular_file(o.split)
                          ? o.split
-                         : triad::programs::need_file(folder.empty() ? "." : folder, {"splits/" + o.split + ".json"},
-                                                      "--split is a file, or a name of one there");
+                         : need_file(folder.empty() ? "." : folder, {"splits/" + o.split + ".json"},
+                                     "--split is a file, or a name of one there");
   return cfq::read_dataset(file, split);
 }
 
 inline sequences::data_set read_folder(std::string const& folder, bool needs_train) {
-  auto const partial = triad::programs::find_file(folder, {"train.tsv", "train.txt"}).empty()
-                           ? triad::programs::find_file(folder, {"train_partial.tsv"})
-                           : std::string();
+  auto const partial =
+      find_file(folder, {"train.tsv", "train.txt"}).empty() ? find_file(folder, {"train_partial.tsv"}) : std::string();
   // Raw ones are other texts than those of the archive: figures of the two are not comparable.
-  auto const expect_preprocessed = [](sequences::text_pair const& pair) {
+  auto const expect_preprocessed = [](text_pair const& pair) {
     if (auto const raw = raw_token(pair.target); !raw.empty())
-      throw triad::data_error("the query has \"" + triad::programs::shortened(raw) +
-                              "\", expected one that is preprocessed, without ns: and with count ( * ): give CFQ's "
-                              "dataset.json and its split, which is preprocessed here");
+      throw data_error("the query has \"" + shortened(raw) +
+                       "\", expected one that is preprocessed, without ns: and with count ( * ): give CFQ's "
+                       "dataset.json and its split, which is preprocessed here");
   };
-  auto const expect = needs_train ? expect_preprocessed : std::function<void(sequences::text_pair const&)>();
+  auto const expect = needs_train ? expect_preprocessed : std::function<void(text_pair const&)>();
   auto d = sequences::read_columns(folder, needs_train && partial.empty(),
                                    "expected train.tsv, dev.tsv and test.tsv, or CFQ's dataset.json; " + where, expect);
   if (needs_train && !partial.empty()) {
-    d.train = triad::programs::read_pairs(partial, expect);
-    triad::programs::say("{}: a part of the training set alone\n", partial);
+    d.train = read_pairs(partial, expect);
+    say("{}: a part of the training set alone\n", partial);
   }
   return d;
 }
@@ -104,12 +103,12 @@ inline void expect_same_form(std::string const& raw, sequences::dictionary const
   for (auto n = sequences::dictionary::specials; n < words.size() && known.empty(); ++n)
     known = raw_token(words.token(n));
   if (raw.empty() == known.empty()) return;
-  throw triad::data_error(
+  throw data_error(
       known.empty()
-          ? "the data's queries are raw, with \"" + triad::programs::shortened(raw) +
+          ? "the data's queries are raw, with \"" + shortened(raw) +
                 "\", and those of the run's training were preprocessed: give CFQ's dataset.json and its split, "
                 "which is preprocessed here"
-          : "the run was trained on raw queries, with \"" + triad::programs::shortened(known) +
+          : "the run was trained on raw queries, with \"" + shortened(known) +
                 "\", and those of the data are preprocessed: give it data like its own, or train on CFQ's "
                 "dataset.json");
 }
@@ -118,15 +117,14 @@ inline void expect_same_form(std::string const& raw, sequences::dictionary const
 inline sequences::data_set data_of(options const& o, bool needs_train) {
   auto const published = o.data.empty() ? std::string() : dataset_in(o.data);
   // What config.toml says of other data is left alone.
-  if (published.empty())
-    triad::programs::refuse_given(o, {"split"}, "CFQ's dataset.json: give that, or its folder, with --data");
-  triad::programs::refuse_generated(o, {"questions", "data-seed"}, "questions");
-  triad::programs::refuse_other_data(o, {"questions", "data-seed"});
+  if (published.empty()) refuse_given(o, {"split"}, "CFQ's dataset.json: give that, or its folder, with --data");
+  refuse_generated(o, {"questions", "data-seed"}, "questions");
+  refuse_other_data(o, {"questions", "data-seed"});
   auto d = o.data.empty()      ? generated_data(o)
            : published.empty() ? read_folder(o.data, needs_train)
                                : read_published(o, published);
   if (o.sort_conjuncts) {
-    auto const sort = [](std::vector<sequences::text_pair>& pairs) {
+    auto const sort = [](std::vector<text_pair>& pairs) {
       for (auto& pair : pairs) pair.target = cfq::sorted_conjuncts(pair.target);
     };
     sort(d.train);
@@ -136,4 +134,4 @@ inline sequences::data_set data_of(options const& o, bool needs_train) {
   return d;
 }
 
-}  // namespace cfq_sequences
+}  // namespace triad::programs::cfq_sequences

@@ -4,7 +4,8 @@
 #include "shared/cli/verbs.hpp"
 
 int main(int argc, char** argv) {
-  return triad::programs::run_program<cfq_sequences::options>(
+  using namespace triad::programs;
+  return run_program<cfq_sequences::options>(
       "cfq-sequences",
       "CFQ: from a question to the query that answers it.  An Edge Transformer, a Transformer whose layers read all "
       "earlier layers, or a plain one, learns it, and is tested on questions whose parts are known and whose "

@@ -8,7 +8,7 @@
 
 #include "sequences/options.hpp"
 
-namespace cfq_sequences {
+namespace triad::programs::cfq_sequences {
 
 struct options : sequences::options {
   // data: a folder with train, dev and test .tsv, or CFQ's dataset.json; empty: generated questions
@@ -25,10 +25,10 @@ struct options : sequences::options {
   }
   void settle() override {
     if (preset == "roberta" && roberta.empty())
-      throw triad::data_error("--preset roberta needs --roberta FOLDER, the pre-trained encoder");
+      throw data_error("--preset roberta needs --roberta FOLDER, the pre-trained encoder");
     sequences::options::settle();
   }
-  void each(triad::programs::option_list& f) override {
+  void each(option_list& f) override {
     std::set<std::string> const asked{"evaluate", "explain"};
     f("data", &data,
       "Folder with train, dev and test .tsv, question and query in columns, or CFQ's dataset.json; without it, "
@@ -110,4 +110,4 @@ inline void apply_preset(options& o) {
   if (small) o.train_size = 20000;
 }
 
-}  // namespace cfq_sequences
+}  // namespace triad::programs::cfq_sequences

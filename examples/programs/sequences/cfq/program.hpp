@@ -11,7 +11,7 @@
 #include "sequences/program.hpp"
 #include "sequences/score.hpp"
 
-namespace cfq_sequences {
+namespace triad::programs::cfq_sequences {
 
 inline sequences::program program_of(options const& o, bool needs_train) {
   sequences::program p{data_of(o, needs_train)};
@@ -21,14 +21,14 @@ inline sequences::program program_of(options const& o, bool needs_train) {
     };
   p.figures = [](sequences::test_part const& part, std::vector<std::string> const& found) {
     auto const same = sequences::right_ones(cfq::same_conjuncts, part.pairs, found);
-    return std::vector<sequences::figure>{{"up to the order of conjuncts", sequences::total(same).percent()}};
+    return std::vector<figure>{{"up to the order of conjuncts", sequences::total(same).percent()}};
   };
   return p;
 }
 
 /// train, evaluate, predict and explain.
-inline std::vector<triad::programs::verb> verbs_of(options& o) {
+inline std::vector<verb> verbs_of(options& o) {
   return sequences::verbs_of(o, [&o](bool needs_train, bool) { return program_of(o, needs_train); });
 }
 
-}  // namespace cfq_sequences
+}  // namespace triad::programs::cfq_sequences

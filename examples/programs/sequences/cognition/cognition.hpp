@@ -13,12 +13,12 @@
 #include "shared/cli/verbs.hpp"
 #include "shared/data/new_data.hpp"
 
-namespace cognition {
+namespace triad::programs::cognition {
 
 inline int generate(options const& o) {
   auto const data = generate_data(o);
-  std::vector<triad::programs::new_file> files;
-  auto const add = [&](std::string const& name, std::vector<sequences::text_pair> const& pairs) {
+  std::vector<new_file> files;
+  auto const add = [&](std::string const& name, std::vector<text_pair> const& pairs) {
     std::string text;
     for (auto const& pair : pairs) text += pair.source + "\t" + pair.target + "\t" + pair.kind + "\n";
     files.push_back({name + ".tsv", std::move(text), fmt::format("{} commands", pairs.size())});
@@ -26,25 +26,8 @@ inline int generate(options const& o) {
   add("train", data.train);
   add("dev", data.dev);
   for (auto const& part : data.tests) add(part.name, part.pairs);
-  triad::programs::write_data(o.out, files);
+  write_data(o.out, files);
   return 0;
 }
 
-struct task {
-  static int main(int argc, char** argv) {
-    return triad::programs::run_program<options>(
-        "cognition",
-        "CoGnition and other tasks from sequence to sequence.  A Transformer whose layers read all earlier layers, or "
-        "a plain one, learns to translate, and is tested on sentences that are new in their composition alone.",
-        [](options& o) {
-          auto verbs = sequences::verbs_of(o, [&o](bool needs_train, bool measures) {
-            return measures ? program_of(o, needs_train) : sequences::program{data_of(o, needs_train)};
-          });
-          verbs.push_back({"generate", "Write generated commands and their actions", [&o] { return generate(o); }});
-          return verbs;
-        },
-        argc, argv, "examples/programs/sequences/cognition/README.md");
-  }
-};
-
-}  // namespace cognition
+}  // namespace triad::programs::cognition

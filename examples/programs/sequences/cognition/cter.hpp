@@ -25,7 +25,7 @@
 #include "triad/core/errors.hpp"
 #include "triad/io/text/characters.hpp"
 
-namespace cognition {
+namespace triad::programs::cognition {
 
 /// The text without the marks "@@ " of word parts, and without spaces.
 inline std::string unsegmented(std::string_view hypothesis) {
@@ -73,8 +73,8 @@ inline bool translates(std::string_view hypothesis, std::string_view compound, l
   auto const text = unsegmented(hypothesis);
   std::array<std::optional<detail::matches>, atom_classes> found;
   auto const at = [&](atom_class c) -> std::optional<detail::matches>& { return found[static_cast<std::size_t>(c)]; };
-  auto const atoms = triad::text::words(detail::with_modifiers_as_atoms(std::string(compound)));
-  if (atoms.empty()) throw triad::data_error("the compound is empty");
+  auto const atoms = text::words(detail::with_modifiers_as_atoms(std::string(compound)));
+  if (atoms.empty()) throw data_error("the compound is empty");
   bool all = true;
   for (auto const& atom : atoms) {
     auto const what = class_of(atom);
@@ -112,19 +112,19 @@ inline constexpr std::size_t contexts = 5;
 /// atom is unknown.
 inline void check_compounds(std::span<std::string const> compounds, lexicon const& known) {
   if (compounds.size() % contexts != 0)
-    throw triad::data_error("there are " + std::to_string(compounds.size()) +
-                            " compounds; expected groups of five lines with one compound each");
+    throw data_error("there are " + std::to_string(compounds.size()) +
+                     " compounds; expected groups of five lines with one compound each");
   for (std::size_t i = 0; i < compounds.size(); ++i) {
     auto const line = "compound " + std::to_string(i + 1) + ", '" + compounds[i] + "': ";
     auto const first = i - i % contexts;
     if (compounds[i] != compounds[first])
-      throw triad::data_error(line + "line " + std::to_string(first + 1) + " begins a group of five with '" +
-                              compounds[first] + "'; expected the lines in the order of the test set");
+      throw data_error(line + "line " + std::to_string(first + 1) + " begins a group of five with '" +
+                       compounds[first] + "'; expected the lines in the order of the test set");
     if (i != first) continue;
     try {
       (void)translates("", compounds[i], known);  // looks every atom up
-    } catch (triad::data_error const& e) {
-      throw triad::data_error(line + e.what());
+    } catch (data_error const& e) {
+      throw data_error(line + e.what());
     }
   }
 }
@@ -134,9 +134,8 @@ inline void check_compounds(std::span<std::string const> compounds, lexicon cons
 inline cter score(std::span<std::string const> hypotheses, std::span<std::string const> compounds,
                   lexicon const& known) {
   if (hypotheses.size() != compounds.size())
-    throw triad::data_error("there are " + std::to_string(hypotheses.size()) + " translations but " +
-                            std::to_string(compounds.size()) +
-                            " compounds; give one line each, in the order of the test set");
+    throw data_error("there are " + std::to_string(hypotheses.size()) + " translations but " +
+                     std::to_string(compounds.size()) + " compounds; give one line each, in the order of the test set");
   check_compounds(compounds, known);
   cter result;
   for (std::size_t first = 0; first < compounds.size(); first += contexts) {
@@ -153,4 +152,4 @@ inline cter score(std::span<std::string const> hypotheses, std::span<std::string
   return result;
 }
 
-}  // namespace cognition
+}  // namespace triad::programs::cognition

@@ -22,16 +22,15 @@
 #include "shared/data/data_folder.hpp"
 #include "shared/data/text_pairs.hpp"
 
-namespace cognition {
+namespace triad::programs::cognition {
 
 using sequences::data_set;
 
 inline std::string const where = "docs/data.md says where the data come from";
 
-inline std::vector<sequences::text_pair> read_languages(std::string const& folder, std::string const& name,
-                                                        std::string const& advice = where) {
-  return triad::programs::read_parallel(triad::programs::need_file(folder, {name + ".en"}, advice),
-                                        triad::programs::need_file(folder, {name + ".zh"}, advice));
+inline std::vector<text_pair> read_languages(std::string const& folder, std::string const& name,
+                                             std::string const& advice = where) {
+  return read_parallel(need_file(folder, {name + ".en"}, advice), need_file(folder, {name + ".zh"}, advice));
 }
 
 /// Tests: test, unless it is trained on, and cg-test, with compounds in noun, verb and prepositional phrases, a third
@@ -50,7 +49,7 @@ inline data_set read_cognition(options const& o, bool needs_train) {
     d.dev = std::move(valid);
     d.tests.push_back({"test", std::move(test)});
   }
-  if (!triad::programs::find_file(o.data, {"cg-test.en"}).empty()) {
+  if (!find_file(o.data, {"cg-test.en"}).empty()) {
     sequences::test_part compounds{"cg-test", read_languages(o.data, "cg-test")};
     static constexpr std::array<char const*, 3> phrases{"NP", "VP", "PP"};
     auto const n = compounds.pairs.size();
@@ -80,14 +79,14 @@ inline std::vector<std::string> scan_folders(std::string const& folder, std::str
 /// The file of one part of o.split, whatever that is called.  Throws data_error that says which splits there are.
 inline std::string scan_file(options const& o, std::string const& part) {
   namespace fs = std::filesystem;
-  if (!fs::is_directory(o.data)) throw triad::data_error(o.data + ": a folder is expected; " + where);
+  if (!fs::is_directory(o.data)) throw data_error(o.data + ": a folder is expected; " + where);
   if (o.split.empty() || o.split.find_first_of("/\\\"'#\n") != std::string::npos)
-    throw triad::data_error("--split: expected the name of a split, without slashes, quotes, # or line ends, found \"" +
-                            o.split + "\"");
+    throw data_error("--split: expected the name of a split, without slashes, quotes, # or line ends, found \"" +
+                     o.split + "\"");
   auto const folders = scan_folders(o.data, o.split);
   auto const begin = "tasks_" + part + "_", name = begin + o.split + ".txt";
   for (auto const& folder : folders)
-    if (auto path = triad::programs::find_file(folder, {name}); !path.empty()) return path;
+    if (auto path = find_file(folder, {name}); !path.empty()) return path;
   std::set<std::string> splits;
   for (auto const& folder : folders) {
     if (!fs::is_directory(folder)) continue;
@@ -101,30 +100,29 @@ inline std::string scan_file(options const& o, std::string const& part) {
   }
   std::string all;
   for (auto const& split : splits) all += (all.empty() ? "" : ", ") + split;
-  throw triad::data_error(o.data + ": there is no " + name + ", gzipped or not; " +
-                          (all.empty() ? where : "there are the splits " + all + ": give one of them with --split"));
+  throw data_error(o.data + ": there is no " + name + ", gzipped or not; " +
+                   (all.empty() ? where : "there are the splits " + all + ": give one of them with --split"));
 }
 
 inline data_set read_scan(options const& o, bool needs_train) {
   data_set d;
-  if (needs_train) d.train = triad::programs::read_pairs(scan_file(o, "train"));
-  d.tests.push_back({"test", triad::programs::read_pairs(scan_file(o, "test"))});
+  if (needs_train) d.train = read_pairs(scan_file(o, "train"));
+  d.tests.push_back({"test", read_pairs(scan_file(o, "test"))});
   return d;
 }
 
 inline data_set read_files(options const& o, bool needs_train) {
   data_set d;
-  if (needs_train) d.train = triad::programs::read_pairs(o.data);
+  if (needs_train) d.train = read_pairs(o.data);
   if (!o.test.empty())
-    d.tests.push_back({"test", triad::programs::read_pairs(o.test)});
+    d.tests.push_back({"test", read_pairs(o.test)});
   else if (!needs_train)
-    d.tests.push_back({std::filesystem::path(o.data).filename().string(), triad::programs::read_pairs(o.data)});
+    d.tests.push_back({std::filesystem::path(o.data).filename().string(), read_pairs(o.data)});
   return d;
 }
 
 /// Refuses options on the command line that are about other data than those that are read.
 inline void check_data(options const& o) {
-  using triad::programs::refuse_given;
   bool const published = !o.data.empty();
   if (!published || o.task != "pairs" || !std::filesystem::is_regular_file(o.data))
     refuse_given(
@@ -137,14 +135,14 @@ inline void check_data(options const& o) {
   if (published)
     refuse_given(o, {"sentences", "test-size", "data-seed"},
                  "generated commands, and --data is given, by the run perhaps: leave it out");
-  triad::programs::refuse_other_data(o, {"sentences", "data-seed"});
+  refuse_other_data(o, {"sentences", "data-seed"});
 }
 
 /// What the options ask for.  needs_train: the training part is wanted; else it may be missing, and is left out.
 /// Throws data_error.
 inline data_set data_of(options const& o, bool needs_train) {
   check_data(o);
-  if (o.task != "pairs") triad::programs::need_published_data(o, "--task " + o.task);
+  if (o.task != "pairs") need_published_data(o, "--task " + o.task);
   if (o.data.empty()) return generate_data(o);
   if (o.task == "cognition") return read_cognition(o, needs_train);
   if (o.task == "scan") return read_scan(o, needs_train);
@@ -152,4 +150,4 @@ inline data_set data_of(options const& o, bool needs_train) {
   return sequences::read_columns(o.data, needs_train, where);
 }
 
-}  // namespace cognition
+}  // namespace triad::programs::cognition

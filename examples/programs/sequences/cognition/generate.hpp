@@ -24,7 +24,7 @@
 #include "sequences/data.hpp"
 #include "triad/core/random.hpp"
 
-namespace cognition {
+namespace triad::programs::cognition {
 
 /// Kinds of test sentences, in the order of their making.
 inline constexpr std::array<char const*, 3> generated_kinds{"new_verb", "new_pair", "longer"};
@@ -57,12 +57,12 @@ class command_generator {
   explicit command_generator(std::uint64_t seed) : random_(seed) {}
 
   /// A sentence such as those of the training set; throws data_error where there is no other any more.
-  sequences::text_pair next() {
+  text_pair next() {
     return fresh("in_distribution", [this] { return known(random_.chance(1, 10) ? 1 : 2); });
   }
 
   /// A test sentence of a kind.
-  sequences::text_pair next(std::string const& kind) {
+  text_pair next(std::string const& kind) {
     return fresh(kind, [&] {
       if (kind == "longer") return known(3);
       auto phrases = known(1 + random_.below(2));
@@ -92,10 +92,10 @@ class command_generator {
   }
 
   template <class Draw>
-  sequences::text_pair fresh(std::string const& kind, Draw&& draw) {
+  text_pair fresh(std::string const& kind, Draw&& draw) {
     for (int tries = 0; tries < 10000; ++tries) {
       auto const phrases = draw();
-      sequences::text_pair pair{phrases.front().command(), phrases.front().actions(), kind};
+      text_pair pair{phrases.front().command(), phrases.front().actions(), kind};
       for (std::size_t i = 1; i < phrases.size(); ++i) {
         bool const after = random_.chance(1, 2);
         pair.source += (after ? " after " : " then ") + phrases[i].command();
@@ -103,11 +103,11 @@ class command_generator {
       }
       if (seen_.insert(pair.source).second) return pair;
     }
-    throw triad::data_error(
+    throw data_error(
         "the grammar has hardly any sentences left that were not drawn: ask for fewer (--sentences, --test-size)");
   }
 
-  triad::counter_random random_;
+  counter_random random_;
   std::set<std::string> seen_;
 };
 
@@ -117,7 +117,7 @@ inline sequences::data_set generate_data(options const& o) {
   sequences::data_set d;
   sequences::test_part gen{"gen", {}}, test{"test", {}};
   for (int i = 0; i < o.sentences; ++i)
-    d.train.push_back(i % 20 == 0 ? sequences::text_pair{"spin", "SPIN", "in_distribution"} : draw.next());
+    d.train.push_back(i % 20 == 0 ? text_pair{"spin", "SPIN", "in_distribution"} : draw.next());
   for (int i = 0; i < o.test_size; ++i) d.dev.push_back(draw.next());
   for (int i = 0; i < o.test_size; ++i) test.pairs.push_back(draw.next());
   for (auto const* kind : generated_kinds)
@@ -126,4 +126,4 @@ inline sequences::data_set generate_data(options const& o) {
   return d;
 }
 
-}  // namespace cognition
+}  // namespace triad::programs::cognition

@@ -18,7 +18,7 @@
 #include "shared/data/each_line.hpp"
 #include "triad/core/errors.hpp"
 
-namespace cognition {
+namespace triad::programs::cognition {
 
 /// What an atom is in its compound; `modifier` stands for a whole one, such as "he liked".
 enum class atom_class { preposition, verb, determiner, adjective, noun, modifier };
@@ -47,7 +47,7 @@ inline atom_class class_of(std::string_view atom) {
     return result;
   }();
   auto const at = classes.find(atom);
-  if (at == classes.end()) throw triad::data_error("'" + std::string(atom) + "' is no atom of CoGnition's compounds");
+  if (at == classes.end()) throw data_error("'" + std::string(atom) + "' is no atom of CoGnition's compounds");
   return at->second;
 }
 
@@ -57,15 +57,15 @@ class lexicon {
   /// Reads a lexicon; throws data_error, with file and line, where a line is none.
   static lexicon read(std::string const& path) {
     lexicon result;
-    triad::programs::each_line(path, [&](std::string const& line) {
+    each_line(path, [&](std::string const& line) {
       auto const tab = line.find('\t');
       if (tab == 0 || tab == std::string::npos || tab + 1 == line.size() ||
           line.find('\t', tab + 1) != std::string::npos)
-        throw triad::data_error("an atom, a tab and its translations with / between them are expected");
+        throw data_error("an atom, a tab and its translations with / between them are expected");
       result.set(line.substr(0, tab), std::string_view(line).substr(tab + 1));
     });
     if (result.translations_.empty())
-      throw triad::data_error(path + ": there is no atom in it; is it the lexicon of CoGnition's evaluation?");
+      throw data_error(path + ": there is no atom in it; is it the lexicon of CoGnition's evaluation?");
     return result;
   }
 
@@ -87,8 +87,7 @@ class lexicon {
   [[nodiscard]] std::vector<std::string> const& of(std::string_view atom) const {
     auto const at = translations_.find(atom);
     if (at == translations_.end())
-      throw triad::data_error("the lexicon does not have '" + std::string(atom) +
-                              "'; add a line with its translations");
+      throw data_error("the lexicon does not have '" + std::string(atom) + "'; add a line with its translations");
     return at->second;
   }
 
@@ -96,4 +95,4 @@ class lexicon {
   std::map<std::string, std::vector<std::string>, std::less<>> translations_;
 };
 
-}  // namespace cognition
+}  // namespace triad::programs::cognition

@@ -13,7 +13,7 @@
 #include "shared/cli/say.hpp"
 #include "shared/data/data_folder.hpp"
 
-namespace cognition {
+namespace triad::programs::cognition {
 
 struct options : sequences::options {
   // data: a folder or a file; empty: generated sentences
@@ -28,12 +28,12 @@ struct options : sequences::options {
   /// CoGnition's Chinese words are parts, where its codes are at hand and are not about English words too.
   void settle() override {
     if (task == "cognition" && !data.empty() && !joint && target_bpe.empty() && target_dictionary.empty()) {
-      target_bpe = triad::programs::find_file(data, {"bpe/code"});
-      if (!target_bpe.empty()) triad::programs::say("Chinese words are cut into parts by {}\n", target_bpe);
+      target_bpe = find_file(data, {"bpe/code"});
+      if (!target_bpe.empty()) say("Chinese words are cut into parts by {}\n", target_bpe);
     }
     sequences::options::settle();
   }
-  void each(triad::programs::option_list& f) override {
+  void each(option_list& f) override {
     std::set<std::string> const asked{"evaluate", "explain"};
     f("data", &data, "Folder of a data set, or a file of pairs; without it, generated commands").also(asked).path();
     f("task", &task, "What --data has: cognition, scan, cogs (sentence to logical form), pairs")
@@ -64,4 +64,4 @@ inline void apply_preset(options& o) {
   }
 }
 
-}  // namespace cognition
+}  // namespace triad::programs::cognition

@@ -16,10 +16,10 @@
 #include "shared/data/data_folder.hpp"
 #include "triad/io/text/gz_lines.hpp"
 
-namespace cognition {
+namespace triad::programs::cognition {
 
 inline std::vector<std::string> read_lines(std::string const& path) {
-  triad::text::gz_lines lines(path);
+  text::gz_lines lines(path);
   std::vector<std::string> result;
   for (std::string line; lines.next(line);) result.push_back(line);
   return result;
@@ -44,34 +44,31 @@ inline std::optional<compound_list> read_compounds(std::string const& folder, da
   auto const part = std::find_if(data.tests.begin(), data.tests.end(),
                                  [](sequences::test_part const& p) { return p.name == "cg-test"; });
   if (part == data.tests.end()) return std::nullopt;
-  auto const file = triad::programs::find_file(folder, {"cg-test.compound"}),
-             lexicon_file = triad::programs::find_file(folder, {"lexicon"});
+  auto const file = find_file(folder, {"cg-test.compound"}), lexicon_file = find_file(folder, {"lexicon"});
   if (file.empty() || lexicon_file.empty()) {
-    triad::programs::say("CTER of cg-test is left out: there is no {} in {}\n",
-                         !file.empty()           ? "lexicon"
-                         : !lexicon_file.empty() ? "cg-test.compound"
-                                                 : "cg-test.compound and no lexicon",
-                         folder);
+    say("CTER of cg-test is left out: there is no {} in {}\n",
+        !file.empty()           ? "lexicon"
+        : !lexicon_file.empty() ? "cg-test.compound"
+                                : "cg-test.compound and no lexicon",
+        folder);
     return std::nullopt;
   }
   compound_list result{read_lines(file), lexicon::read(lexicon_file)};
   if (result.compounds.size() != part->pairs.size())
-    throw triad::data_error(file + ": there are " + std::to_string(result.compounds.size()) +
-                            " compounds, but cg-test has " + std::to_string(part->pairs.size()) +
-                            " sentences; expected a line for each");
+    throw data_error(file + ": there are " + std::to_string(result.compounds.size()) + " compounds, but cg-test has " +
+                     std::to_string(part->pairs.size()) + " sentences; expected a line for each");
   try {
     check_compounds(result.compounds, result.known);
-  } catch (triad::data_error const& e) {
-    throw triad::data_error(file + ", with " + lexicon_file + ": " + e.what());
+  } catch (data_error const& e) {
+    throw data_error(file + ", with " + lexicon_file + ": " + e.what());
   }
   return result;
 }
 
 /// BLEU zh and char of Chinese text; of cg-test also both rates of CTER, where its compounds are known.
-inline std::vector<sequences::figure> chinese_figures(std::optional<compound_list> const& list,
-                                                      sequences::test_part const& part,
-                                                      std::vector<std::string> const& hypotheses) {
-  using triad::text::bleu_tokens;
+inline std::vector<figure> chinese_figures(std::optional<compound_list> const& list, sequences::test_part const& part,
+                                           std::vector<std::string> const& hypotheses) {
+  using text::bleu_tokens;
   auto const ours = unsegmented(hypotheses);
   auto result = sequences::bleu_figures(ours, unsegmented(sequences::references_of(part)),
                                         {bleu_tokens::chinese, bleu_tokens::characters});
@@ -97,4 +94,4 @@ inline sequences::program program_of(options const& o, bool needs_train) {
   return p;
 }
 
-}  // namespace cognition
+}  // namespace triad::programs::cognition

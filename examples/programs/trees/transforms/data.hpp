@@ -12,24 +12,23 @@
 #include "shared/data/data_folder.hpp"
 #include "trees/read.hpp"
 
-namespace transforms {
+namespace triad::programs::transforms {
 
 /// Reads one split of a folder: NAME.jsonl, gzipped or not, or NAME.json, as one of the sources calls it; validation
 /// may be called dev.  Training rows and validation must be there.
 inline void read_split(std::string const& folder, split s, trees::part& to, depth_limit const& limit) {
   std::string const name = name_of(s);
   std::vector<std::string> const names{name + ".jsonl", name + ".json"};
-  auto path = s == split::dev ? triad::programs::find_dev(folder, {".jsonl", ".json"})
-                              : triad::programs::find_file(folder, names);
+  auto path = s == split::dev ? find_dev(folder, {".jsonl", ".json"}) : find_file(folder, names);
   if (path.empty() && (s == split::train || s == split::dev))
-    path = triad::programs::need_file(folder, names, "docs/data.md says where it comes from");
+    path = need_file(folder, names, "docs/data.md says where it comes from");
   if (!path.empty()) to = trees::read_rows(path, limit, std::move(to));
 }
 
 /// All splits of a folder.
 inline data_set read_data(std::string const& folder, depth_limit const& limit = {}) {
   if (!std::filesystem::is_directory(folder))
-    throw triad::data_error(folder + ": a folder with train, validation, test, ood_new and ood_long is expected");
+    throw data_error(folder + ": a folder with train, validation, test, ood_new and ood_long is expected");
   auto data = no_rows();
   for (auto const s : splits) read_split(folder, s, part_of(data, s), limit);
   return data;
@@ -42,17 +41,17 @@ inline data_set load_data(options const& o, bool trained = false) {
   if (o.data.empty()) {
     auto data = generate_data({facts.which, o.one_way, o.rows, o.test_size, o.data_seed}, limit);
     if (data.train().rows.empty())
-      throw triad::data_error("no row of " + o.task + " has a depth of " + std::to_string(o.depth) +
-                              " or less: " + limit.advice_without_rows());
+      throw data_error("no row of " + o.task + " has a depth of " + std::to_string(o.depth) +
+                       " or less: " + limit.advice_without_rows());
     return data;
   }
-  triad::programs::refuse_generated(o, {"rows", "data-seed", "test-size"}, "rows");
+  refuse_generated(o, {"rows", "data-seed", "test-size"}, "rows");
   bool const one_way = o.one_way && facts.both_ways;
   if (one_way) limit.is_about = [](row const& r) { return r.source.label() != root_of(form::logical); };
   auto data = read_data(o.data, limit);
   if (one_way && data.train().rows.empty() && data.train().skipped == 0)
-    throw triad::data_error(o.data + ": there is no row to a logical form, which --one-way asks for");
+    throw data_error(o.data + ": there is no row to a logical form, which --one-way asks for");
   return data;
 }
 
-}  // namespace transforms
+}  // namespace triad::programs::transforms

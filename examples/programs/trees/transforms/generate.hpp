@@ -21,7 +21,7 @@
 #include "transform.hpp"
 #include "triad/core/random.hpp"
 
-namespace transforms {
+namespace triad::programs::transforms {
 
 struct generator_options {
   kind task = kind::active_logical;
@@ -37,8 +37,8 @@ class generator {
   /// The rows of one split, of sentences that no row had before.
   std::vector<row> rows(split of) {
     // A stream for each task and split: tasks do not share their sentences.
-    triad::random_stream random(settings_.seed,
-                                static_cast<std::uint64_t>(settings_.task) * 8 + static_cast<std::uint64_t>(of));
+    random_stream random(settings_.seed,
+                         static_cast<std::uint64_t>(settings_.task) * 8 + static_cast<std::uint64_t>(of));
     std::vector<row> made;
     auto const count = of == split::train ? settings_.train_rows : settings_.test_rows;
     made.reserve(static_cast<std::size_t>(count));
@@ -49,15 +49,15 @@ class generator {
         made.push_back(transformed(random, s));
         repeats = 0;
       } else if (++repeats == 100000) {
-        throw triad::data_error("the grammar has hardly more than " + std::to_string(seen_.size()) +
-                                " sentences: ask for fewer rows");
+        throw data_error("the grammar has hardly more than " + std::to_string(seen_.size()) +
+                         " sentences: ask for fewer rows");
       }
     }
     return made;
   }
 
  private:
-  row transformed(triad::random_stream& random, sentence const& s) const {
+  row transformed(random_stream& random, sentence const& s) const {
     auto const either = [&] { return random.below(2) == 0 ? form::active : form::passive; };
     auto logical = tree_of(s, form::logical);
     switch (settings_.task) {
@@ -74,7 +74,7 @@ class generator {
     return {std::move(logical), std::move(sentence)};
   }
 
-  row selected(triad::random_stream& random, sentence const& s, form f) const {
+  row selected(random_stream& random, sentence const& s, form f) const {
     auto const tree = tree_of(s, f);
     auto const letters = 1 + random.below(4);
     std::vector<std::string const*> possible;
@@ -98,4 +98,4 @@ inline data_set generate_data(generator_options const& settings, depth_limit con
   return data;
 }
 
-}  // namespace transforms
+}  // namespace triad::programs::transforms

@@ -13,7 +13,7 @@
 
 #include "triad/core/errors.hpp"
 
-namespace transforms {
+namespace triad::programs::transforms {
 
 // Steps are 2 (X + 2), where X is the least that the task needs: the larger of the two choices in appendix D.1.  The
 // released program's README prints all four; the paper's text has the 28 of passive-logical alone (section 4.3).  The
@@ -44,7 +44,7 @@ inline kind_facts const& facts_of(std::string const& name) {
     if (facts.name == name) return facts;
     names += (names.empty() ? "" : ", ") + std::string(facts.name);
   }
-  throw triad::data_error("there is no task '" + name + "': it is one of " + names);
+  throw data_error("there is no task '" + name + "': it is one of " + names);
 }
 
-}  // namespace transforms
+}  // namespace triad::programs::transforms

@@ -10,7 +10,7 @@
 #include "splits.hpp"
 #include "trees/program.hpp"
 
-namespace transforms {
+namespace triad::programs::transforms {
 
 struct options : trees::program_options {
   // data: a folder with train, validation, test, ood_new and ood_long; empty: generated
@@ -29,7 +29,7 @@ struct options : trees::program_options {
     part_names = {split_names.begin(), split_names.end()};
     split = "test";
   }
-  void each(triad::programs::option_list& f) override {
+  void each(option_list& f) override {
     std::set<std::string> const generate{"generate"};
     std::vector<std::string> const tasks{"car-cdr-seq", "active-logical", "passive-logical", "active-passive-logical"};
     f("preset", &preset, "paper, small, smoke").one_of({"paper", "small", "smoke"}).free();
@@ -98,4 +98,4 @@ inline void apply_preset(options& o) {
   }
 }
 
-}  // namespace transforms
+}  // namespace triad::programs::transforms

@@ -17,7 +17,7 @@
 #include "splits.hpp"
 #include "triad/core/random.hpp"
 
-namespace transforms {
+namespace triad::programs::transforms {
 
 using word_list = std::span<char const* const>;
 
@@ -71,11 +71,11 @@ inline std::string text_of(sentence const& s) {
   return text;
 }
 
-inline std::string draw_word(triad::random_stream& random, word_list words) {
+inline std::string draw_word(random_stream& random, word_list words) {
   return words[random.below(static_cast<std::uint32_t>(words.size()))];
 }
 
-inline noun_phrase draw_noun_phrase(triad::random_stream& random, word_list from, std::uint32_t adjective_count) {
+inline noun_phrase draw_noun_phrase(random_stream& random, word_list from, std::uint32_t adjective_count) {
   noun_phrase phrase{draw_word(random, determiners), {}, {}};
   for (std::uint32_t k = 0; k < adjective_count; ++k) phrase.adjectives.push_back(draw_word(random, from));
   phrase.noun = draw_word(random, nouns);
@@ -84,7 +84,7 @@ inline noun_phrase draw_noun_phrase(triad::random_stream& random, word_list from
 
 /// A sentence of a split: 1 or 2 adjectives in all, of ood_long 3 or 4, shared out in any of the possible ways, each as
 /// likely.
-inline sentence draw_sentence(triad::random_stream& random, split of) {
+inline sentence draw_sentence(random_stream& random, split of) {
   word_list const from = of == split::ood_new ? word_list(new_adjectives) : word_list(adjectives);
   std::uint32_t const in_all = (of == split::ood_long ? 3u : 1u) + random.below(2), of_agent = random.below(in_all + 1);
   auto agent = draw_noun_phrase(random, from, of_agent);
@@ -92,4 +92,4 @@ inline sentence draw_sentence(triad::random_stream& random, split of) {
   return {std::move(agent), std::move(verb), draw_noun_phrase(random, from, in_all - of_agent)};
 }
 
-}  // namespace transforms
+}  // namespace triad::programs::transforms

@@ -8,9 +8,9 @@
 
 #include "trees/data.hpp"
 
-namespace transforms {
+namespace triad::programs::transforms {
 
-using trees::index_t, trees::symbol_tree, trees::row, trees::data_set, trees::depth_limit;
+using trees::row, trees::data_set, trees::depth_limit;
 
 /// The paper's "OOD lexical" is ood_new, adjectives that training does not have; its "OOD structural" is ood_long, more
 /// adjectives in a sentence.
@@ -40,4 +40,4 @@ inline data_set no_rows() {
 inline trees::part& part_of(data_set& data, split s) { return data.parts[static_cast<std::size_t>(s)]; }
 inline trees::part const& part_of(data_set const& data, split s) { return data.parts[static_cast<std::size_t>(s)]; }
 
-}  // namespace transforms
+}  // namespace triad::programs::transforms

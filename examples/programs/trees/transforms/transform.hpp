@@ -18,7 +18,7 @@
 
 #include "sentences.hpp"
 
-namespace transforms {
+namespace triad::programs::transforms {
 
 enum class form { active, passive, logical };
 
@@ -100,7 +100,7 @@ inline std::optional<sentence> sentence_of(symbol_tree const& tree, form f) {
   std::vector<noun_phrase> phrases;
   sentence found;
   tree.walk([&](index_t at, index_t parent, index_t) {
-    if (parent == triad::no_node || !tree.is_leaf(at)) return;
+    if (parent == no_node || !tree.is_leaf(at)) return;
     auto const &kind = tree.label(parent), &word = tree.label(at);
     if (kind == "V") found.verb = word;
     if (kind == "DET") phrases.push_back({word, {}, {}});
@@ -148,10 +148,9 @@ inline std::vector<std::string> car_cdr_functions() {
 inline symbol_tree car_cdr(symbol_tree const& tree, std::string_view function) {
   TRIAD_EXPECTS(function.size() > 2 && function.front() == 'C' && function.back() == 'R',
                 "car_cdr: a function is C, letters A and D, and R");
-  index_t at = tree.empty() ? triad::no_node : 0;
-  for (auto k = function.size() - 2; k > 0 && at != triad::no_node; --k)
-    at = tree.child(at, function[k] == 'A' ? 0 : 1);
+  index_t at = tree.empty() ? no_node : 0;
+  for (auto k = function.size() - 2; k > 0 && at != no_node; --k) at = tree.child(at, function[k] == 'A' ? 0 : 1);
   return tree.subtree(at);
 }
 
-}  // namespace transforms
+}  // namespace triad::programs::transforms

@@ -14,7 +14,7 @@
 #include "shared/data/new_data.hpp"
 #include "trees/program.hpp"
 
-namespace transforms {
+namespace triad::programs::transforms {
 
 /// The rows of the command line; it is said where they are generated: a run may have been trained on others.
 inline trees::named_data data_of(options const& o, bool trained) {
@@ -28,7 +28,7 @@ inline void say_in_voice(trees::part& of, options const& o) {
   for (std::size_t i = 0; i < of.rows.size(); ++i) {
     auto told = in_voice(of.rows[i], voice);
     if (!told)
-      throw triad::data_error(
+      throw data_error(
           fmt::format("{}: {}, row {} of the file: no sentence of Basic Sentence Transforms with its logical form, "
                       "which --voice is about; leave --voice out to write the rows as they are",
                       o.data, of.name, of.numbers[i]));
@@ -41,10 +41,10 @@ inline int generate(options& o) {
   o.settle();
   o.depth = trees::deepest_numbered;
   if (!o.voice.empty() && o.data.empty())
-    throw triad::data_error(
+    throw data_error(
         "--voice is about the sentences of --data: give these, or choose the voice of generated rows by --task");
   auto data = load_data(o);
-  std::vector<triad::programs::new_file> files;
+  std::vector<new_file> files;
   for (auto const s : splits) {
     if (!o.voice.empty()) say_in_voice(part_of(data, s), o);
     auto const& rows = part_of(data, s).rows;
@@ -54,26 +54,8 @@ inline int generate(options& o) {
     files.push_back({fmt::format("{}.jsonl", o.as == "sequences" ? own_name_of(s) : name_of(s)), std::move(text),
                      fmt::format("{} rows", rows.size())});
   }
-  triad::programs::write_data(o.out, files);
+  write_data(o.out, files);
   return 0;
 }
 
-struct task {
-  static int main(int argc, char** argv) {
-    return triad::programs::run_program<options>(
-        "tree-transforms",
-        "Basic Sentence Transforms: from one tree to another.  A Differentiable Tree Machine learns programs of car, "
-        "cdr and cons, and shows them.",
-        [](options& o) {
-          auto all = trees::verbs_of(
-              o, [&o](bool trained) { return data_of(o, trained); },
-              "Train on a data set or on generated rows, and score all splits");
-          all.push_back(
-              {"generate", "Write the rows of all splits, generated or of --data", [&o] { return generate(o); }});
-          return all;
-        },
-        argc, argv, "examples/programs/trees/transforms/README.md");
-  }
-};
-
-}  // namespace transforms
+}  // namespace triad::programs::transforms
