@@ -19,7 +19,7 @@
 #include "rule_tree.hpp"
 #include "shared/data/each_line.hpp"
 #include "shared/data/json_lines.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/io/json_read.hpp"
 #include "triad/io/text/characters.hpp"
 
@@ -34,9 +34,8 @@ inline constexpr int deepest_line =
 inline void add_rules(nlohmann::json const& from, rule_names& names, rule_tree& tree, int below, int which, int depth) {
   bool const list = from.is_array() && !from.empty() && from[0].is_string();
   if (!list && !from.is_string())
-    throw data_error("rules: expected a rule's name, or a list that begins with one, found " + quoted(from));
-  if (depth > deepest_derivation)
-    throw data_error("rules: the derivation is deeper than " + std::to_string(deepest_derivation));
+    refuse("rules: expected a rule's name, or a list that begins with one, found {}", quoted(from));
+  if (depth > deepest_derivation) refuse("rules: the derivation is deeper than {}", deepest_derivation);
   int const node = tree.add(names.add((list ? from[0] : from).get<std::string>()), below, which);
   if (list)
     for (std::size_t i = 1; i < from.size(); ++i)
@@ -58,19 +57,17 @@ inline annotated_question question_from(std::string const& line, rule_names& nam
   annotated_question q;
   q.question = text::joined(text::words(member<std::string>(json, "question", "a text")));
   q.query = text::joined(text::words(member<std::string>(json, "query", "a text")));
-  if (q.question.empty() || q.query.empty()) throw data_error("a question or a query without words");
+  if (q.question.empty() || q.query.empty()) refuse("a question or a query without words");
   detail::add_rules(member(json, "rules", "a rule's name, or a list that begins with one"), names, q.rules, -1, 0, 1);
   if (json.contains("heads")) q.heads = json_integers<int>(json.at("heads"), "heads");
   if (json.contains("labels")) q.labels = member<std::vector<std::string>>(json, "labels", "a list of texts");
   auto const n = text::words(q.question).size();
   if (q.heads.size() != q.labels.size() || (!q.heads.empty() && q.heads.size() != n))
-    throw data_error("heads and labels: expected one of each for the " + std::to_string(n) +
-                     " tokens of the question, or neither");
+    refuse("heads and labels: expected one of each for the {} tokens of the question, or neither", n);
   for (int const head : q.heads)
-    if (head < 0 || head > static_cast<int>(n))
-      throw data_error("head " + std::to_string(head) + " is no token of " + std::to_string(n));
+    if (head < 0 || head > static_cast<int>(n)) refuse("head {} is no token of {}", head, n);
   for (auto const& label : q.labels)
-    if (text::words(label).size() != 1) throw data_error("a label is one word, not \"" + label + "\"");
+    if (text::words(label).size() != 1) refuse("a label is one word, not \"{}\"", label);
   return q;
 }
 
@@ -101,7 +98,7 @@ inline corpus read_corpus(std::string const& path, int& repeated) {
           ++repeated;
       },
       "; docs/data.md describes the format");
-  if (c.questions.empty()) throw data_error(path + ": there is no question in it");
+  if (c.questions.empty()) refuse("{}: there is no question in it", path);
   return c;
 }
 

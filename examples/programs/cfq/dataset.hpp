@@ -22,6 +22,7 @@
 
 #include "sequences/data.hpp"
 #include "shared/data/gz_stream.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/json_read.hpp"
 #include "triad/io/text/characters.hpp"
@@ -154,7 +155,7 @@ inline nlohmann::json read_json(std::string const& path) {
     std::string const what = e.what();
     throw triad::data_error(what.starts_with(path) ? what : path + ": " + what);  // that of the stream has it
   } catch (nlohmann::json::exception const&) {
-    throw triad::data_error(path + ": expected JSON, found none; was the file copied whole?");
+    refuse("{}: expected JSON, found none; was the file copied whole?", path);
   }
 }
 
@@ -168,32 +169,30 @@ inline sequences::data_set read_dataset(std::string const& path, std::string con
   for (int part = 0; part < 3; ++part) {
     auto const k = static_cast<std::size_t>(part);
     if (!lists.is_object() || !lists.contains(keys[k]) || !lists[keys[k]].is_array())
-      throw triad::data_error(split + ": there is no list " + keys[k] + "; expected trainIdxs, devIdxs and testIdxs");
+      refuse("{}: there is no list {}; expected trainIdxs, devIdxs and testIdxs", split, keys[k]);
     auto const& list = lists[keys[k]];
     parts[k].resize(list.size());
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (!list[i].is_number_unsigned())
-        throw triad::data_error(split + ": " + keys[k] + ": expected places from 0 on, found " +
-                                triad::quoted(list[i]));
+        refuse("{}: {}: expected places from 0 on, found {}", split, keys[k], triad::quoted(list[i]));
       auto const index = list[i].get<std::size_t>();
-      if (!wanted.try_emplace(index, detail::place{part, i}).second)
-        throw triad::data_error(split + ": " + std::to_string(index) + " is there twice");
+      if (!wanted.try_emplace(index, detail::place{part, i}).second) refuse("{}: {} is there twice", split, index);
       last = index > last ? index : last;
     }
   }
   detail::dataset_reader reader(wanted, parts);
   triad::programs::gz_buffer bytes(path);
   std::istream stream(&bytes);
-  if (!nlohmann::json::sax_parse(stream, &reader)) throw triad::data_error(path + ": " + reader.problem());
+  if (!nlohmann::json::sax_parse(stream, &reader)) refuse("{}: {}", path, reader.problem());
   if (!wanted.empty() && last >= reader.objects())
-    throw triad::data_error(split + ": question " + std::to_string(last) + " is asked for, but " + path + " has " +
-                            std::to_string(reader.objects()) + ": do the two files belong together?");
+    refuse("{}: question {} is asked for, but {} has {}: do the two files belong together?", split, last, path,
+           reader.objects());
   sequences::data_set d;
   d.train = std::move(parts[0]);
   d.dev = std::move(parts[1]);
   if (!d.dev.empty()) d.tests.push_back({"dev", d.dev});
   if (!parts[2].empty()) d.tests.push_back({"test", std::move(parts[2])});
-  if (d.train.empty()) throw triad::data_error(split + ": trainIdxs is empty");
+  if (d.train.empty()) refuse("{}: trainIdxs is empty", split);
   return d;
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "grammar.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs::cfq {
 
@@ -29,7 +29,7 @@ inline corpus generate_questions(int count, std::uint64_t seed, int depth = 3, s
         continue;
       }
     if (++tries > 20000)
-      throw data_error(
+      refuse(
           "the grammar has hardly any questions left that were not drawn: ask for fewer (--count) or deeper ones "
           "(--depth)");
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rule_tree.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/run/permute.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/core/random.hpp"
@@ -49,7 +50,7 @@ inline compound_split found_split(item_table const& atoms, item_table const& com
     return text::split_search(atoms, compounds, words, s, {order.begin(), order.end()}, counter_random(s.seed, 1))
         .run();
   } catch (data_error const& e) {
-    throw data_error(std::string(e.what()) + " (split: --train, --dev-and-test; train: --questions)");
+    refuse("{} (split: --train, --dev-and-test; train: --questions)", e.what());
   }
 }
 

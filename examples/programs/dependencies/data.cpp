@@ -11,6 +11,7 @@
 #include "shared/data/dictionary_json.hpp"
 #include "shared/data/json_lines.hpp"
 #include "shared/report/printed.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/io/json_read.hpp"
 
 namespace triad::programs::dependencies {
@@ -20,9 +21,9 @@ bool is_conllu(std::string const& path) { return path.ends_with(".conllu") || pa
 
 /// A text in a column of CoNLL-U, where a tab or the end of a line would end it.
 std::string const& checked(std::string const& text, std::string const& what) {
-  if (text.empty()) throw data_error(what + " is empty; expected a text");
+  if (text.empty()) refuse("{} is empty; expected a text", what);
   if (text.find_first_of("\t\n\r") != std::string::npos)
-    throw data_error(what + " is " + quoted(nlohmann::json(text)) + "; expected a text without tabs and line ends");
+    refuse("{} is {}; expected a text without tabs and line ends", what, quoted(nlohmann::json(text)));
   return text;
 }
 
@@ -44,29 +45,24 @@ sentences read_json_sentences(std::string const& path) {
     auto const labels = texts_of(line, "labels", "a list of texts", "the label of token");
     auto const n = tokens.size();
     if (n == 0 || heads.size() != n || labels.size() != n)
-      throw data_error(
-          fmt::format("{} tokens, {} heads and {} labels; expected as many of each, and one at "
-                      "least",
-                      n, heads.size(), labels.size()));
+      refuse("{} tokens, {} heads and {} labels; expected as many of each, and one at least", n, heads.size(),
+             labels.size());
     if (auto const none = std::find(labels.begin(), labels.end(), "_"); none != labels.end())
-      throw data_error(
-          fmt::format("the label of token {} is \"_\", which says in CoNLL-U that there is none; give it another name",
-                      none - labels.begin() + 1));
+      refuse("the label of token {} is \"_\", which says in CoNLL-U that there is none; give it another name",
+             none - labels.begin() + 1);
     auto s = text::conllu_of(tokens);
     int roots = 0;
     for (std::size_t i = 0; i < n; ++i) {
       if (heads[i] < 0 || heads[i] > static_cast<int>(n) || heads[i] == static_cast<int>(i) + 1)
-        throw data_error(
-            fmt::format("the head of token {} is {}; expected another of the {} tokens, counted "
-                        "from 1, or 0 for the root",
-                        i + 1, heads[i], n));
+        refuse("the head of token {} is {}; expected another of the {} tokens, counted from 1, or 0 for the root",
+               i + 1, heads[i], n);
       roots += heads[i] == 0 ? 1 : 0;
       s.words[i] = {tokens[i], heads[i], labels[i]};
     }
-    if (roots != 1) throw data_error(fmt::format("{} heads are 0; expected one, the root's", roots));
+    if (roots != 1) refuse("{} heads are 0; expected one, the root's", roots);
     auto const head = [&](int i) { return heads[static_cast<std::size_t>(i - 1)]; };
     if (int const at = text::word_on_cycle(static_cast<int>(n), head); at != 0)
-      throw data_error(fmt::format("the heads from token {} upward come back to it: no tree", at));
+      refuse("the heads from token {} upward come back to it: no tree", at);
     all.push_back(std::move(s));
   });
   return all;
@@ -99,17 +95,15 @@ int inspect(std::string const& path) {
 
 data_set read_data(options const& o, bool needs_train) {
   if (o.data.empty())
-    throw data_error(
-        fmt::format("{} needs sentences: give a folder with train, dev and test {} with --data; docs/data.md has "
-                    "the format",
-                    o.one_task ? "a parser" : "--task " + o.task, endings(o)));
+    refuse("{} needs sentences: give a folder with train, dev and test {} with --data; docs/data.md has the format",
+           o.one_task ? "a parser" : "--task " + o.task, endings(o));
   auto const files = find_data(o.data, {".conllu", ".jsonl"}, needs_train);
   auto const read = [](std::string const& path) {
     return is_conllu(path) ? text::read_conllu(path) : read_json_sentences(path);
   };
   data_set d;
   auto const need = [](sentences all, std::string const& path) {
-    if (all.empty()) throw data_error(path + ": there is no sentence in it; docs/data.md has the format");
+    if (all.empty()) refuse("{}: there is no sentence in it; docs/data.md has the format", path);
     return all;
   };
   if (needs_train) d.train = need(read(files.train), files.train);
@@ -143,7 +137,7 @@ vocabulary vocabulary::from(nlohmann::json const& json, std::string const& file)
   } catch (data_error const& e) {
     reason = std::string(": ") + e.what();
   }
-  throw data_error(file + ": its vocabulary is not one of this task's" + reason);
+  refuse("{}: its vocabulary is not one of this task's{}", file, reason);
 }
 
 namespace {
@@ -165,10 +159,10 @@ std::vector<attached_token> numbered(conllu_sentence const& s, vocabulary const&
 void expect_known(conllu_sentence const& s, vocabulary const& v) {
   for (auto const& word : s.words)
     if (!known(word.form, v))
-      throw data_error(
-          fmt::format("\"{}\" is not one of the {} words that the model knows; with --unknown it is "
-                      "read as <unk>, as evaluate reads it",
-                      shortened(word.form), v.words().size() - dictionary::specials));
+      refuse(
+          "\"{}\" is not one of the {} words that the model knows; with --unknown it is read as <unk>, as evaluate "
+          "reads it",
+          shortened(word.form), v.words().size() - dictionary::specials);
 }
 
 std::string unknown_in(sentences const& all, vocabulary const& v) {

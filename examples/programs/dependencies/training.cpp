@@ -8,9 +8,9 @@
 #include "program.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/processes/first_writes.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/run/sample.hpp"
 #include "shared/run/seed_means.hpp"
-#include "triad/core/errors.hpp"
 
 namespace triad::programs::dependencies {
 
@@ -71,11 +71,11 @@ void options::settle() {
   stack_options::settle();
   if (model == "edge-transformer") return;
   if (attention != triangle_form::full)
-    throw data_error("--attention is about the states of edges, which --model " + model + " does not have");
+    refuse("--attention is about the states of edges, which --model {} does not have", model);
   if (max_offset != options().max_offset)
-    throw data_error("--max-offset is about relative positions, which --model " + model + " does not have");
+    refuse("--max-offset is about relative positions, which --model {} does not have", model);
   if (tied != (model == "universal-transformer"))
-    throw data_error("a Transformer with --tied is --model universal-transformer, and that is always tied");
+    refuse("a Transformer with --tied is --model universal-transformer, and that is always tied");
 }
 
 int longest_of(sentences const& all) {
@@ -139,9 +139,8 @@ parser_training::parser_training(options const& o, data_set const& data)
       longer, o.tokens, data.train.size(), [&](std::size_t i) { return data.train[i].words.size(); },
       [&](std::size_t i) { return std::to_string(i + 1); });
   if (!longer.empty())
-    throw data_error(fmt::format("training sentence{} {}: give --tokens {}, or leave {} out",
-                                 longer.size() == 1 ? "" : "s", told_sizes(longer, "words"), longest_of(data.train),
-                                 longer.size() == 1 ? "it" : "them"));
+    refuse("training sentence{} {}: give --tokens {}, or leave {} out", longer.size() == 1 ? "" : "s",
+           told_sizes(longer, "words"), longest_of(data.train), longer.size() == 1 ? "it" : "them");
   std::vector<pair_length> lengths;
   for (auto const& s : data.train) {
     lengths.push_back({static_cast<index_t>(s.words.size()), 0});

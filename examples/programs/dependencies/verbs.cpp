@@ -16,6 +16,7 @@
 #include "shared/processes/first_writes.hpp"
 #include "shared/report/confusion.hpp"
 #include "shared/report/page.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/report/svg_arcs.hpp"
 #include "shared/report/table.hpp"
 #include "shared/run/permute.hpp"
@@ -161,8 +162,7 @@ int predict(options& o) {
       return to_json_line(line, found, tree, o.probabilities);
     };
     if (s.words.empty()) return programs::answer(is_json ? as_json(s, {}) : "\n");  // an answer to each
-    if (s.words.size() > most)
-      throw data_error(fmt::format("the sentence has {} words; at most {} are read: split it", s.words.size(), most));
+    if (s.words.size() > most) refuse("the sentence has {} words; at most {} are read: split it", s.words.size(), most);
     sentences const advice{checked(s, model.words, o)};
     if (auto const n = static_cast<int>(s.words.size()); n > room) {
       auto const longest = std::min(most, std::max(n, 2 * room));
@@ -178,7 +178,7 @@ int predict(options& o) {
     for (std::size_t i = 0; i < read.all.size(); ++i) try {
         checked(read.all[i], model.words, o);
       } catch (data_error const& e) {
-        throw data_error(fmt::format("{}: sentence {}: {}", read.called, i + 1, e.what()));
+        refuse("{}: sentence {}: {}", read.called, i + 1, e.what());
       }
     answer(read.all, as_conllu);
   } else if (!o.sentence.empty()) {
@@ -230,7 +230,7 @@ nlohmann::ordered_json page_of(parser& net, options const& shape, conllu_sentenc
 int explain(options const& o) {
   expect_plain_question(o.sentence);
   auto const given = text::conllu_of(text::words(o.sentence));
-  if (given.words.empty()) throw data_error("explain needs a sentence: --sentence \"Did M0 marry M1\"");
+  if (given.words.empty()) refuse("explain needs a sentence: --sentence \"Did M0 marry M1\"");
   expect_free_in_folder(o, {"tree.svg"});
   auto const n = given.words.size();
   auto const model = trained_parser(o, open_run(o.run), static_cast<int>(n), {}, !o.html.empty());

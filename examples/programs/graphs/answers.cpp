@@ -14,6 +14,7 @@
 #include "shared/processes/first_writes.hpp"
 #include "shared/report/confusion.hpp"
 #include "shared/report/printed.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/run/ensemble.hpp"
 #include "shared/run/run_folder.hpp"
 #include "training.hpp"
@@ -208,9 +209,8 @@ namespace {
 void expect_page_of(int nodes) {
   constexpr int most = most_nodes_of_page;
   if (nodes > most)
-    throw data_error(fmt::format(
-        "--html: the graph has {} nodes, and a page shows at most {}: ask a smaller graph, or draw it with --out",
-        nodes, most));
+    refuse("--html: the graph has {} nodes, and a page shows at most {}: ask a smaller graph, or draw it with --out",
+           nodes, most);
 }
 
 /// Of the one graph of the batch, with their probabilities, the likeliest first.
@@ -236,8 +236,8 @@ void explain(options const& o, checkpoint const& file, labelled_graph const& gra
   if (!o.html.empty()) expect_page_of(graph.nodes);
   auto const model = trained_model(o, file, graph.nodes, true);
   if (model.options.model != "edge-transformer" || model.options.attention == triangle_form::flat)
-    throw data_error("explain reads triangular attention, which " + model.options.model + " (" +
-                     attention_name(model.options.attention) + ") does not have");
+    refuse("explain reads triangular attention, which {} ({}) does not have", model.options.model,
+           attention_name(model.options.attention));
   model.net->add(graph);
   auto const answer = static_cast<int>(model.net->infer().front());
 

@@ -15,6 +15,7 @@
 #include "shared/cli/verbs.hpp"
 #include "shared/data/json_lines.hpp"
 #include "shared/data/questions.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/run/permute.hpp"
 
 namespace triad::programs::graphs {
@@ -105,7 +106,7 @@ inline int predict(own_options const& o) {
 
 inline int explain(own_options const& o) {
   if (o.questions.given.empty() == o.file.empty() || o.questions.given.size() > 1)
-    throw data_error("explain needs one graph: a line of the data as an argument, or --file and --row");
+    refuse("explain needs one graph: a line of the data as an argument, or --file and --row");
   written_graph g;
   if (o.file.empty()) {
     refuse_given(o, {"row"}, "--file: leave it out");
@@ -113,7 +114,7 @@ inline int explain(own_options const& o) {
   } else {
     auto const all = read_graphs(o.file, false);
     if (static_cast<std::size_t>(o.row) > all.size())
-      throw data_error(fmt::format("{} has {} graphs; --row counts from 1", o.file, all.size()));
+      refuse("{} has {} graphs; --row counts from 1", o.file, all.size());
     g = all[static_cast<std::size_t>(o.row) - 1];
   }
   std::vector<std::string> names;
@@ -136,12 +137,11 @@ inline std::vector<verb> verbs_of(own_options& o, std::function<data_set()> cons
     auto const file = open_run(o.run);
     auto const words = words_of(file);
     if (o.data.empty() && own.words != words)
-      throw data_error(o.run +
-                       ": it was trained on other labels than those of this program's own data; give the "
-                       "data to ask with --data");
+      refuse(
+          "{}: it was trained on other labels than those of this program's own data; give the data to ask with --data",
+          o.run);
     bool const by_member = !o.by.empty() && o.by != "path";
-    if (by_member && o.data.empty())
-      throw data_error("--by " + o.by + " asks lines of a file, and these graphs are made: take path");
+    if (by_member && o.data.empty()) refuse("--by {} asks lines of a file, and these graphs are made: take path", o.by);
     auto const tests = o.data.empty() ? own.tests : read_tests(o.data, words, by_member ? o.by : std::string());
     graphs::evaluate(o, file, o.by == "path" ? by_path(tests) : tests);
     return 0;

@@ -14,6 +14,7 @@
 #include "shared/data/data_folder.hpp"
 #include "shared/data/json_lines.hpp"
 #include "shared/report/printed.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs::graphs {
 namespace {
@@ -22,18 +23,15 @@ constexpr auto node_mark = "node: ", several_mark = " + ";
 
 std::string checked(std::string label) {
   if (label.empty() || label.starts_with(node_mark) || label.find(several_mark) != std::string::npos)
-    throw data_error(
-        fmt::format("the label \"{}\" is empty, begins with \"{}\" or has \"{}\" in it; give it "
-                    "another name",
-                    shortened(label), node_mark, several_mark));
+    refuse("the label \"{}\" is empty, begins with \"{}\" or has \"{}\" in it; give it another name", shortened(label),
+           node_mark, several_mark);
   return label;
 }
 
 node_pair pair_of(nlohmann::json const& from, nlohmann::json const& to, int nodes, char const* what) {
   auto const node = [&](nlohmann::json const& value) {
     if (!value.is_number_integer() || value < 0 || value >= nodes)
-      throw data_error(
-          fmt::format("{} names node {}, expected a whole number from 0 to {}", what, value.dump(), nodes - 1));
+      refuse("{} names node {}, expected a whole number from 0 to {}", what, value.dump(), nodes - 1);
     return value.get<int>();
   };
   return {node(from), node(to)};
@@ -151,13 +149,12 @@ written_graph read_graph(nlohmann::json const& line, bool answered) {
   } else {
     g.nodes = member<int>(line, "nodes", nodes_are);
   }
-  if (g.nodes < 1 || g.nodes > largest_graph)
-    throw data_error(fmt::format("a graph of {} nodes, expected 1 to {}", g.nodes, largest_graph));
+  if (g.nodes < 1 || g.nodes > largest_graph) refuse("a graph of {} nodes, expected 1 to {}", g.nodes, largest_graph);
   auto const& edges = member(line, "edges", edges_are);
   if (!edges.is_array()) refuse_member("edges", edges_are, edges);
   for (auto const& e : edges) {
     if (!e.is_array() || e.size() != 3 || !e[1].is_string())
-      throw data_error("an edge is " + e.dump() + ", expected [node, \"label\", node]");
+      refuse("an edge is {}, expected [node, \"label\", node]", e.dump());
     auto const p = pair_of(e[0], e[2], g.nodes, "an edge");
     add(labels, p, checked(e[1].get<std::string>()));
   }
@@ -166,7 +163,7 @@ written_graph read_graph(nlohmann::json const& line, bool answered) {
   if (!query.is_array() || query.size() != 2) refuse_member("query", "a pair of nodes", query);
   g.query = pair_of(query[0], query[1], g.nodes, "the query");
   if (answered || line.contains("target")) g.target = member<std::string>(line, "target", "the answer, a text");
-  if (answered && g.target.empty()) throw data_error("the target is empty; name the answer");
+  if (answered && g.target.empty()) refuse("the target is empty; name the answer");
   return g;
 }
 
@@ -184,15 +181,13 @@ labelled_graph numbered(written_graph const& g, vocabulary const& words) {
   for (auto const& [pair, word] : g.pairs) {
     int const label = words.edge_label(word);
     if (label == 0)
-      throw data_error(fmt::format(
-          "\"{}\" of nodes {} and {} is on no pair of the training file, so the model does not know it; it knows {}",
-          shortened(word), pair.from, pair.to, words.edge_labels.all()));
+      refuse("\"{}\" of nodes {} and {} is on no pair of the training file, so the model does not know it; it knows {}",
+             shortened(word), pair.from, pair.to, words.edge_labels.all());
     result.edges.push_back({pair.from, pair.to, label});
   }
   if (result.target < 0 && !g.target.empty())
-    throw data_error(
-        fmt::format("the target \"{}\" is not in the training file, so the model cannot answer it; it knows {}",
-                    shortened(g.target), words.targets.all()));
+    refuse("the target \"{}\" is not in the training file, so the model cannot answer it; it knows {}",
+           shortened(g.target), words.targets.all());
   return result;
 }
 
@@ -232,7 +227,7 @@ data_set data_of(std::vector<written_graph> train, std::vector<written_graph> de
 
 data_set read_training(std::string const& folder) {
   if (folder.empty())
-    throw data_error(
+    refuse(
         "there is nothing to train on: give a folder with train.jsonl and test.jsonl with --data; docs/data.md has the "
         "format");
   auto const files = find_data(folder, {".jsonl"}, true);
@@ -263,7 +258,7 @@ std::vector<test_part> by_path(std::vector<test_part> const& parts) {
 }
 
 std::vector<test_part> read_tests(std::string const& path, vocabulary const& words, std::string const& by) {
-  if (path.empty()) throw data_error("there is nothing to measure on: give a folder or a file with --data");
+  if (path.empty()) refuse("there is nothing to measure on: give a folder or a file with --data");
   auto const files = find_data(path, {".jsonl"}, false);
   std::vector<test_part> parts;
   auto const read = [&](std::string const& name, std::string const& file) {

@@ -12,6 +12,7 @@
 #include "rules.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/report/printed.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/run/digest.hpp"
 #include "shared/run/epoch_batches.hpp"
 #include "shared/run/run_folder.hpp"
@@ -26,9 +27,9 @@ namespace {
 /// Refuses options that a model to be trained has no use for.
 void expect_options_of(std::string const& model, options const& o) {
   if (model != "edge-transformer" && (o.attention != triangle_form::full || o.paper_form))
-    throw data_error("--attention and --paper-form are about triangular attention, which " + model + " does not have");
+    refuse("--attention and --paper-form are about triangular attention, which {} does not have", model);
   if (model == "gat" && o.hidden_factor != options().hidden_factor)
-    throw data_error("--hidden-factor is about feed-forward blocks, which gat does not have");
+    refuse("--hidden-factor is about feed-forward blocks, which gat does not have");
 }
 
 }  // namespace
@@ -37,16 +38,14 @@ void options::settle() {
   stack_options::settle();
   for (auto const& one : {model, compare})
     if (!one.empty() && one != "none") expect_options_of(one, *this);
-  if (compare == model)
-    throw data_error("--compare " + compare + " is the model of the run itself: give another, or none");
+  if (compare == model) refuse("--compare {} is the model of the run itself: give another, or none", compare);
   if (layers_from > 0 && !tied)
-    throw data_error(
+    refuse(
         "--layers-from is for tied models, whose one layer is applied again and again: leave --untied out, or give "
         "--layers-from 0");
-  if (layers_from > layers)
-    throw data_error(fmt::format("--layers-from {} is more than --layers {}", layers_from, layers));
+  if (layers_from > layers) refuse("--layers-from {} is more than --layers {}", layers_from, layers);
   if (augment == 0 && augment_with != options().augment_with)
-    throw data_error("--augment-with says how --augment glues: give that a rate above 0");
+    refuse("--augment-with says how --augment glues: give that a rate above 0");
 }
 
 void options::each(option_list& f) {
@@ -101,10 +100,10 @@ void options::each(option_list& f) {
 void options::adapt(checkpoint const& file) {
   if (unrolled == 0) return;
   if (!tied)
-    throw data_error(fmt::format(
-        "{}: each of its {} layers has parameters of its own, and --layers says how often the one layer of a "
-        "tied model is applied; leave it out",
-        file.tensors().file(), layers));
+    refuse(
+        "{}: each of its {} layers has parameters of its own, and --layers says how often the one layer of a tied "
+        "model is applied; leave it out",
+        file.tensors().file(), layers);
   layers = unrolled;
 }
 
@@ -196,8 +195,7 @@ class graph_training : public training {
   bool add(std::size_t k) override {
     auto const& g = *batch_[k];
     if (g.nodes > most_)
-      throw data_error(fmt::format(
-          "a graph of {} nodes has no room in a batch; made_nodes says how many they have at most", g.nodes));
+      refuse("a graph of {} nodes has no room in a batch; made_nodes says how many they have at most", g.nodes);
     return net_->add(g);
   }
 
@@ -252,10 +250,10 @@ class graph_training : public training {
     };
     each_graph([&](labelled_graph const& g) { rules_.learn(g); });
     if (rules_.size() == 0)
-      throw data_error(
-          std::string(options_.dense_loss > 0 ? "--dense-loss" : "--augment") +
-          " reads rules off training graphs of two edges, one after the other, from one node that is asked about to "
-          "the other, and there is none");
+      refuse(
+          "{} reads rules off training graphs of two edges, one after the other, from one node that is asked about to "
+          "the other, and there is none",
+          std::string(options_.dense_loss > 0 ? "--dense-loss" : "--augment"));
     if (options_.augment > 0) {
       if (data_.made)  // those of the first part, to glue to
         made(1, [&](labelled_graph const& g) { glued_.push_back(g); });
@@ -265,7 +263,7 @@ class graph_training : public training {
                     : with == "detours" ? gluing::detours
                                         : gluing::branches);
       if (with == "detours" && !glue_->has_detours())
-        throw data_error(
+        refuse(
             "--augment-with detours needs training graphs whose answer is an edge's label, and there is none: take "
             "branches");
     }
@@ -380,7 +378,7 @@ int train(options& o, data_set const& data, run_texts const& say) {
       if (of_seeds.fits_to_minutes(t)) continue;
       held_out = t.measures();
       if (o.patience > 0 && !held_out)
-        throw data_error("--patience asks for examples to measure on: give a dev part, or a --validation above 0");
+        refuse("--patience asks for examples to measure on: give a dev part, or a --validation above 0");
       auto const* const r = of_seeds.train(t);
       if (!r) return std::nullopt;
       if (seeds == 1) continue;

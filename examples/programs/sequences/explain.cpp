@@ -11,6 +11,7 @@
 #include "shared/cli/outputs.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/processes/first_writes.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/report/svg_heat_map.hpp"
 #include "shared/report/table.hpp"
 #include "trained.hpp"
@@ -80,8 +81,8 @@ text_pair translated(options const& o) {
   expect_plain_question(o.sentence);
   auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const&) {
     if (auto const missing = words.source.unknown(o.sentence); !missing.empty())
-      throw data_error(fmt::format("\"{}\" is not one of the {} words that the model knows", shortened(missing.front()),
-                                   words.source.ordinary()));
+      refuse("\"{}\" is not one of the {} words that the model knows", shortened(missing.front()),
+             words.source.ordinary());
     return pair_length{std::max<index_t>(1, static_cast<index_t>(words.source.encode(o.sentence).size())), 0};
   });
   text_pair pair{o.sentence, {}, {}};
@@ -113,10 +114,10 @@ int explain(options const& o, program const& p) {
   });
   auto const weights = mean_weights(*model.net, pairs);
   if (weights.encoder.empty() && weights.decoder.empty())
-    throw data_error(o.run +
-                     ": no layer of this model has fuse-attention, which is what explain shows: train --model "
-                     "lrf has it, without --fuse none "
-                     "and --accumulate");
+    refuse(
+        "{}: no layer of this model has fuse-attention, which is what explain shows: train --model lrf has it, without "
+        "--fuse none and --accumulate",
+        o.run);
   fmt::print(
       "mean over tokens and heads of {} pair{}: of a layer, the part of its attention to earlier layers that each of "
       "them gets\n\n",

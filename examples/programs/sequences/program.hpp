@@ -9,6 +9,7 @@
 #include "data.hpp"
 #include "options.hpp"
 #include "shared/cli/verbs.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/run/training.hpp"
 
 namespace triad::programs::sequences {
@@ -29,7 +30,7 @@ struct program {
 inline void expect_tests(program const& p) {
   for (auto const& part : p.data.tests)
     if (!part.pairs.empty()) return;
-  throw data_error("the data have no test part: give others with --data");
+  refuse("the data have no test part: give others with --data");
 }
 
 int train(options& o, program p);

@@ -9,6 +9,7 @@
 
 #include "options.hpp"
 #include "shared/backend/room_advice.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/run/digest.hpp"
 #include "triad/core/sizes.hpp"
 #include "triad/io/json_read.hpp"
@@ -35,18 +36,17 @@ inline roberta_config published_from(nlohmann::json const& json, std::string con
     auto const count = [&](char const* name) {
       index_t const least = std::string_view(name) == "padding" ? 0 : 1;
       if (auto const n = whole_number(json.at(name), least, largest_size)) return *n;
-      throw data_error(path + ": its encoder's " + name + " is " + quoted(json.at(name)) +
-                       ", expected a whole number from " + std::to_string(least) + " to " +
-                       std::to_string(largest_size));
+      refuse("{}: its encoder's {} is {}, expected a whole number from {} to {}", path, name, quoted(json.at(name)),
+             least, largest_size);
     };
     auto const epsilon = json.at("epsilon").get<double>();  // added to a variance
     if (!(epsilon > 0 && epsilon < 1))
-      throw data_error(path + ": its encoder's epsilon is " + quoted(json.at("epsilon")) +
-                       ", expected a number above 0 and below 1");
+      refuse("{}: its encoder's epsilon is {}, expected a number above 0 and below 1", path,
+             quoted(json.at("epsilon")));
     return {count("width"),  count("layers"),    count("heads"),   count("hidden"),
             count("tokens"), count("positions"), count("padding"), epsilon};
   } catch (nlohmann::json::exception const& e) {
-    throw data_error(path + ": the shape of its pre-trained encoder cannot be read: " + reason_of(e));
+    refuse("{}: the shape of its pre-trained encoder cannot be read: {}", path, reason_of(e));
   }
 }
 
@@ -58,9 +58,8 @@ inline void expect_readable(options const& o, vocabulary& words, std::string con
                             std::vector<text_pair> const& pairs) {
   if (!o.published) return;
   if (words.source.size() > o.published->tokens)
-    throw data_error("the published vocabulary has " + std::to_string(words.source.size()) +
-                     " tokens, and the encoder vectors of " + std::to_string(o.published->tokens) +
-                     " only: expected files of one model");
+    refuse("the published vocabulary has {} tokens, and the encoder vectors of {} only: expected files of one model",
+           words.source.size(), o.published->tokens);
   auto const most = most_of_published(*o.published);
   std::vector<sized_example> longer;
   add_larger(
@@ -68,9 +67,9 @@ inline void expect_readable(options const& o, vocabulary& words, std::string con
       [](std::size_t i) { return std::to_string(i + 1); });
   if (longer.empty()) return;
   bool const one = longer.size() == 1;
-  throw data_error(part + (one ? ": the source of pair " : ": the sources of pairs ") + told_sizes(longer, "tokens") +
-                   ", <s> and </s> among them, and the encoder has " + "positions for " + std::to_string(most + 1) +
-                   ": leave " + (one ? "it" : "them") + " out of the data");
+  refuse("{}{}{}, <s> and </s> among them, and the encoder has positions for {}: leave {} out of the data", part,
+         one ? ": the source of pair " : ": the sources of pairs ", told_sizes(longer, "tokens"), most + 1,
+         one ? "it" : "them");
 }
 
 }  // namespace triad::programs::sequences

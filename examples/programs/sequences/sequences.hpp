@@ -14,6 +14,7 @@
 #include "shared/cli/verbs.hpp"
 #include "shared/data/data_folder.hpp"
 #include "shared/data/json_lines.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs::sequences {
 
@@ -58,7 +59,7 @@ inline std::vector<text_pair> read_pair_lines(std::string const& path) {
   read_json_lines(path, [&](nlohmann::json const& line) {
     auto const text = [&](char const* name) {
       auto const words = text::joined(text::words(member<std::string>(line, name, "a text")));
-      if (words.empty()) throw data_error(std::string("the ") + name + " has no words");
+      if (words.empty()) refuse("the {} has no words", name);
       return words;
     };
     auto kind = line.contains("kind") ? member<std::string>(line, "kind", "a text") : std::string();
@@ -69,7 +70,7 @@ inline std::vector<text_pair> read_pair_lines(std::string const& path) {
 
 inline program program_of(own_options const& o, bool needs_train) {
   if (o.data.empty())
-    throw data_error(
+    refuse(
         "there is nothing to read: give a folder with train and test .jsonl or .tsv with --data; docs/data.md has the "
         "format");
   auto const files = find_data(o.data, {".jsonl", ".tsv"}, needs_train);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shared/report/printed.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/run/digest.hpp"
 #include "shared/run/sample.hpp"
 #include "shared/run/token_batches.hpp"
@@ -26,8 +27,8 @@ inline std::vector<coded_pair> coded(std::vector<text_pair> const& pairs, vocabu
     result.push_back({words.source.encode(pair.source), words.target.encode(pair.target)});
     auto const expect_no_mark = [&](std::string const& mark, char const* side, std::string const& text) {
       if (!mark.empty())
-        throw data_error("pair " + std::to_string(result.size()) + ": the " + side + " has the word " + mark +
-                         ", which is the model's own mark; write it otherwise: " + shortened(text));
+        refuse("pair {}: the {} has the word {}, which is the model's own mark; write it otherwise: {}", result.size(),
+               side, mark, shortened(text));
     };
     expect_no_mark(words.source.mark_in(pair.source), "source", pair.source);
     expect_no_mark(words.target.mark_in(pair.target), "target", pair.target);

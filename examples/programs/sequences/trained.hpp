@@ -9,6 +9,7 @@
 
 #include "published.hpp"
 #include "shared/cli/record.hpp"
+#include "shared/report/refuse.hpp"
 #include "task.hpp"
 #include "translator.hpp"
 
@@ -103,19 +104,20 @@ trained<translator> trained_translator(options const& o, use what, Longest const
                                        room_advice const& advice = {}) {
   auto const path = checkpoint_of(o.run);
   try {
-    return {o, open_run(o.run),
-            [&](vocabulary& words, options const& shape) {
-              if (of_edges(shape) && to_json(words.source) != to_json(words.target))
-                throw data_error(path + ": an Edge Transformer has one dictionary for both sides; this one has two");
-              if (of_edges(shape) && what == use::explaining)
-                throw data_error(path +
-                                 ": no layer of this model has fuse-attention, which is what explain "
-                                 "shows: train --model lrf has it");
-              return sizes_for(shape, words, longest(words, shape), what);
-            },
-            advice};
+    return {
+        o, open_run(o.run),
+        [&](vocabulary& words, options const& shape) {
+          if (of_edges(shape) && to_json(words.source) != to_json(words.target))
+            refuse("{}: an Edge Transformer has one dictionary for both sides; this one has two", path);
+          if (of_edges(shape) && what == use::explaining)
+            refuse(
+                "{}: no layer of this model has fuse-attention, which is what explain shows: train --model lrf has it",
+                path);
+          return sizes_for(shape, words, longest(words, shape), what);
+        },
+        advice};
   } catch (std::bad_alloc const&) {
-    throw data_error(path + ": there is not enough memory to translate with it; give a smaller --beam or --max-length");
+    refuse("{}: there is not enough memory to translate with it; give a smaller --beam or --max-length", path);
   }
 }
 

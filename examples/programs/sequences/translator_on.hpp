@@ -11,6 +11,7 @@
 #include "models.hpp"
 #include "options.hpp"
 #include "shared/backend/memory_size.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/run/learner_on.hpp"
 #include "translator.hpp"
 #include "triad/decoding/beam_search.hpp"
@@ -222,9 +223,10 @@ translator_options sizes_within(Ex& ex, Model const& m, options const& o, transl
   };
   z.tokens = largest_within(bytes_of(o.memory, "--memory"), z.tokens, bytes);
   if (z.tokens == 0)
-    throw data_error("--memory " + o.memory + " is too little: a batch of one pair, and search, need " +
-                     told_size(bytes(1)) + "; give as much, or " + (o.recompute ? "" : "--recompute, ") +
-                     "a smaller --beam or --max-length, or a smaller model");
+    refuse(
+        "--memory {} is too little: a batch of one pair, and search, need {}; give as much, or {}a smaller --beam or "
+        "--max-length, or a smaller model",
+        o.memory, told_size(bytes(1)), o.recompute ? "" : "--recompute, ");
   return z;
 }
 

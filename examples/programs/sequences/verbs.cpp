@@ -10,6 +10,7 @@
 #include "shared/data/json_lines.hpp"
 #include "shared/processes/first_writes.hpp"
 #include "shared/report/printed.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/report/table.hpp"
 #include "shared/run/seed_means.hpp"
 #include "trained.hpp"
@@ -141,7 +142,7 @@ int predict(options const& o) {
   expect_search(o);
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   index_t most = 0;  // tokens of a sentence
-  if (o.n_best > o.beam) throw data_error(fmt::format("--n-best {} needs a --beam of as many", o.n_best));
+  if (o.n_best > o.beam) refuse("--n-best {} needs a --beam of as many", o.n_best);
   auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const& shape) {
     most = most_of_unknown(shape, words);
     if (!o.sentence.empty())
@@ -169,13 +170,10 @@ int predict(options const& o) {
     };
     if (numbers.empty()) return print({});  // as many lines as there are sentences
     if (auto const missing = model.words.source.unknown(source); !o.unknown && !missing.empty())
-      throw data_error(
-          fmt::format("\"{}\" is not one of the {} words that the model knows; --unknown translates "
-                      "it as <unk>",
-                      shortened(missing.front()), model.words.source.ordinary()));
+      refuse("\"{}\" is not one of the {} words that the model knows; --unknown translates it as <unk>",
+             shortened(missing.front()), model.words.source.ordinary());
     if (static_cast<index_t>(numbers.size()) > most)
-      throw data_error(
-          fmt::format("the sentence has {} tokens; at most {} are read by this model: split it", numbers.size(), most));
+      refuse("the sentence has {} tokens; at most {} are read by this model: split it", numbers.size(), most);
     translate_all(*model.net, {numbers}, how, [&](std::size_t, std::vector<hypothesis> const& found) { print(found); });
     std::fflush(stdout);
   };

@@ -15,6 +15,7 @@
 #include "options.hpp"
 #include "shared/data/dictionary_json.hpp"
 #include "shared/data/tokeniser.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/io/json_read.hpp"
 #include "triad/io/text/bpe.hpp"
 #include "triad/io/text/byte_bpe.hpp"
@@ -36,8 +37,8 @@ class language {
   /// That of a published encoder; `file`: where it is from, for messages.
   language(byte_bpe published, std::string const& file) : published_(std::move(published)) {
     if (published_->end() != dictionary::end)
-      throw data_error(file + ": the number of </s> is " + std::to_string(published_->end()) + ", and " +
-                       std::to_string(dictionary::end) + " is expected, as in every RoBERTa");
+      refuse("{}: the number of </s> is {}, and {} is expected, as in every RoBERTa", file, published_->end(),
+             dictionary::end);
   }
 
   /// The words of the lines, or those of a file where one is named.
@@ -188,7 +189,7 @@ inline std::vector<text::bpe_merge> merges_from(nlohmann::json const& json) {
   std::vector<text::bpe_merge> merges;
   for (auto const& text : json.get<std::vector<std::string>>()) {
     auto merge = text::merge_of(text);
-    if (!merge) throw data_error("a merge is " + quoted(nlohmann::json(text)) + ", expected two parts");
+    if (!merge) refuse("a merge is {}, expected two parts", quoted(nlohmann::json(text)));
     merges.push_back(*std::move(merge));
   }
   return merges;
@@ -221,7 +222,7 @@ inline vocabulary vocabulary::from(nlohmann::json const& json, std::string const
   } catch (data_error const& e) {
     reason = std::string(": ") + e.what();
   }
-  throw data_error(file + ": its vocabulary is not one of this program's" + reason);
+  refuse("{}: its vocabulary is not one of this program's{}", file, reason);
 }
 
 }  // namespace triad::programs::sequences

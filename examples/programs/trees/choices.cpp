@@ -14,6 +14,7 @@
 
 #include "shared/data/json_lines.hpp"
 #include "shared/processes/first_writes.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/report/svg_heat_map.hpp"
 #include "shared/report/table.hpp"
 
@@ -140,8 +141,7 @@ std::vector<choice_record> read_choices(std::string const& path) {
                             member<std::vector<std::string>>(p, "roots", "a list of labels"),
                             member<std::vector<bool>>(p, "needed", "a list of true and false")});
     if (!all.empty() && all.front().steps.size() != r.steps.size())
-      throw data_error("expected " + std::to_string(all.front().steps.size()) + " steps as in the first line, found " +
-                       std::to_string(r.steps.size()));
+      refuse("expected {} steps as in the first line, found {}", all.front().steps.size(), r.steps.size());
     all.push_back(std::move(r));
   });
   return all;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/tree/symbol_tree.hpp"
 
 namespace triad::programs::trees {
@@ -49,7 +49,7 @@ inline part const& part_called(data_set const& data, std::string const& name) {
     if (!p.rows.empty()) names += (names.empty() ? "" : ", ") + p.name;
   }
   if (name.empty()) return data.dev();
-  throw data_error("there is no part " + name + ": the data have " + names);
+  refuse("there is no part {}: the data have {}", name, names);
 }
 
 /// Deeper trees have positions without a number.
@@ -69,8 +69,7 @@ struct depth_limit {
   bool admits(row const& r) const {
     auto const depth = r.depth();
     if (depth <= most || skip) return depth <= most;
-    throw data_error("a tree of depth " + std::to_string(depth) + ", where the model's trees have " +
-                     std::to_string(most) + ": " + advice(depth));
+    refuse("a tree of depth {}, where the model's trees have {}: {}", depth, most, advice(depth));
   }
   void add(row r, part& to) const {
     ++to.read;

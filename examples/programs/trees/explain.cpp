@@ -17,6 +17,7 @@
 #include "shared/cli/outputs.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/processes/first_writes.hpp"
+#include "shared/report/refuse.hpp"
 #include "steps_page.hpp"
 #include "trained.hpp"
 
@@ -30,8 +31,7 @@ row chosen_row(program_options const& o, data_reader const& read) {
   auto const& part = part_called(data, o.split);
   say("{}", what_is_left_out(part));
   if (static_cast<std::size_t>(o.row) > part.rows.size())
-    throw data_error("there is no row " + std::to_string(o.row) + " in " + part.name + ": it has " +
-                     std::to_string(part.rows.size()));
+    refuse("there is no row {} in {}: it has {}", o.row, part.name, part.rows.size());
   return part.rows[static_cast<std::size_t>(o.row) - 1];
 }
 
@@ -66,7 +66,7 @@ void explain_part(trained& model, program_options const& o, data_reader const& r
   auto const& part = part_called(data, o.split);
   say("{}", what_is_left_out(part));
   auto const rows = model.placed(part);
-  if (rows.size() == 0) throw data_error("there is no row in " + part.name);
+  if (rows.size() == 0) refuse("there is no row in {}", part.name);
   tally own;
   auto const t = score_programs(*model.net, rows, model.labels, o.threshold, own);
   auto const of_rows = [&](std::int64_t some) { return std::to_string(some) + " of " + std::to_string(t.rows); };
@@ -99,13 +99,11 @@ std::string choices_of_run(std::string const& run) { return folder_of(run) + "/"
 void explain_training(program_options const& o) {
   bool const about_a_tree = !o.tree.empty() || o.row > 0 || !o.json.empty() || !o.dot.empty();
   if (about_a_tree || o.given.contains("split") || o.given.contains("threshold"))
-    throw data_error(
-        "--training is about a whole run: it goes without --tree, --split, --row, --threshold, --json and --dot");
+    refuse("--training is about a whole run: it goes without --tree, --split, --row, --threshold, --json and --dot");
   expect_one_run(o.run);
   auto const path = choices_of_run(o.run);
   if (!std::filesystem::exists(path))
-    throw data_error("there is no " + path +
-                     ": train writes it after every epoch, and this run has none or was made before it did");
+    refuse("there is no {}: train writes it after every epoch, and this run has none or was made before it did", path);
   auto const all = read_choices(path);
   say("{}", to_text(all));
   if (!o.svg.empty()) {
@@ -130,7 +128,7 @@ int explain(program_options& o, data_reader const& read) {
   expect_one_way({{"--tree", !o.tree.empty()}, {"--split with --row", o.row > 0 || o.given.contains("split")}});
   bool const one = !o.tree.empty() || o.row > 0;
   if (!one && !(o.json.empty() && o.dot.empty() && o.svg.empty() && o.html.empty()))
-    throw data_error(
+    refuse(
         "--json, --dot, --svg and --html are about one tree: give it with --tree, or choose one with --split and "
         "--row");
   trained model(o, one ? 1 : 16);

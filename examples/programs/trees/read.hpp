@@ -13,6 +13,7 @@
 
 #include "data.hpp"
 #include "shared/data/json_lines.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/tree/binarise.hpp"
 #include "triad/tree/s_expression.hpp"
 #include "triad/tree/vocabulary.hpp"
@@ -36,10 +37,10 @@ inline symbol_tree tree_in(nlohmann::json const& object, std::string const& line
   try {
     auto tree = tree_from(text, binary, where);
     for (auto const& node : tree.nodes())
-      if (node.label == empty_label) throw data_error("'<empty>' is a place without a node, no label of one");
+      if (node.label == empty_label) refuse("'<empty>' is a place without a node, no label of one");
     return tree;
   } catch (data_error const& e) {
-    throw data_error(name + std::string(there ? ", " : " without its escapes, ") + e.what());
+    refuse("{}{}{}", name, std::string(there ? ", " : " without its escapes, "), e.what());
   }
 }
 
@@ -67,8 +68,8 @@ inline part read_rows(std::string const& path, depth_limit const& limit = {}, pa
   });
   bool const may_be_empty = to.skipped == 0 || (limit.trained && limit.skip);  // which evaluate says
   if (!to.rows.empty() || may_be_empty) return to;
-  throw data_error(path + ": each of the " + std::to_string(to.skipped) + " rows that count has a tree deeper than " +
-                   std::to_string(limit.most) + ": " + limit.advice_without_rows());
+  refuse("{}: each of the {} rows that count has a tree deeper than {}: {}", path, to.skipped, limit.most,
+         limit.advice_without_rows());
 }
 
 }  // namespace triad::programs::trees

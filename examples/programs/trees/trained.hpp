@@ -13,6 +13,7 @@
 #include "placed.hpp"
 #include "shared/cli/record.hpp"
 #include "shared/report/printed.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/io/checkpoint.hpp"
 #include "triad/tree/paths.hpp"
 #include "triad/tree/placement.hpp"
@@ -44,9 +45,9 @@ struct trained {
     try {
       labels = vocabulary(file.vocabulary().get<std::vector<std::string>>());
     } catch (nlohmann::json::exception const&) {
-      throw data_error(path + ": its vocabulary is no list of labels; it was written by another program");
+      refuse("{}: its vocabulary is no list of labels; it was written by another program", path);
     } catch (data_error const& e) {
-      throw data_error(path + ": " + e.what());
+      refuse("{}: {}", path, e.what());
     }
     net = make<machine>(o, {labels.size(), o.depth, batch, false});
     net->load(file, record_of(o, o.depth, labels));
@@ -56,9 +57,8 @@ struct trained {
   numbered_tree numbered(symbol_tree const& tree) const {
     for (index_t at = 0; at < tree.size(); ++at)
       if (!labels.has(tree.label(at)) || tree.label(at) == empty_label)
-        throw data_error("the node at " + path_text(tree, at) + ": '" + shortened(tree.label(at)) +
-                         "' is not one of the " + std::to_string(labels.size() - 1) +
-                         " labels that this machine was trained with");
+        refuse("the node at {}: '{}' is not one of the {} labels that this machine was trained with",
+               path_text(tree, at), shortened(tree.label(at)), labels.size() - 1);
     auto numbers = labels.number(tree);
     expect_fits(numbers, 2, net->positions().depth(), labels.size());
     return numbers;
@@ -85,7 +85,7 @@ struct trained {
         (void)numbered(r.target);
       } catch (data_error const& e) {
         auto const number = i < rows.numbers.size() ? rows.numbers[i] : static_cast<index_t>(i) + 1;
-        throw data_error(rows.name + ", row " + std::to_string(number) + " of the file: " + e.what());
+        refuse("{}, row {} of the file: {}", rows.name, number, e.what());
       }
       all.add(r, labels);
     }

@@ -17,6 +17,7 @@
 #include "shared/cli/say.hpp"
 #include "shared/cli/verbs.hpp"
 #include "shared/data/data_folder.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs::trees {
 
@@ -72,7 +73,7 @@ inline void apply_preset(own_options& o) {
 /// The parts of o.data, a folder, or, where nothing is trained, one file.
 inline named_data data_of(own_options const& o, bool trained) {
   if (o.data.empty())
-    throw data_error(
+    refuse(
         "there is nothing to read: give a folder with train.jsonl and test.jsonl with --data; docs/data.md has the "
         "format");
   auto const files = find_data(o.data, {".jsonl"}, !trained);

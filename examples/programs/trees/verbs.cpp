@@ -10,6 +10,7 @@
 #include "report.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/data/json_lines.hpp"
+#include "shared/report/refuse.hpp"
 #include "trained.hpp"
 
 namespace triad::programs::trees {
@@ -27,9 +28,9 @@ int evaluate(program_options& o, data_reader const& read) {
   trained model(o, batch_rows);
   auto const data = read(true).data;
   if (std::all_of(data.parts.begin(), data.parts.end(), [](part const& p) { return p.rows.empty(); }))
-    throw data_error(
-        "no part of the data has a row whose trees are as deep as the machine's or less: give rows "
-        "that are less deep, or train a machine on these");
+    refuse(
+        "no part of the data has a row whose trees are as deep as the machine's or less: give rows that are less deep, "
+        "or train a machine on these");
   auto found = tallies_of(data);
   bool const programs = o.programs || o.discrete;
   if (programs)

@@ -24,6 +24,7 @@
 #include "shared/data/csv.hpp"
 #include "shared/data/new_data.hpp"
 #include "shared/data/questions.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs::clutrr {
 
@@ -98,11 +99,11 @@ inline int evaluate(options const& o) {
       for (auto& g : part.graphs) g = translated(std::move(g), words);
   } else {
     if (o.data_of_run && !std::filesystem::exists(o.data))
-      throw data_error(o.data + ", the data of this run, is not there: give it, or other data, with --data");
+      refuse("{}, the data of this run, is not there: give it, or other data, with --data", o.data);
     if (o.data_of_run && !is_folder(o.data))
-      throw data_error(o.data +
-                       " is the file that this run was trained on, and there is no other: give one to "
-                       "evaluate it on with --data");
+      refuse(
+          "{} is the file that this run was trained on, and there is no other: give one to evaluate it on with --data",
+          o.data);
     refuse_generated(o, {"test-size"}, "chains");
     test = parts_of(read_test(o.data, words));
   }
@@ -136,7 +137,7 @@ inline int predict(options const& o) {
   } else if (o.rows.empty()) {
     return o.questions.answer(o.program, [&](std::string const& text) {  // the last word is the question
       if (text.find("[(") != std::string::npos || text.find("story_edges") != std::string::npos)
-        throw data_error("found a line of a CSV file, expected facts and the question: give the file with --data");
+        refuse("found a line of a CSV file, expected facts and the question: give the file with --data");
       auto const end = text.find_last_not_of(" \t\r"), cut = text.find_last_of(" \t", end);
       bool const both = cut != std::string::npos;
       answer(both ? text.substr(0, cut) : "", text.substr(both ? cut + 1 : 0, both ? end - cut : end + 1));
@@ -172,7 +173,7 @@ inline story asked_story(options const& o, vocabulary const& words) {
   if (!o.rows.empty()) {
     auto all = read_graphs(o.rows, words);
     if (static_cast<std::size_t>(o.number) > all.size())
-      throw data_error(fmt::format("{} has {} rows; --row counts from 1", o.rows, all.size()));
+      refuse("{} has {} rows; --row counts from 1", o.rows, all.size());
     s.graph = std::move(all[static_cast<std::size_t>(o.number) - 1]);
   } else {
     chain_generator chains(0xe17);
@@ -194,7 +195,7 @@ inline int explain(options const& o) {
 /// Chains as CSV files in the published format.
 inline int generate(options const& o) {
   if (auto const there = is_folder(o.out) ? files_of(o.out, "") : std::vector<std::string>(); !there.empty())
-    throw data_error(there.front() + " is there already: give --out a folder without data");
+    refuse("{} is there already: give --out a folder without data", there.front());
   auto const chains_of = [](std::vector<int> const& lengths, int each, auto& chains) {
     std::vector<kinship_graph> all;
     for (int const k : lengths)
@@ -203,7 +204,7 @@ inline int generate(options const& o) {
   };
   for (auto k = o.lengths.begin(); k != o.lengths.end(); ++k)
     if (std::find(o.lengths.begin(), k, *k) != k)
-      throw data_error(fmt::format("--lengths names {} twice, and --count is for each: name each length once", *k));
+      refuse("--lengths names {} twice, and --count is for each: name each length once", *k);
   std::vector<new_file> files;
   auto const add = [&](std::string const& name, std::vector<kinship_graph> const& all, vocabulary const& words) {
     files.push_back({name + ".csv", to_csv(all, words, name.ends_with("train") ? "train" : "test"),

@@ -26,7 +26,7 @@
 #include "python_list.hpp"
 #include "shared/data/csv.hpp"
 #include "shared/data/data_folder.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs::clutrr {
 
@@ -138,7 +138,7 @@ void each_row(std::string const& path, Use const& use) {
   row_reader reader(path);
   bool any = false;
   for (row_reader::row r; reader.next(r); any = true) use(reader, r);
-  if (!any) throw data_error(path + ":2: the file has a header and no rows; expected one row per graph");
+  if (!any) refuse("{}:2: the file has a header and no rows; expected one row per graph", path);
 }
 
 /// The graph of a row, which is moved, by the numbers of its words; of an unknown one, 0 of a label and -1 of a target.
@@ -191,7 +191,7 @@ inline std::vector<std::string> files_of(std::string const& folder, std::string_
     bool const whole = !alone.empty() && std::filesystem::path(stem).filename() == alone + ".csv";
     if (whole || stem.ends_with(std::string(ending) + ".csv")) found.push_back(std::move(name));
   }
-  if (error) throw data_error(folder + ": cannot be listed: " + error.message());
+  if (error) refuse("{}: cannot be listed: {}", folder, error.message());
   std::sort(found.begin(), found.end());
   for (auto const& name : found)
     if (std::binary_search(found.begin(), found.end(), name + ".gz")) refuse_both(name, name + ".gz");
@@ -203,8 +203,8 @@ inline std::map<int, std::vector<kinship_graph>> read_test(std::string const& pa
   bool const folder = is_folder(path);
   auto const files = folder ? files_of(path, "_test", "test") : std::vector<std::string>{path};
   if (files.empty())
-    throw data_error(path + ": there is no *_test.csv or test.csv, gzipped or not" + files_there(path) +
-                     "; is this a CLUTRR folder?");
+    refuse("{}: there is no *_test.csv or test.csv, gzipped or not{}; is this a CLUTRR folder?", path,
+           files_there(path));
   std::map<int, std::vector<kinship_graph>> test;
   for (auto const& file : files)
     for (auto& graph : read_graphs(file, words)) test[graph.k].push_back(std::move(graph));
@@ -217,11 +217,10 @@ inline data_set read_data(std::string const& path) {
   bool const folder = is_folder(path);
   auto const files = folder ? files_of(path, "_train", "train") : std::vector<std::string>{path};
   if (files.empty())
-    throw data_error(path + ": there is no *_train.csv or train.csv, gzipped or not" + files_there(path) +
-                     "; the vocabulary is that of the training file");
+    refuse("{}: there is no *_train.csv or train.csv, gzipped or not{}; the vocabulary is that of the training file",
+           path, files_there(path));
   if (files.size() > 1)
-    throw data_error(path + ": more than one training file: " + files[0] + ", " + files[1] +
-                     "; keep one in the folder");
+    refuse("{}: more than one training file: {}, {}; keep one in the folder", path, files[0], files[1]);
   data_set data;
   read_train(files[0], data);
   if (folder && !files_of(path, "_test", "test").empty()) data.test = read_test(path, data.words);

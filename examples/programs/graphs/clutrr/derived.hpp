@@ -18,7 +18,7 @@
 
 #include "graph.hpp"
 #include "graphs/rules.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/core/random.hpp"
 
 namespace triad::programs::clutrr {
@@ -33,8 +33,7 @@ class derived_chains {
       composed_[{first, second}] = target;
       parts_[target].emplace_back(first, second);
     });
-    if (parts_.empty())
-      throw data_error("no training row of two facts says what they are together, so no longer chain follows");
+    if (parts_.empty()) refuse("no training row of two facts says what they are together, so no longer chain follows");
     for (auto const& [target, _] : parts_) answers_.push_back(target);
   }
 
@@ -48,8 +47,10 @@ class derived_chains {
       auto const facts = chain(random, answer, k);
       if (static_cast<int>(facts.size()) == k && derived(facts) == std::set{answer}) return graph_of(facts, answer);
     }
-    throw data_error("the rules of the training rows give no chain of " + std::to_string(k) +
-                     " facts with one answer: give rows of two facts whose answers are relations that facts have too");
+    refuse(
+        "the rules of the training rows give no chain of {} facts with one answer: give rows of two facts whose "
+        "answers are relations that facts have too",
+        k);
   }
 
   /// The targets that the rules derive of facts by their labels, whichever are composed first.

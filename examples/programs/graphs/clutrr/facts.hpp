@@ -8,7 +8,7 @@
 
 #include "graph.hpp"
 #include "shared/report/printed.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs::clutrr {
 
@@ -33,7 +33,7 @@ inline story parse_facts(std::string const& facts, std::string const& asked, voc
     for (std::string part; std::getline(in, part, ':');) result.push_back(part);
     bool complete = result.size() == parts;
     for (auto const& part : result) complete = complete && !part.empty();
-    if (!complete) throw data_error("\"" + shortened(text) + "\" is not of the form " + form);
+    if (!complete) refuse("\"{}\" is not of the form {}", shortened(text), form);
     return result;
   };
   std::istringstream in(facts);
@@ -41,20 +41,18 @@ inline story parse_facts(std::string const& facts, std::string const& asked, voc
     auto const parts = split(fact, 3, "person:relation:person");
     int const label = words.edge_label(parts[1]);
     if (label == 0) {
-      throw data_error("\"" + shortened(fact) + "\": the model knows no relation \"" + shortened(parts[1]) +
-                       "\"; it knows " + words.edge_labels.all());
+      refuse("\"{}\": the model knows no relation \"{}\"; it knows {}", shortened(fact), shortened(parts[1]),
+             words.edge_labels.all());
     }
     int const from = person(parts[0]), to = person(parts[2]);
-    if (from == to) throw data_error("\"" + shortened(fact) + "\": a fact is about two people");
+    if (from == to) refuse("\"{}\": a fact is about two people", shortened(fact));
     s.graph.edges.push_back({from, to, label});
   }
-  if (s.graph.edges.empty())
-    throw data_error("no facts; give --facts \"ann:mother:bea bea:brother:carl\" --ask ann:carl");
+  if (s.graph.edges.empty()) refuse("no facts; give --facts \"ann:mother:bea bea:brother:carl\" --ask ann:carl");
   auto const question = split(asked, 2, "person:person (give it with --ask)");
   auto const known = s.people.size();
   s.graph.query = {person(question[0]), person(question[1])};
-  if (s.people.size() != known)
-    throw data_error("\"" + shortened(asked) + "\" asks about a person that no fact mentions");
+  if (s.people.size() != known) refuse("\"{}\" asks about a person that no fact mentions", shortened(asked));
   s.graph.nodes = static_cast<int>(known);
   s.graph.target = -1;
   s.graph.k = static_cast<int>(s.graph.edges.size());

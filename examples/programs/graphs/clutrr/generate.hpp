@@ -23,7 +23,7 @@
 #include "family.hpp"
 #include "genealogy.hpp"
 #include "graph.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/core/random.hpp"
 
 namespace triad::programs::clutrr {
@@ -46,8 +46,7 @@ inline kinship_graph translated(kinship_graph g, vocabulary const& to) {
   auto const& from = generated_vocabulary();
   for (auto& e : g.edges) {
     e.label = to.edge_label(from.edge_name(e.label));
-    if (e.label == 0)
-      throw data_error("the model does not know a relation of the generated chains; give a data set with --data");
+    if (e.label == 0) refuse("the model does not know a relation of the generated chains; give a data set with --data");
   }
   g.target = to.target(from.target_name(g.target));
   return g;

@@ -19,6 +19,7 @@
 #include "shared/cli/say.hpp"
 #include "shared/data/data_folder.hpp"
 #include "shared/processes/first_writes.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/run/epoch_batches.hpp"
 #include "shared/run/seed_means.hpp"
 #include "shared/run/sentence_training.hpp"
@@ -63,13 +64,12 @@ struct data_set {
 /// their file.
 inline data_set read_data(options const& o, bool training) {
   refuse_generated(o, {"sentences", "test-size"}, "sentences");
-  if (!std::filesystem::is_directory(o.data))
-    throw data_error(o.data + ": a folder with train, dev, test and gen is expected");
+  if (!std::filesystem::is_directory(o.data)) refuse("{}: a folder with train, dev, test and gen is expected", o.data);
   bool const corrected = o.labels == "2022";
   data_set d{training ? read_split(o.data, "train") : sentences(), read_split(o.data, "dev", training),
              read_split(o.data, "test", false), read_split(o.data, corrected ? "gen_2022fix" : "gen", corrected)};
   if (!training && d.dev.empty() && d.test.empty() && d.gen.empty())
-    throw data_error(o.data + ": there is no sentence of dev, test or gen; docs/data.md says where they come from");
+    refuse("{}: there is no sentence of dev, test or gen; docs/data.md says where they come from", o.data);
   return d;
 }
 
@@ -113,9 +113,8 @@ class parser_training final : public sentence_training<parser, labelled_token> {
     for (auto const& s : train) add_example(numbered(s, words_));
     if (o.augment > 0) swaps_.emplace(train, phrase_kinds_of(o), forbidden(o));
     if (o.position_range > 0 && o.position_range < longest_)
-      throw data_error(fmt::format(
-          "--position-range {} has no place for each of the {} words of the longest training sentence: give as many",
-          o.position_range, longest_));
+      refuse("--position-range {} has no place for each of the {} words of the longest training sentence: give as many",
+             o.position_range, longest_);
     epochs_.emplace(examples_.size(), o.batch, true, o.seed);
     int const batch = static_cast<int>(std::min(data_.most(), static_cast<std::size_t>(o.batch)));
     net_ = make<parser>(o,

@@ -30,7 +30,7 @@
 
 #include "sentence.hpp"
 #include "shared/cli/number_checks.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs::cogs {
 
@@ -225,7 +225,7 @@ inline held_out hold_out(std::vector<tagged_sentence> const& all, std::vector<st
       ++result.left_out;
     }
   }
-  if (result.train.empty()) throw data_error("--hold-out leaves no sentence to train on: name fewer kinds");
+  if (result.train.empty()) refuse("--hold-out leaves no sentence to train on: name fewer kinds");
   std::set<std::string> seen;
   for (std::size_t k = 0; k < held.size(); ++k) {
     auto const& s = all[held[k]];
@@ -238,8 +238,7 @@ inline held_out hold_out(std::vector<tagged_sentence> const& all, std::vector<st
     result.rows.back().distribution = held_kind[k];
   }
   for (auto const& kind : kinds)
-    if (!seen.contains(kind))
-      throw data_error("--hold-out " + kind + ": no training sentence is left with this construction alone");
+    if (!seen.contains(kind)) refuse("--hold-out {}: no training sentence is left with this construction alone", kind);
   return result;
 }
 

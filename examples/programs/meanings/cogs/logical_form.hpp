@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "sentence.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs::cogs {
 
@@ -43,7 +43,7 @@ class form_reader {
  public:
   form_reader(std::string_view sentence, std::string_view form, std::string_view distribution)
       : result_(words_of(sentence), std::string(distribution)) {
-    if (result_.tokens.empty()) throw data_error("the sentence is empty");
+    if (result_.tokens.empty()) refuse("the sentence is empty");
     for (int i = 0; i < result_.size(); ++i) places_[result_.tokens[at(i)]].push_back(i);
     if (distribution == "primitive")
       read_primitive(form);
@@ -67,8 +67,7 @@ class form_reader {
 
   /// A word alone: the number of its arguments tells what it is.
   void read_primitive(std::string_view form) {
-    if (result_.size() != 1)
-      throw data_error("a primitive of " + std::to_string(result_.size()) + " words, expected one");
+    if (result_.size() != 1) refuse("a primitive of {} words, expected one", result_.size());
     auto const words = words_of(form);
     auto const lambdas = std::count(words.begin(), words.end(), "LAMBDA");
     result_.category[0] = lambdas == 0 ? "PNOUN" : lambdas == 1 ? "CNOUN" : "VERB";
@@ -120,7 +119,7 @@ class form_reader {
   clause parse(std::string const& text) const {
     auto const open = text.find('(');
     if (open == std::string::npos || open == 0 || text.back() != ')')
-      throw data_error("\"" + text + "\" is no clause head(argument, ...)");
+      refuse("\"{}\" is no clause head(argument, ...)", text);
     clause c{text.substr(0, open), {}, text};
     auto inside = text.substr(open + 1, text.size() - open - 2);
     for (std::size_t begin = 0; begin <= inside.size();) {
@@ -130,17 +129,17 @@ class form_reader {
     }
     bool const noun = c.head.find('.') == std::string::npos;
     if (c.arguments.size() != (noun ? 1u : 2u) || c.arguments[0].token < 0)
-      throw data_error("\"" + text + "\": a noun has one variable, any other clause a variable and an argument");
+      refuse("\"{}\": a noun has one variable, any other clause a variable and an argument", text);
     return c;
   }
 
   argument read_argument(std::string const& text, std::string const& of) const {
-    if (text.empty()) throw data_error("\"" + of + "\": an argument is missing");
+    if (text.empty()) refuse("\"{}\": an argument is missing", of);
     if (!text.starts_with("x_")) return {-1, text};
     int i = -1;
     auto const [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), i);
     if (error != std::errc() || end != text.data() + text.size() || i < 0 || i >= result_.size())
-      throw data_error("\"" + of + "\": " + text + " is no token of a sentence of " + std::to_string(result_.size()));
+      refuse("\"{}\": {} is no token of a sentence of {}", of, text, result_.size());
     return {i, {}};
   }
 
@@ -171,12 +170,11 @@ class form_reader {
       auto const verb = xcomp.head.substr(0, xcomp.head.size() - 6);
       int const b = token_of(xcomp.arguments[1], xcomp);
       auto const agent = first_of(of_verb[{verb + ".agent", xcomp.arguments[0].token}]);
-      if (agent == clauses.size()) throw data_error("\"" + xcomp.text + "\": no agent of " + verb);
+      if (agent == clauses.size()) refuse("\"{}\": no agent of {}", xcomp.text, verb);
       auto const& controlled = result_.tokens[at(b)];
       auto const& [who, who_by_name] = clauses[agent].arguments[1];
       auto const again = first_of(of_agent[{controlled + ".agent", b, who, who_by_name}]);
-      if (again == clauses.size())
-        throw data_error("\"" + xcomp.text + "\": " + controlled + " does not have the same agent");
+      if (again == clauses.size()) refuse("\"{}\": {} does not have the same agent", xcomp.text, controlled);
       gone[again] = true;
       result_.verb_name[at(b)] = controlled;
     }
@@ -196,10 +194,9 @@ class form_reader {
     int const i = c.arguments[0].token, j = token_of(c.arguments[1], c);
     auto const& all = places_of(preposition);
     auto const first = std::upper_bound(all.begin(), all.end(), i);
-    if (first == all.end() || *first >= j)
-      throw data_error("\"" + c.text + "\": " + preposition + " does not stand between its nouns");
+    if (first == all.end() || *first >= j) refuse("\"{}\": {} does not stand between its nouns", c.text, preposition);
     if (first + 1 != all.end() && *(first + 1) < j)
-      throw data_error("\"" + c.text + "\": " + preposition + " stands twice between its nouns");
+      refuse("\"{}\": {} stands twice between its nouns", c.text, preposition);
     int const found = *first;
     attach(j, found, "PP_NOUN", c);
     attach(found, i, "PREP", c);
@@ -211,15 +208,13 @@ class form_reader {
     int const i = c.arguments[0].token;
     attach(token_of(c.arguments[1], c), i, role, c);
     auto& name = result_.verb_name[at(i)];
-    if (!name.empty() && name != verb)
-      throw data_error("\"" + c.text + "\": the token is the verb " + name + " already");
+    if (!name.empty() && name != verb) refuse("\"{}\": the token is the verb {} already", c.text, name);
     name = verb;
     result_.category[at(i)] = "VERB";
   }
 
   void attach(int child, int parent, std::string const& role, clause const& c) {
-    if (result_.parent[at(child)] >= 0)
-      throw data_error("\"" + c.text + "\": " + result_.tokens[at(child)] + " would have two parents");
+    if (result_.parent[at(child)] >= 0) refuse("\"{}\": {} would have two parents", c.text, result_.tokens[at(child)]);
     result_.parent[at(child)] = parent;
     result_.role[at(child)] = role;
   }
@@ -227,8 +222,7 @@ class form_reader {
   int token_of(argument const& a, clause const& c) const {
     if (a.token >= 0) return a.token;
     auto const& all = places_of(a.name);
-    if (all.size() != 1)
-      throw data_error("\"" + c.text + "\": " + a.name + " does not stand exactly once in the sentence");
+    if (all.size() != 1) refuse("\"{}\": {} does not stand exactly once in the sentence", c.text, a.name);
     return all[0];
   }
 

@@ -17,6 +17,7 @@
 #include "shared/data/each_line.hpp"
 #include "shared/data/json_lines.hpp"
 #include "shared/data/text_pairs.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/io/json_read.hpp"
 
 namespace triad::programs::cogs {
@@ -34,15 +35,14 @@ inline tagged_sentence from_json(std::string const& line) {
   s.verb_name = texts("verb_name");
   s.distribution = member<std::string>(json, "distribution", "a text");
   auto const n = s.tokens.size();
-  if (n == 0) throw data_error("the sentence is empty");
+  if (n == 0) refuse("the sentence is empty");
   if (s.parent.size() != n || s.role.size() != n || s.category.size() != n || s.noun_type.size() != n ||
       s.verb_name.size() != n)
-    throw data_error("the lists do not have one entry for each of the " + std::to_string(n) + " tokens");
+    refuse("the lists do not have one entry for each of the {} tokens", n);
   for (int i = 0; i < s.size(); ++i) {
     int const p = s.parent[static_cast<std::size_t>(i)];
-    if (p < -1 || p >= s.size())
-      throw data_error("parent " + std::to_string(p) + " is no token of a sentence of " + std::to_string(n));
-    if (p == i) throw data_error("token " + std::to_string(i) + " is its own parent; that of a root is -1");
+    if (p < -1 || p >= s.size()) refuse("parent {} is no token of a sentence of {}", p, n);
+    if (p == i) refuse("token {} is its own parent; that of a root is -1", i);
   }
   return s;
 }
@@ -64,7 +64,7 @@ inline std::string to_json_line(tagged_sentence const& s) {
 inline tagged_sentence from_tsv(std::string_view line) {
   auto const first = line.find('\t'), second = first == std::string_view::npos ? first : line.find('\t', first + 1);
   if (second == std::string_view::npos || line.find('\t', second + 1) != std::string_view::npos)
-    throw data_error("three columns are expected: sentence, logical form, distribution");
+    refuse("three columns are expected: sentence, logical form, distribution");
   return from_logical_form(line.substr(0, first), line.substr(first + 1, second - first - 1), line.substr(second + 1));
 }
 
@@ -73,14 +73,13 @@ inline std::vector<tagged_sentence> read_sentences(std::string const& path) {
   std::string_view name = path;
   if (name.ends_with(".gz")) name.remove_suffix(3);
   bool const tagged = name.ends_with(".jsonl");
-  if (!tagged && !name.ends_with(".tsv"))
-    throw data_error(path + ": a .jsonl or a .tsv file is expected, gzipped or not");
+  if (!tagged && !name.ends_with(".tsv")) refuse("{}: a .jsonl or a .tsv file is expected, gzipped or not", path);
   std::vector<tagged_sentence> sentences;
   each_line(path, [&](std::string const& line) {
     if (!tagged && sentences.empty()) expect_no_header(line);
     sentences.push_back(tagged ? from_json(line) : from_tsv(line));
   });
-  if (sentences.empty()) throw data_error(path + ": there is no sentence in it");
+  if (sentences.empty()) refuse("{}: there is no sentence in it", path);
   return sentences;
 }
 

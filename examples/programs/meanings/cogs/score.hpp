@@ -14,6 +14,7 @@
 #include "parser.hpp"
 #include "read.hpp"
 #include "shared/report/printed.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/report/svg_bars.hpp"
 #include "shared/report/table.hpp"
 #include "shared/run/sentence_training.hpp"
@@ -30,8 +31,8 @@ inline std::vector<labelled_token> numbered(tagged_sentence const& s, vocabulary
     auto const at = static_cast<std::size_t>(i);
     int const token = words.tokens.find(s.tokens[at]);
     if (token < 0)
-      throw data_error("\"" + shortened(s.tokens[at]) + "\" is not one of the " +
-                       std::to_string(words.tokens.names().size()) + " words that the model knows");
+      refuse("\"{}\" is not one of the {} words that the model knows", shortened(s.tokens[at]),
+             words.tokens.names().size());
     result.push_back({token, s.parent[at] < 0 ? i : s.parent[at], words.role.find(s.role[at]),
                       words.category.find(s.category[at]), words.noun_type.find(s.noun_type[at]),
                       words.verb.find(s.verb_name[at])});

@@ -12,6 +12,7 @@
 #include "shared/cli/verbs.hpp"
 #include "shared/data/new_data.hpp"
 #include "shared/report/page.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/report/svg_arcs.hpp"
 #include "shared/run/permute.hpp"
 
@@ -84,8 +85,7 @@ inline int predict(options const& o) {
   auto const answer = [&](std::string const& line) {
     expect_plain_question(line);
     tagged_sentence const s(words_of(line), "");
-    if (s.size() > most)
-      throw data_error(fmt::format("the sentence has {} tokens; at most {} are read: split it", s.size(), most));
+    if (s.size() > most) refuse("the sentence has {} tokens; at most {} are read: split it", s.size(), most);
     if (s.size() > room) {
       auto const more = std::min(most, std::max(s.size(), 2 * room));
       model = trained_parser(o, file, more);
@@ -147,7 +147,7 @@ inline nlohmann::ordered_json page_of(parser& net, options const& shape, tagged_
 
 inline int explain(options const& o) {
   tagged_sentence const given(words_of(o.sentence), "");
-  if (given.tokens.empty()) throw data_error("explain needs a sentence: --sentence \"A rose was helped by a dog .\"");
+  if (given.tokens.empty()) refuse("explain needs a sentence: --sentence \"A rose was helped by a dog .\"");
   expect_free_in_folder(o, {"graph.svg"});
   auto const model = trained_parser(o, open_run(o.run), given.size(), {}, !o.html.empty());
   parse_all(*model.net, {given}, model.words, [&](tagged_sentence const& s, parse const& p) {

@@ -27,6 +27,7 @@
 #include "shared/data/data_folder.hpp"
 #include "shared/data/text_pairs.hpp"
 #include "shared/report/printed.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs::cfq_sequences {
 
@@ -58,8 +59,7 @@ inline std::string dataset_in(std::string const& data) {
 }
 
 inline sequences::data_set read_published(options const& o, std::string const& file) {
-  if (o.split.empty())
-    throw data_error(file + ": give its split, too, with --split FILE, or --split mcd1 for splits/mcd1.json");
+  if (o.split.empty()) refuse("{}: give its split, too, with --split FILE, or --split mcd1 for splits/mcd1.json", file);
   auto const folder = std::filesystem::path(file).parent_path().string();
   auto const split = std::filesystem::is_regular_file(o.split)
                          ? o.split
@@ -74,9 +74,10 @@ inline sequences::data_set read_folder(std::string const& folder, bool needs_tra
   // Raw ones are other texts than those of the archive: figures of the two are not comparable.
   auto const expect_preprocessed = [](text_pair const& pair) {
     if (auto const raw = raw_token(pair.target); !raw.empty())
-      throw data_error("the query has \"" + shortened(raw) +
-                       "\", expected one that is preprocessed, without ns: and with count ( * ): give CFQ's "
-                       "dataset.json and its split, which is preprocessed here");
+      refuse(
+          "the query has \"{}\", expected one that is preprocessed, without ns: and with count ( * ): give CFQ's "
+          "dataset.json and its split, which is preprocessed here",
+          shortened(raw));
   };
   auto const expect = needs_train ? expect_preprocessed : std::function<void(text_pair const&)>();
   auto d = sequences::read_columns(folder, needs_train && partial.empty(),

@@ -22,6 +22,7 @@
 #include <string_view>
 
 #include "lexicon.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/text/characters.hpp"
 
@@ -74,7 +75,7 @@ inline bool translates(std::string_view hypothesis, std::string_view compound, l
   std::array<std::optional<detail::matches>, atom_classes> found;
   auto const at = [&](atom_class c) -> std::optional<detail::matches>& { return found[static_cast<std::size_t>(c)]; };
   auto const atoms = text::words(detail::with_modifiers_as_atoms(std::string(compound)));
-  if (atoms.empty()) throw data_error("the compound is empty");
+  if (atoms.empty()) refuse("the compound is empty");
   bool all = true;
   for (auto const& atom : atoms) {
     auto const what = class_of(atom);
@@ -112,19 +113,18 @@ inline constexpr std::size_t contexts = 5;
 /// atom is unknown.
 inline void check_compounds(std::span<std::string const> compounds, lexicon const& known) {
   if (compounds.size() % contexts != 0)
-    throw data_error("there are " + std::to_string(compounds.size()) +
-                     " compounds; expected groups of five lines with one compound each");
+    refuse("there are {} compounds; expected groups of five lines with one compound each", compounds.size());
   for (std::size_t i = 0; i < compounds.size(); ++i) {
     auto const line = "compound " + std::to_string(i + 1) + ", '" + compounds[i] + "': ";
     auto const first = i - i % contexts;
     if (compounds[i] != compounds[first])
-      throw data_error(line + "line " + std::to_string(first + 1) + " begins a group of five with '" +
-                       compounds[first] + "'; expected the lines in the order of the test set");
+      refuse("{}line {} begins a group of five with '{}'; expected the lines in the order of the test set", line,
+             first + 1, compounds[first]);
     if (i != first) continue;
     try {
       (void)translates("", compounds[i], known);  // looks every atom up
     } catch (data_error const& e) {
-      throw data_error(line + e.what());
+      refuse("{}{}", line, e.what());
     }
   }
 }
@@ -134,8 +134,8 @@ inline void check_compounds(std::span<std::string const> compounds, lexicon cons
 inline cter score(std::span<std::string const> hypotheses, std::span<std::string const> compounds,
                   lexicon const& known) {
   if (hypotheses.size() != compounds.size())
-    throw data_error("there are " + std::to_string(hypotheses.size()) + " translations but " +
-                     std::to_string(compounds.size()) + " compounds; give one line each, in the order of the test set");
+    refuse("there are {} translations but {} compounds; give one line each, in the order of the test set",
+           hypotheses.size(), compounds.size());
   check_compounds(compounds, known);
   cter result;
   for (std::size_t first = 0; first < compounds.size(); first += contexts) {

@@ -21,6 +21,7 @@
 #include "sequences/data.hpp"
 #include "shared/data/data_folder.hpp"
 #include "shared/data/text_pairs.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs::cognition {
 
@@ -79,10 +80,9 @@ inline std::vector<std::string> scan_folders(std::string const& folder, std::str
 /// The file of one part of o.split, whatever that is called.  Throws data_error that says which splits there are.
 inline std::string scan_file(options const& o, std::string const& part) {
   namespace fs = std::filesystem;
-  if (!fs::is_directory(o.data)) throw data_error(o.data + ": a folder is expected; " + where);
+  if (!fs::is_directory(o.data)) refuse("{}: a folder is expected; {}", o.data, where);
   if (o.split.empty() || o.split.find_first_of("/\\\"'#\n") != std::string::npos)
-    throw data_error("--split: expected the name of a split, without slashes, quotes, # or line ends, found \"" +
-                     o.split + "\"");
+    refuse("--split: expected the name of a split, without slashes, quotes, # or line ends, found \"{}\"", o.split);
   auto const folders = scan_folders(o.data, o.split);
   auto const begin = "tasks_" + part + "_", name = begin + o.split + ".txt";
   for (auto const& folder : folders)
@@ -100,8 +100,8 @@ inline std::string scan_file(options const& o, std::string const& part) {
   }
   std::string all;
   for (auto const& split : splits) all += (all.empty() ? "" : ", ") + split;
-  throw data_error(o.data + ": there is no " + name + ", gzipped or not; " +
-                   (all.empty() ? where : "there are the splits " + all + ": give one of them with --split"));
+  refuse("{}: there is no {}, gzipped or not; {}", o.data, name,
+         all.empty() ? where : "there are the splits " + all + ": give one of them with --split");
 }
 
 inline data_set read_scan(options const& o, bool needs_train) {

@@ -22,6 +22,7 @@
 
 #include "options.hpp"
 #include "sequences/data.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/core/random.hpp"
 
 namespace triad::programs::cognition {
@@ -103,8 +104,7 @@ class command_generator {
       }
       if (seen_.insert(pair.source).second) return pair;
     }
-    throw data_error(
-        "the grammar has hardly any sentences left that were not drawn: ask for fewer (--sentences, --test-size)");
+    refuse("the grammar has hardly any sentences left that were not drawn: ask for fewer (--sentences, --test-size)");
   }
 
   counter_random random_;

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "shared/data/each_line.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs::cognition {
 
@@ -47,7 +47,7 @@ inline atom_class class_of(std::string_view atom) {
     return result;
   }();
   auto const at = classes.find(atom);
-  if (at == classes.end()) throw data_error("'" + std::string(atom) + "' is no atom of CoGnition's compounds");
+  if (at == classes.end()) refuse("'{}' is no atom of CoGnition's compounds", atom);
   return at->second;
 }
 
@@ -61,11 +61,11 @@ class lexicon {
       auto const tab = line.find('\t');
       if (tab == 0 || tab == std::string::npos || tab + 1 == line.size() ||
           line.find('\t', tab + 1) != std::string::npos)
-        throw data_error("an atom, a tab and its translations with / between them are expected");
+        refuse("an atom, a tab and its translations with / between them are expected");
       result.set(line.substr(0, tab), std::string_view(line).substr(tab + 1));
     });
     if (result.translations_.empty())
-      throw data_error(path + ": there is no atom in it; is it the lexicon of CoGnition's evaluation?");
+      refuse("{}: there is no atom in it; is it the lexicon of CoGnition's evaluation?", path);
     return result;
   }
 
@@ -86,8 +86,7 @@ class lexicon {
   /// have it.
   [[nodiscard]] std::vector<std::string> const& of(std::string_view atom) const {
     auto const at = translations_.find(atom);
-    if (at == translations_.end())
-      throw data_error("the lexicon does not have '" + std::string(atom) + "'; add a line with its translations");
+    if (at == translations_.end()) refuse("the lexicon does not have '{}'; add a line with its translations", atom);
     return at->second;
   }
 

@@ -14,6 +14,7 @@
 #include "sequences/score.hpp"
 #include "shared/cli/say.hpp"
 #include "shared/data/data_folder.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/io/text/gz_lines.hpp"
 
 namespace triad::programs::cognition {
@@ -55,12 +56,12 @@ inline std::optional<compound_list> read_compounds(std::string const& folder, da
   }
   compound_list result{read_lines(file), lexicon::read(lexicon_file)};
   if (result.compounds.size() != part->pairs.size())
-    throw data_error(file + ": there are " + std::to_string(result.compounds.size()) + " compounds, but cg-test has " +
-                     std::to_string(part->pairs.size()) + " sentences; expected a line for each");
+    refuse("{}: there are {} compounds, but cg-test has {} sentences; expected a line for each", file,
+           result.compounds.size(), part->pairs.size());
   try {
     check_compounds(result.compounds, result.known);
   } catch (data_error const& e) {
-    throw data_error(file + ", with " + lexicon_file + ": " + e.what());
+    refuse("{}, with {}: {}", file, lexicon_file, e.what());
   }
   return result;
 }

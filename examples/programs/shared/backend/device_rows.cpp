@@ -8,7 +8,7 @@
 
 #include "shared/processes/processes.hpp"
 #include "shared/processes/world.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs {
 namespace {
@@ -57,8 +57,7 @@ std::unique_ptr<device_rows> rows_by_nccl(int device, void* stream) {
   device_place own{{}, nccl.why_not};
   if (own.why_not.empty()) {
     char const* const name = nccl.name_of_gpu(device);
-    if (name == nullptr)
-      throw data_error(fmt::format("GPU {} has no name, by which it would be known to NCCL", device));
+    if (name == nullptr) refuse("GPU {} has no name, by which it would be known to NCCL", device);
     own.gpu = fmt::format("{} of {}", name, host_name());
   }
   std::vector<device_place> of_all;

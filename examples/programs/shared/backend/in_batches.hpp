@@ -10,7 +10,7 @@
 
 #include "shared/data/packed.hpp"
 #include "shared/processes/world.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs {
 
@@ -28,7 +28,7 @@ void in_batches(Net& net, std::size_t count, Add const& add, Refused const& refu
     net.clear();
     auto last = first;
     while (last < count && add(last)) ++last;
-    if (last == first) throw data_error(refused(first));
+    if (last == first) refuse("{}", refused(first));
     if (processes == 1) {
       take(first, last, answer());
     } else {

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/core/mdspan.hpp"
 
 namespace triad::programs {
@@ -32,8 +32,8 @@ inline std::size_t bytes_of(std::string const& text, std::string const& option) 
   for (auto const& unit : detail::memory_units)
     if (plain && value > 0 && std::string(end) == unit.name && value * unit.bytes < 0x1p62)
       return static_cast<std::size_t>(value * unit.bytes);
-  throw data_error(option + " " + text +
-                   ": a size is a number above 0 and KiB, MiB, GiB or TiB right after it, as 900MiB or 1.5GiB");
+  refuse("{} {}: a size is a number above 0 and KiB, MiB, GiB or TiB right after it, as 900MiB or 1.5GiB", option,
+         text);
 }
 
 /// In the largest unit of which it is one at least, rounded up to whole ones of the next smaller, so that

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "room_advice.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/core/buffer.hpp"
-#include "triad/core/errors.hpp"
 
 namespace triad::programs {
 
@@ -45,17 +45,17 @@ std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room con
 
 // The message where a build lacks the backend.
 [[noreturn]] inline void built_without_cuda(std::string const& program) {
-  throw data_error(
-      "this " + program +
-      " was built without CUDA: with a CUDA toolkit, cmake --preset cuda && cmake --build --preset cuda --target " +
-      program + "  makes build/cuda/bin/" + program + ", which has --backend cuda");
+  refuse(
+      "this {} was built without CUDA: with a CUDA toolkit, cmake --preset cuda && cmake --build --preset cuda "
+      "--target {}  makes build/cuda/bin/{}, which has --backend cuda",
+      program, program, program);
 }
 
 [[noreturn]] inline void built_without_cpu(std::string const& program) {
-  throw data_error(
-      "this " + program +
-      " has no cpu backend, since no BLAS was found when it was built: give --backend cuda or --backend reference, or "
-      "install OpenBLAS and build it again");
+  refuse(
+      "this {} has no cpu backend, since no BLAS was found when it was built: give --backend cuda or --backend "
+      "reference, or install OpenBLAS and build it again",
+      program);
 }
 
 }  // namespace triad::programs

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "memory_size.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs {
 namespace {
@@ -72,11 +72,10 @@ void refuse_room(room_advice const& advice, std::size_t bytes, std::optional<std
   if (bytes > 0 && left && *left < bytes) asked += ", and this run has " + told_size(*left);
   auto const larger = advice.larger ? advice.larger() : std::vector<sized_example>();
   if (larger.empty())
-    throw data_error("there is not enough memory for " + advice.batches + (asked.empty() ? "" : " (" + asked + ")") +
-                     ": " + advice.remedy);
-  throw data_error(fmt::format("{}: {}; leave {} out, or take a smaller model, or more memory",
-                               told_sizes(larger, advice.unit), asked.empty() ? "there is not enough memory" : asked,
-                               larger.size() == 1 ? "it" : "them"));
+    refuse("there is not enough memory for {}{}: {}", advice.batches, asked.empty() ? "" : " (" + asked + ")",
+           advice.remedy);
+  refuse("{}: {}; leave {} out, or take a smaller model, or more memory", told_sizes(larger, advice.unit),
+         asked.empty() ? "there is not enough memory" : asked, larger.size() == 1 ? "it" : "them");
 }
 
 }  // namespace triad::programs

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "shared/report/printed.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/io/text/gz_lines.hpp"
 
 namespace triad::programs {
@@ -100,8 +100,7 @@ class csv_file {
   };
 
   [[noreturn]] void fail(file_position at, std::string const& reason, std::string const& advice) const {
-    throw data_error(path() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + reason + "; " +
-                     advice);
+    refuse("{}:{}:{}: {}; {}", path(), at.line, at.column, reason, advice);
   }
 
   bool next_record() {

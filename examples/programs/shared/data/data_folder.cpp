@@ -7,12 +7,12 @@
 #include <system_error>
 
 #include "shared/report/printed.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs {
 
 void refuse_both(std::string const& one, std::string const& other) {
-  throw data_error(one + " and " + other + " are both there; keep one of them");
+  refuse("{} and {} are both there; keep one of them", one, other);
 }
 
 namespace {
@@ -38,9 +38,8 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
   std::error_code failure;
   if (!needs_train && fs::is_regular_file(folder, failure)) return {{}, {}, {{"test", folder}}};
   if (!fs::is_directory(folder, failure))
-    throw data_error(folder + ": a folder with train, dev and test " + all + ", gzipped or not, is expected" +
-                     (fs::exists(folder, failure) ? "" : ", and nothing is there: give --data where it is now") +
-                     advice);
+    refuse("{}: a folder with train, dev and test {}, gzipped or not, is expected{}{}", folder, all,
+           fs::exists(folder, failure) ? "" : ", and nothing is there: give --data where it is now", advice);
   for (fs::directory_iterator at(folder, failure), end; !failure && at != end; at.increment(failure)) {
     auto const path = at->path().string();
     std::string_view name = path;
@@ -60,15 +59,15 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
       *file = path;
     else if (name == "test" || name.starts_with("test_")) {
       std::string const called(name == "test" ? name : name.substr(5));
-      if (called.empty()) throw data_error(path + ": a test is called test, or test_NAME; give this one a name");
+      if (called.empty()) refuse("{}: a test is called test, or test_NAME; give this one a name", path);
       if (called == "train" || called == "dev")  // the names of other parts in what is printed and written
-        throw data_error(path + ": a test cannot be called " + called + "; give it another name, test_NAME");
+        refuse("{}: a test cannot be called {}; give it another name, test_NAME", path, called);
       for (auto const& [other, its_path] : found.tests)
         if (other == called) refuse_both(its_path, path);
       found.tests.emplace_back(called, path);
     }
   }
-  if (failure) throw data_error(folder + ": cannot be listed: " + failure.message());
+  if (failure) refuse("{}: cannot be listed: {}", folder, failure.message());
   // 5 before 10.
   auto const key = [](std::string const& name) {
     bool const number = name.find_first_not_of("0123456789") == std::string::npos;
@@ -77,9 +76,9 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
   std::sort(found.tests.begin(), found.tests.end(),
             [&](auto const& a, auto const& b) { return key(a.first) < key(b.first); });
   if (needs_train && found.train.empty())
-    throw data_error(folder + ": there is no train" + all + ", gzipped or not" + files_there(folder) + advice);
+    refuse("{}: there is no train{}, gzipped or not{}{}", folder, all, files_there(folder), advice);
   if (!needs_train && found.tests.empty() && found.dev.empty())
-    throw data_error(folder + ": there is no test" + all + ", gzipped or not" + files_there(folder) + advice);
+    refuse("{}: there is no test{}, gzipped or not{}{}", folder, all, files_there(folder), advice);
   return found;
 }
 
@@ -100,12 +99,12 @@ std::string find_file(std::string const& folder, std::vector<std::string> const&
 
 std::string need_file(std::string const& folder, std::vector<std::string> const& names, std::string const& advice) {
   std::error_code none;
-  if (!std::filesystem::is_directory(folder, none)) throw data_error(folder + ": a folder is expected; " + advice);
+  if (!std::filesystem::is_directory(folder, none)) refuse("{}: a folder is expected; {}", folder, advice);
   auto path = find_file(folder, names);
   if (!path.empty()) return path;
   std::string all;
   for (auto const& name : names) all += (all.empty() ? "" : " and no ") + name;
-  throw data_error(folder + ": there is no " + all + ", gzipped or not" + files_there(folder) + "; " + advice);
+  refuse("{}: there is no {}, gzipped or not{}; {}", folder, all, files_there(folder), advice);
 }
 
 std::string find_dev(std::string const& folder, std::vector<std::string> const& endings) {

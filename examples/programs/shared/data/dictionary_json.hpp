@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/io/json_read.hpp"
 #include "triad/io/text/dictionary.hpp"
 
@@ -28,7 +28,7 @@ inline nlohmann::json dictionary_json(text::dictionary const& words) {
 inline text::dictionary dictionary_from(nlohmann::json const& json) {
   auto const tokens = json.at("tokens").get<std::vector<std::string>>();
   auto const counts = json_integers<long long>(json.at("counts"), "counts");
-  if (tokens.size() != counts.size()) throw data_error("tokens and counts of a dictionary differ in number");
+  if (tokens.size() != counts.size()) refuse("tokens and counts of a dictionary differ in number");
   std::vector<std::pair<std::string, long long>> entries;
   for (std::size_t i = 0; i < tokens.size(); ++i) entries.emplace_back(tokens[i], counts[i]);
   std::vector<index_t> overwriting;

@@ -5,6 +5,7 @@
 #include <string>
 #include <type_traits>
 
+#include "shared/report/refuse.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/text/gz_lines.hpp"
 
@@ -32,7 +33,7 @@ void each_line(std::string const& path, F const& f, std::string const& advice = 
       else
         f(line);
     } catch (data_error const& e) {
-      throw data_error(told_at(path, lines.number(), e.what()) + advice);
+      refuse("{}{}", told_at(path, lines.number(), e.what()), advice);
     }
   }
 }

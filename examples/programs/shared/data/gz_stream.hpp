@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/io/lfs_pointer.hpp"
 
 namespace triad::programs {
@@ -26,8 +26,7 @@ class gz_buffer : public std::streambuf {
   explicit gz_buffer(std::string path) : path_(std::move(path)), bytes_(std::size_t{1} << 16U) {
     errno = 0;
     file_.reset(gzopen(path_.c_str(), "rb"));
-    if (!file_)
-      throw data_error(path_ + ": cannot be opened: " + (errno != 0 ? std::strerror(errno) : "out of memory"));
+    if (!file_) refuse("{}: cannot be opened: {}", path_, errno != 0 ? std::strerror(errno) : "out of memory");
   }
 
  protected:
@@ -35,9 +34,9 @@ class gz_buffer : public std::streambuf {
     int const got = gzread(file_.get(), bytes_.data(), static_cast<unsigned>(bytes_.size()));
     int code = Z_OK;
     char const* const message = gzerror(file_.get(), &code);  // a .gz that was cut off ends without a failed read
-    if (code == Z_ERRNO) throw data_error(path_ + ": cannot be read: " + std::strerror(errno) + "; is it a file?");
+    if (code == Z_ERRNO) refuse("{}: cannot be read: {}; is it a file?", path_, std::strerror(errno));
     if (got < 0 || code == Z_BUF_ERROR || code == Z_DATA_ERROR)
-      throw data_error(path_ + ": the gzip stream is damaged: " + message + "; copy or download the file again");
+      refuse("{}: the gzip stream is damaged: {}; copy or download the file again", path_, message);
     if (got == 0) return traits_type::eof();
     if (!std::exchange(begun_, true)) refuse_lfs_pointer(path_, {bytes_.data(), static_cast<std::size_t>(got)});
     setg(bytes_.data(), bytes_.data(), bytes_.data() + got);

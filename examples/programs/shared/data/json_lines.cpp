@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "each_line.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/io/json_read.hpp"
 
 namespace triad::programs {
@@ -21,11 +21,11 @@ nlohmann::json read_json_line(std::string const& line, int deepest) {
     std::string message = e.what(), dash = " - ";
     if (auto const at = message.find(dash); at != std::string::npos) message.erase(0, at + dash.size());
     if (auto const token = message.find("; last read: "); token != std::string::npos) message.erase(token);
-    throw data_error("column " + std::to_string(e.byte) + ": this is not JSON: " + message + "; a line is one object");
+    refuse("column {}: this is not JSON: {}; a line is one object", e.byte, message);
   } catch (nlohmann::json::exception const& e) {  // 1e999
-    throw data_error("there is a value that cannot be read: " + reason_of(e));
+    refuse("there is a value that cannot be read: {}", reason_of(e));
   }
-  if (!value.is_object()) throw data_error("expected an object in braces, found " + quoted(value));
+  if (!value.is_object()) refuse("expected an object in braces, found {}", quoted(value));
   return value;
 }
 
@@ -37,20 +37,20 @@ void read_json_lines(std::string const& path, json_line_reader const& read) {
     try {
       read(read_json_line(line), line, number);
     } catch (nlohmann::json::exception const& e) {  // a value of another type than the reader took it for
-      throw data_error(reason_of(e));
+      refuse("{}", reason_of(e));
     }
   });
-  if (!any) throw data_error(path + ": expected a line or more, found none");
+  if (!any) refuse("{}: expected a line or more, found none", path);
 }
 
 nlohmann::json const& member(nlohmann::json const& object, char const* name, char const* expected) {
   auto const found = object.find(name);
-  if (found == object.end()) throw data_error(std::string("expected \"") + name + "\", " + expected + ", found none");
+  if (found == object.end()) refuse("expected \"{}\", {}, found none", name, expected);
   return *found;
 }
 
 void refuse_member(char const* name, char const* expected, nlohmann::json const& found) {
-  throw data_error(std::string("expected \"") + name + "\" to be " + expected + ", found " + quoted(found));
+  refuse("expected \"{}\" to be {}, found {}", name, expected, quoted(found));
 }
 
 std::string json_text_of(nlohmann::ordered_json const& value) {
@@ -72,7 +72,7 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
 class member_reader {
  public:
   explicit member_reader(std::string_view text) : text_(text), at_(text.find('{')) {
-    if (at_ == std::string_view::npos) throw data_error("expected an object in braces, found none");
+    if (at_ == std::string_view::npos) refuse("expected an object in braces, found none");
     ++at_;
   }
 
@@ -89,7 +89,7 @@ class member_reader {
       if (c == '}' || c == ']') --depth;
       at_ = end;
     }
-    throw data_error("expected an object in braces, found its beginning alone");
+    refuse("expected an object in braces, found its beginning alone");
   }
 
  private:

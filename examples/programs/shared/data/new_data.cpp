@@ -11,8 +11,8 @@
 
 #include "shared/cli/say.hpp"
 #include "shared/processes/first_writes.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/run/run_folder.hpp"
-#include "triad/core/errors.hpp"
 
 namespace triad::programs {
 
@@ -32,7 +32,7 @@ void write_data(std::string const& folder, std::vector<new_file> const& files) {
     auto const path = folder + "/" + file.name, gzipped = path + ".gz";
     bool const other = std::filesystem::exists(path, none) && !has(path, file.content);
     if (other || std::filesystem::exists(gzipped, none))
-      throw data_error((other ? path : gzipped) + " is there, with other data: give another folder with --out");
+      refuse("{} is there, with other data: give another folder with --out", other ? path : gzipped);
   }
   make_folder(folder);
   for (auto const& file : files) {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs {
 
@@ -62,7 +62,7 @@ inline void read_names(nlohmann::json const& json, std::string const& file,
     for (auto const& [name, table] : tables)
       for (auto& word : json.at(name).get<std::vector<std::string>>()) table->add(std::move(word));
   } catch (nlohmann::json::exception const&) {
-    throw data_error(file + ": its vocabulary is not one of this program's");
+    refuse("{}: its vocabulary is not one of this program's", file);
   }
 }
 

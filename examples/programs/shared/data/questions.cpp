@@ -15,6 +15,7 @@
 #include "json_lines.hpp"
 #include "shared/cli/verbs.hpp"
 #include "shared/report/printed.hpp"
+#include "shared/report/refuse.hpp"
 #include "text_pairs.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/io/lfs_pointer.hpp"
@@ -33,7 +34,7 @@ void expect_one_way(std::vector<way_to_ask> const& ways) {
   int count = 0;
   for (auto const& way : ways)
     if (way.taken) taken += (count++ == 0 ? "" : " and ") + way.name;
-  if (count > 1) throw data_error(std::to_string(count) + " ways to ask, " + taken + ": give one");
+  if (count > 1) refuse("{} ways to ask, {}: give one", count, taken);
 }
 
 void questions::expect_one_way(std::vector<way_to_ask> ways) const {
@@ -44,18 +45,18 @@ void questions::expect_one_way(std::vector<way_to_ask> ways) const {
 
 void expect_plain_question(std::string const& line) {
   if (is_header(line) || is_header(line, ','))
-    throw data_error("found the names of columns, expected a question: leave the header out");
+    refuse("found the names of columns, expected a question: leave the header out");
   if (auto const tab = line.find('\t'); tab != std::string::npos)
-    throw data_error("column " + std::to_string(tab + 1) +
-                     ": found a tab, as between columns of data, expected a question alone: give that column, or a "
-                     "space in the tab's place");
+    refuse(
+        "column {}: found a tab, as between columns of data, expected a question alone: give that column, or a space "
+        "in the tab's place",
+        tab + 1);
   if (line.starts_with("IN:") && line.find(" OUT:") != std::string::npos)
-    throw data_error("found a line of SCAN, IN: command OUT: actions, expected the command alone");
+    refuse("found a line of SCAN, IN: command OUT: actions, expected the command alone");
   bool const as_csv = line.starts_with('"') && line.find("\",\"") != std::string::npos;
   if (as_csv || ((line.starts_with('{') || (line.starts_with('[') && line.find('"') != std::string::npos)) &&
                  nlohmann::json::accept(line)))
-    throw data_error(std::string("found ") + (as_csv ? "a row of CSV" : "a value of JSON") +
-                     ", expected a question in plain text");
+    refuse("found {}, expected a question in plain text", as_csv ? "a row of CSV" : "a value of JSON");
 }
 
 std::optional<std::string> questions::first_line() {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "each_line.hpp"
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 #include "triad/io/text/characters.hpp"
 #include "triad/io/text/gz_lines.hpp"
 
@@ -47,7 +47,7 @@ inline bool is_header(std::string_view line, char separator = '\t') {
 /// Throws data_error where a first row is names of columns.
 inline void expect_no_header(std::string_view first_row) {
   if (is_header(first_row))
-    throw data_error("found a header, the names of the columns, expected the first example; remove this line");
+    refuse("found a header, the names of the columns, expected the first example; remove this line");
 }
 
 struct text_pair {
@@ -62,7 +62,7 @@ inline text_pair from_scan(std::string_view line) {
   constexpr std::string_view in = "IN:", out = " OUT:";
   auto const at = line.find(out);
   if (!line.starts_with(in) || at == std::string_view::npos || line.find(out, at + 1) != std::string_view::npos)
-    throw data_error("a line of SCAN is expected: IN: command OUT: actions");
+    refuse("a line of SCAN is expected: IN: command OUT: actions");
   return {text::joined(text::words(line.substr(in.size(), at - in.size()))),
           text::joined(text::words(line.substr(at + out.size()))),
           {}};
@@ -73,7 +73,7 @@ inline text_pair from_columns(std::string_view line) {
   constexpr auto none = std::string_view::npos;
   auto const first = line.find('\t'), second = first == none ? none : line.find('\t', first + 1);
   if (first == none || (second != none && line.find('\t', second + 1) != none))
-    throw data_error("source and target, or source, target and kind, are expected with tabs between them");
+    refuse("source and target, or source, target and kind, are expected with tabs between them");
   auto const target = line.substr(first + 1, second == none ? none : second - first - 1);
   return {text::joined(text::words(line.substr(0, first))), text::joined(text::words(target)),
           second == none ? std::string() : std::string(line.substr(second + 1))};
@@ -82,8 +82,8 @@ inline text_pair from_columns(std::string_view line) {
 namespace detail {
 
 inline void expect_words(text_pair const& pair) {
-  if (pair.source.empty()) throw data_error("the source has no words");
-  if (pair.target.empty()) throw data_error("the target has no words");
+  if (pair.source.empty()) refuse("the source has no words");
+  if (pair.target.empty()) refuse("the target has no words");
 }
 
 }  // namespace detail
@@ -103,7 +103,7 @@ inline std::vector<text_pair> read_pairs(std::string const& path,
     detail::expect_words(pairs.back());
     if (expect) expect(pairs.back());
   });
-  if (pairs.empty()) throw data_error(path + ": there is no pair in it");
+  if (pairs.empty()) refuse("{}: there is no pair in it", path);
   return pairs;
 }
 
@@ -116,17 +116,15 @@ inline std::vector<text_pair> read_parallel(std::string const& sources, std::str
     if (more != more_there) {
       auto const& shorter = more ? to : from;
       auto const& longer = more ? from : to;
-      throw data_error(longer.path() + ":" + std::to_string(longer.number()) + ": " + shorter.path() +
-                       " ends before this line; expected a line for each line");
+      refuse("{}:{}: {} ends before this line; expected a line for each line", longer.path(), longer.number(),
+             shorter.path());
     }
     if (!more) break;
     pairs.push_back({text::joined(text::words(source)), text::joined(text::words(target)), {}});
-    if (pairs.back().source.empty())
-      throw data_error(sources + ":" + std::to_string(from.number()) + ": the line has no words");
-    if (pairs.back().target.empty())
-      throw data_error(targets + ":" + std::to_string(to.number()) + ": the line has no words");
+    if (pairs.back().source.empty()) refuse("{}:{}: the line has no words", sources, from.number());
+    if (pairs.back().target.empty()) refuse("{}:{}: the line has no words", targets, to.number());
   }
-  if (pairs.empty()) throw data_error(sources + ": there is no line in it");
+  if (pairs.empty()) refuse("{}: there is no line in it", sources);
   return pairs;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "shared/report/refuse.hpp"
 #include "triad/io/atomic_file.hpp"
 #include "world.hpp"
 
@@ -19,7 +20,7 @@ inline std::string gzipped(std::string_view text) {
   z_stream stream{};
   int const gzip_format = 15 + 16;
   if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, gzip_format, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    throw data_error("gzip: out of memory");
+    refuse("gzip: out of memory");
   std::string result;
   std::string chunk(std::size_t{1} << 16U, '\0');
   for (int state = Z_OK; state != Z_STREAM_END;) {

@@ -17,8 +17,8 @@
 #include <thread>
 
 #include "processes.hpp"
+#include "shared/report/refuse.hpp"
 #include "shared/run/digest.hpp"
-#include "triad/core/errors.hpp"
 
 namespace triad::programs {
 namespace {
@@ -64,10 +64,10 @@ std::unique_ptr<process_group> by_mpi(int* argc, char*** argv) {
     // Where all lack it, the first reports it, and its end is that of the others.
     if (number_of("OMPI_COMM_WORLD_RANK") + number_of("PMI_RANK") > 0)
       std::this_thread::sleep_for(std::chrono::seconds(1));
-    throw data_error(fmt::format(
+    refuse(
         "several processes were started, and there is no {}: a program that was built where there is MPI (Debian: "
         "libopenmpi-dev) has it next to it; copy both, build it again, or start one process",
-        library.string()));
+        library.string());
   }
   // MPI loads parts of itself later, which look for its names among those of the program.
   void* const opened = ::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
@@ -75,7 +75,7 @@ std::unique_ptr<process_group> by_mpi(int* argc, char*** argv) {
       opened == nullptr
           ? nullptr
           : reinterpret_cast<process_group* (*)(int*, char***)>(::dlsym(opened, "triad_processes_of_mpi"));
-  if (make == nullptr) throw data_error(library.string() + " cannot be loaded: " + ::dlerror());
+  if (make == nullptr) refuse("{} cannot be loaded: {}", library.string(), ::dlerror());
   return std::unique_ptr<process_group>(make(argc, argv));
 }
 
@@ -100,12 +100,11 @@ void start_world(int* argc, char*** argv) {
   held() = by_mpi(argc, argv);
   auto const& w = world();
   if (w.size() != processes_started())
-    throw data_error(fmt::format("{} processes were started, and MPI knows {}: the mpirun is of another MPI than {}",
-                                 processes_started(), w.size(), beside_program(library_of_mpi).string()));
+    refuse("{} processes were started, and MPI knows {}: the mpirun is of another MPI than {}", processes_started(),
+           w.size(), beside_program(library_of_mpi).string());
   if (w.size() & (w.size() - 1))
-    throw data_error(fmt::format("{} processes were started, expected a power of two: 1, 2, 4, 8, ...", w.size()));
-  if (!w.is_first() && std::freopen("/dev/null", "w", stdout) == nullptr)
-    throw data_error("/dev/null cannot be opened");
+    refuse("{} processes were started, expected a power of two: 1, 2, 4, 8, ...", w.size());
+  if (!w.is_first() && std::freopen("/dev/null", "w", stdout) == nullptr) refuse("/dev/null cannot be opened");
   expect_same("the program", digest_of("/proc/self/exe"));
   auto const hosts = texts_of_all(host_name());
   here_ = {0, 0, 0};
@@ -199,10 +198,10 @@ void expect_same(std::string const& what, std::string const& text) {
       if (!std::getline(first, a)) a = "nothing";
       if (!std::getline(other, b)) b = "nothing";
     }
-    throw data_error(
-        fmt::format("process {} differs from process 0 in {}: {} instead of {}; start all with the same "
-                    "command, on machines that see the same files",
-                    r, what, b, a));
+    refuse(
+        "process {} differs from process 0 in {}: {} instead of {}; start all with the same command, on machines that "
+        "see the same files",
+        r, what, b, a);
   }
 }
 

@@ -9,8 +9,8 @@
 #include <chrono>
 #include <system_error>
 
+#include "shared/report/refuse.hpp"
 #include "shared/run/run_folder.hpp"
-#include "triad/core/errors.hpp"
 
 namespace triad::programs {
 namespace {
@@ -81,7 +81,7 @@ event_file::event_file(std::string const& folder, std::uint64_t step) {
   path_ = fmt::format("{}/events.out.tfevents.{:010}.triad.{}.{:09}", folder, nanoseconds / 1'000'000'000, getpid(),
                       nanoseconds % 1'000'000'000);
   file_.reset(std::fopen(path_.c_str(), "wb"));
-  if (!file_) throw data_error(path_ + ": cannot be written: " + std::generic_category().message(errno));
+  if (!file_) refuse("{}: cannot be written: {}", path_, std::generic_category().message(errno));
   write(event_at(step, bytes_field(3, "brain.Event:2")));
   // SessionLog.START drops what earlier files have of its step and later ones.
   if (step > 0) write(event_at(step + 1, bytes_field(7, number_field(1, 1))));
@@ -98,7 +98,7 @@ void event_file::add(std::uint64_t step, std::vector<scalar> const& values) {
 void event_file::write(std::string const& event) {
   auto const record = event_record(event);
   if (std::fwrite(record.data(), 1, record.size(), file_.get()) != record.size())
-    throw data_error(path_ + ": cannot be written: " + std::generic_category().message(errno));
+    refuse("{}: cannot be written: {}", path_, std::generic_category().message(errno));
 }
 
 }  // namespace triad::programs

@@ -10,6 +10,7 @@
 #include "generate.hpp"
 #include "options.hpp"
 #include "shared/data/data_folder.hpp"
+#include "shared/report/refuse.hpp"
 #include "trees/read.hpp"
 
 namespace triad::programs::transforms {
@@ -28,7 +29,7 @@ inline void read_split(std::string const& folder, split s, trees::part& to, dept
 /// All splits of a folder.
 inline data_set read_data(std::string const& folder, depth_limit const& limit = {}) {
   if (!std::filesystem::is_directory(folder))
-    throw data_error(folder + ": a folder with train, validation, test, ood_new and ood_long is expected");
+    refuse("{}: a folder with train, validation, test, ood_new and ood_long is expected", folder);
   auto data = no_rows();
   for (auto const s : splits) read_split(folder, s, part_of(data, s), limit);
   return data;
@@ -41,8 +42,7 @@ inline data_set load_data(options const& o, bool trained = false) {
   if (o.data.empty()) {
     auto data = generate_data({facts.which, o.one_way, o.rows, o.test_size, o.data_seed}, limit);
     if (data.train().rows.empty())
-      throw data_error("no row of " + o.task + " has a depth of " + std::to_string(o.depth) +
-                       " or less: " + limit.advice_without_rows());
+      refuse("no row of {} has a depth of {} or less: {}", o.task, o.depth, limit.advice_without_rows());
     return data;
   }
   refuse_generated(o, {"rows", "data-seed", "test-size"}, "rows");
@@ -50,7 +50,7 @@ inline data_set load_data(options const& o, bool trained = false) {
   if (one_way) limit.is_about = [](row const& r) { return r.source.label() != root_of(form::logical); };
   auto data = read_data(o.data, limit);
   if (one_way && data.train().rows.empty() && data.train().skipped == 0)
-    throw data_error(o.data + ": there is no row to a logical form, which --one-way asks for");
+    refuse("{}: there is no row to a logical form, which --one-way asks for", o.data);
   return data;
 }
 

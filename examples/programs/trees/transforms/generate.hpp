@@ -17,6 +17,7 @@
 
 #include "kinds.hpp"
 #include "sentences.hpp"
+#include "shared/report/refuse.hpp"
 #include "splits.hpp"
 #include "transform.hpp"
 #include "triad/core/random.hpp"
@@ -49,8 +50,7 @@ class generator {
         made.push_back(transformed(random, s));
         repeats = 0;
       } else if (++repeats == 100000) {
-        throw data_error("the grammar has hardly more than " + std::to_string(seen_.size()) +
-                         " sentences: ask for fewer rows");
+        refuse("the grammar has hardly more than {} sentences: ask for fewer rows", seen_.size());
       }
     }
     return made;

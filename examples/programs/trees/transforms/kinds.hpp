@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <string>
 
-#include "triad/core/errors.hpp"
+#include "shared/report/refuse.hpp"
 
 namespace triad::programs::transforms {
 
@@ -44,7 +44,7 @@ inline kind_facts const& facts_of(std::string const& name) {
     if (facts.name == name) return facts;
     names += (names.empty() ? "" : ", ") + std::string(facts.name);
   }
-  throw data_error("there is no task '" + name + "': it is one of " + names);
+  refuse("there is no task '{}': it is one of {}", name, names);
 }
 
 }  // namespace triad::programs::transforms

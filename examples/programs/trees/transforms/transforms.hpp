@@ -12,6 +12,7 @@
 #include "data.hpp"
 #include "shared/cli/verbs.hpp"
 #include "shared/data/new_data.hpp"
+#include "shared/report/refuse.hpp"
 #include "trees/program.hpp"
 
 namespace triad::programs::transforms {
@@ -28,10 +29,10 @@ inline void say_in_voice(trees::part& of, options const& o) {
   for (std::size_t i = 0; i < of.rows.size(); ++i) {
     auto told = in_voice(of.rows[i], voice);
     if (!told)
-      throw data_error(
-          fmt::format("{}: {}, row {} of the file: no sentence of Basic Sentence Transforms with its logical form, "
-                      "which --voice is about; leave --voice out to write the rows as they are",
-                      o.data, of.name, of.numbers[i]));
+      refuse(
+          "{}: {}, row {} of the file: no sentence of Basic Sentence Transforms with its logical form, which --voice "
+          "is about; leave --voice out to write the rows as they are",
+          o.data, of.name, of.numbers[i]);
     of.rows[i] = *std::move(told);
   }
 }
@@ -41,8 +42,7 @@ inline int generate(options& o) {
   o.settle();
   o.depth = trees::deepest_numbered;
   if (!o.voice.empty() && o.data.empty())
-    throw data_error(
-        "--voice is about the sentences of --data: give these, or choose the voice of generated rows by --task");
+    refuse("--voice is about the sentences of --data: give these, or choose the voice of generated rows by --task");
   auto data = load_data(o);
   std::vector<new_file> files;
   for (auto const s : splits) {

@@ -1,0 +1,19 @@
+// Refuses data, files or options, by a message in which names, words and numbers stand.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "triad/core/errors.hpp"
+
+namespace triad::programs {
+
+/// Throws a data_error.
+template <class... Values>
+[[noreturn]] void refuse(fmt::format_string<Values...> text, Values&&... values) {
+  throw data_error(fmt::format(text, std::forward<Values>(values)...));
+}
+
+}  // namespace triad::programs
