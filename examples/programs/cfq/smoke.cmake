@@ -2,13 +2,11 @@
 include(${CMAKE_CURRENT_LIST_DIR}/../shared/tests/program_test.cmake)
 
 foreach(asked "generate;--out;${FOLDER}/none;--seed" "split;--data;${FOLDER}/none;--out;${FOLDER}/none;--seed")
-  run(2 ${asked} -1)
-  expect("seed: -1 is not a whole number from 0 to")
+  misused("seed: -1 is not a whole number from 0 to" ${asked} -1)
 endforeach()
 
 # Questions that are written, taken apart, and trained on.
-run(0 generate --out ${FOLDER}/made --count 400 --seed 3)
-expect("rules.jsonl  400 questions")
+says("rules.jsonl  400 questions" generate --out ${FOLDER}/made --count 400 --seed 3)
 run(0 generate --out ${FOLDER}/again-made --count 400 --seed 3)
 run(0 split --data ${FOLDER}/made/rules.jsonl --out ${FOLDER}/mcd --train 120 --dev-and-test 20 --atom-limit 0.2)
 expect("400 questions, [0-9]+ rules, [0-9]+ compounds of 2 to 5 rules")
@@ -19,8 +17,7 @@ foreach(file made/all.tsv made/all.conllu made/rules.jsonl mcd/train.tsv mcd/dev
 endforeach()
 run(3 split --data ${FOLDER}/made/rules.jsonl --out ${FOLDER}/apart --train 120 --dev-and-test 20 --atom-limit 0)
 expect("the atoms are further apart than 0")
-run(1 split --data ${FOLDER}/made/all.tsv --out ${FOLDER}/none)
-expect("all.tsv:1:1: this is not JSON")
+refused("all.tsv:1:1: this is not JSON" split --data ${FOLDER}/made/all.tsv --out ${FOLDER}/none)
 
 set(cfq ${PROGRAM})
 foreach(task "semantic;cfq-sequences;up to the order of conjuncts" "parse;cfq-dependencies;LAS")
@@ -38,19 +35,16 @@ foreach(task "semantic;cfq-sequences;up to the order of conjuncts" "parse;cfq-de
     expect_same_files(by-${own}/${file} by-cfq/${file} "${own} leaves another file than cfq --task ${task}")
   endforeach()
   expect_files(by-cfq/config.toml by-cfq/model.safetensors)
-  run(0 evaluate ${FOLDER}/by-cfq)
-  expect("${figure}")
+  says("${figure}" evaluate ${FOLDER}/by-cfq)
   run("0|3" train --config ${FOLDER}/by-cfq/config.toml --resume --out ${FOLDER}/by-cfq)
   run(0 train --help)
   expect_absent("--task" "${own} has one task")
   # The task is the run's, or that of its config file.
   set(PROGRAM ${cfq})
-  run(0 evaluate ${FOLDER}/by-${own})
-  expect("${figure}")
+  says("${figure}" evaluate ${FOLDER}/by-${own})
   run("0|3" train --config ${FOLDER}/by-${own}/config.toml --resume --out ${FOLDER}/by-${own})
   run(0 predict ${FOLDER}/by-${own} --sentence "Did M0 marry M1" --unknown)
-  run(0 train --task ${task} --help)
-  expect("--task")
+  says("--task" train --task ${task} --help)
   file(REMOVE_RECURSE ${FOLDER}/by-cfq)
 endforeach()
 
@@ -64,9 +58,6 @@ expect("by-cfq-sequences is a run of cfq --task semantic, and this is cfq-depend
 
 # What names no task is about queries; a preset names one.
 set(PROGRAM ${cfq})
-run(0 train --help-all)
-expect("--sort-conjuncts")
-run(0 train --preset paper-dependency --help-all)
-expect("--min-count")
-run(2 generate --out ${FOLDER}/none --task parse)
-expect("cfq: \"generate\" is no verb; these are: train, evaluate, predict, explain")
+says("--sort-conjuncts" train --help-all)
+says("--min-count" train --preset paper-dependency --help-all)
+misused("cfq: \"generate\" is no verb; these are: train, evaluate, predict, explain" generate --out ${FOLDER}/none --task parse)

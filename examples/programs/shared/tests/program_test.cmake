@@ -22,6 +22,23 @@ function(expect what)
   endif()
 endfunction()
 
+# The program says `what`, of these arguments, and ends well, refuses what it is given, or the command line.
+function(says what)  # ARGUMENTS...
+  run(0 ${ARGN})
+  expect("${what}")
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+function(refused what)  # ARGUMENTS...
+  run(1 ${ARGN})
+  expect("${what}")
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+function(misused what)  # ARGUMENTS...
+  run(2 ${ARGN})
+  expect("${what}")
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
 function(expect_absent what why)
   if(output MATCHES "${what}")
     message(FATAL_ERROR "${why}: \"${what}\" is in the output:\n${output}")
