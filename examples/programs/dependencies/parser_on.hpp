@@ -13,7 +13,6 @@
 #include "shared/run/learner_on.hpp"
 #include "triad/batches/batch_upload.hpp"
 #include "triad/batches/dependency_loader.hpp"
-#include "triad/batches/padding.hpp"
 #include "triad/core/scratch.hpp"
 #include "triad/decoding/arborescence.hpp"
 #include "triad/models/dependency_parser.hpp"
@@ -34,7 +33,7 @@ class parser_on final : public learner_on<parser_on<Model, Ex>, parser, Model, E
 
  public:
   parser_on(Ex ex, Model const& m, options const& o, parser_room const& z)
-      : base(std::move(ex), m, settings(o, z)),
+      : base(std::move(ex), m, settings_of<Ex>(o, z, {.weight_decay = o.decay, .decoupled = true})),
         loader_(z.capacity(), o.max_offset, m.width(), memory_of(ex_)),
         pairs_(planned_bytes([&](arena& a) { plan_pairs(a, z); }), memory_of(ex_)),
         logits_(planned_bytes([&](arena& a) { (void)a.make<logits_type>(z.capacity().nodes, z.relations); }),
@@ -43,14 +42,6 @@ class parser_on final : public learner_on<parser_on<Model, Ex>, parser, Model, E
     for (auto* v : {&edge_, &child_, &parent_}) v->resize(static_cast<std::size_t>(z.capacity().nodes));
   }
 
-  static trainer_options settings(options const& o, parser_room const& z) {
-    return {.adam = {.weight_decay = o.decay, .decoupled = true},
-            .max_norm = o.clip,
-            .key = o.seed,
-            .memory = kept_of_pass(z.learns, o.recompute),
-            .capacity = z.learns ? padded_room_for<Ex>(z.capacity()) : z.capacity(),
-            .shares = o.shares};
-  }
   initializer first_values(std::string const& path) const { return first_values_of(path); }
 
   void clear() override { loader_.clear(); }

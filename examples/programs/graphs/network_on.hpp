@@ -25,17 +25,13 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
 
  public:
   network_on(Ex ex, Model const& m, options const& o, network_room const& z)
-      : base(std::move(ex), m, settings(o, z)), loader_(z.capacity(), memory_of(ex_)), names_(z.names), classes_(ex_) {
+      : base(std::move(ex), m, settings_of<Ex>(o, z)),
+        loader_(z.capacity(), memory_of(ex_)),
+        names_(z.names),
+        classes_(ex_) {
     loader_.further_weight(o.dense_loss);
   }
 
-  static trainer_options settings(options const& o, network_room const& z) {
-    return {.max_norm = o.clip,
-            .key = o.seed,
-            .memory = kept_of_pass(z.learns, o.recompute),
-            .capacity = z.learns ? padded_room_for<Ex>(z.capacity()) : z.capacity(),
-            .shares = o.shares};
-  }
   /// As the released program: its readout keeps the framework's default, everything else is xavier uniform.
   static initializer first_values(std::string const& path) {
     return path.starts_with("readout") && path.ends_with("weight") ? initializer::linear_uniform()

@@ -10,7 +10,6 @@
 
 #include "parser.hpp"
 #include "shared/run/learner_on.hpp"
-#include "triad/batches/padding.hpp"
 #include "triad/batches/sentence_loader.hpp"
 #include "triad/decoding/arborescence.hpp"
 #include "triad/models/edge_transformer_parser.hpp"
@@ -54,19 +53,11 @@ class parser_on final : public learner_on<parser_on<Model, Ex>, parser, Model, E
 
  public:
   parser_on(Ex ex, Model const& m, options const& o, parser_room const& z)
-      : base(std::move(ex), m, settings(o, z)),
+      : base(std::move(ex), m, settings_of<Ex>(o, z, {.weight_decay = o.decay, .decoupled = true})),
         loader_(z.capacity(), o.max_offset, m.width(), memory_of(ex_), z.positions),
         embedding_deviation_(o.embedding_deviation),
         best_memory_(static_cast<std::size_t>(z.capacity().nodes) * sizeof(index_t), memory_of(ex_)) {}
 
-  static trainer_options settings(options const& o, parser_room const& z) {
-    return {.adam = {.weight_decay = o.decay, .decoupled = true},
-            .max_norm = o.clip,
-            .key = o.seed,
-            .memory = kept_of_pass(z.learns, o.recompute),
-            .capacity = z.learns ? padded_room_for<Ex>(z.capacity()) : z.capacity(),
-            .shares = o.shares};
-  }
   initializer first_values(std::string const& path) const {
     return path == "encoder.tokens" ? initializer::normal(embedding_deviation_)
                                     : first_values_of(trainer_.model(), path);

@@ -14,7 +14,9 @@
 
 #include "digest.hpp"
 #include "learner.hpp"
+#include "shared/cli/options.hpp"
 #include "shared/processes/world.hpp"
+#include "triad/batches/padding.hpp"
 #include "triad/core/buffer.hpp"
 #include "triad/io/checkpoint.hpp"
 #include "triad/train/averages.hpp"
@@ -27,6 +29,18 @@ namespace triad::programs {
 /// What a trainer keeps of a forward pass: one that only answers nothing, one that runs layers again their inputs.
 constexpr keep kept_of_pass(bool learns, bool recompute) {
   return !learns ? keep::nothing : recompute ? keep::inputs : keep::everything;
+}
+
+/// The settings of a trainer by these options, with room for the batches of `z`, which are padded where the backend
+/// replays.
+template <class Ex, class Room>
+trainer_options settings_of(width_options const& o, Room const& z, adam_options const& adam = {}) {
+  return {.adam = adam,
+          .max_norm = o.clip,
+          .key = o.seed,
+          .memory = kept_of_pass(z.learns, o.recompute),
+          .capacity = z.learns ? padded_room_for<Ex>(z.capacity()) : z.capacity(),
+          .shares = o.shares};
 }
 
 /// Interface: learner, or what a program made of it.  Self adds the batch: upload() returns input and answers,
