@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dependencies/cfq/options.hpp"
-#include "graphs/clutrr/clutrr.hpp"
+#include "graphs/clutrr/options.hpp"
 #include "meanings/cogs/parser.hpp"
 #include "sequences/cfq/options.hpp"
 #include "sequences/cognition/options.hpp"

@@ -1,6 +1,40 @@
-// grid: where does a path on a grid lead?
+// grid: a task in one file.  Steps on a grid, each right or left, above or below; where does a path lead?
 // SPDX-License-Identifier: Apache-2.0
-#include "grid.hpp"
+#include "graphs/graphs.hpp"
+#include "triad/core/random.hpp"
+
+namespace triad::programs::grid {
+namespace {
+
+/// A path that never goes back: what its end is to its beginning.
+graphs::written_graph path(counter_random& random, int steps) {
+  std::string const across = random.chance(1, 2) ? "left" : "right", along = random.chance(1, 2) ? "above" : "below";
+  graphs::written_graph g{.nodes = steps + 1, .node_labels = {}, .pairs = {}, .query = {0, steps}, .target = {}};
+  bool went_across = false, went_along = false;
+  for (int i = 0; i < steps; ++i) {
+    bool const is_across = random.chance(1, 2);
+    (is_across ? went_across : went_along) = true;
+    g.edge(i, is_across ? across : along, i + 1);
+  }
+  g.target = went_across && went_along ? across + "-" + along : went_across ? across : along;
+  return g;
+}
+
+std::vector<graphs::written_graph> paths(int count, int shortest, int longest, std::uint64_t seed) {
+  counter_random random(seed);
+  std::vector<graphs::written_graph> all;
+  for (int i = 0; i < count; ++i) all.push_back(path(random, shortest + i % (longest - shortest + 1)));
+  return all;
+}
+
+/// Short paths to learn from, long ones to be tested on.
+graphs::data_set data() {
+  return graphs::data_of(paths(2000, 2, 4, 1), paths(200, 2, 4, 2),
+                         {{"6", paths(200, 6, 6, 3)}, {"10", paths(200, 10, 10, 4)}});
+}
+
+}  // namespace
+}  // namespace triad::programs::grid
 
 int main(int argc, char** argv) {
   using namespace triad::programs;

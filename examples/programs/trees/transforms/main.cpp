@@ -1,6 +1,64 @@
-// tree-transforms: sentences of the Basic Sentence Transforms from tree to tree.
+// tree-transforms: Basic Sentence Transforms, published or generated, by the verbs of every tree-to-tree program.
 // SPDX-License-Identifier: Apache-2.0
-#include "transforms.hpp"
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data.hpp"
+#include "shared/cli/verbs.hpp"
+#include "shared/data/new_data.hpp"
+#include "shared/report/refuse.hpp"
+#include "trees/program.hpp"
+
+namespace triad::programs::transforms {
+namespace {
+
+/// The rows of the command line; it is said where they are generated: a run may have been trained on others.
+trees::named_data data_of(options const& o, bool trained) {
+  if (trained && o.data.empty()) fmt::print("rows are generated; --data takes a folder\n");
+  return {o.task, load_data(o, trained)};
+}
+
+/// The sentences of a part's rows are said in o.voice.  Throws data_error with the row that has none.
+void say_in_voice(trees::part& of, options const& o) {
+  auto const voice = o.voice == "passive" ? form::passive : form::active;
+  for (std::size_t i = 0; i < of.rows.size(); ++i) {
+    auto told = in_voice(of.rows[i], voice);
+    if (!told)
+      refuse(
+          "{}: {}, row {} of the file: no sentence of Basic Sentence Transforms with its logical form, which --voice "
+          "is about; leave --voice out to write the rows as they are",
+          o.data, of.name, of.numbers[i]);
+    of.rows[i] = *std::move(told);
+  }
+}
+
+/// A row is the same line for all programs: its trees, read as words, are sequences with parentheses among them.
+int generate(options& o) {
+  o.settle();
+  o.depth = trees::deepest_numbered;
+  if (!o.voice.empty() && o.data.empty())
+    refuse("--voice is about the sentences of --data: give these, or choose the voice of generated rows by --task");
+  auto data = load_data(o);
+  std::vector<new_file> files;
+  for (auto const s : splits) {
+    if (!o.voice.empty()) say_in_voice(part_of(data, s), o);
+    auto const& rows = part_of(data, s).rows;
+    if (rows.empty()) continue;  // a folder may have no such split
+    std::string text;
+    for (auto const& r : rows) text += trees::to_json_line(r) + "\n";
+    files.push_back({fmt::format("{}.jsonl", o.as == "sequences" ? own_name_of(s) : name_of(s)), std::move(text),
+                     fmt::format("{} rows", rows.size())});
+  }
+  write_data(o.out, files);
+  return 0;
+}
+
+}  // namespace
+}  // namespace triad::programs::transforms
 
 int main(int argc, char** argv) {
   using namespace triad::programs;
