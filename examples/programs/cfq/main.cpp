@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dependencies/cfq/options.hpp"
 #include "make_data.hpp"
-#include "sequences/cfq/program.hpp"
+#include "sequences/cfq/data.hpp"
 #include "shared/cli/verbs.hpp"
 #include "task_of.hpp"
 

@@ -9,7 +9,7 @@
 #include "shared/cli/say.hpp"
 #include "shared/processes/first_writes.hpp"
 #include "shared/report/refuse.hpp"
-#include "shared/run/sample.hpp"
+#include "shared/run/permute.hpp"
 #include "shared/run/seed_means.hpp"
 
 namespace triad::programs::dependencies {

@@ -10,7 +10,7 @@
 #include "shared/report/printed.hpp"
 #include "shared/report/refuse.hpp"
 #include "shared/run/digest.hpp"
-#include "shared/run/sample.hpp"
+#include "shared/run/permute.hpp"
 #include "shared/run/token_batches.hpp"
 #include "vocabulary.hpp"
 

@@ -14,7 +14,7 @@
 #include "placed.hpp"
 #include "shared/run/digest.hpp"
 #include "shared/run/epoch_batches.hpp"
-#include "shared/run/sample.hpp"
+#include "shared/run/permute.hpp"
 
 namespace triad::programs::trees {
 

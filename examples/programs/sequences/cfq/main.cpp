@@ -1,6 +1,6 @@
 // cfq-sequences: from a question of CFQ to the query that answers it.
 // SPDX-License-Identifier: Apache-2.0
-#include "program.hpp"
+#include "data.hpp"
 #include "shared/cli/verbs.hpp"
 
 int main(int argc, char** argv) {

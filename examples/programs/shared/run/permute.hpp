@@ -1,8 +1,9 @@
-// Orders of examples: random ones, and by what comes before what.
+// Orders of examples, random ones and by what comes before what, and samples of them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -25,6 +26,16 @@ std::vector<std::size_t> order_by(std::size_t count, Before const& before) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), before);
   return order;
+}
+
+/// The same ones in every call: `most` of the items, evenly spread; all where that is 0.
+template <class Item>
+std::vector<Item> sample(std::vector<Item> const& items, int most) {
+  auto const n = items.size(), wanted = static_cast<std::size_t>(most);
+  if (most == 0 || n <= wanted) return items;
+  std::vector<Item> result;
+  for (std::size_t i = 0; i < wanted; ++i) result.push_back(items[i * n / wanted]);
+  return result;
 }
 
 }  // namespace triad::programs
