@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "config.hpp"
+#include "renames.hpp"
 #include "shared/processes/world.hpp"
 #include "triad/core/errors.hpp"
 #include "triad/core/sizes.hpp"
@@ -76,6 +77,14 @@ struct in_toml {
 
 std::string option::toml(bool as_settings) const {
   return default_text ? toml_text(*default_text) : std::visit(in_toml{is_path, as_settings}, value);
+}
+
+option& option_list::operator()(std::string name, option::place value, std::string about) {
+  auto const* const old = find_rename(name);
+  TRIAD_EXPECTS(old == nullptr, "option --" + name +
+                                    ": a config file with it would be read as one of version 0.1, which had it for --" +
+                                    std::string(old->is) + "; take another name");
+  return all_.emplace_back(option{.name = std::move(name), .value = value, .about = std::move(about)});
 }
 
 option const* option_list::find(std::string const& name, std::string const& verb) const {

@@ -125,9 +125,8 @@ struct option {
 /// What each() fills: f("width", width, "Hidden size").positive();
 class option_list {
  public:
-  option& operator()(std::string name, option::place value, std::string about) {
-    return all_.emplace_back(option{.name = std::move(name), .value = value, .about = std::move(about)});
-  }
+  /// A contract_violation for a name that version 0.1 had for another option (renames.hpp).
+  option& operator()(std::string name, option::place value, std::string about);
   /// One that is seldom given: left out of --help where all options together are more than a screen; --help-all has it.
   option& seldom(std::string name, option::place value, std::string about) {
     auto& one = (*this)(std::move(name), value, std::move(about));

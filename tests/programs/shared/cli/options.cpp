@@ -50,6 +50,13 @@ TEST_CASE("one list says what is kept in config.toml, what a resumed run must ha
   CHECK(configuration_of(o)["near"] == 0);
 }
 
+TEST_CASE("no option has the name that version 0.1 had for another one, which config files are read by") {
+  option_list list;
+  int value = 0;
+  CHECK_THROWS_WITH(list("longest", &value, ""), contains("option --longest: ") && contains("--max-length"));
+  CHECK(list("max-length", &value, "").name == "max-length");
+}
+
 TEST_CASE("a seed that draws what a model is measured on trains none of the runs") {
   small_options o;
   o.seed = 5, o.seeds = 3;
