@@ -75,7 +75,7 @@ TEST_CASE("words and relations of the training set have numbers, the rest is unk
   CHECK(coded[1].relation == -1);
   CHECK(coded[2].parent == -1);
   CHECK(unknown_in({sentence({{"go", 0, "dep"}, {"M0", 1, "dep"}})}, v) ==
-        "; 1 unknown word, such as 'go'; 2 unknown relations, such as 'dep'");
+        "; 1 unknown word, such as 'go', read as <unk>; 2 unknown relations, such as 'dep'");
   CHECK(unknown_in({question()}, v).empty());
   CHECK_THROWS_WITH(expect_known(conllu_of({"Did", "bee"}), v),
                     contains("\"bee\" is not one of the 3 words that the model knows"));

@@ -136,7 +136,7 @@ TEST_CASE("a name that is no construction, and one that no sentence has, are ref
   CHECK(some_constructions("longest,infinitive").empty());
   CHECK_THAT(some_constructions("longest,deep"),
              contains("\"deep\" is not one of the constructions name-before-theme, inner-modifier, deepest-clauses"));
-  CHECK_THAT(some_constructions("longest,"), contains("\"\" is none"));
+  CHECK_THAT(some_constructions("longest,"), contains("\"\" is not one of the constructions"));
   CHECK(some_constructions("longest,longest") == "longest is named twice");
   sentence_generator random(1);
   sentences all;
