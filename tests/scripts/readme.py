@@ -125,7 +125,8 @@ def project(page, root, folder, compiler, generator, cccl):
     if "warning" in (done.stdout + done.stderr).lower():
         fail(f"a reader sees warnings:\n{done.stdout}{done.stderr}")
     said, expected = done.stdout.splitlines()[-1], page.quoted("^chains of ")
-    if said != expected:
+    # 100.00 % of 2,000 chains by the kernels for AVX-512, AVX2 and SSE2; another processor may round to one more mistake.
+    if said not in (expected, expected.replace("100 %", "99 %")):
         fail(f"its program prints\n{said}\nexpected\n{expected}")
 
     python = page.quoted("^import torch")
