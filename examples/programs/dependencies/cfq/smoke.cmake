@@ -33,7 +33,7 @@ expect("\"M9\" is not one of the 8 words that the model knows; with --unknown")
 says("2\tM9\t" predict ${FOLDER}/transformer --sentence "Did M9 marry M1 ?" --unknown)
 file(MAKE_DIRECTORY ${FOLDER}/other)
 file(WRITE ${FOLDER}/other/test.conllu "1\tDid\t_\t_\t_\t_\t2\tdep\t_\t_\n2\tgo\t_\t_\t_\t_\t0\troot\t_\t_\n")
-says("1 unknown word, such as 'go'; 1 unknown relation, such as 'dep'" evaluate ${FOLDER}/transformer --data ${FOLDER}/other)
+says("1 unknown word, such as 'go', read as <unk>; 1 unknown relation, such as 'dep'" evaluate ${FOLDER}/transformer --data ${FOLDER}/other)
 
 run("0|3" train --preset smoke --updates 40 --learning-rate 0.01 --seeds 2 --model edge-transformer --tied --recompute --min-count 9 --data ${FOLDER}/data --out ${FOLDER}/seeds)
 expect("seed +part +exact match +UAS +LAS")
