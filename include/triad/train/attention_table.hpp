@@ -1,11 +1,11 @@
-// The attention weights of one edge, in memory of their own on the host.
+// A table of the attention weights of one edge, in its own host memory.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model shows them by
+// A model that shows its attention weights has three functions:
 //
-//   attention_heads()                      rows
-//   attention_terms(n)                     columns for a graph of n nodes
-//   attention_weights(ex, call, in, saved, layer, graph, i, j, weights)      after forward
+//   attention_heads()                      the number of rows of the table
+//   attention_terms(n)                     the number of columns for a graph of n nodes
+//   attention_weights(ex, call, in, saved, layer, graph, i, j, weights)      writes the table after a forward pass
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@
 
 namespace triad {
 
-/// The layer, graph and edge of a table; all counted from 0.
+/// The layer, graph and edge that a table belongs to; all are counted from 0.
 struct attention_place {
   struct edge_ends {
     index_t source = 0, target = 0;
@@ -29,8 +29,8 @@ struct attention_place {
   edge_ends edge{};
 };
 
-/// One row a head, each of which sums to one.  Of triangular attention a column is a middle node; of its flat form the
-/// n edges (i, z), and then the n edges (z, j).
+/// A table with one row for each head; each row sums to one.  In triangular attention a column is a middle node.  In
+/// flat attention the first n columns are the edges (i, z), and the next n columns are the edges (z, j).
 template <class T>
 class attention_table {
  public:
@@ -39,20 +39,20 @@ class attention_table {
 
   index_t heads() const { return heads_; }
   index_t terms() const { return terms_; }
-  /// The weight of term l in head h.
+  /// Returns the weight of term l in head h.
   T operator()(index_t h, index_t l) const {
     TRIAD_EXPECTS(h >= 0 && h < heads_ && l >= 0 && l < terms_,
                   "attention_table: head " + std::to_string(h) + " and term " + std::to_string(l) + ", expected 0 to " +
                       std::to_string(heads_ - 1) + " and 0 to " + std::to_string(terms_ - 1));
     return numbers_[static_cast<std::size_t>(h * terms_ + l)];
   }
-  /// The mean over the heads.
+  /// Returns the mean of the weights of term l over all heads.
   T mean(index_t l) const {
     T sum = 0;
     for (index_t h = 0; h < heads_; ++h) sum += (*this)(h, l);
     return sum / static_cast<T>(heads_);
   }
-  /// Row by row.
+  /// Returns the weights row by row.
   T* data() { return numbers_.data(); }
   tensor<T const, dyn, dyn> view() const { return tensor<T const, dyn, dyn>(numbers_.data(), heads_, terms_); }
 
@@ -61,18 +61,18 @@ class attention_table {
   std::vector<T> numbers_;
 };
 
-/// A model with attention_weights.
+/// A model that has attention_weights().
 template <class Model, class Ex>
 concept shows_attention =
     requires(Model const& m, Ex& ex, call const& c, typename Model::input const& in, typename Model::saved const& s,
              index_t at, matrix<typename Model::value_type> weights) {
       m.attention_heads();
       m.attention_terms(at);
-      m.attention_weights(ex, c, in, s, at, at, at, at, weights);  // a call: nvcc takes no address of it here
+      m.attention_weights(ex, c, in, s, at, at, at, at, weights);  // a call, since nvcc cannot take its address here
     };
 
 namespace detail {
-/// saved: of a pass over the batch.
+/// Returns the weights at one place.  saved: the states of a forward pass over the batch `in`.
 template <class T, backend Ex, class Model, class Input, class Saved>
 attention_table<T> attention_at(Ex& ex, Model const& model, call const& c, Input const& in, Saved const& saved,
                                 attention_place const& at) {

@@ -1,18 +1,18 @@
-// Exponential moving averages of a model's parameters, which can take the parameters' place.
+// Exponential moving averages of a model's parameters.  They can temporarily replace the parameters.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   parameter_averages mean(ex, learner.parameters(), 0.999);              once
 //   mean.update();                                                         after every update of the trainer
 //   auto const found = mean.in_use([&] { return evaluate(learner, loader, test, add_one, {.most = 60}); });
 //
-//   a <- d a + (1 - d) w,  d = min(decay, t / (9 + t)),  t = 0, 1, ... averages made before
+//   a <- d a + (1 - d) w,  d = min(decay, t / (9 + t)),  t = 0, 1, ... the number of earlier averages
 //
-// The first average is the parameters themselves, and from then on d is min(decay, (1 + s) / (10 + s)), s = 0, 1, ...:
-// until it has come to `decay`, about the last tenth of the updates counts.  A constant decay whose start is divided
-// out, as Adam's is, would be the mean of all parameters since the first values wherever a run is shorter than 1 / (1 -
-// decay), and first values are worth nothing.
+// The first average equals the parameters.  After it d is min(decay, (1 + s) / (10 + s)), s = 0, 1, ...  Until d
+// reaches `decay`, the average covers about the last tenth of the updates.  The alternative is a constant decay with a
+// bias correction, as in Adam.  In a run shorter than 1 / (1 - decay) updates it would average over all parameters
+// since initialisation, and the initial values are useless.
 //
-// Computed as a + (1 - d) (w - a), so that a parameter that never changes is its own average, bit for bit.
+// Computed as a + (1 - d) (w - a), so that the average of a parameter that never changes equals it bit for bit.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@
 namespace triad {
 
 namespace detail {
-/// a + fraction (w - a)
+/// Returns a + fraction (w - a).
 template <class T>
 struct towards {
   T fraction;
@@ -38,8 +38,8 @@ struct towards {
 };
 }  // namespace detail
 
-/// Of the parameters of a trainer, or of your own set, which outlives it.  Allocates at construction: as much as
-/// the parameters take, and 4 MiB at most to exchange both.
+/// Averages of the parameters of a trainer or of a parameter_set, which must outlive them.  Allocates at construction:
+/// as much memory as the parameters take, and at most 4 MiB for exchange().
 template <class Model, backend Ex>
 class parameter_averages {
  public:
@@ -47,7 +47,7 @@ class parameter_averages {
   using memory = typename Ex::memory;
   using T = typename set::value_type;
 
-  /// 0 < decay < 1.  ex: the backend of the trainer.
+  /// decay: above 0 and below 1.  ex: the backend of the trainer.
   parameter_averages(Ex& ex, set& parameters, double decay)
       : ex_(ex),
         parameters_(parameters),
@@ -60,25 +60,25 @@ class parameter_averages {
   parameter_averages(parameter_averages const&) = delete;
   parameter_averages& operator=(parameter_averages const&) = delete;
 
-  /// Adds the current parameters to the averages.  Does not wait for a device.
+  /// Updates the averages with the current parameters.  Does not wait for a device.
   void update() {
     expect_not_exchanged("update");
-    parameters_.expect_weights("parameter_averages");  // nor are others in their place
+    parameters_.expect_weights("parameter_averages");  // throws if other averages replace the parameters
     transform(ex_, detail::towards<T>{static_cast<T>(1 - decay_of(count_))}, flat(held_), parameters_.flat_values(),
               flat(held_));
     ++count_;
   }
-  /// d of the average that has `before` before it.
+  /// Returns the decay d of the average that follows `before` earlier ones.
   double decay_of(std::uint64_t before) const {
     auto const t = static_cast<double>(before);
     return std::min(decay_, t / (9 + t));
   }
   double decay() const { return decay_; }
-  /// The number of updates that were averaged.
+  /// The number of updates in the averages.
   std::uint64_t count() const { return count_; }
 
-  /// The averages become the parameters, and the other way round, bit for bit: twice is as before.  Throws
-  /// contract_violation where there are no averages yet, or where others are in the parameters' place.
+  /// Swaps the averages and the parameters; a second call restores both bit for bit.  Throws contract_violation if
+  /// there are no averages yet, or if other averages replace the parameters.
   void exchange() {
     TRIAD_EXPECTS(count_ > 0,
                   "parameter_averages: exchange() before the first update(), expected an average; update() first");
@@ -97,10 +97,10 @@ class parameter_averages {
     exchanged_ = !exchanged_;
     parameters_.set_replaced(exchanged_);
   }
-  /// Whether the averages are the parameters now: then they answer, and nothing can be trained, saved as a checkpoint,
-  /// loaded, initialised, copied as a snapshot or restored.
+  /// Whether the averages replace the parameters now.  Meanwhile the model computes with the averages.  The parameters
+  /// can be neither trained, saved as a checkpoint, loaded, initialised, copied as a snapshot nor restored.
   bool exchanged() const { return exchanged_; }
-  /// Runs work() with the averages as the parameters, and returns its result.
+  /// Runs work() with the averages in place of the parameters, and returns its result.
   template <class Work>
   auto in_use(Work&& work) {
     exchange();
@@ -119,20 +119,20 @@ class parameter_averages {
     }
   }
 
-  /// Forgets the averages, for training that begins anew from other values.
+  /// Resets the averages, for training that restarts from other values.
   void forget() {
     expect_not_exchanged("forget");
     fill(ex_, T(0), flat(held_));
     count_ = 0;
   }
 
-  // What io/checkpoint.hpp reads and writes.
+  // io/checkpoint.hpp reads and writes the averages by the following functions.
   typename set::template fields<T const> values() const {
     expect_not_exchanged("values");
     auto place = held_.place();
     return plan<T const>(parameters_.model(), place);
   }
-  /// For writing, as averages of `count` updates.
+  /// Returns the averages for writing, and sets the number of updates in them to `count`.
   typename set::template fields<T> mutable_values(std::uint64_t count) {
     expect_not_exchanged("mutable_values");
     count_ = count;
@@ -144,7 +144,7 @@ class parameter_averages {
   std::size_t bytes() const { return held_.bytes() + between_.bytes(); }
 
  private:
-  static constexpr index_t most_exchanged = (index_t{4} << 20) / static_cast<index_t>(sizeof(T));  // at once
+  static constexpr index_t most_exchanged = (index_t{4} << 20) / static_cast<index_t>(sizeof(T));  // a time
 
   static std::size_t bytes_of(index_t values) { return static_cast<std::size_t>(values) * sizeof(T); }
   static vec<T> flat(buffer<memory> const& b) {

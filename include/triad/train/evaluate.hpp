@@ -1,11 +1,11 @@
-// A trainer's model on your own data: mean loss, accuracy, and accuracy by groups of samples.
+// Evaluates a trainer's model on your own data: mean loss, accuracy, and accuracy by groups of samples.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const found =
 //       evaluate(learner, loader, test, add_one, {.group = [](auto const& s) { return s.nodes; }, .most = 60});
 //   found.loss, found.accuracy, found.by.at(8).fraction()
 //
-//   loss = sum over batches of (answers in it) (mean loss of it) / all answers
+//   loss = sum over batches of (targets in the batch) (mean loss of the batch) / all targets
 #pragma once
 
 #include <cstdint>
@@ -28,18 +28,18 @@
 
 namespace triad {
 
-/// group(sample): a number that samples of one group have in common, such as their length.
+/// group(sample) returns a number that is the same for all samples of one group, such as their length.
 template <class Sample>
 struct evaluate_options {
   std::function<index_t(Sample const&)> group{};
-  index_t most = std::numeric_limits<index_t>::max();  // samples a batch
+  index_t most = std::numeric_limits<index_t>::max();  // the largest number of samples in a batch
 };
 
-/// The result.  Loss and accuracy are NaN where there was no target, or where a weight is NaN or infinite; groups are
-/// counted in any case.
+/// The result of evaluate().  Loss and accuracy are NaN if there is no target, or if a weight is NaN or infinite.
+/// Groups are counted in both cases.
 struct evaluation {
-  double loss = 0, accuracy = 0;  // the mean over answers; the fraction that is correct
-  std::uint64_t answers = 0;      // that were asked for
+  double loss = 0, accuracy = 0;  // the mean over targets; the fraction that is correct
+  std::uint64_t answers = 0;      // the number of targets
   std::map<index_t, triad::accuracy> by{};
 };
 
@@ -53,9 +53,9 @@ constexpr bool answers_by_number() {
 }
 }  // namespace detail
 
-/// All of data, in its order, by add_one as batches() takes it; no dropout, no gradients.  Of models whose logits are
-/// (rows, classes) and whose targets are one number a row, negative where there is none; for other models call
-/// loss_of() and infer() with each batch.  Groups are of samples, so they need one row a sample.
+/// Evaluates a model on all of `data`, in order, without dropout and without gradients.  add_one is the same as in
+/// batches().  The model's logits must be (rows, classes) with one target for each row; rows with a negative target do
+/// not count.  For other models call loss_of() and infer() with each batch.  Groups need one row for each sample.
 template <class Learner, loader Loader, class Data, class AddOne>
 evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne add_one,
                     evaluate_options<detail::sample_of<Data>> const& options = {}) {
@@ -69,7 +69,7 @@ evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne ad
   row_classes classes(learner.context());
   std::vector<index_t> targets;
   auto pass = batches(batch, data, std::move(add_one), {.most = options.most});
-  for (auto const& both : pass) {  // no binding: clang asks `requires` about none
+  for (auto const& both : pass) {  // no structured binding: clang rejects one inside of `requires`
     auto const& in = both.in;
     auto const& batch_targets = both.targets;
     if constexpr (requires { in.graphs.dims.further; })
@@ -95,7 +95,7 @@ evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne ad
   found.answers = all.total;
   found.accuracy = all.fraction();
   found.loss = all.total > 0 ? loss / static_cast<double>(all.total) : std::numeric_limits<double>::quiet_NaN();
-  // A weight need not reach the loss: its row may not be asked for, and relu makes 0 of minus infinity.
+  // A weight need not affect the loss: its row may be unused, and relu maps minus infinity to 0.
   if (first_not_finite(learner.parameters())) found.loss = std::numeric_limits<double>::quiet_NaN();
   if (is_nan(found.loss)) found.accuracy = found.loss;
   return found;

@@ -1,13 +1,13 @@
-// Finds a learning rate: updates at growing rates, and a tenth of the rate where the loss was lowest.
+// Finds a learning rate: makes updates at growing rates, and returns a tenth of the rate with the lowest loss.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   rate_k = lowest (highest / lowest)^(k / (n - 1)),  k < n
-//   l_k    = a mean of the losses up to k, of which each older one counts 0.9 times as much
-//   found  = rate_k / 10 for the k whose l_k is lowest, of those before l_k is 4 times the lowest so far
+//   l_k    = a weighted mean of the losses of updates 0 .. k; the loss of update j has the weight 0.9^(k - j)
+//   found  = rate_k / 10 for the k with the lowest l_k; the search ends when l_k exceeds 4 times the lowest so far
 //
-// At the lowest loss the rate is about to be too large; a tenth of it leaves room, and the loss still falls fast.
-// After Smith 2017, "Cyclical learning rates for training neural networks", section 3.3.  The trainer is put back to
-// where it was.
+// At the lowest loss the rate is almost too large.  A tenth of that rate is safe, and the loss still falls fast.  After
+// Smith 2017, "Cyclical learning rates for training neural networks", section 3.3.  The trainer is restored to its
+// state before the search.
 #pragma once
 
 #include <algorithm>
@@ -22,22 +22,23 @@
 
 namespace triad {
 
-/// Rates grow from the lowest to the highest by the same factor in each update.
+/// Options of find_rate().  The rate grows from `lowest` to `highest` by a constant factor for each update.
 struct find_rate_options {
   double lowest = 1e-6, highest = 1;
   std::uint64_t updates = 100;
 };
 
 struct rate_search {
-  double rate = 0;  // to begin with
+  double rate = 0;  // the rate to train with at first
   struct point {
-    double rate, loss;  // the smoothed one
+    double rate, loss;  // loss: the smoothed loss l_k
   };
-  std::vector<point> points;  // what was tried; it stops where the loss rises for good
+  std::vector<point> points;  // all rates that were tried, up to the end of the search
 };
 
-/// train(epoch) gives batches as for fit(), for as many epochs as the updates need.  Waits for each update.  Throws
-/// training_failure where the loss falls at no rate, or where a weight is not finite at the beginning.
+/// Searches for a learning rate.  train(epoch) returns the batches of an epoch, as for fit(); it is called for as many
+/// epochs as the updates need.  Waits for each update.  Throws training_failure if the loss falls at no rate, or if a
+/// weight is not finite at the beginning.
 template <class Learner, class Train>
 rate_search find_rate(Learner& learner, Train&& train, find_rate_options const& o = {}) {
   TRIAD_EXPECTS(o.lowest > 0 && o.highest > o.lowest && is_finite(o.highest),

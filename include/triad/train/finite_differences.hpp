@@ -1,12 +1,13 @@
-// A gradient compared with finite differences of its value, in double.
+// Compares a gradient with finite differences of its function, in double.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   numeric = (f(p + h u) - f(p - h u)) / 2h        analytic = u . df/dp        for each tensor p:
-//                                                   random unit directions u over all its elements, and single elements
+//   numeric = (f(p + h u) - f(p - h u)) / 2h        analytic = u . df/dp        for each tensor p; u is a random unit
+//                                                   vector over all its elements, or selects a single element
 //   error = |analytic - numeric| / max(|analytic|, |numeric|, largest gradient element / 100)
 //
-// The last term keeps gradients that are zero by mathematics (a key's bias) from failing by rounding.  Where relu has a
-// kink between p - h u and p + h u a smaller h is tried; a wrong gradient is wrong at every h.
+// The last term of the maximum keeps rounding from failing gradients that are zero in exact arithmetic, such as that of
+// a key's bias.  If relu has a kink between p - h u and p + h u, a smaller h is tried.  A wrong gradient is wrong at
+// every h.
 #pragma once
 
 #include <algorithm>
@@ -26,11 +27,11 @@
 namespace triad {
 
 struct gradient_check_options {
-  double tolerance = 1e-6;           // rounding at step 1e-5 stays under 1e-8
-  int directions = 2, elements = 4;  // tried for each tensor
-  philox_key key = 1;                // of the directions, and of what the layer check draws
-  // For layers alone.
-  bool train = true;  // with dropout, the same mask in every evaluation
+  double tolerance = 1e-6;           // the rounding error at h = 1e-5 is below 1e-8
+  int directions = 2, elements = 4;  // the number tried for each tensor
+  philox_key key = 1;                // the seed of the directions, and of all other random numbers
+  // The following options are for checks of layers alone.
+  bool train = true;  // with dropout; every evaluation uses the same mask
   keep kept = keep::everything;
   double range = 0.7;  // parameters are drawn from [-range, range]
 };
@@ -43,13 +44,13 @@ struct named_values {
 using variables = std::vector<named_values>;
 
 struct gradient_report {
-  double tolerance = 0, worst = 0;   // the largest error, and where it was:
-  std::string path;                  // which tensor
-  index_t element = -1;              // which element, or -1: a direction over all
-  double analytic = 0, numeric = 0;  // what backward says, and what finite differences say
+  double tolerance = 0, worst = 0;   // worst: the largest error; the members below say where it is
+  std::string path;                  // the tensor
+  index_t element = -1;              // the element, or -1 for a direction over all elements
+  double analytic = 0, numeric = 0;  // the derivative by backward, and by finite differences
   index_t checks = 0;
-  bool depends = true;  // some derivative was not zero; else nothing was checked
-  std::string fault;    // not empty: something besides a number is wrong
+  bool depends = true;  // false if every derivative is zero, so that nothing was checked
+  std::string fault;    // a fault that is no wrong number; empty if there is none
 
   explicit operator bool() const { return fault.empty() && checks > 0 && depends && worst <= tolerance; }
   std::string text() const {
@@ -75,7 +76,7 @@ struct gradient_report {
 };
 
 namespace detail {
-/// A non-finite number is never within a tolerance.
+/// Returns the relative error; infinity if it is not a number.
 inline double gradient_error(double analytic, double numeric, double floor) {
   double const scale = std::max({std::abs(analytic), std::abs(numeric), floor, std::numeric_limits<double>::min()});
   double const error = std::abs(analytic - numeric) / scale;
@@ -84,7 +85,7 @@ inline double gradient_error(double analytic, double numeric, double floor) {
 }  // namespace detail
 
 namespace detail {
-/// Type-erased functions, so that the check is compiled once for all of them.
+/// Takes type-erased functions, so that the check is compiled only once.
 inline gradient_report compare_gradient(variables point, std::function<double(variables const&)> const& value,
                                         std::function<void(variables const&, variables&)> const& gradient,
                                         gradient_check_options const& options) {
@@ -156,8 +157,8 @@ inline gradient_report compare_gradient(variables point, std::function<double(va
 }
 }  // namespace detail
 
-/// Checks gradient against value at a point.  value(variables const&) returns a double;
-/// gradient(variables const&, variables& d) overwrites the values of d, which begins as a copy of the point.
+/// Checks `gradient` against finite differences of `value` at a point.  value(variables const&) returns a double.
+/// gradient(variables const&, variables& d) overwrites the values of d, which is a copy of the point at first.
 template <class Value, class Gradient>
 gradient_report gradient_check(variables point, Value&& value, Gradient&& gradient,
                                gradient_check_options const& options = {}) {

@@ -1,9 +1,10 @@
-// Whether all weights are finite: checked before they are scored or saved, since the last update may spoil them.
+// Checks that all weights are finite, before they are evaluated or saved.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   expect_finite_weights(learner, "my loop");      a training_failure that names the first weight that is none
+//   expect_finite_weights(learner, "my loop");      throws training_failure that names a weight
 //
-// The loss of an update is of the weights before it, so the loss of the last one says nothing about what it made.
+// The loss of an update is computed with the weights before that update.  So the last loss does not show whether the
+// weights after the last update are finite.
 #pragma once
 
 #include <algorithm>
@@ -22,21 +23,22 @@
 
 namespace triad {
 
-/// One number of a parameter, counted in the order in which it lies.
+/// One value of a parameter, and its index in memory order.
 struct weight_place {
   std::string path;
   index_t at = 0;
   double value = 0;
 };
 
-/// The first weight that is infinite or NaN, in the order in which fields are declared; nothing where all are finite.
-/// Fields in `where` come to the host piece by piece, which waits for a device; allocates their paths alone.
+/// Returns the first weight that is infinite or NaN, in the order of the fields' declarations; nothing if all are
+/// finite.  Copies the fields from `where` to the host piece by piece, and waits for a device.  Allocates memory for
+/// paths only.
 template <class Memory, class Fields>
 std::optional<weight_place> first_not_finite(Fields fields, Memory const& where) {
   std::optional<weight_place> found;
   walk(fields, [&](std::string const& path, auto view) {
     using T = element_t<decltype(view)>;
-    std::array<T, 8192> some;  // 64 KiB at most: a copy from a device costs as much as a few of these
+    std::array<T, 8192> some;  // at most 64 KiB: copying less from a device takes almost as long
     auto const size = static_cast<index_t>(view.size());
     for (index_t first = 0; first < size && !found; first += static_cast<index_t>(some.size())) {
       auto const count = std::min(static_cast<index_t>(some.size()), size - first);
@@ -53,18 +55,19 @@ std::optional<weight_place> first_not_finite(Set const& parameters) {
   return first_not_finite(parameters.values(), parameters.where());
 }
 
-/// A number in six significant digits; nan has no sign.
+/// Returns a number with six significant digits; NaN has no sign.
 inline std::string number_text(double v) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", v);
-  return is_nan(v) ? "nan" : text;  // whatever its sign
+  return is_nan(v) ? "nan" : text;  // for either sign
 }
-/// "value 3 of readout.bias is nan"; empty where all are finite.  kind: before each path, such as "the average of ".
+/// Returns "value 3 of readout.bias is nan"; empty if all are finite.
+/// kind: a prefix of the path, such as "the average of ".
 inline std::string not_finite_text(std::optional<weight_place> const& bad, std::string const& kind = {}) {
   if (!bad) return {};
   return "value " + std::to_string(bad->at) + " of " + kind + bad->path + " is " + number_text(bad->value);
 }
-/// The same with what follows from it.
+/// Returns the same text, followed by its cause and a remedy.
 inline std::string diverged_text(std::string const& bad) {
   return bad +
          ", expected a finite number; training has diverged: go on from earlier weights with a lower learning rate, "
@@ -72,19 +75,19 @@ inline std::string diverged_text(std::string const& bad) {
 }
 
 namespace detail {
-/// owner: the caller in the message.  kind: such as the prefix of averages in a file.
+/// owner: the caller's name for the message.  kind: a prefix of the path, such as that of averages in a file.
 inline void refuse_not_finite(std::optional<weight_place> const& bad, std::string const& owner,
                               std::string const& kind = {}) {
   if (bad) throw training_failure(owner + ": " + diverged_text(not_finite_text(bad, kind)));
 }
 }  // namespace detail
 
-/// Throws training_failure where a weight is infinite or NaN; owner: the caller in the message.
+/// Throws training_failure if a weight is infinite or NaN.  owner: the caller's name for the message.
 template <holds_parameters Set>
 void expect_finite_weights(Set const& parameters, std::string const& owner) {
   detail::refuse_not_finite(first_not_finite(parameters), owner);
 }
-/// The same for the parameters of a trainer.
+/// Checks the parameters of a trainer.
 template <class Learner>
   requires requires(Learner const& learner) {
     requires holds_parameters<std::remove_cvref_t<decltype(learner.parameters())>>;

@@ -1,4 +1,4 @@
-// Epochs of updates with your own criterion: when to stop, and which epoch's parameters were the best.
+// Trains for several epochs, stops by your own criterion, and keeps the parameters of the best epoch.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const train = [&](std::uint64_t epoch) {
@@ -10,7 +10,7 @@
 //                           .each_epoch = [&](auto const&) { return evaluate(...).loss; },
 //                           .patience = 6});
 //
-// The loop is that of train/run.hpp, which has more callbacks, and batches in parts.
+// fit() calls run() (train/run.hpp), which has more callbacks and accepts batches in parts.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@
 
 namespace triad {
 
-/// A function that is called with what a run found.  One that returns a run_control says whether the run goes on.
+/// A function that takes a record of the run.  If it returns a run_control, that value says whether the run continues.
 template <class Found>
 class callback {
  public:
@@ -52,27 +52,27 @@ class callback {
 
 struct fit_options {
   std::uint64_t epochs = 1;
-  std::uint64_t first_epoch = 0;  // of a run that goes on: the number of its next epoch
+  std::uint64_t first_epoch = 0;  // the number of the first epoch, for a run that is resumed
   learning_rate schedule = constant_rate{};
-  /// Called after each epoch; returns a criterion, lower is better, such as the loss on other data.  Without it the
-  /// last parameters stay.
+  /// Called after each epoch.  Returns a criterion, such as the loss on other data; lower is better.  Without this
+  /// function the last parameters are kept.
   std::function<double(epoch_record const&)> each_epoch{};
-  /// Epochs without a better one after which to stop.
+  /// The number of epochs without an improvement after which the run stops.
   std::uint64_t patience = std::numeric_limits<std::uint64_t>::max();
-  callback<update_record> after_update{};  // of each, when the losses of up to 64 have been looked at
-  callback<double> after_validation{};     // of what each_epoch returned
-  callback<epoch_record> after_epoch{};    // after both
+  callback<update_record> after_update{};  // for each update; called once the losses of up to 64 updates are read
+  callback<double> after_validation{};     // with the result of each_epoch
+  callback<epoch_record> after_epoch{};    // after each_epoch and after_validation
 };
 
 struct fit_result {
-  std::vector<epoch_record> epochs;                        // that were run to their end
-  std::uint64_t best_epoch = 0;                            // whose parameters the trainer has
-  double best = std::numeric_limits<double>::quiet_NaN();  // what each_epoch returned for it
+  std::vector<epoch_record> epochs;                        // the epochs that were completed
+  std::uint64_t best_epoch = 0;                            // the trainer has the parameters of this epoch
+  double best = std::numeric_limits<double>::quiet_NaN();  // the result of each_epoch for it
   bool stopped = false;                                    // by patience, or by a callback
 };
 
 namespace detail {
-/// Keeps the best epoch so far.
+/// Keeps a snapshot of the best epoch so far.
 template <class Learner>
 struct fit_callbacks : run_callbacks {
   using snapshot = decltype(std::declval<Learner const&>().snapshot());
@@ -110,10 +110,10 @@ struct fit_callbacks : run_callbacks {
 };
 }  // namespace detail
 
-/// Trains: train(epoch) gives the batches of an epoch, each with its targets.  With a criterion the trainer has, at the
-/// end, parameters, moments and step of the epoch with the lowest value.  Throws training_failure where a loss, a norm
-/// or, at the end of an epoch, a weight is not finite, after restoring the best epoch so far, and where the criterion
-/// never gave a number.
+/// Trains a model.  train(epoch) returns the batches of an epoch, each with its targets.  If there is a criterion, the
+/// trainer ends with the parameters, moments and step of the epoch with the lowest value.  Throws training_failure if a
+/// loss or a norm is not finite, or if a weight is not finite at the end of an epoch; the best epoch so far is restored
+/// first.  Throws training_failure also if the criterion was never finite.
 template <class Learner, class Train>
 fit_result fit(Learner& learner, Train&& train, fit_options const& options) {
   TRIAD_EXPECTS(options.patience > 0, "fit: patience is " + std::to_string(options.patience) +

@@ -1,10 +1,10 @@
-// Checks the backward of a layer or a model by finite differences of its value, and by the rules of layers.
+// Checks backward() of a layer or a model by finite differences, and by the rules that every layer obeys.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto report = gradient_check(ex, layer, row_dims(5), x, {5, 3});
 //   if (!report) std::cerr << report.text();
 //
-// How values and gradients are compared is in train/finite_differences.hpp.
+// train/finite_differences.hpp says how values and gradients are compared.
 #pragma once
 
 #include <algorithm>
@@ -26,14 +26,14 @@
 
 namespace triad {
 
-/// Rows and columns of a layer's output.
+/// The numbers of rows and columns of a layer's output.
 struct output_shape {
   index_t rows = 0, columns = 0;
 };
 
 namespace detail {
 
-/// One layer with parameters, input, output and memory of its own in a backend's memory.
+/// One layer with its parameters, input, output and scratch memory in a backend's memory.
 template <class Ex, class Layer, class Dims>
   requires(expect_layer<Layer>())
 class layer_under_check {
@@ -42,8 +42,8 @@ class layer_under_check {
   using output = typename Layer::output;
   static_assert(std::is_same_v<scalar_t<Layer>, double>, "gradient_check: finite differences need a layer in double");
 
-  /// The view that has a gradient: the input, or its member x.  An embedding's indices and a model's questions have
-  /// none.
+  /// Returns the view that has a gradient: the input itself, or its member x.  An embedding's indices and a model's
+  /// queries have no gradient.
   template <class I>
   static auto state_of(I const& in) {
     if constexpr (requires { in.x; })
@@ -102,10 +102,10 @@ class layer_under_check {
   }
 
   variables const& start() const { return start_; }
-  /// What is wrong other than numbers: a sentence, or nothing.
+  /// Returns a sentence about a fault that is no wrong number; empty if there is none.
   std::string const& fault() const { return fault_; }
 
-  /// sum(y dy)
+  /// Returns sum(y dy).
   double value(variables const& at) {
     place(at);
     spoil(y_);
@@ -119,7 +119,7 @@ class layer_under_check {
     return sum;
   }
 
-  /// Parameter gradients are added to what is there; the input's are overwritten.
+  /// Computes all gradients.  backward() adds to parameter gradients, and overwrites the gradient of the input.
   void gradient(variables const& at, variables& d) {
     place(at);
     spoil(y_);
@@ -142,7 +142,7 @@ class layer_under_check {
       where_.to_host(d[t].values.data(), dx_.data(), d[t].values.size() * sizeof(double));
   }
 
-  /// What backward has written between the tensors of the gradient: a sentence, or nothing.
+  /// Returns a sentence if backward() has written between the tensors of the gradient; empty if it has not.
   std::string stray() {
     auto const flat = parameters_.flat_gradients();
     std::vector<std::byte> bytes(static_cast<std::size_t>(flat.extent(0)) * sizeof(double));
@@ -161,7 +161,7 @@ class layer_under_check {
   }
 
  private:
-  /// Checks that the static extents of the output are those of the shape that was given.
+  /// Checks that a static extent of the output equals the given extent.
   template <std::size_t Rank>
   static void expect_extent(index_t given) {
     constexpr auto known = output::static_extent(Rank);
@@ -213,15 +213,15 @@ class layer_under_check {
     if constexpr (has_input_gradient)
       where_.from_host(x_.data(), at[t].values.data(), at[t].values.size() * sizeof(double));
   }
-  /// A pass that only plans writes nothing.  On a host it runs in memory that is there, so that a loop over elements
-  /// that it should not have entered is found by what it writes; where that memory is too small, and on a device, it
-  /// runs without any.
+  /// Returns the scratch memory that a pass needs, and checks that a planning pass writes no elements.  On a host the
+  /// planning pass runs with real memory, so that a loop over elements that it should have skipped shows by what it
+  /// writes.  If that memory is too small, and on a device, the planning pass runs without memory.
   std::size_t measured_scratch() {
     auto const pass = [&](auto& planner, call const& c) { run(planner, c, true); };
     if constexpr (std::is_same_v<memory, host_memory>) {
       buffer<memory> room(std::size_t{1} << 20, where_);
-      // What it writes, and what it may read: numbers that all differ, so that adding to one shows, and so does
-      // copying.
+      // The buffers that the pass may write or read are filled with numbers that all differ.  So an addition to a
+      // number shows, and so does a copy.
       buffer<memory>* const all[] = {&y_, &dx_, &saved_, &room, &x_, &dy_};
       for (auto* b : all) fill(*b, marks(b->bytes()));
       auto place = room.place();
@@ -250,12 +250,12 @@ class layer_under_check {
     }
   }
 
-  /// What must be overwritten before it is read is NaN at first.
+  /// Fills a buffer with NaN, so that memory that is read before it is written shows.
   static void spoil(buffer<memory>& b) { fill(b, std::vector<std::byte>(b.bytes(), std::byte{0xff})); }
   static void fill(buffer<memory>& b, std::vector<std::byte> const& bytes) {
     b.memory().from_host(b.data(), bytes.data(), bytes.size());
   }
-  /// Numbers from 0.5 on, each larger than the last.
+  /// Returns numbers from 0.5 on, each larger than the one before.
   static std::vector<std::byte> marks(std::size_t bytes) {
     std::vector<double> numbers((bytes + sizeof(double) - 1) / sizeof(double));
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = 0.5 + 0x1p-32 * static_cast<double>(i);
@@ -280,11 +280,11 @@ class layer_under_check {
 
 }  // namespace detail
 
-/// Checks the backward of a layer (layers/layer.hpp), or of a model made like one, for f = sum(y dy), dy and the
-/// parameters drawn at random, at the input `in`: df/dparameters is added, df/dinput overwritten, nothing is read that
-/// was not written before, the fields' each() lists all that plan_params places, and backward writes nothing after a
-/// gradient. `dims` is what the layer's plan_saved takes, or a function of an arena that returns the layer's saved
-/// itself.
+/// Checks backward() of a layer (layers/layer.hpp), or of a model with the same functions, at the input `in`.  The
+/// function is f = sum(y dy), with random dy and random parameters.  These rules are checked: df/dparameters is added,
+/// df/dinput is overwritten, nothing is read before it is written, each() lists all tensors that plan_params places,
+/// and backward writes nothing after a gradient.  `dims` is the argument of the layer's plan_saved, or a function of an
+/// arena that returns the layer's saved itself.
 template <backend Ex, class Layer, class Dims>
 gradient_report gradient_check(Ex& ex, Layer const& layer, Dims const& dims, typename Layer::input const& in,
                                output_shape shape, gradient_check_options const& options = {}) {

@@ -1,4 +1,4 @@
-// Concepts of what holds parameters and of what trains them, for files and checks of weights.
+// Concepts for types that hold parameters and for types that train them.  Files and checks of weights use the concepts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace triad {
 
-/// A set of parameters that knows its memory and may hold moments, as parameter_set does.
+/// A set of parameters, such as parameter_set.  It knows its memory and may hold moments.
 template <class Set>
 concept holds_parameters = requires(Set& set, Set const& read) {
   typename Set::memory;
@@ -21,7 +21,7 @@ concept holds_parameters = requires(Set& set, Set const& read) {
   read.expect_weights("who asks");
 };
 
-/// What trains parameters, as trainer does.
+/// A type that trains parameters, such as trainer.
 template <class Learner>
 concept learns_parameters = requires(Learner& learner, Learner const& read, std::uint64_t step) {
   requires holds_parameters<std::remove_cvref_t<decltype(learner.parameters())>>;

@@ -1,4 +1,4 @@
-// First values of parameters, by the names of the tensors.
+// Initial values of parameters, chosen by the names of the tensors.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   xavier_uniform   U(-a, a), a = sqrt(6 / (fan_in + fan_out))         weight (out, in): fan_in = in, fan_out = out;
@@ -6,8 +6,8 @@
 //   by name          gain: 1;  bias next to a gain: 0; bias next to a weight (out, in): U(-1/sqrt(in), 1/sqrt(in));
 //                    combination of n: 1 / n;  every matrix: xavier_uniform
 //
-// Each tensor draws from a stream of its own, named by its path: adding a layer changes no other's first values, and
-// one seed gives one model on every backend and, up to rounding, in every type.
+// Each tensor draws from its own random stream, which its path selects.  So adding a layer does not change the initial
+// values of other layers.  One seed gives the same model on every backend and, up to rounding, for every scalar type.
 #pragma once
 
 #include <cmath>
@@ -25,11 +25,11 @@
 
 namespace triad {
 
-/// How one tensor is initialised.
+/// The rule by which one tensor is initialised.
 struct initializer {
   enum class kind { by_name, xavier_uniform, linear_uniform, uniform, normal, constant };
   kind how = kind::by_name;
-  double low = 0, high = 0;  // of `uniform`; `constant` is low, `normal` has mean low and standard deviation high
+  double low = 0, high = 0;  // bounds of `uniform`; low: value of `constant`, mean of `normal`; high: its deviation
 
   static constexpr initializer by_name() { return {}; }
   static constexpr initializer xavier_uniform() { return {kind::xavier_uniform}; }
@@ -39,7 +39,7 @@ struct initializer {
   static constexpr initializer constant(double value) { return {kind::constant, value, value}; }
 };
 
-/// The same on every machine: FNV-1a, 64 bits.  hash: of the characters before.
+/// Returns the FNV-1a hash with 64 bits, the same on every machine.  hash: the hash of the characters before `path`.
 constexpr std::uint64_t path_hash(std::string_view path, std::uint64_t hash = 0xcbf29ce484222325u) {
   for (char const c : path) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
@@ -54,7 +54,7 @@ struct first_values {
     return found == shapes.end() ? nullptr : &found->second;
   }
 
-  /// The rule with its numbers: by_name and the bounds by fan-in become uniform or constant.
+  /// Returns the rule with its numbers: by_name, xavier_uniform and linear_uniform become uniform or constant.
   initializer resolve(std::string const& path, initializer rule) const {
     using kind = initializer::kind;
     auto const& shape = shapes.at(path);
@@ -98,7 +98,7 @@ concept has_parameters = requires(Learner& one) { one.parameters(); };
 }  // namespace detail
 
 /// Overwrites every tensor of `values`.  choose(path) returns the initializer of the tensor with that path.  where: the
-/// memory that the tensors lie in.
+/// memory of the tensors.
 template <class Memory = host_memory, class Fields, class Choose = detail::all_by_name>
   requires(!holds_parameters<Fields> && !detail::has_parameters<Fields>)
 void initialize(Fields values, philox_key key, Choose choose = {}, Memory const& where = {}) {
@@ -115,7 +115,7 @@ void initialize(Fields values, philox_key key, Choose choose = {}, Memory const&
     std::vector<T> first(static_cast<std::size_t>(view.size()), T(rule.low));
     if (rule.how == initializer::kind::uniform)
       for (auto& v : first) v = T(random.uniform(rule.low, rule.high));
-    if (rule.how == initializer::kind::normal)  // Box and Muller 1958
+    if (rule.how == initializer::kind::normal)  // method of Box and Muller 1958
       for (auto& v : first) {
         double const length = std::sqrt(-2 * std::log(1 - random.uniform(0, 1))),
                      angle = random.uniform(0, 2 * 3.14159265358979323846);
@@ -124,14 +124,14 @@ void initialize(Fields values, philox_key key, Choose choose = {}, Memory const&
     where.from_host(view.data_handle(), first.data(), first.size() * sizeof(T));
   });
 }
-/// For an owner of parameters: a sentence instead of a missing overload.
+/// Fails to compile with a helpful sentence if the argument owns parameters, such as a trainer.
 template <detail::has_parameters Learner, class... More>
   requires(!holds_parameters<Learner>)
 void initialize(Learner&, philox_key, More const&...) {
   static_assert(!detail::has_parameters<Learner>,
                 "initialize: it takes parameters, and this has some: initialize(learner.parameters(), seed)");
 }
-/// The same of a parameter_set, wherever its tensors lie: initialize(learner.parameters(), seed).
+/// Initialises a parameter_set in any memory: initialize(learner.parameters(), seed).
 template <holds_parameters Set, class Choose = detail::all_by_name>
 void initialize(Set& set, philox_key key, Choose choose = {}) {
   initialize(set.mutable_values(), key, std::move(choose), set.where());

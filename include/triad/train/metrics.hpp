@@ -1,4 +1,4 @@
-// Fractions of correct answers, and the mean of several runs with its standard error.
+// The fraction of correct answers, and the mean of several runs with its standard error.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   mean = sum x / n,   standard error = sqrt(sum (x - mean)^2 / (n - 1)) / sqrt(n)
@@ -15,11 +15,11 @@
 
 namespace triad {
 
-/// Correct answers among all, counted batch by batch.
+/// The number of correct answers and of all answers, summed over batches.
 struct accuracy {
   std::uint64_t correct = 0, total = 0;
 
-  /// Rows with a negative target do not count.  Both lie on the host.
+  /// Adds the rows of a batch; rows with a negative target do not count.  Both views must lie on the host.
   void add(vec<index_t const> predicted, vec<index_t const> target) {
     expect_shape("accuracy", "predicted", predicted, {target.extent(0)});
     for (index_t r = 0; r < target.extent(0); ++r) {
@@ -28,7 +28,7 @@ struct accuracy {
       if (predicted(r) == target(r)) ++correct;
     }
   }
-  /// In [0, 1]; NaN where nothing was counted.
+  /// Returns a value in [0, 1]; NaN if nothing was counted.
   double fraction() const {
     return total > 0 ? static_cast<double>(correct) / static_cast<double>(total)
                      : std::numeric_limits<double>::quiet_NaN();
@@ -39,7 +39,7 @@ struct mean_and_error {
   double mean = 0, standard_error = 0;  // the error is 0 for a single run
 };
 
-/// NaN where there are no runs.
+/// Returns the mean of `runs` and its standard error; NaN if there are no runs.
 inline mean_and_error mean_of(std::span<double const> runs) {
   auto const n = static_cast<double>(runs.size());
   if (runs.empty()) return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};

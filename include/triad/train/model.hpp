@@ -1,19 +1,19 @@
-// The concept of a model: a layer with a loss, and what a trainer needs in order to hold it.
+// The concept of a model: a layer with a loss, and the functions that a trainer needs to plan its memory.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   value_type, input, output, answers            T; a batch, with each(f) (core/batch_views.hpp) and dims() or
 //                                                 graphs.dims; the logits, a view or a struct with each(f) of views;
 //                                                 the targets, a view or a struct with each(f)
 //   fields<S>, saved, plan_params, plan_saved     as of a layer (layers/layer.hpp)
-//   plan_output(arena&, dims)                     where the logits lie, and later their gradient
+//   plan_output(arena&, dims)                     memory of the logits, and of their gradient
 //   measured_input(dims), measured_answers(dims)  a batch of these sizes without memory
 //   forward(ex, call, values, batch, saved, logits)
 //   loss(ex, scratch, batch, logits, answers, loss, d_logits)         a mean over answers, and its gradient
 //   backward(ex, call, values, batch, saved, d_logits, gradient)      adds to gradient
 //
-// has_gradient(path), where a model has it: false of a parameter that never has a gradient.
+// has_gradient(path) is optional: it returns false for a parameter that never has a gradient.
 //
-// planned_with: the type of dims; graph_dims where a model has no such type.
+// planned_with is optional: the type of dims, by default graph_dims.
 #pragma once
 
 #include <concepts>
@@ -40,7 +40,7 @@ concept measures_batches = requires(M const& m, layer_dims<M> const& dims) {
   { m.measured_answers(dims) } -> std::convertible_to<typename M::answers>;
 };
 
-/// Static assertions, each a sentence about a missing part of a model.
+/// Asserts at compile time that no part of a model is missing; each message names one part.
 template <class M>
 constexpr bool expect_model() {
   static_assert(names_model_types<M>,
@@ -55,7 +55,7 @@ constexpr bool expect_model() {
   return true;
 }
 
-/// Whether the model says that the parameter at a path never has a gradient.
+/// Returns true if the model says that the parameter at a path never has a gradient.
 template <class M>
 struct without_gradient {
   M const& model;
@@ -68,7 +68,7 @@ struct without_gradient {
 };
 }  // namespace detail
 
-/// What a trainer can hold.  Whether forward, loss and backward fit is seen where they are called.
+/// A type that a trainer can hold.  The arguments of forward, loss and backward are checked only when they are called.
 template <class M>
 concept model = layer<M> && detail::names_model_types<M> && detail::plans_output<M> && detail::measures_batches<M>;
 

@@ -1,8 +1,8 @@
-// Adam and AdamW over a parameter_set, and the numbers of a training run that kernels read.
+// Adam and AdamW over a parameter_set, and the step and learning rate that kernels read.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mathematics is in ops/adam.hpp.  One loop over the flat buffers, or one for each stretch between parameters that
-// have no gradient: those are skipped entirely, weight decay included, as an absent gradient is in PyTorch.
+// The mathematics is in ops/adam.hpp.  An update is one loop over the flat buffers, or one loop for each stretch
+// between parameters without a gradient.  Those parameters are skipped entirely, weight decay included, as in PyTorch.
 #pragma once
 
 #include <algorithm>
@@ -19,24 +19,24 @@
 
 namespace triad {
 
-/// Which update this is, from 0, its learning rate, and the fraction of a part of it, in a backend's memory: dropout,
-/// Adam and captured graphs read them there.
+/// The number of the current update (from 0), its learning rate, and the fraction of the current part.  They lie in a
+/// backend's memory, where dropout, Adam and captured graphs read them.
 template <backend Ex>
 class training_clock {
   using memory = typename Ex::memory;
 
  public:
-  /// where: memory_of(ex) of a device's backend; hosts need none.
+  /// where: memory_of(ex) for the backend of a device; not needed on a host.
   explicit training_clock(memory where = {}) : memory_(sizeof(numbers), where) {}
 
-  /// To be called before each update; allocates nothing.
+  /// Must be called before each update.  Allocates nothing.
   void set(std::uint64_t update, double rate) { write({update, rate, 1}); }
-  /// Before part `part`, from 0, of an update that comes in parts; before Adam's step set() is called.
+  /// Must be called before part `part` (from 0) of an update in parts.  Before Adam's step call set().
   void set_part(std::uint64_t update, std::uint32_t part, double fraction) {
     write({update | std::uint64_t{part} << 32, 0, fraction});
   }
 
-  /// The update; in parts of it, their number in the upper half.
+  /// The number of the update; within a part, the number of the part is in the upper 32 bits.
   std::uint64_t const* step() const { return &held()->step; }
   vec<double const> rate() const { return make_vec(&held()->rate, 1); }
   double const* fraction() const { return &held()->fraction; }
@@ -52,12 +52,12 @@ class training_clock {
   buffer<memory> memory_;
 };
 
-/// Default `skip`: no parameter is skipped.
+/// The default for `skip`: skips no parameter.
 struct skip_none {
   bool operator()(std::string const&) const { return false; }
 };
 
-/// Adam (options.decoupled false) or AdamW.  Holds no tensors: the moments belong to the parameter_set.
+/// The optimiser Adam (options.decoupled false) or AdamW.  Holds no tensors: the parameter_set holds the moments.
 template <class Model, backend Ex>
 class adam_optimizer {
   using T = scalar_t<Model>;
@@ -65,7 +65,7 @@ class adam_optimizer {
  public:
   adam_options options;
 
-  /// skip(path) is true for the parameters that have no gradient; a whole layer is skipped by its prefix.
+  /// skip(path) returns true for parameters without a gradient.  It can skip a whole layer by the prefix of its paths.
   template <class Skip = skip_none>
   explicit adam_optimizer(parameter_set<Model, Ex> const& parameters, adam_options const& o = {}, Skip skip = {})
       : options(o) {
@@ -105,7 +105,7 @@ class adam_optimizer {
     }
   }
 
-  /// One update of every parameter that is not skipped, from its gradient.  Overwrites values and moments.
+  /// Updates every parameter that is not skipped, from its gradient.  Overwrites values and moments.
   void update(Ex& ex, parameter_set<Model, Ex>& parameters, training_clock<Ex> const& clock) const {
     parameters.expect_weights("adam_optimizer");
     for (auto const& s : stretches_) {
@@ -115,7 +115,7 @@ class adam_optimizer {
     }
   }
 
-  /// The number of loops of an update; 1 where no parameter is skipped.
+  /// The number of loops in an update; 1 if no parameter is skipped.
   index_t stretches() const { return static_cast<index_t>(stretches_.size()); }
 
  private:

@@ -1,8 +1,8 @@
-// A model's parameters in a backend's memory, with gradients and Adam's moments: one contiguous buffer each.
+// A model's parameters in a backend's memory, with gradients and Adam's moments; each kind has one contiguous buffer.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every buffer has the same layout, the one that the model's plan_params gives it, so a flat loop over all four is an
-// optimiser step.  What lies between two tensors is zero in each buffer and stays zero.
+// The model's plan_params gives all buffers the same layout.  So an optimiser step is a flat loop over all four
+// buffers.  The padding between two tensors is zero in each buffer and stays zero.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace triad {
 
-/// What a parameter_set holds: each kind includes the ones before it.
+/// The contents of a parameter_set; each kind includes the ones before it.
 enum class holding {
   values,     // inference
   gradients,  // finite differences, your own optimiser
@@ -28,20 +28,20 @@ enum class holding {
 };
 
 namespace detail {
-/// A tensor that each() lists, as bytes of a buffer.
+/// A tensor that each() lists, and its range of bytes in a buffer.
 struct listed_bytes {
   std::string path;
   std::size_t begin, end;
 };
 
-/// What each() lists in the `bytes` bytes at base, by place.
+/// Returns the tensors that each() lists and that lie in the `bytes` bytes at `base`, in order of address.
 template <class Fields>
 std::vector<listed_bytes> listed_in(Fields fields, void const* base, std::size_t bytes) {
   std::vector<listed_bytes> all;
   auto const* const first = static_cast<std::byte const*>(base);
   walk_all(fields, [&](std::string const& path, auto view) {
     auto const* const at = reinterpret_cast<std::byte const*>(view.data_handle());
-    if (at < first || at >= first + bytes) return;  // an absent part has no place
+    if (at < first || at >= first + bytes) return;  // an absent part has no memory
     auto const begin = static_cast<std::size_t>(at - first);
     all.push_back({path, begin, begin + static_cast<std::size_t>(view.size()) * sizeof(*view.data_handle())});
   });
@@ -49,8 +49,9 @@ std::vector<listed_bytes> listed_in(Fields fields, void const* base, std::size_t
   return all;
 }
 
-/// Which bytes plan_params has placed and each() does not list: a sentence, or nothing where it lists all.  An empty
-/// view that is not listed is no mistake where it stands alone: two take as many bytes as one small tensor.
+/// Returns a sentence about bytes that plan_params places and each() does not list; empty if each() lists all.  A
+/// single empty view that is not listed is accepted; two such views take as many bytes as a small tensor and are
+/// reported.
 template <class Fields>
 std::string unlisted(Fields fields, void const* base, std::size_t bytes) {
   auto const least = arena_stride(1);  // more than an empty view takes
@@ -69,7 +70,7 @@ std::string unlisted(Fields fields, void const* base, std::size_t bytes) {
   return bytes >= end + least ? message(bytes, "") : std::string();
 }
 
-/// The same of a model, in memory of its own.
+/// Checks a model, with parameters in a temporary buffer.
 template <class T, class Model>
 std::string unlisted_parameters(Model const& model) {
   buffer<host_memory> const held(planned_bytes([&](arena& a) { (void)triad::plan<T>(model, a); }));
@@ -78,7 +79,7 @@ std::string unlisted_parameters(Model const& model) {
 }
 }  // namespace detail
 
-/// Parameters, zero at first; initialize() or load them.
+/// The parameters of a model.  They are zero at first: initialize() or load them.
 template <class Model, backend Ex>
 class parameter_set {
  public:
@@ -87,8 +88,8 @@ class parameter_set {
   template <class S>
   using fields = decltype(triad::plan<S>(std::declval<Model const&>(), std::declval<arena&>()));
 
-  /// where: memory_of(ex) of a device's backend; hosts need none.  Throws contract_violation where the fields' each()
-  /// leaves out a tensor that plan_params places.
+  /// where: memory_of(ex) for the backend of a device; not needed on a host.  Throws contract_violation if the fields'
+  /// each() leaves out a tensor that plan_params places.
   explicit parameter_set(Model const& model, holding what = holding::moments, memory where = {})
       : model_(model), what_(what) {
     auto const bytes = planned_bytes([&](arena& a) { (void)triad::plan<value_type>(model_, a); });
@@ -103,22 +104,23 @@ class parameter_set {
   }
 
   Model const& model() const { return model_; }
-  /// The memory of the tensors, which copies them.
+  /// The memory of the tensors; it can copy them to and from the host.
   memory const& where() const { return values_.memory(); }
   bool holds_gradients() const { return what_ >= holding::gradients; }
   bool holds_moments() const { return what_ >= holding::moments; }
-  /// Bytes of all buffers together.
+  /// The number of bytes of all buffers together.
   std::size_t bytes() const { return values_.bytes() + gradients_.bytes() + first_.bytes() + second_.bytes(); }
 
   fields<value_type const> values() const { return plan<value_type const>(values_); }
-  /// For writing: the caller is expected to give them first values.  A contract_violation while averages
-  /// stand in for them: what is written then would be the averages.
+  /// Returns the parameters for writing; the caller is expected to initialise them.  Throws contract_violation while
+  /// averages replace the parameters, since the caller would then overwrite the averages.
   fields<value_type> mutable_values() {
     expect_weights("parameter_set");
     initialized_ = true;
     return plan<value_type>(values_);
   }
-  /// True once the parameters were initialised or loaded: mutable_values() was called, or some value is not zero.
+  /// Returns true once the parameters are initialised or loaded: mutable_values() was called, or some value is not
+  /// zero.
   bool initialized() const {
     if (initialized_) return true;
     std::array<value_type, 1024> some;
@@ -131,17 +133,19 @@ class parameter_set {
     }
     return all.extent(0) == 0;
   }
-  /// Throws contract_violation in the name of the owner where they are not.  Looks at them once.
+  /// Throws contract_violation with the owner's name if the parameters are not initialised.  Reads the values at most
+  /// once.
   void expect_initialized(char const* owner) {
     initialized_ = initialized();
     TRIAD_EXPECTS(initialized_, std::string(owner) +
                                     ": every parameter is zero, expected values; load a checkpoint or weights into "
                                     "parameters(), or call initialize(parameters(), seed)");
   }
-  /// Whether averages are in their place (train/averages.hpp): then they are neither trained, saved nor written.
+  /// Whether averages replace the parameters (train/averages.hpp).  Meanwhile the values are neither trained, saved nor
+  /// written.
   bool replaced() const { return replaced_; }
   void set_replaced(bool now) { replaced_ = now; }
-  /// Throws contract_violation in the name of the owner where they are.
+  /// Throws contract_violation with the owner's name if averages replace the parameters.
   void expect_weights(char const* owner) const {
     TRIAD_EXPECTS(!replaced_,
                   std::string(owner) +
@@ -157,7 +161,7 @@ class parameter_set {
     return plan<value_type const>(expected(second_, holding::moments));
   }
 
-  // The same memory as one row, with what lies between the tensors.
+  // The following functions return each buffer as one row, including the padding between tensors.
   vec<value_type> flat_values() { return flat(values_); }
   vec<value_type> flat_gradients() { return flat(expected(gradients_, holding::gradients)); }
   vec<value_type> flat_first_moments() { return flat(expected(first_, holding::moments)); }
@@ -187,7 +191,7 @@ class parameter_set {
   Model model_;
   holding what_;
   bool replaced_ = false;
-  bool initialized_ = false;  // mutable_values() was called, or they were found to have values
+  bool initialized_ = false;  // mutable_values() was called, or some value was found not to be zero
   buffer<memory> values_, gradients_, first_, second_;
 };
 

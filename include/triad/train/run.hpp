@@ -1,4 +1,4 @@
-// The training loop: epochs of updates on the batches of a source, checks of their results, and callbacks.
+// The training loop: epochs of updates on the batches of a source, checks of the results, and callbacks.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   struct my_callbacks : run_callbacks {
@@ -9,10 +9,11 @@
 //   run(learner, [&](std::uint64_t epoch) { return batches(loader, data, add_one, {.shuffle = 1, .epoch = epoch}); },
 //       {.epochs = 40, .schedule = linear_warmup{3e-3, 100, 4000}}, my_callbacks());
 //
-// fit() (train/fit.hpp) is its short form.  A source is a function of the epoch that gives a range of inputs with their
-// answers; or it has parts(update, shares), the range of the parts of a batch that is too large for the memory, or that
-// several processes share: each part is in the learner's own batch while the range stands at it.  Batches of the second
-// kind have a number, and a run goes on from learner.step(), within an epoch too.
+// fit() (train/fit.hpp) is a shorter interface to run().  A source is one of two kinds.  The first is a function of the
+// epoch that returns a range of inputs with their targets.  The second has a function parts(update, shares).  It
+// returns the parts of one batch that is too large for the memory, or that several processes share.  While the range is
+// at a part, that part is in the learner's own batch.  Batches of the second kind are numbered, so a run resumes at
+// learner.step(), even within an epoch.
 #pragma once
 
 #include <algorithm>
@@ -34,21 +35,21 @@
 
 namespace triad {
 
-/// Which part of an update's batch the learner's batch holds.
+/// The part of an update's batch that the learner's batch holds.
 struct batch_part {
-  std::optional<index_t> begins{};  // the share whose first part it is, of a batch in shares
-  bool empty = false;               // that share has no examples
-  double fraction = 1;              // of the answers that are asked for
-  bool whole = true;                // nothing is left for another part
+  std::optional<index_t> begins{};  // if this is the first part of a share: that share
+  bool empty = false;               // the share has no examples
+  double fraction = 1;              // the fraction of the batch's targets in this part
+  bool whole = true;                // this part is the whole batch
 };
 
-/// Results of the updates of one epoch.  An interrupted epoch goes on with updates and loss_sum.
+/// The results of the updates of one epoch.  An interrupted epoch continues with its `updates` and `loss_sum`.
 struct epoch_record {
   std::uint64_t epoch = 0, updates = 0;
-  double loss = 0, largest_norm = 0;  // the mean over updates, with dropout; before clipping
+  double loss = 0, largest_norm = 0;  // the mean over updates, with dropout; the norm before clipping
   double loss_sum = 0;
   update_record last{};
-  std::optional<double> validation{};  // what validate() said of it
+  std::optional<double> validation{};  // the result of validate()
 
   void add(update_record const& u) {
     loss_sum += u.loss;
@@ -58,39 +59,39 @@ struct epoch_record {
   }
 };
 
-/// The position of a run; all numbers from 0.
+/// The position of a run.  All numbers count from 0.
 struct run_place {
-  std::uint64_t update = 0;  // of the run: the number of the next batch
+  std::uint64_t update = 0;  // the number of the next batch in the run
   std::uint64_t attempt = 0;
-  std::uint64_t in_attempt = 0;  // updates of this attempt that were made, by which the rate goes
-  std::uint64_t epoch = 0;       // over all attempts
-  std::uint64_t in_epoch = 0;    // updates of this epoch that were made; 0 where the source's range ends an epoch
+  std::uint64_t in_attempt = 0;  // updates made in this attempt; the learning rate depends on them
+  std::uint64_t epoch = 0;       // the number of the epoch, over all attempts
+  std::uint64_t in_epoch = 0;    // updates made in this epoch; 0 if the source's range ends an epoch
 };
 
 struct run_options {
   static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-  std::uint64_t epochs = no_limit;   // that are made, the rest of an interrupted one included
-  std::uint64_t first_epoch = 0;     // its number, where the source's range ends an epoch
-  std::uint64_t epoch_updates = 0;   // of a source with parts(); the last epoch of an attempt may be shorter
-  std::uint64_t updates = no_limit;  // of an attempt
-  std::uint64_t attempts = 1;        // another begins where fits() says no
-  /// fits() is asked before every epoch and ends the run, not only between attempts.
+  std::uint64_t epochs = no_limit;   // to make, including the rest of an interrupted one
+  std::uint64_t first_epoch = 0;     // the number of the first one, if the source's range ends an epoch
+  std::uint64_t epoch_updates = 0;   // for a source with parts(); the last epoch of an attempt may be shorter
+  std::uint64_t updates = no_limit;  // updates of one attempt
+  std::uint64_t attempts = 1;        // another attempt begins if fits() returns false
+  /// Call fits() before every epoch, not only before every attempt; the run ends if it returns true.
   bool checks_fit_each_epoch = false;
-  bool checks_fit_first = false;                   // before the first update of all, too
-  std::optional<std::uint64_t> dropout_updates{};  // of an attempt: later ones have no dropout
-  learning_rate schedule = constant_rate{};        // of updates of an attempt
+  bool checks_fit_first = false;                   // call fits() also before the first update of the run
+  std::optional<std::uint64_t> dropout_updates{};  // updates of an attempt with dropout; later ones have none
+  learning_rate schedule = constant_rate{};        // learning rates of the updates of an attempt
   epoch_record interrupted{};                      // the epoch in which an earlier process was interrupted
-  std::string name = "run";                        // who speaks in messages
+  std::string name = "run";                        // begins every message
 
-  /// made: epochs of this run.
+  /// Returns the position at `step`.  made: the number of epochs that this run has made.
   run_place place_of(std::uint64_t step, std::uint64_t made) const {
     auto const attempt = step / updates, done = step % updates;
     if (epoch_updates == 0) return {step, attempt, done, first_epoch + made, 0};
     auto const epochs_of_attempt = updates / epoch_updates + (updates % epoch_updates > 0 ? 1 : 0);
     return {step, attempt, done, attempt * epochs_of_attempt + done / epoch_updates, done % epoch_updates};
   }
-  /// Whether fits() is asked before this epoch.
+  /// Returns true if fits() is to be called before this epoch.
   bool checks_fit(run_place const& at) const {
     return at.in_epoch == 0 && (checks_fit_each_epoch || at.in_attempt == 0) && (checks_fit_first || at.update > 0);
   }
@@ -99,36 +100,36 @@ struct run_options {
 /// The result of a callback: go on, or stop the run.
 enum class run_control { go_on, stop };
 
-/// Callbacks of a run, in this order.  Derive from it; a callback that is not declared anew does nothing.
+/// The callbacks of a run, in the order of their calls.  Derive from this struct; the functions here do nothing.
 struct run_callbacks {
-  /// Whether the model fits its training data, so that nothing is left to do.
+  /// Returns true if the model fits its training data, so that the run can end.
   bool fits() { return false; }
-  /// Other first values, since those of the attempt before did not lead to a model that fits.
+  /// Sets other initial values, since the attempt before did not lead to a model that fits.
   void begin_attempt(run_place const&) {}
   void before_epoch(run_place const&) {}
-  /// Whether the run stops after this update, within an epoch too; asked after each.  looks: this is the last of an
-  /// epoch, or of learner.patience() updates.
+  /// Called after each update.  Returns true to stop the run, also within an epoch.  looks: true after the last update
+  /// of an epoch, and after every learner.patience() updates.
   bool stops(bool /*looks*/) { return false; }
-  /// Called when the run reads its records, with all updates since the last time.
+  /// Called for each update when the run reads its records, that is, after `looks` or at a stop.
   run_control after_update(update_record const&) { return run_control::go_on; }
   void after_look(run_place const&, epoch_record const&) {}
-  /// How good or bad the model is, with the averages in the place of the parameters where there are some.
+  /// Returns a measure of the model's quality.  If there are averages, they replace the parameters during the call.
   std::optional<double> validate(epoch_record const&) { return std::nullopt; }
   run_control after_validation(double) { return run_control::go_on; }
   run_control after_epoch(epoch_record const&) { return run_control::go_on; }
-  /// Called where the run stops within this epoch.
+  /// Called if the run stops within this epoch.
   void after_stop(epoch_record const&) {}
 };
 
 struct run_result {
-  bool fits = false;     // since fits() said so
-  bool stopped = false;  // since a callback did
+  bool fits = false;     // fits() returned true
+  bool stopped = false;  // a callback stopped the run
 };
 
-/// Thrown where a loss or a norm of an update, or a weight after it, is not finite.
+/// Thrown if a loss or a norm of an update is not finite, or a weight after it.
 struct run_diverged : training_failure {
   update_record update;
-  std::string weight;  // "value 0 of readout.bias is nan"; empty where the loss or the norm is not finite
+  std::string weight;  // "value 0 of readout.bias is nan"; empty if the loss or the norm is not finite
 
   run_diverged(std::string const& text, update_record const& u, std::string bad = {})
       : training_failure(text), update(u), weight(std::move(bad)) {}
@@ -136,7 +137,7 @@ struct run_diverged : training_failure {
 
 namespace detail {
 
-/// The batches of a source with parts(), by their numbers.
+/// A range over the batches of a source with parts(), by their numbers.
 template <class Source>
 class numbered_batches {
  public:
@@ -159,7 +160,7 @@ class numbered_batches {
   share_range shares_;
 };
 
-/// The rest of an epoch.
+/// Returns the remaining batches of an epoch.
 template <class Learner, class Source>
 decltype(auto) batches_of(Learner const& learner, Source& source, run_place const& at, run_options const& o) {
   if constexpr (requires { source.parts(at.update, learner.shares()); })
@@ -170,7 +171,7 @@ decltype(auto) batches_of(Learner const& learner, Source& source, run_place cons
     return source(at.epoch);
 }
 
-/// One update: on an input with its answers, or on a batch in parts.
+/// Makes one update: on an input with its targets, or on a batch in parts.
 template <class Learner, class Batch>
 void make_update(Learner& learner, Batch&& batch, double rate) {
   if constexpr (requires { std::begin(batch); }) {
@@ -193,10 +194,11 @@ void make_update(Learner& learner, Batch&& batch, double rate) {
 
 }  // namespace detail
 
-/// Trains until the epochs, the updates or the attempts end, a callback stops it or fits() says that nothing is left.
-/// Learner: a run_learner, or what has its functions; for batches in parts update(rate), shares(), begin_share(share),
-/// accumulate(fraction) and finish(rate) too.  Throws run_diverged where a loss, a norm, or, at the end of an epoch or
-/// where the run stops, a weight is not finite; training_failure where an epoch has no batches.
+/// Trains until the epochs, updates or attempts end, a callback stops the run, or fits() returns true.  Learner: a
+/// run_learner, or a type with the same functions.  For batches in parts it also needs update(rate), shares(),
+/// begin_share(share), accumulate(fraction) and finish(rate).  Throws run_diverged if a loss or a norm is not finite,
+/// or if a weight is not finite at the end of an epoch or at a stop.  Throws training_failure if an epoch has no
+/// batches.
 template <class Learner, class Source, class Callbacks = run_callbacks>
 run_result run(Learner& learner, Source&& source, run_options const& o, Callbacks&& on = Callbacks()) {
   run_result result;
@@ -212,7 +214,7 @@ run_result run(Learner& learner, Source&& source, run_options const& o, Callback
     if (at.in_epoch == 0) epoch = {};
     epoch.epoch = at.epoch;
     on.before_epoch(at);
-    (void)learner.records();  // those of before are not the run's
+    (void)learner.records();  // drops the records from before the run
     auto const stop_if = [&](run_control control) { result.stopped = result.stopped || control == run_control::stop; };
 
     auto&& batches = detail::batches_of(learner, source, at, o);
@@ -242,7 +244,7 @@ run_result run(Learner& learner, Source&& source, run_options const& o, Callback
         epoch.add(u);
         stop_if(on.after_update(u));
       }
-      // What the last update made is judged or kept, and has had no loss yet.
+      // The weights after the last update are about to be evaluated or saved, and no loss has been computed with them.
       if (auto const bad = ends || result.stopped ? learner.not_finite() : std::string(); !bad.empty())
         throw run_diverged(o.name + (ends ? ": after epoch " : ": within epoch ") + std::to_string(at.epoch) + ": " +
                                diverged_text(bad),
@@ -260,8 +262,8 @@ run_result run(Learner& learner, Source&& source, run_options const& o, Callback
   return result;
 }
 
-/// A trainer, as run() asks it, and averages of its parameters, if there are some: they take in every update, and stand
-/// in for the parameters while those are asked what they are worth.
+/// Adapts a trainer to run(), optionally with averages of its parameters.  Every update adds the parameters to the
+/// averages.  The averages replace the parameters during fits() and validate().
 template <class Trainer, class Averages = void>
 class run_learner {
  public:
@@ -281,9 +283,9 @@ class run_learner {
     trainer_.records(records_);
     return records_;
   }
-  /// Updates between two looks: as many as a trainer remembers.
+  /// The number of updates between two reads of the records: as many as the trainer keeps.
   static constexpr index_t patience() { return Trainer::history_rows; }
-  /// The first weight, or average of one, that is not finite, in words; empty where all are finite.
+  /// Returns a text that names the first weight, or average of a weight, that is not finite; empty if all are finite.
   std::string not_finite() const {
     auto bad = not_finite_text(first_not_finite(trainer_.parameters()));
     if constexpr (!std::is_void_v<Averages>)
@@ -292,7 +294,7 @@ class run_learner {
     return bad;
   }
   void set_dropout(bool drops) { trainer_.set_dropout(drops); }
-  /// Runs work() with the averages as the parameters.
+  /// Runs work() with the averages, if there are some, in place of the parameters.
   template <class Work>
   auto with_averages(Work&& work) {
     if constexpr (!std::is_void_v<Averages>)

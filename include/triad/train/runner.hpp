@@ -1,13 +1,13 @@
-// Inference without a trainer: a layer or a model with its parameters and all the memory that a forward pass takes.
+// Inference without a trainer: a layer or a model with its parameters and the memory of a forward pass.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   runner run(ex, layer, row_dims(100));                   at most 100 rows
 //   load_weights(file, run.parameters(), names);
 //   auto const y = run({x, sequences});                     until the next call
 //
-// A pass keeps nothing for backward.  Memory for parameters, for states between layers and for results is allocated at
-// construction, and so is scratch memory where the model has measured_input(dims).  Otherwise the first call allocates
-// scratch memory, and a later call that needs more does it again.
+// A pass keeps nothing for backward.  The constructor allocates memory for parameters, for states between layers and
+// for results.  It also allocates scratch memory if the model has measured_input(dims).  Otherwise the first call
+// allocates scratch memory, and so does each later call that needs more.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@
 namespace triad {
 
 namespace detail {
-/// The sizes of `rows` rows, for a layer over rows: it reads nothing else of a graph_dims.
+/// Returns the sizes of `rows` rows, for a layer over rows; such a layer reads no other member of a graph_dims.
 template <class Dims>
 constexpr Dims dims_of_rows(index_t rows) {
   if constexpr (std::is_same_v<Dims, row_dims>)
@@ -36,7 +36,7 @@ constexpr Dims dims_of_rows(index_t rows) {
     return {0, rows, rows, 0, rows};
 }
 
-/// The sizes of an input, by its dims(), its graphs, or the rows of its state.
+/// Returns the sizes of an input, by its dims(), by its graphs, or by the rows of its state.
 template <class Layer>
 layer_dims<Layer> dims_of_input(typename Layer::input const& in) {
   using dims = layer_dims<Layer>;
@@ -50,7 +50,7 @@ layer_dims<Layer> dims_of_input(typename Layer::input const& in) {
   }
 }
 
-/// The number of edges, or pairs of nodes, that are wanted.
+/// Returns the number of wanted edges, or of wanted pairs of nodes.
 template <class Wanted>
 constexpr index_t count_of(Wanted const& wanted) {
   if constexpr (requires { wanted.count(); })
@@ -59,7 +59,7 @@ constexpr index_t count_of(Wanted const& wanted) {
     return wanted.extent(0);
 }
 
-/// The memory of the result: a model's plan_output, a layer's plan_state, or rows of its columns.
+/// Plans the memory of the result: a model's plan_output, a layer's plan_state, or rows with the layer's columns.
 template <class Layer>
 typename Layer::output place_output(Layer const& layer, arena& place, layer_dims<Layer> const& dims) {
   if constexpr (requires { layer.plan_output(place, dims); }) {
@@ -96,18 +96,18 @@ class runner {
       measure_scratch(in, at);
     }
   }
-  /// The same of a layer over rows whose memory is planned as that of graph layers is.
+  /// Takes a number of rows, for a layer over rows whose memory is planned with graph_dims.
   runner(Ex& ex, Layer const& layer, row_dims largest)
     requires std::is_same_v<layer_dims<Layer>, graph_dims> && (!detail::has_graphs<typename Layer::input>)
       : runner(ex, layer, detail::dims_of_rows<graph_dims>(largest.rows)) {}
   runner(runner const&) = delete;
   runner& operator=(runner const&) = delete;
 
-  /// The result, without dropout, in the backend's memory until the next call.  A device is not waited for, but by the
-  /// first call.  Throws contract_violation where the input is larger than was said at construction or wants some rows
-  /// alone, or where the parameters have no values.
+  /// Returns the result, without dropout.  It lies in the backend's memory and is valid until the next call.  Only the
+  /// first call waits for a device.  Throws contract_violation if the input is larger than `largest`, if the input asks
+  /// a layer for `wanted` rows, or if the parameters are not initialised.
   output operator()(input const& in) { return (*this)(in, detail::dims_of_input<Layer>(in)); }
-  /// The same of an input without sizes.
+  /// Takes an input that does not contain its sizes.
   output operator()(input const& in, dims const& sizes) {
     if constexpr (requires { in.wanted; } && !requires(arena& a) { layer_.plan_output(a, sizes); })
       TRIAD_EXPECTS(detail::count_of(in.wanted) == 0,
@@ -121,27 +121,27 @@ class runner {
     if (!scratch_) measure_scratch(in, at);
     try {
       pass(in, at);
-    } catch (arena_too_small const&) {  // measured with a smaller input; forward overwrites what it had begun
+    } catch (arena_too_small const&) {  // measured with a smaller input; the second pass overwrites all results
       measure_scratch(in, at);
       pass(in, at);
     }
     return at.result;
   }
 
-  /// The class of each row of the result, on the host, until the next call: of a result (rows, classes).  Waits for the
-  /// device.  Allocates where an input has more rows than any before, which bytes() does not count.
+  /// Returns the class of each row of a result (rows, classes), on the host, valid until the next call.  Waits for the
+  /// device.  Allocates if an input has more rows than every one before; bytes() does not count that memory.
   std::vector<index_t> const& classes(input const& in) {
     static_assert(detail::has_classes<output>(), "runner: this result is not (rows, classes)");
     return classes_((*this)(in));
   }
 
-  /// Zero at first: initialize() or load them.
+  /// The parameters.  They are zero at first: initialize() or load them.
   parameter_set<Layer, Ex>& parameters() { return parameters_; }
   parameter_set<Layer, Ex> const& parameters() const { return parameters_; }
   Layer const& model() const { return layer_; }
-  /// The backend that it was made with.
+  /// The backend that was given at construction.
   Ex& context() const { return ex_; }
-  /// Bytes of all that it holds, except for what classes() takes.
+  /// The number of bytes of all memory, except for that of classes().
   std::size_t bytes() const { return parameters_.bytes() + memory_.bytes() + (scratch_ ? scratch_->bytes() : 0); }
 
  private:

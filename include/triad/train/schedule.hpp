@@ -1,14 +1,15 @@
-// Learning rates: small values with rate(update), updates counted from 0.
+// Learning rate schedules: small structs with a function rate(update); updates count from 0.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   linear_warmup   peak k / w for k < w, then peak (n - k) / (n - w), not below 0.  The first rate is 0 where w > 0.
+//   linear_warmup   peak k / w for k < w, then peak (n - k) / (n - w), not below 0.  The first rate is 0 if w > 0.
 //   inverse_sqrt    initial + k (peak - initial) / w for k < w, then peak sqrt(w / k);  w > 0
-//   dtm_main_cosine peak k / w for k < w; then the rate stays where it was, base = peak (w - 1) / w, and at the end
-//                   of every epoch whose last update had k >= w a scheduler steps: after t steps it is
-//                   base (1 + cos(pi t / T)) / 2,  T = epochs - ceil(w / iterations) + 1
-//   dtm_main_exponential   the same, with base gamma^t
+//   dtm_main_cosine peak k / w for k < w, then base (1 + cos(pi t / T)) / 2 for t < T, then 0, where
+//                   base = peak (w - 1) / w,  T = epochs - ceil(w / iterations) + 1,  and t is the number of epochs
+//                   so far whose last update has k >= w
+//   dtm_main_exponential   peak k / w for k < w, then base gamma^t with the same base and t
 //
-// The last two follow the loop of the Differentiable Tree Machine's released program, which is why they know epochs.
+// The last two follow the training loop of the released Differentiable Tree Machine, which changes the rate only at the
+// end of an epoch.
 #pragma once
 
 #include <cmath>
@@ -31,8 +32,8 @@ struct constant_rate {
 };
 
 /// Linear from 0 to `peak` over `warmup` updates, then linear to 0 at update `total`, which may be fractional.  `total`
-/// is required: without it rate() throws contract_violation.  A run that is no longer than its warm-up, here and below,
-/// ends before the rate has come to `peak`, without a warning.
+/// is required: without it rate() throws contract_violation.  If a run is not longer than the warm-up, the rate never
+/// reaches `peak`; there is no warning.  The same is true of the schedules below.
 struct linear_warmup {
   double peak = 1e-3, warmup = 0, total = 0;
 
@@ -45,7 +46,7 @@ struct linear_warmup {
   }
 };
 
-/// Linear from `initial` to `peak` over `warmup` updates, then falling with one over the square root of the update.
+/// Linear from `initial` to `peak` over `warmup` updates, then proportional to one over the square root of the update.
 struct inverse_sqrt {
   double peak = 5e-4, initial = 0, warmup = 4000;
 
@@ -58,15 +59,15 @@ struct inverse_sqrt {
 };
 
 namespace detail {
-/// What the two schedules of the tree machine's loop share.
+/// The functions that both schedules of the Differentiable Tree Machine share.
 struct dtm_main_loop {
   std::uint64_t warmup, iterations;  // updates; updates of one epoch
 
-  /// The rate that the scheduler begins from.
+  /// Returns the rate after the warm-up.
   double base(double peak) const {
     return warmup == 0 ? peak : peak * static_cast<double>(warmup - 1) / static_cast<double>(warmup);
   }
-  /// Epochs that have ended before this update, with a last update after the warm-up.
+  /// Returns the number of epochs that ended before this update and whose last update came after the warm-up.
   std::uint64_t steps(std::uint64_t update) const {
     TRIAD_EXPECTS(iterations > 0,
                   "schedule: an epoch of " + std::to_string(iterations) + " updates, expected 1 or more");
@@ -101,7 +102,7 @@ struct dtm_main_exponential {
   }
 };
 
-/// Any of these schedules, a function of the update, or a number.
+/// A learning rate: any of these schedules, a function of the update, or a number.
 class learning_rate {
  public:
   learning_rate(double rate) : rate_([rate](std::uint64_t) { return rate; }) {}
@@ -114,7 +115,7 @@ class learning_rate {
     requires std::is_invocable_r_v<double, F const&, std::uint64_t>
   learning_rate(F f) : rate_(std::move(f)) {}
 
-  /// updates are counted from 0.
+  /// Returns the rate of an update; updates count from 0.
   double operator()(std::uint64_t update) const { return rate_(update); }
 
  private:

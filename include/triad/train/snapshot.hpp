@@ -1,4 +1,5 @@
-// A copy, on the host, of what an update changes, and the way back: the best of several epochs, or a step undone.
+// A copy, on the host, of all that an update changes, and its restoration: for the best of several epochs, or to undo a
+// step.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +14,7 @@
 
 namespace triad {
 
-/// A parameter of the model of a snapshot.
+/// One parameter of the model that a snapshot was taken of.
 struct snapshot_tensor {
   std::string path;
   std::vector<index_t> shape;
@@ -21,13 +22,13 @@ struct snapshot_tensor {
   bool operator==(snapshot_tensor const&) const = default;
 };
 
-/// Owns its numbers; has moments where the trainer had some.
+/// Parameters, moments and step of a trainer.  Owns its numbers; has moments if the trainer had some.
 template <class T>
 struct trainer_snapshot {
   std::uint64_t step = 0;
-  std::vector<T> values, first_moments, second_moments;  // flat, as parameter_set has them
-  bool initialized = false;                              // whether the parameters had values
-  std::vector<snapshot_tensor> tensors{};                // in the order of the values: of which model they are
+  std::vector<T> values, first_moments, second_moments;  // flat, in the layout of parameter_set
+  bool initialized = false;                              // whether the parameters were initialised
+  std::vector<snapshot_tensor> tensors{};                // names and shapes of the parameters, in memory order
 
   bool operator==(trainer_snapshot const&) const = default;
 };
@@ -42,7 +43,7 @@ std::vector<snapshot_tensor> tensors_of(Fields values) {
   });
   return all;
 }
-/// layers.0.norm1.gain (32)
+/// Returns a text such as "layers.0.norm1.gain (32)".
 inline std::string tensor_text(std::vector<snapshot_tensor> const& all, std::size_t k) {
   if (k >= all.size()) return "none";
   std::string shape;
@@ -51,7 +52,8 @@ inline std::string tensor_text(std::vector<snapshot_tensor> const& all, std::siz
 }
 }  // namespace detail
 
-/// Overwrites `now`, whose memory is used again.  A contract_violation while averages stand in for the parameters.
+/// Copies the parameters to `now`, and reuses its memory.  Throws contract_violation while averages replace the
+/// parameters.
 template <class Model, class Ex, class T>
 void take_snapshot(parameter_set<Model, Ex> const& parameters, std::uint64_t step, trainer_snapshot<T>& now) {
   parameters.expect_weights("snapshot");
@@ -70,9 +72,9 @@ void take_snapshot(parameter_set<Model, Ex> const& parameters, std::uint64_t ste
   copy(parameters.flat_second_moments(), now.second_moments);
 }
 
-/// Overwrites values, and moments where the parameters hold some.  Throws contract_violation, and then changes nothing,
-/// where the names or shapes of the snapshot are others, where the parameters hold moments and the snapshot does not,
-/// and while averages stand in for the parameters.
+/// Overwrites the values, and the moments if the parameters hold some.  Throws contract_violation, and changes nothing,
+/// in three cases: the snapshot has other names or shapes, the parameters hold moments but the snapshot does not, or
+/// averages replace the parameters.
 template <class Model, class Ex, class T>
 void put_snapshot(trainer_snapshot<T> const& then, parameter_set<Model, Ex>& parameters) {
   parameters.expect_weights("restore");
@@ -92,7 +94,7 @@ void put_snapshot(trainer_snapshot<T> const& then, parameter_set<Model, Ex>& par
       !learns || (then.first_moments.size() == then.values.size() && then.second_moments.size() == then.values.size()),
       "restore: the snapshot has " + std::to_string(then.first_moments.size()) + " moments, expected " +
           std::to_string(then.values.size()) + "; take it of a trainer that learns");
-  if (then.initialized) (void)parameters.mutable_values();  // then they have values, also where these are zero
+  if (then.initialized) (void)parameters.mutable_values();  // marks them as initialised, even if all are zero
   auto const copy = [&](std::vector<T> const& from, vec<T> to) {
     parameters.where().from_host(to.data_handle(), from.data(), from.size() * sizeof(T));
   };

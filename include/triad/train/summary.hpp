@@ -1,4 +1,4 @@
-// A model's parameters: the path, shape, count and bytes of each, and their sums.
+// A table of a model's parameters: the path, shape, count and bytes of each, and the sums.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   std::puts(summary(learner).text().c_str());
@@ -24,14 +24,14 @@ struct parameter_summary {
   struct row {
     std::string path;
     std::vector<index_t> shape;
-    index_t count;      // of values
-    std::size_t bytes;  // of the values alone; training holds four times as many
+    index_t count;      // the number of values
+    std::size_t bytes;  // bytes of the values alone; training takes four times as much
   };
   std::vector<row> rows;
   index_t count = 0;
   std::size_t bytes = 0;
 
-  /// A table, one parameter a line.
+  /// Returns a table with one parameter on each line.
   std::string text() const {
     std::vector<std::vector<std::string>> cells;
     for (auto const& r : rows) {
@@ -54,7 +54,7 @@ struct parameter_summary {
   }
 
  private:
-  /// 51,237
+  /// Returns a number with commas, such as 51,237.
   static std::string grouped(index_t n) {
     auto digits = std::to_string(n);
     for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
@@ -63,7 +63,7 @@ struct parameter_summary {
   }
 };
 
-/// The summary of a model or a layer, or of a trainer, a runner or a set of parameters.  Reads no value.
+/// Returns the summary of a model, a layer, a trainer, a runner or a parameter_set.  Reads no values.
 template <class Part>
 parameter_summary summary(Part const& part) {
   if constexpr (requires { part.model(); }) {

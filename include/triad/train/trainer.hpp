@@ -1,14 +1,14 @@
-// A model in training: its parameters, its memory, and the update.  Allocates at construction, and in classes().
+// Trains a model: holds its parameters and memory, and makes updates.  Allocates at construction, and in classes().
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch that is too large for the memory comes in parts p = 1 .. P, each with the fraction s_p of all answers that
-// are asked for:
+// A batch that is too large for the memory is split into parts p = 1 .. P.  Part p has the fraction s_p of the targets
+// of the whole batch:
 //
 //   loss = sum_p s_p loss_p,  gradient = sum_p s_p gradient_p
 //
-// where each loss_p is a mean over answers, and loss is that of the whole batch.  The parts of a batch in shares
-// (parallel/shares.hpp) are of one share each; the sum over shares goes along a tree, over processes too where there
-// are several, and each of them then makes the same step.
+// Each loss_p is a mean over the targets of part p, and loss is the mean over the whole batch.  A batch can also be
+// divided into shares (parallel/shares.hpp); then each part belongs to one share.  The gradients of all shares are
+// summed along a tree, over all processes if there are several.  Then every process makes the same step.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@
 
 namespace triad {
 
-/// Trains a Model (train/model.hpp) on backend Ex.  Processes: a communicator; each of several processes has a trainer
+/// Trains a Model (train/model.hpp) on backend Ex.  Processes: a communicator.  Each of several processes has a trainer
 /// with the same options, and all make the same updates.
 template <class Model, backend Ex, class Processes = alone>
 class trainer {
@@ -59,12 +59,11 @@ class trainer {
   static_assert(communicator<Processes, Ex, T>,
                 "a communicator has rank(), size(), exchange() and barrier() (triad/parallel/communicator.hpp)");
 
-  /// Parameters for which the model says has_gradient(path) = false are left alone.
+  /// Parameters for which the model's has_gradient(path) returns false are never changed.
   trainer(Ex& ex, Model const& m, options_type const& o)
     requires std::same_as<Processes, alone>
       : trainer(ex, m, o, single_process()) {}
-  /// Throws contract_violation where there are more processes than options.shares, or a number of either that is no
-  /// power of two.
+  /// Throws contract_violation if there are more processes than options.shares, or if either number is no power of two.
   trainer(Ex& ex, Model const& m, options_type const& o, Processes& processes)
       : ex_(ex),
         options_(o),
@@ -97,8 +96,8 @@ class trainer {
             sums::bytes(learns ? values : 0, shares_with(o, 0, processes).count(), processes)};
   }
 
-  /// One step of Adam on the loss of a batch.  Afterwards loss() and norm() are of this batch.  Only the first update
-  /// waits for a device, and so does records().  Throws contract_violation where the parameters have no values.
+  /// Makes one step of Adam on the loss of a batch.  Afterwards loss() and norm() are those of this batch.  Only the
+  /// first update and records() wait for a device.  Throws contract_violation if the parameters are not initialised.
   void update(typename Model::input const& in, answers const& targets, double rate) {
     parts_.expect_none();
     TRIAD_EXPECTS(options_.shares == 1,
@@ -114,12 +113,15 @@ class trainer {
     ++step_;
   }
 
-  /// The same step on a batch in parts, so that memory for the largest part is enough: accumulate() for each part, then
-  /// finish().  fraction: the number of targets of this part, over that of the whole batch; the fractions of an update
-  /// sum to 1.  Up to rounding it is update() of the whole batch where the model's loss is a
-  /// mean over answers (a parser's five, a dependency parser's two: where every token is asked for all); dropout draws
-  /// anew for every part.  finish() refuses other sums, but 0: nothing was asked.  Of several processes each sees its
-  /// own fractions alone, so only a sum above 1.
+  /// Adds the gradient of one part of a batch, so that memory for the largest part is enough.  Call accumulate() for
+  /// each part, and then finish().  fraction: the number of targets of this part, divided by that of the whole batch.
+  ///
+  /// The fractions of an update must sum to 1, or to 0 if the batch has no targets; finish() throws contract_violation
+  /// otherwise.  Each of several processes knows only its own fractions, so it throws only if their sum is above 1.
+  ///
+  /// Up to rounding the result is that of update() on the whole batch, if the model's loss is a mean over targets.  A
+  /// parser has five such means, and a dependency parser has two; for them every token must have all targets.  Dropout
+  /// draws a new mask for every part.
   void accumulate(typename Model::input const& in, answers const& targets, double fraction) {
     parts_.expect_part(fraction);
     expect_trainable();
@@ -131,10 +133,10 @@ class trainer {
     });
     parts_.add(fraction);
   }
-  /// The shares of a batch that this process computes; each is begun once, in this order, and its parts follow, or none
-  /// where the share is empty.
+  /// The shares of a batch that this process computes.  Begin each once, in this order, and then accumulate() its
+  /// parts; an empty share has no parts.
   share_range shares() const { return parts_.shares(); }
-  /// The number of the next part of an update for dropout: no two parts of one update share it.
+  /// The number of the next part of an update, for dropout; it differs between all parts of an update.
   std::uint32_t part() const { return parts_.number(); }
   void begin_share(index_t share) {
     parts_.expect_share(share);
@@ -142,8 +144,9 @@ class trainer {
     end_share();
     parts_.begin(share);
   }
-  /// An update on a batch of `examples` examples, in shares: load(first, last) gives the input and answers of some of
-  /// them. Each counts by its number of examples, so all have as many answers.
+  /// Makes an update on a batch of `examples` examples, in shares.  load(first, last) returns the input and the targets
+  /// of the examples first .. last - 1.  The loss weighs all examples equally, so each must have the same number of
+  /// targets.
   template <class Load>
   void update_in_shares(std::size_t examples, Load&& load, double rate) {
     auto const mine = shares();
@@ -156,8 +159,8 @@ class trainer {
     }
     finish(rate);
   }
-  /// Adam's step on what the parts' gradients sum to, over all shares and processes.  Afterwards loss() and norm() are
-  /// of the whole batch.
+  /// Makes Adam's step on the sum of the parts' gradients, over all shares and processes.  Afterwards loss() and norm()
+  /// are those of the whole batch.
   void finish(double rate) {
     expect_step(rate);
     parts_.expect_all(sums_.processes());
@@ -176,8 +179,8 @@ class trainer {
 
   /// The length of the history of losses and norms.
   static constexpr index_t history_rows = 64;
-  /// The records of the updates since the last call, in order; waits for them.  Of more than `history_rows` updates the
-  /// first are forgotten.
+  /// Writes the records of the updates since the last call to `found`, in order, and waits for them.  Only the last
+  /// `history_rows` updates are kept.
   void records(std::vector<update_record>& found) {
     std::array<T, 2 * history_rows> table;
     scalars_.memory().to_host(table.data(), history_.data_handle(), table.size() * sizeof(T));
@@ -199,26 +202,27 @@ class trainer {
     clip_summed(max_norm);
   }
 
-  /// The logits of a batch, without dropout; valid until the next call.  Parameters without values are a
-  /// contract_violation, here and below.
+  /// Returns the logits of a batch, without dropout; valid until the next call.  This function and the ones below throw
+  /// contract_violation if the parameters are not initialised.
   output infer(typename Model::input const& in) {
     parameters_.expect_initialized("trainer");
     return passes_.forward(parameters_.values(), in, false, [](call const&, batch_memory const&) {});
   }
 
-  /// The class of each row of infer(in), on the host, valid until the next call, where the logits are (rows, classes).
-  /// Waits for the device.  Allocates where a batch has more rows than any before, which bytes() does not count.
+  /// Returns the class of each row of infer(in), for logits (rows, classes).  The result is on the host and valid until
+  /// the next call.  Waits for the device.  Allocates if a batch has more rows than every one before; bytes() does not
+  /// count that memory.
   std::vector<index_t> const& classes(typename Model::input const& in) {
     static_assert(detail::has_classes<output>(), "trainer: this model does not say (rows, classes); take infer()");
     return classes_(infer(in));
   }
 
-  /// The logits of a batch, as infer() gives them, and its loss.
+  /// The logits of a batch, as infer() returns them, and the loss of the batch.
   struct batch_evaluation {
     output scores;
     T loss;
   };
-  /// infer() and loss_of() in one pass.
+  /// Does infer() and loss_of() in one pass.
   batch_evaluation evaluate_batch(typename Model::input const& in, answers const& targets) {
     parameters_.expect_initialized("trainer");
     auto const scores = passes_.forward(parameters_.values(), in, false, [&](call const& c, batch_memory const& at) {
@@ -226,12 +230,13 @@ class trainer {
     });
     return {scores, read(part_loss_)};
   }
-  /// The loss of a batch, without dropout; gradients, loss() and norm() stay as they are.  Waits for the device.
+  /// Returns the loss of a batch, without dropout.  Does not change gradients, loss() and norm().  Waits for the
+  /// device.
   T loss_of(typename Model::input const& in, answers const& targets) { return evaluate_batch(in, targets).loss; }
 
-  /// The attention weights of an edge (heads, terms), after a pass over the batch, of a model with attention_weights;
-  /// in memory of their own on the host.  Throws contract_violation where there is no such layer, graph or edge, or
-  /// where the trainer has not kept that layer.
+  /// Runs infer(in), and returns the attention weights of an edge (heads, terms), in their own host memory.  Needs a
+  /// model with attention_weights.  Throws contract_violation if there is no such layer, graph or edge, or if the
+  /// trainer has not kept that layer.
   attention_table<T> attention(typename Model::input const& in, attention_place const& at) {
     static_assert(shows_attention<Model, Ex>,
                   "trainer: this model has no attention_weights, so where it looked is unknown "
@@ -239,22 +244,23 @@ class trainer {
     (void)infer(in);
     return attention_of_last(in, at);
   }
-  /// The same where the last pass was infer(in): without another one.
+  /// Returns the attention weights without another pass; the last pass must have been infer(in).
   attention_table<T> attention_of_last(typename Model::input const& in, attention_place const& at) {
     arena none;
     return detail::attention_at<T>(ex_, passes_.applied(), passes_.make_call(none, false), in,
                                    passes_.place(detail::dims_of_batch(in)).saved, at);
   }
 
-  /// From the next pass on the one layer of a tied model is applied `layers` times: at most as often as the model was
-  /// made with, for which memory is planned.  Its parameters are those of every depth.
+  /// Sets how many times later passes apply the one layer of a tied model; at most the depth at construction, for which
+  /// memory is planned.  All depths have the same parameters.
   void set_depth(index_t layers)
     requires detail::has_depth<Model>
   {
     parts_.expect_none();
     passes_.set_depth(layers);
   }
-  /// From the next update on no dropout rate of the model applies, or all do again; not within an update in parts.
+  /// Turns all dropout rates of the model on or off, from the next update on.  Must not be called within an update in
+  /// parts.
   void set_dropout(bool drops) {
     parts_.expect_none();
     drops_ = drops;
@@ -262,43 +268,43 @@ class trainer {
 
   T loss() const { return read(loss_); }
   T norm() const { return read(norm_); }
-  /// Updates made so far.
+  /// The number of updates made so far.
   std::uint64_t step() const { return step_; }
-  /// Forgets the parts of an update that is not finished.
+  /// Sets the number of updates.  Drops the parts of an unfinished update.
   void set_step(std::uint64_t step) {
     step_ = reported_ = step;
     parts_.forget();
   }
 
-  /// Moments are zero, as at step 0: for training that begins anew from other values.  Steps are counted on, so Adam
-  /// corrects the bias of the moments too little: its first updates have another size than at step 0.
+  /// Sets the moments to zero, for training that restarts from other values.  The step continues to count.  So Adam's
+  /// bias correction of the moments is too small, and the first updates differ in size from those at step 0.
   void forget_moments() {
     expect_to_learn();
     fill(ex_, T(0), parameters_.flat_first_moments());
     fill(ex_, T(0), parameters_.flat_second_moments());
   }
 
-  /// A copy, on the host, of parameters, moments and the step.  into: whose memory is used again.
+  /// Returns a copy, on the host, of parameters, moments and the step.  into: a snapshot whose memory is reused.
   trainer_snapshot<T> snapshot(trainer_snapshot<T> into = {}) const {
     take_snapshot(parameters_, step_, into);
     return into;
   }
-  /// Restores the trainer: later updates have the same bits as after the snapshot.  Throws contract_violation for a
-  /// snapshot of another model.
+  /// Restores the trainer: later updates are bit for bit those after the snapshot.  Throws contract_violation if the
+  /// snapshot is of another model.
   void restore(trainer_snapshot<T> const& then) {
     put_snapshot(then, parameters_);
     set_step(then.step);
   }
 
   Model const& model() const { return passes_.model(); }
-  /// The backend that it was made with.
+  /// The backend that was given at construction.
   Ex& context() const { return ex_; }
   parameter_set<Model, Ex>& parameters() { return parameters_; }
   parameter_set<Model, Ex> const& parameters() const { return parameters_; }
-  /// The options that it was made with.
+  /// The options that were given at construction.
   options_type const& options() const { return options_; }
 
-  /// The memory of the last batch, for inspection: what forward kept.
+  /// Returns the states that forward kept for the last batch, for inspection.
   typename Model::saved saved(dims const& d) { return passes_.place(d).saved; }
   call inspection_call(arena& scratch) const { return passes_.make_call(scratch, false); }
 
@@ -308,7 +314,7 @@ class trainer {
   using sums = gradient_sums<T, Ex, Processes>;
 
   enum class use_of_batch : std::uint64_t { update, first_part, later_part };
-  /// The key of replayed work.
+  /// Returns the key by which the work of a batch is replayed.
   std::uint64_t key_of(typename Model::input const& in, answers const& targets, use_of_batch what) const {
     replay_key key;
     key.add(static_cast<std::uint64_t>(what));
@@ -323,7 +329,7 @@ class trainer {
     static Processes one;
     return one;
   }
-  /// A trainer without training memory has nothing to share.
+  /// Returns no shares if the trainer has no memory for training.
   static share_range shares_with(options_type const& o, int rank, int processes) {
     return o.memory != keep::nothing ? shares_of(o.shares, rank, processes) : share_range{};
   }
@@ -333,7 +339,7 @@ class trainer {
     parameters_.zero_gradients(ex_);
     fill(ex_, T(0), loss_);
   }
-  /// What was accumulated is that of the share that has begun.
+  /// Ends the current share, if there is one, and adds its gradient to the sum over shares.
   void end_share() {
     if (!parts_.in_share()) return;
     if (parts_.in_first_share()) sums_.begin();
@@ -358,7 +364,7 @@ class trainer {
     parameters_.expect_initialized("trainer");
   }
 
-  /// Adds to the gradients; between loss and backward, weigh(d_scores).
+  /// Adds to the gradients; calls weigh(d_scores) between loss and backward.
   template <class Weigh>
   void add_gradient(typename Model::input const& in, answers const& targets, vec<T> loss, Weigh&& weigh) {
     auto const& model = passes_.applied();
@@ -392,7 +398,7 @@ class trainer {
 
   Ex& ex_;
   options_type options_;
-  update_parts parts_;  // of an update that is not finished
+  update_parts parts_;  // the parts of an unfinished update
   parameter_set<Model, Ex> parameters_;
   adam_optimizer<Model, Ex> optimizer_;
   training_clock<Ex> clock_;
@@ -402,8 +408,8 @@ class trainer {
   row_classes<Ex> classes_;
   vec<T> loss_{nullptr, 0}, norm_{nullptr, 0}, part_loss_{nullptr, 0};
   matrix<T> history_ = no_matrix<T>();     // (history_rows, 2)
-  std::uint64_t step_ = 0, reported_ = 0;  // reported_: the first that records() has not given
-  bool drops_ = true;                      // what set_dropout() said
+  std::uint64_t step_ = 0, reported_ = 0;  // reported_: the first update that records() has not returned
+  bool drops_ = true;                      // set by set_dropout()
 };
 
 }  // namespace triad

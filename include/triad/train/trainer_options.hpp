@@ -12,15 +12,15 @@
 
 namespace triad {
 
-/// Dims: the sizes that the memory of a batch is planned with.
+/// Options of a trainer.  Dims: the sizes for which the memory of a batch is planned.
 template <class Dims>
 struct basic_trainer_options {
   adam_options adam{};
-  double max_norm = 0;  // gradients are clipped to this norm; 0: never
-  philox_key key = 0;   // of dropout
+  double max_norm = 0;  // gradients are clipped to this norm; 0: never clipped
+  philox_key key = 0;   // seed of dropout
   keep memory = keep::everything;
-  Dims capacity{};     // the largest batch
-  index_t shares = 1;  // of a batch, a power of two: no fewer than processes
+  Dims capacity{};     // the sizes of the largest batch
+  index_t shares = 1;  // shares of a batch; a power of two, at least the number of processes
 };
 using trainer_options = basic_trainer_options<graph_dims>;
 
@@ -30,7 +30,7 @@ struct update_record {
   double loss, norm;
 };
 
-/// The memory of a trainer in bytes, known before anything is allocated.
+/// The memory of a trainer in bytes; it is known before allocation.
 struct trainer_bytes {
   std::size_t parameters, saved, scratch;
   std::size_t shares = 0;  // sums of gradients over shares and processes

@@ -1,10 +1,10 @@
-// An update whose batch comes in parts and in shares: what has begun of it, and what may come next.
+// Checks the order of the parts and shares of an update, and counts them.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   update_parts at(shares);
 //   at.begin(share), at.add(fraction), ..., at.expect_all(processes), at.forget();
 //
-// Of one share nothing is begun: parts are the update's own.  It counts on the host and computes nothing.
+// With a single share no share is begun: the parts belong to the update itself.  Counts on the host; computes nothing.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@
 
 namespace triad {
 
-/// State of a trainer, which its messages name.
+/// The state of an update in parts.  Its messages name the trainer, which owns it.
 class update_parts {
  public:
   explicit update_parts(share_range const& shares) : shares_(shares) {}
 
-  /// Those that this process computes.
+  /// The shares that this process computes.
   share_range const& shares() const { return shares_; }
   bool in_share() const { return share_ >= 0; }
   bool in_first_share() const { return share_ == shares_.first; }
-  /// Whether the next part is the first of its share, or of its update.
+  /// Returns true if the next part is the first of its share, or of an update without begun shares.
   bool is_first() const { return parts_ == 0; }
-  /// The next part: no two of an update share it.
+  /// The number of the next part; it differs between all parts of an update.
   std::uint32_t number() const {
     return parts_ * static_cast<std::uint32_t>(shares_.all) + (in_share() ? static_cast<std::uint32_t>(share_) : 0);
   }
@@ -50,8 +50,8 @@ class update_parts {
     TRIAD_EXPECTS(shares_.all == 1 || in_share(), "trainer: a part outside of any share, expected one of " +
                                                       std::to_string(shares_.all) + " shares; begin_share() first");
   }
-  /// Checks that nothing is missing.  Fractions sum to 1, or to 0 where nothing was asked; of several processes each
-  /// knows its own alone.
+  /// Checks that no part is missing.  The fractions must sum to 1, or to 0 if the batch has no targets.  Each of
+  /// several processes knows only its own fractions.
   void expect_all(int processes) const {
     TRIAD_EXPECTS(parts_ > 0 || in_share(), "trainer: finish() of no update, expected accumulate() before it");
     TRIAD_EXPECTS(shares_.all == 1 || share_ + 1 == shares_.last,
@@ -68,15 +68,15 @@ class update_parts {
     ++parts_;
     fractions_ += fraction;
   }
-  /// Sums over the parts of the share that has begun.
+  /// Resets the number of parts for the next share.
   void end_share() { parts_ = 0; }
   void forget() { parts_ = 0, share_ = -1, fractions_ = 0; }
 
  private:
   share_range shares_;
-  std::uint32_t parts_ = 0;  // of the share that has begun, or of the update
-  index_t share_ = -1;       // that has begun
-  double fractions_ = 0;     // of all parts so far
+  std::uint32_t parts_ = 0;  // parts of the current share, or of the update
+  index_t share_ = -1;       // the current share; -1 if there is none
+  double fractions_ = 0;     // the sum over all parts so far
 };
 
 }  // namespace triad
