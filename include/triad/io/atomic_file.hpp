@@ -1,8 +1,8 @@
 // Writes a file so that its name always refers to the whole old or the whole new content.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Into a temporary file next to it, fsync, rename, fsync of the folder.  Killed anywhere before the rename, the old
-// file is untouched and the temporary one is never read.
+// The content goes into a temporary file next to the old one; then follow fsync, rename, and fsync of the folder.  If
+// the process is killed before the rename, the old file is untouched, and no program reads the temporary one.
 #pragma once
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ class atomic_file {
   }
   atomic_file(atomic_file const&) = delete;
   atomic_file& operator=(atomic_file const&) = delete;
-  /// Without commit() the old file stays.
+  /// Leaves the old file in place unless commit() was called.
   ~atomic_file() {
     if (file_ >= 0) ::close(file_);
     if (!committed_) std::remove(temporary_.c_str());
@@ -45,7 +45,7 @@ class atomic_file {
     }
   }
 
-  /// The content reaches the disk before the name does.
+  /// Flushes the content to the disk, then gives the file its name.
   void commit() {
     if (::fsync(file_) != 0) fail("cannot be flushed to the disk");
     if (::close(std::exchange(file_, -1)) != 0) fail("cannot be closed");
@@ -54,8 +54,7 @@ class atomic_file {
     auto folder = std::filesystem::path(path_).parent_path();
     if (folder.empty()) folder = ".";
     int const handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (handle < 0)
-      return;  // a folder one may write but not read: the name survives a crash of the program all the same
+    if (handle < 0) return;  // the folder may be written but not read: the name still survives a crash of the program
     ::fsync(handle);
     ::close(handle);
   }
@@ -71,7 +70,7 @@ class atomic_file {
   bool committed_ = false;
 };
 
-/// Writes all of a file's content.  Throws data_error where that fails, and leaves the old file as it was.
+/// Replaces the content of a file.  If that fails, throws data_error and leaves the old file as it was.
 inline void write_atomically(std::string const& path, std::string_view content) {
   atomic_file file(path);
   file.write(std::as_bytes(std::span(content)));

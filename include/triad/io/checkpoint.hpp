@@ -5,18 +5,18 @@
 //   adam.m.layers.0.norm1.gain, adam.v. ...      moments, where there are any
 //   average.layers.0.norm1.gain ...              moving averages of parameters, where there are any
 //   __metadata__                                 "format": "triad-checkpoint-2", "step", "random_key", "configuration",
-//                                                "vocabulary", "averages": of how many updates those are, and what else
-//                                                the program keeps ("extra.<name>")
+//                                                "vocabulary"; "averages": the number of updates averaged; and
+//                                                "extra.<name>": strings that the program adds
 //
-// The configuration and the vocabulary are JSON of the program's own making.  The file says what model to build:
+// The program makes the JSON of the configuration and of the vocabulary.  The file says what model to build:
 //
 //   checkpoint const file("model.safetensors");
 //   my_model const model(file.setting<index_t>("width"), file.vocabulary().size());
 //   parameter_set<my_model, cpu::backend> parameters(model, holding::values);
 //   file.load(parameters);
 //
-// Format 1, of version 0.1, differs in names alone: those of parameters are known here (first_format_names), and a
-// program that renamed settings gives checkpoint() a function that does so with what was read.
+// Format 1, of version 0.1, differs in names alone.  This file knows the old names of parameters (first_format_names).
+// A program that renamed settings passes checkpoint() a function that renames the settings of such a file.
 #pragma once
 
 #include <charconv>
@@ -49,7 +49,7 @@ struct checkpoint_state {
   philox_key key = 0;
   nlohmann::json configuration = nlohmann::json::object();  // sizes and settings, by name
   nlohmann::json vocabulary = nlohmann::json::object();
-  std::map<std::string, std::string> extra{};  // what else the program needs to go on
+  std::map<std::string, std::string> extra{};  // other strings that the program needs in order to resume
 };
 
 namespace detail {
@@ -57,7 +57,7 @@ inline constexpr char checkpoint_format[] = "triad-checkpoint-2", first_checkpoi
 inline constexpr char first_moment_prefix[] = "adam.m.", second_moment_prefix[] = "adam.v.",
                       average_prefix[] = "average.";
 
-/// Ends of parameters' paths that format 1 had by other names: now, then.
+/// Ends of parameters' paths that have another name in format 1: the name now, the name then.
 inline constexpr std::pair<std::string_view, std::string_view> first_format_names[] = {{".combination", ".shares"}};
 
 template <class View>
@@ -75,7 +75,7 @@ void store_fields(safetensors_writer& file, Fields fields, std::string const& pr
     file.add(prefix + path, shape_of(view), host_copy(where, view));
   });
 }
-/// The same for what only answers: weights, or averages of them.
+/// The same for sets that are only evaluated: weights, or averages of weights.
 template <class Memory, class Fields>
 void store_weights(safetensors_writer& file, Fields fields, std::string const& prefix, Memory const& where) {
   refuse_not_finite(first_not_finite(fields, where), "save_checkpoint", prefix);
@@ -83,7 +83,7 @@ void store_weights(safetensors_writer& file, Fields fields, std::string const& p
 }
 }  // namespace detail
 
-/// Moving averages of such parameters, such as train/averages.hpp's.
+/// A type with moving averages of such parameters, for example the averages of train/averages.hpp.
 template <class Averages>
 concept holds_averages = requires(Averages& averages, Averages const& read, std::uint64_t count) {
   averages.mutable_values(count);
@@ -92,8 +92,8 @@ concept holds_averages = requires(Averages& averages, Averages const& read, std:
   read.where();
 };
 
-/// Writes parameters and whatever `more(safetensors_writer&)` adds.  Throws training_failure, here and below, and
-/// leaves the file as it was, where a parameter or an average is not finite.
+/// Writes parameters and whatever `more(safetensors_writer&)` adds.  This function and those below throw
+/// training_failure, and leave the file as it was, if a parameter or an average is not finite.
 template <class Memory, class Fields, class More>
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, More more,
                      Memory const& where = {}) {
@@ -122,14 +122,14 @@ void store_moments(safetensors_writer& file, Set const& set) {
   store_fields(file, set.second_moments(), second_moment_prefix, set.where());
 }
 }  // namespace detail
-/// Writes parameters and, where the set holds them, Adam's moments.
+/// Writes parameters, and Adam's moments if the set holds them.
 template <holds_parameters Set>
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Set const& set) {
   set.expect_weights("save_checkpoint");
   auto const more = [&](safetensors_writer& file) { detail::store_moments(file, set); };
   save_checkpoint<typename Set::memory>(path, state, set.values(), more, set.where());
 }
-/// The same with averages of the parameters, where there are any yet.
+/// The same with averages of the parameters, if any update was averaged.
 template <holds_parameters Set, holds_averages Averages>
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Set const& set, Averages const& averages) {
   set.expect_weights("save_checkpoint");
@@ -142,14 +142,14 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Set
   save_checkpoint<typename Set::memory>(path, state, set.values(), more, set.where());
 }
 
-/// Writes a run: parameters, moments, and the trainer's own step and key, whatever `state` has there.
+/// Writes a run: parameters, moments, and the trainer's step and key, which replace those in `state`.
 template <learns_parameters Learner>
 void save_checkpoint(std::string const& path, checkpoint_state state, Learner const& learner) {
   state.step = learner.step();
   state.key = learner.options().key;
   save_checkpoint(path, state, learner.parameters());
 }
-/// The same with averages of its parameters.
+/// The same with averages of the learner's parameters.
 template <learns_parameters Learner, holds_averages Averages>
 void save_checkpoint(std::string const& path, checkpoint_state state, Learner const& learner,
                      Averages const& averages) {
@@ -158,13 +158,14 @@ void save_checkpoint(std::string const& path, checkpoint_state state, Learner co
   save_checkpoint(path, state, learner.parameters(), averages);
 }
 
-/// A checkpoint that was read; load() refuses whatever does not fit the model, before it changes anything.
+/// A checkpoint read from a file.  load() throws data_error for a file that does not fit the model, before it changes
+/// anything.
 class checkpoint {
  public:
-  /// What a program does with the state of a file of format 1: it gives settings the names that they have now.
+  /// A function that renames settings in the state of a file of format 1: old names become present ones.
   using upgrade = void (*)(checkpoint_state&);
 
-  /// Throws data_error where the file is not a checkpoint of format 1 or 2.
+  /// Throws data_error if the file is not a checkpoint of format 1 or 2.
   explicit checkpoint(std::string const& path, upgrade from_first = nullptr) : file_(path) {
     if (!file_.metadata().count("format"))
       throw data_error(path +
@@ -201,7 +202,7 @@ class checkpoint {
       if (name.starts_with(detail::first_moment_prefix)) return true;
     return false;
   }
-  /// Whether it has averages of the parameters, too.
+  /// Whether the file has averages of the parameters.
   bool has_averages() const { return file_.metadata().count("averages") > 0; }
   safetensors const& tensors() const { return file_; }
 
@@ -216,7 +217,8 @@ class checkpoint {
       return data_error(file_.file() + ": setting " + detail::printable(name) + " is " + quoted(*found) +
                         ", which is of another type than expected");
     };
-    if constexpr (std::integral<T> && !std::same_as<T, bool>) {  // get<T>() would cut off what does not fit
+    if constexpr (std::integral<T> && !std::same_as<T, bool>) {  // get<T>() would silently truncate a number that T
+                                                                 // cannot hold
       if (!is_integer<T>(*found)) throw refuse();
     }
     try {
@@ -226,7 +228,7 @@ class checkpoint {
     }
   }
 
-  /// One size of the configuration, a whole number from least to most: setting("width", index_t{1}, largest_size).
+  /// One integer of the configuration, such as a size, from least to most: setting("width", index_t{1}, largest_size).
   template <std::integral T>
     requires(!std::same_as<T, bool>)
   T setting(std::string const& name, T least, T most) const {
@@ -239,13 +241,14 @@ class checkpoint {
                      "; the checkpoint is damaged, or another program wrote it");
   }
 
-  /// Refuses a checkpoint of another configuration or vocabulary, naming the first difference and both sides.
+  /// Throws data_error if the configuration or vocabulary differs from the file's; the message has the first difference
+  /// and both sides.
   void expect(nlohmann::json const& configuration, nlohmann::json const& vocabulary) const {
     refuse_other("configuration", state_.configuration, configuration);
     refuse_other("vocabulary", state_.vocabulary, vocabulary);
   }
 
-  /// Overwrites every parameter in `values`, fields in `where`.  Moments and averages in the file are left alone.
+  /// Overwrites every parameter in `values`, fields in `where`.  Ignores moments and averages in the file.
   template <class Memory = host_memory, class Fields>
     requires(!holds_parameters<Fields>)
   void load(Fields values, Memory const& where = {}) const {
@@ -260,18 +263,18 @@ class checkpoint {
     fetch(first_moments, detail::first_moment_prefix, where);
     fetch(second_moments, detail::second_moment_prefix, where);
   }
-  /// Overwrites all that the set holds.
+  /// Overwrites everything that the set holds.
   template <holds_parameters Set>
   void load(Set& set) const {
-    expect_tensors(set.values(), set.holds_moments());  // before it counts as begun
+    expect_tensors(set.values(), set.holds_moments());  // before the set counts as initialised
     fetch(set.mutable_values(), "", set.where());
     if (!set.holds_moments()) return;
     fetch(set.first_moments(), detail::first_moment_prefix, set.where());
     fetch(set.second_moments(), detail::second_moment_prefix, set.where());
   }
 
-  /// Lets a trainer go on where the run was: parameters, moments, and the step, on which schedules, dropout and Adam's
-  /// first updates depend.  Throws data_error where the trainer has another key: dropout would be another one.
+  /// Resumes a run: overwrites the trainer's parameters, moments and step.  Schedules, dropout and Adam's first updates
+  /// depend on the step.  Throws data_error if the trainer has another random key, since dropout would differ.
   template <learns_parameters Learner>
   void resume(Learner& learner) const {
     if (learner.options().key != key())
@@ -282,13 +285,13 @@ class checkpoint {
     learner.set_step(step());
   }
 
-  /// Overwrites every parameter with its average, for a set that only answers.
+  /// Overwrites every parameter with its average, for a set that is only evaluated.
   template <holds_parameters Set>
   void load_averages(Set& set) const {
     expect_averages(set.values());
     fetch(set.mutable_values(), detail::average_prefix, set.where());
   }
-  /// Overwrites the averages, for a run that goes on.
+  /// Overwrites the averages, for a run that is resumed.
   template <holds_averages Averages>
   void load_averages(Averages& averages) const {
     expect_averages(averages.values());
@@ -357,7 +360,8 @@ class checkpoint {
         refuse("checkpoint has " + detail::printable(name) + " " + shape_text(record.shape) +
                ", this model has no such parameter");
   }
-  /// The names of what is wanted with these prefixes, which is there.
+  /// The names of these fields' tensors with each of these prefixes; throws data_error if the file lacks one, or has it
+  /// with another shape or type.
   template <class Fields>
   std::set<std::string> expect_named(Fields values, std::vector<std::string> const& prefixes) const {
     std::set<std::string> wanted;

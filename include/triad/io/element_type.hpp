@@ -1,4 +1,4 @@
-// The element types of safetensors files: names, sizes, and conversion of those that become a C++ number.
+// The element types of safetensors files: their names and sizes, and the conversion of those that C++ has as numbers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,13 +17,13 @@ namespace triad {
 
 struct element_type {
   std::string_view name;
-  std::size_t bits;  // of one element; below 8: several share a byte
-  bool readable;     // as numbers; the others as raw bytes
-  /// A readable one has whole bytes.
+  std::size_t bits;  // of one element; below 8, several elements share a byte
+  bool readable;     // as numbers; the others only as raw bytes
+  /// The bytes of one element; a readable type has whole bytes.
   constexpr std::size_t bytes() const { return bits / 8; }
 };
 
-/// The types of safetensors 0.8.0.  A file may hold others, of which only the bytes are known.
+/// The types of safetensors 0.8.0.  A file may hold other types, of which only the bytes can be read.
 inline constexpr std::array<element_type, 22> element_types{{
     {"F64", 64, true},         {"F32", 32, true},         {"I64", 64, true},     {"I32", 32, true},
     {"I16", 16, true},         {"I8", 8, true},           {"U64", 64, true},     {"U32", 32, true},
@@ -33,14 +33,14 @@ inline constexpr std::array<element_type, 22> element_types{{
     {"F6_E3M2", 6, false},     {"F4", 4, false},
 }};
 
-/// The type of this name, or null.
+/// The type with this name, or null.
 constexpr element_type const* find_element_type(std::string_view name) {
   for (auto const& t : element_types)
     if (t.name == name) return &t;
   return nullptr;
 }
 
-/// The types that become numbers, for messages.
+/// The names of the readable types, for messages.
 inline std::string readable_element_types() {
   std::string names;
   for (auto const& t : element_types)
@@ -48,7 +48,7 @@ inline std::string readable_element_types() {
   return names;
 }
 
-/// The name of T in a file.
+/// The name that a file has for T.
 template <class T>
 constexpr std::string_view element_type_name() {
   static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, long double>, "triad: only numbers are stored");
@@ -80,10 +80,10 @@ inline float from_half(std::uint16_t bits) {
           : std::ldexp(static_cast<float>(1024 + fraction), static_cast<int>(exponent) - 25);
   return (bits >> 15) != 0 ? -magnitude : magnitude;
 }
-/// A float without its last 16 bits.
+/// A bfloat16: a float without its last 16 bits.
 inline float from_bfloat16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 
-/// f(value) with the number at `from`, in the C++ type of its name; a BOOL is 0 or 1, and short floats are floats.
+/// Calls f(value) with the number at `from`, in the C++ type of this name.  BOOL is 0 or 1; F16 and BF16 become float.
 template <class F>
 void with_number(std::string_view name, std::byte const* from, F&& f) {
   if (name == "F64")

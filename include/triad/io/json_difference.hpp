@@ -10,7 +10,7 @@
 
 namespace triad {
 
-/// The first place where two JSON values differ, as `a.b[3]`: has, wants; empty where they are equal.
+/// The first place where two JSON values differ, as `a.b[3]: has, wants`; empty if they are equal.
 inline std::string json_difference(nlohmann::json const& has, nlohmann::json const& wants,
                                    std::string const& path = {}) {
   auto const where = path.empty() ? std::string() : path + ": ";

@@ -1,4 +1,4 @@
-// Reads a file of JSON; throws with the line where it is not JSON.
+// Reads a JSON file; throws an error with the line if the file is not JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace triad {
 
-/// Json: nlohmann::json, or ordered_json.  Throws data_error, with file and line, for what parse_json() refuses.
+/// Json is nlohmann::json or ordered_json.  Throws data_error, with file and line, for text that parse_json() refuses.
 template <class Json = nlohmann::json>
 Json read_json_file(std::string const& path) {
   std::error_code error;

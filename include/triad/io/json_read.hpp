@@ -1,9 +1,9 @@
-// Untrusted JSON: text of bounded depth, integers that are read exactly, and values as messages quote them.
+// Untrusted JSON: text of bounded depth, exact integers, and values quoted for messages.
 // SPDX-License-Identifier: Apache-2.0
 //
-// nlohmann::json parses and destroys values of any depth, but its dump(), comparison and copy recurse: a value that was
-// parsed here may go through all of these.  Its get<int>() cuts fractions off and wraps around what does not fit:
-// json_integer() refuses both.
+// nlohmann::json parses and destroys values of any depth, but its dump(), comparison and copy recurse.  All three are
+// safe on a value that was parsed here.  nlohmann's get<int>() truncates fractions and wraps large numbers around;
+// json_integer() throws for both.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,13 @@
 
 namespace triad {
 
-/// Levels of lists and objects that parse_json() takes where nothing else is said; no format read here has more than 4.
+/// The default bound of parse_json() on levels of lists and objects; no format read here has more than 4.
 inline constexpr int deepest_json = 64;
 
-/// nlohmann's parse with a bound.  Json: nlohmann::json, or ordered_json.  text: a string or a stream.  what: the
-/// value, for the message.  Throws data_error where the value has more than `deepest` levels, and where `text` is a
-/// string with a zero byte, which nlohmann takes for the end.  Text that is not JSON, or has a number that no double
-/// holds, throws nlohmann's own exceptions.
+/// Parses JSON with a bound on its depth.  Json is nlohmann::json or ordered_json; text is a string or a stream; `what`
+/// names the value in messages.  Throws data_error if the value has more than `deepest` levels, and if `text` is a
+/// string with a zero byte, which nlohmann takes for the end.  Throws nlohmann's exceptions if the text is not JSON, or
+/// has a number too large for a double.
 template <class Json = nlohmann::json, class Text>
 Json parse_json(Text&& text, int deepest = deepest_json, std::string const& what = "JSON") {
   if constexpr (std::is_convertible_v<Text const&, std::string_view>)
@@ -44,7 +44,7 @@ Json parse_json(Text&& text, int deepest = deepest_json, std::string const& what
   return Json::parse(std::forward<Text>(text), not_too_deep);
 }
 
-/// The fault in nlohmann's exception, without its number.
+/// The reason in nlohmann's exception, without its number.
 inline std::string reason_of(nlohmann::json::exception const& e) {
   std::string message = e.what();
   if (auto const end = message.find("] "); message.starts_with("[json.exception.") && end != std::string::npos)
@@ -52,18 +52,18 @@ inline std::string reason_of(nlohmann::json::exception const& e) {
   return message;
 }
 
-/// The value as one line of JSON for a message: without control characters, cut after `longest` bytes or before the
-/// character of UTF-8 that stands there.
+/// The value as one line of JSON for a message.  The line has no control characters; it is cut after at most `longest`
+/// bytes, between two characters.
 template <class Json>
 std::string quoted(Json const& value, std::size_t longest = 60) {
   auto text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::replace(text.begin(), text.end(), '\x7f', '?');  // JSON lets this one stand
+  std::replace(text.begin(), text.end(), '\x7f', '?');  // JSON does not escape this control character
   if (text.size() <= longest) return text;
   while (longest > 0 && (static_cast<unsigned char>(text[longest]) & 0xc0) == 0x80) --longest;
   return text.substr(0, longest) + "...";
 }
 
-/// The value if it is an integer, written without a fraction, from least to most.
+/// The value if it is an integer, written without a fraction, from least to most; otherwise nothing.
 template <std::integral T, class Json>
 std::optional<T> whole_number(Json const& value, T least, T most) {
   auto const within = [&](auto n) { return std::cmp_greater_equal(n, least) && std::cmp_less_equal(n, most); };
@@ -72,13 +72,13 @@ std::optional<T> whole_number(Json const& value, T least, T most) {
   return is ? std::optional<T>(value.template get<T>()) : std::nullopt;
 }
 
-/// Whether it is one that a T holds.
+/// Whether the value is an integer that T can hold.
 template <std::integral T, class Json>
 bool is_integer(Json const& value) {
   return whole_number(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()).has_value();
 }
 
-/// Such an integer.  Throws data_error, which calls the value `what`, where it is none.
+/// The value as an integer of type T.  Throws data_error, which calls the value `what`, if it is not one.
 template <std::integral T, class Json>
 T json_integer(Json const& value, std::string const& what) {
   if (is_integer<T>(value)) return value.template get<T>();
@@ -86,7 +86,7 @@ T json_integer(Json const& value, std::string const& what) {
                    std::to_string(std::numeric_limits<T>::max()) + ", found " + quoted(value));
 }
 
-/// A list of such integers.
+/// The values of a list as integers of type T.
 template <std::integral T, class Json>
 std::vector<T> json_integers(Json const& list, std::string const& what) {
   if (!list.is_array()) throw data_error(what + ": expected a list of integers, found " + quoted(list));

@@ -9,10 +9,10 @@
 
 namespace triad {
 
-/// How such a file begins; the number of a version follows.
+/// The first characters of a pointer; a version number follows.
 inline constexpr std::string_view lfs_pointer_begin = "version https://git-lfs.github.com/spec/";
 
-/// Throws data_error where a file that begins with `text` is a pointer.
+/// Throws data_error if a file that begins with `text` is a pointer.
 inline void refuse_lfs_pointer(std::string const& file, std::string_view text) {
   if (text.starts_with(lfs_pointer_begin))
     throw data_error(

@@ -5,14 +5,15 @@
 //   source.position                     embeddings.position_embeddings.weight              (positions, e)
 //   source.type                         embeddings.token_type_embeddings.weight            (1, e)
 //   source.norm                         embeddings.LayerNorm
-//   encoder.K.attention.query           encoder.layer.K.attention.self.query               and so key, value; (e, e)
+//   encoder.K.attention.query           encoder.layer.K.attention.self.query               key, value alike; (e, e)
 //   encoder.K.attention.output, norm    encoder.layer.K.attention.output.dense, LayerNorm
 //   encoder.K.feed_forward.inner        encoder.layer.K.intermediate.dense                 (hidden, e)
 //   encoder.K.feed_forward.outer, norm  encoder.layer.K.output.dense, LayerNorm
 //
-// Theirs begin with `roberta.`, or with nothing; a norm's gain and bias are weight and bias, or gamma and beta.
-// What else the file has (a pooler, a language model's head) is not read; what else the model has (fuse modules, the
-// decoder) stays as it is.
+// The left column has paths of this library, the right one names of the file.  Names of the file begin with `roberta.`
+// or with nothing.  A norm's gain and bias are called weight and bias, or gamma and beta.  Other tensors of the file (a
+// pooler, a language model's head) are not read.  Other parameters of the model (fuse modules, the decoder) stay as
+// they are.
 #pragma once
 
 #include <algorithm>
@@ -73,7 +74,7 @@ inline roberta_config read_roberta_config(std::string const& folder) {
   one_of("model_type", {"roberta", "xlm-roberta", "camembert"}, false);
   c.width = count("hidden_size", 1);
   c.layers = count("num_hidden_layers", 1);
-  if (c.layers > 63) refuse("num_hidden_layers", "63 or fewer");  // a fused_stack has no more
+  if (c.layers > 63) refuse("num_hidden_layers", "63 or fewer");  // a fused_stack has at most 63 layers
   c.heads = count("num_attention_heads", 1);
   c.hidden = count("intermediate_size", 1);
   c.tokens = count("vocab_size", 1);
@@ -90,8 +91,8 @@ inline roberta_config read_roberta_config(std::string const& folder) {
   return c;
 }
 
-/// The path of the weights, folder/model.safetensors.  Throws data_error, with what is there instead, where it is
-/// missing.
+/// The path of the weights, folder/model.safetensors.  Throws data_error if it is missing; the message says what the
+/// folder has instead.
 inline std::string roberta_weights_in(std::string const& folder) {
   std::error_code ignored;
   auto const in = std::filesystem::path(folder);
@@ -109,7 +110,8 @@ inline std::string roberta_weights_in(std::string const& folder) {
   throw data_error(refused("none", "give the folder of a published encoder"));
 }
 
-/// The name of a parameter in the published file, without `roberta.`; none: it is not the published encoder's.
+/// The name of a parameter in the published file, without `roberta.`; nothing if the published encoder has no such
+/// parameter.
 inline std::optional<std::string> roberta_name(std::string const& path) {
   struct entry {
     std::string_view ours, theirs;
@@ -149,18 +151,18 @@ inline std::optional<std::string> roberta_name(std::string const& path) {
 
 namespace detail {
 
-/// The published file, with the spelling that it has chosen.
+/// The published file, and which of the two spellings of names it uses.
 class roberta_tensors {
  public:
   explicit roberta_tensors(std::string const& folder) : file_(roberta_weights_in(folder)) {
     if (file_.stored_name("roberta.embeddings.word_embeddings.weight"))
       prefix_ = "roberta.";
     else if (std::string const name = "embeddings.word_embeddings.weight"; !file_.stored_name(name))
-      (void)file_.record(name);  // which says what the file has
+      (void)file_.record(name);  // throws, and its message lists the tensors of the file
   }
 
-  /// The file's name of the tensor that roberta_name() calls `name`, checked: it has this shape and numbers that can be
-  /// read.
+  /// The file's name of the tensor that roberta_name() calls `name`.  Throws if the tensor has another shape, or a type
+  /// that cannot be read as numbers.
   std::string find(std::string const& name, std::vector<index_t> const& shape) const {
     auto found = prefix_ + name;
     if (!file_.stored_name(found)) {
@@ -183,7 +185,7 @@ class roberta_tensors {
     return found;
   }
 
-  /// Refuses a file of more layers than the model has.
+  /// Throws if the file has a layer k, which the model lacks.
   void expect_no_layer(index_t k) const {
     auto const name = prefix_ + "encoder.layer." + std::to_string(k) + ".attention.self.query.weight";
     if (file_.has(name))
@@ -200,13 +202,13 @@ class roberta_tensors {
 
 }  // namespace detail
 
-/// Overwrites the encoder and the first states' tables of a model like models/roberta.hpp's with those of
-/// folder/model.safetensors; what does not fit is refused before anything is changed.  Everything else, fuse modules of
-/// the encoder among it, stays.
+/// Reads folder/model.safetensors into the encoder and the embedding tables of a model such as models/roberta.hpp's.
+/// Throws data_error for a file that does not fit, before anything is changed.  All other parameters stay, such as the
+/// encoder's fuse modules.
 template <holds_parameters Set>
 void load_roberta(std::string const& folder, Set& set) {
   detail::roberta_tensors const published(folder);
-  std::vector<std::string> names;  // in the order of the walk; empty: not theirs
+  std::vector<std::string> names;  // in the order of the walk; empty: a parameter that the published encoder lacks
   index_t layers = 0;
   walk(set.values(), [&](std::string const& path, auto view) {
     auto const name = roberta_name(path);

@@ -1,4 +1,4 @@
-// Safetensors files: named tensors and strings, read with every claim of the header checked, written atomically.
+// Safetensors files: named tensors and strings.  Reading checks the whole header; writing is atomic.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   8 bytes  length of the header, little endian
@@ -6,8 +6,8 @@
 //             name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]} ...}
 //   data     tensors in row-major order; offsets count from here, without gaps and overlaps
 //
-// A file is not trusted: any fault in it ends in a data_error with the byte where it shows.  A type that is not a
-// number type of C++, or is unknown, is refused only where that tensor is read; its bytes are there.
+// A file is not trusted: any fault ends in a data_error with the byte at which the fault is.  A tensor of an unknown
+// type, or of a type that is no number in C++, can be read as bytes; reading it as numbers throws.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ namespace triad {
 static_assert(std::endian::native == std::endian::little,
               "triad: safetensors files are little-endian, and so must be the machine");
 
-/// A file in memory.
+/// A safetensors file in memory.
 class safetensors {
  public:
   /// Reads the whole file and checks its header.
@@ -55,7 +55,7 @@ class safetensors {
       if (!in) fail(8, std::to_string(size) + " bytes", "fewer: it changed while it was read");
     });
   }
-  /// The same of bytes; `name` is what messages call them.
+  /// The same from bytes in memory; messages call them `name`.
   safetensors(std::span<std::byte const> bytes, std::string name) : file_(std::move(name)) {
     parse(bytes.size(), [&](void* to, std::uint64_t count) {
       if (count) std::memcpy(to, bytes.data(), count);
@@ -69,15 +69,15 @@ class safetensors {
   bool has(std::string const& name) const { return tensors_.count(name) != 0; }
   std::vector<index_t> const& shape(std::string const& name) const { return record(name).shape; }
 
-  /// Under which name this tensor is stored: its own, or the other one that metadata give, as safetensors.torch's
-  /// save_model has them for tensors that share memory.  Null: it is not stored.
+  /// The name under which this tensor is stored: its own, or the one that __metadata__ has as its alias.  save_model of
+  /// safetensors.torch writes such aliases for tensors that share memory.  Null if the tensor is not stored.
   std::string const* stored_name(std::string const& name) const {
     if (auto const found = tensors_.find(name); found != tensors_.end()) return &found->first;
     auto const shared = metadata_.find(name);
     return shared != metadata_.end() && has(shared->second) ? &shared->second : nullptr;
   }
 
-  /// The string of this name in __metadata__.
+  /// The string with this name in __metadata__.
   std::string const& text(std::string const& name) const {
     auto const found = metadata_.find(name);
     if (found == metadata_.end()) fail(8, detail::printable(name) + " in __metadata__", "none");
@@ -97,7 +97,7 @@ class safetensors {
     return {data_.data() + r.begin, r.end - r.begin};
   }
 
-  /// A tensor of just this type, aligned whatever the file; one byte is also the view of a BOOL.
+  /// A tensor of exactly this type; always aligned.  A T of one byte can also view a BOOL.
   template <class T>
   vec<T const> view(std::string const& name) const {
     static_assert(!std::is_same_v<T, bool>, "safetensors: view a BOOL as std::uint8_t");
@@ -110,7 +110,8 @@ class safetensors {
     return make_vec(reinterpret_cast<T const*>(first), static_cast<index_t>(r.count()));
   }
 
-  /// A copy, converted: any number to a floating-point type, integers to integers that can hold them.
+  /// A converted copy: any number becomes a floating-point number; integers become integers of a type that can hold
+  /// them.
   template <class T>
   std::vector<T> read_as(std::string const& name) const {
     auto const& r = record(name);
@@ -201,7 +202,8 @@ class safetensors {
                                 data_.begin() + static_cast<std::ptrdiff_t>(r.end));
   }
 
-  /// Every tensor has the bytes that its shape needs, and together they are the data section, each byte once.
+  /// Checks that every tensor has as many bytes as its shape needs, and that the tensors cover the data section, each
+  /// byte once.
   void check(std::uint64_t data_bytes) const {
     std::vector<std::pair<std::string const*, tensor_record const*>> order;
     for (auto const& [name, r] : tensors_) {
@@ -245,21 +247,21 @@ class safetensors {
   std::map<std::string, std::string> metadata_;
   std::map<std::string, tensor_record> tensors_;
   std::uint64_t header_end_ = 8;
-  std::vector<std::byte> data_;                              // begins aligned for every type
-  std::map<std::string, std::vector<std::byte>> realigned_;  // copies of the tensors whose offset is not
+  std::vector<std::byte> data_;                              // begins at an address aligned for every type
+  std::map<std::string, std::vector<std::byte>> realigned_;  // copies of the tensors whose offset is not aligned
 };
 
-/// Collects tensors and strings, then writes them: the largest alignment first, so that all are naturally aligned, then
-/// by name. The same content gives the same bytes.
+/// Collects tensors and strings, then writes them.  Tensors are sorted by falling alignment, then by name, so that all
+/// are naturally aligned.  The same content gives the same bytes.
 class safetensors_writer {
  public:
-  /// A string of __metadata__.
+  /// Adds a string to __metadata__.
   void text(std::string const& name, std::string value) {
     if (!metadata_.emplace(name, std::move(value)).second)
       throw contract_violation("safetensors_writer: the string " + name + " is given twice, expected once");
   }
 
-  /// Copies a row-major tensor.
+  /// Adds a copy of a row-major tensor.
   template <class T>
   void add(std::string const& name, std::vector<index_t> shape, std::span<T const> values) {
     add_bytes(name, element_type_name<T>(), std::move(shape), std::as_bytes(values));
@@ -282,7 +284,7 @@ class safetensors_writer {
       throw contract_violation("safetensors_writer: the tensor " + name + " is given twice, expected once");
   }
 
-  /// The content of the file.
+  /// The bytes of the whole file.
   std::vector<std::byte> bytes() const {
     std::vector<std::pair<std::string const*, entry const*>> order;
     for (auto const& [name, e] : tensors_) order.emplace_back(&name, &e);
@@ -315,7 +317,7 @@ class safetensors_writer {
     return all;
   }
 
-  /// Writes the file atomically: where anything fails `path` is as it was.
+  /// Writes the file atomically: if anything fails, `path` is as it was.
   void write(std::string const& path) const {
     auto const content = bytes();
     atomic_file file(path);

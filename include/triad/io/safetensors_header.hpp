@@ -1,4 +1,4 @@
-// The header of a safetensors file: JSON events become records; any other form is refused with its byte.
+// The header of a safetensors file: JSON events become records; a header of any other form throws with its byte.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,12 +21,12 @@
 
 namespace triad {
 
-/// No header is longer, in bytes; the same bound as the format's own library.
+/// The greatest length of a header in bytes, as in the format's own library.
 inline constexpr std::uint64_t longest_safetensors_header = 100'000'000;
 
 /// The record of one tensor in the header.
 struct tensor_record {
-  std::string type;                  // F64, F32, ... or any text: of types that are not known only the bytes are
+  std::string type;                  // F64, F32, ...; any other text is an unknown type, whose bytes alone can be read
   std::vector<index_t> shape;        // empty: a single number
   std::uint64_t begin = 0, end = 0;  // bytes in the data section
   std::uint64_t where = 0;           // byte of the file at which the header names it
@@ -37,7 +37,7 @@ struct tensor_record {
   }
 };
 
-/// (2, 3); () for a single number.
+/// The shape as text: "(2, 3)"; "()" for a single number.
 inline std::string shape_text(std::vector<index_t> const& shape) {
   std::string text = "(";
   for (auto e : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(e);
@@ -46,19 +46,19 @@ inline std::string shape_text(std::vector<index_t> const& shape) {
 
 namespace detail {
 
-/// A name from a file, safe to print: not long, without control characters.
+/// A name from a file, made safe to print: cut to `longest` bytes, without control characters.
 inline std::string printable(std::string_view name, std::size_t longest = 100) {
   std::string text;
   for (char c : name.substr(0, longest)) text += static_cast<unsigned char>(c) < 32 || c == 127 ? '?' : c;
   return '"' + text + (name.size() > longest ? "...\"" : "\"");
 }
 
-/// A type as messages name it: one that is not known is any text of the file's.
+/// A type as messages name it; an unknown type may be any text, so it is made printable.
 inline std::string type_text(std::string_view type) {
   return find_element_type(type) ? std::string(type) : printable(type);
 }
 
-/// Reads characters and remembers how far, so that a message can say where in the file it is.
+/// Reads characters and counts them, so that a message can name the byte of the file.
 struct counting_iterator {
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -82,7 +82,7 @@ struct counting_iterator {
   bool operator==(counting_iterator const& other) const { return at == other.at; }
 };
 
-/// The events of a JSON parser become records; anything but the format's one form is refused.
+/// Turns the events of a JSON parser into records; throws for any form but that of the format.
 class safetensors_header {
  public:
   std::map<std::string, std::string> metadata;
@@ -90,14 +90,14 @@ class safetensors_header {
 
   safetensors_header(std::string const& file, char const* begin, char const* end)
       : file_(file), begin_(begin), furthest_(begin) {
-    if (auto const* const zero = std::find(begin, end, '\0'); zero != end) {  // which the parser takes for the end
+    if (auto const* const zero = std::find(begin, end, '\0'); zero != end) {  // the parser would take it for the end
       furthest_ = zero;
       refuse("a header in JSON", "a zero byte");
     }
     nlohmann::json::sax_parse(counting_iterator{begin, &furthest_}, counting_iterator{end, &furthest_}, this);
   }
 
-  // What nlohmann::json::sax_parse calls.
+  // The functions that nlohmann::json::sax_parse calls.
   bool null() {
     if (state_ == in_file && key_ == "__metadata__") return begin_metadata();  // the same as {}
     return skipped() || refuse("a string, an object or a list of integers", "null");
@@ -194,7 +194,7 @@ class safetensors_header {
     key_ = std::move(text);
     if (state_ != in_tensor) return true;
     if (key_ != "dtype" && key_ != "shape" && key_ != "data_offsets") {
-      state_ = in_extra;  // on which the format is silent: its own library reads over it
+      state_ = in_extra;  // the format does not define such a member; its own library ignores it
       return true;
     }
     if (!seen_.insert(key_).second) return refuse("one " + key_ + " for tensor " + printable(name_), "another");
@@ -208,7 +208,7 @@ class safetensors_header {
   enum place { outside, in_file, in_metadata, in_tensor, in_shape, in_offsets, in_extra };
 
   bool begin_metadata() { return !std::exchange(metadata_seen_, true) || refuse("one \"__metadata__\"", "another"); }
-  /// Whether a plain value is a part of a member that is read over, or is it.
+  /// Whether a plain value is an ignored member, or lies inside one.
   bool skipped() {
     if (state_ != in_extra) return false;
     if (extra_depth_ == 0) state_ = in_tensor;
@@ -232,7 +232,7 @@ class safetensors_header {
   tensor_record record_;
   std::set<std::string> seen_;
   int offsets_ = 0;
-  std::size_t extra_depth_ = 0;  // objects and lists that are open in a member that is read over
+  std::size_t extra_depth_ = 0;  // objects and lists that are open in an ignored member
 };
 
 }  // namespace detail

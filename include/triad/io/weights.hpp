@@ -1,13 +1,13 @@
-// Reads and writes parameters in the safetensors files of other programs, such as PyTorch, by the names that these use.
+// Reads and writes parameters in the safetensors files of other programs, such as PyTorch, by the names in those files.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   renames const names{{"emb.weight", "embedding.table"}, {"layers.*.q", "layers.*.attention.query"}};
 //   load_weights(safetensors("theirs.safetensors"), learner.parameters(), names);
 //   save_weights("ours.safetensors", learner.parameters(), names);
 //
-// Strict both ways: a parameter that the file lacks and a tensor of the file that no parameter takes are errors, so a
-// model of one tied layer does not take the first of a file of three and go on as if nothing had happened.  A tensor
-// that several names share is stored once, and metadata say which: {"layers.1.w": "layers.0.w"}.
+// Loading is strict both ways: a parameter that the file lacks is an error, and so is a tensor that no parameter takes.
+// So a model of one tied layer cannot silently load the first layer of a file of three.  A tensor with several names is
+// stored once; metadata map its other names to the stored one: {"layers.1.w": "layers.0.w"}.
 #pragma once
 
 #include <algorithm>
@@ -25,22 +25,24 @@
 
 namespace triad {
 
-/// The name of a parameter in a file: a tensor, or one of `parts` blocks of as many rows of it, counted from 0.
+/// The name of a parameter in a file: a whole tensor, or block number `part`, from 0, of `parts` equal blocks of its
+/// rows.
 struct weight_name {
   std::string name;
   index_t part = 0, parts = 1;
 };
 
-/// Rules between the names in a file and those of this library.  `*` stands for one name between dots, the first in one
-/// for the first in the other, and so on; what a path has beyond a rule follows on either side.  The first rule that
-/// fits counts; a path that none fits is the name.
+/// Rules between the names in a file and those of this library.  `*` stands for one name between dots: the first `*` of
+/// one side for the first of the other, and so on.  The rest of a path after a rule's pattern is the same on both
+/// sides. The first rule that fits counts; a path that no rule fits keeps its name.
 class renames {
  public:
   struct rule {
     std::string theirs, ours;
-    index_t part = 0, parts = 1;  // theirs: this block of rows of it alone
+    index_t part = 0, parts = 1;  // only this block of rows of `theirs`
   };
-  /// Throws contract_violation where a rule has more stars on one side, or a part that is none.
+  /// Throws contract_violation if the two sides of a rule have different numbers of stars, or if `part` is not below
+  /// `parts`.
   renames(std::initializer_list<rule> rules) : renames(std::vector<rule>(rules)) {}
   explicit renames(std::vector<rule> rules) : rules_(std::move(rules)) {
     for (auto const& r : rules_) {
@@ -67,7 +69,8 @@ class renames {
   }
 
  private:
-  /// Where the path goes on after the pattern, npos where it does not begin with it; what its stars stand for.
+  /// Matches the beginning of a path: returns where the path goes on after the pattern, or npos if the pattern does not
+  /// fit.  Appends the names that the stars stand for.
   static std::size_t match(std::string_view pattern, std::string_view path, std::vector<std::string_view>& stars) {
     std::size_t at = 0;
     for (char const c : pattern) {
@@ -87,8 +90,8 @@ class renames {
 };
 
 namespace detail {
-/// Of layers `theirs`, `ours`, both with a `*` and a dot after it: norms and feed-forward block, as PyTorch's own
-/// layers call them, and those that follow it; then `more`.
+/// The names of layers `theirs`, `ours`, both with a `*` and a dot after it: norms and feed-forward block have the
+/// names of PyTorch's own layers, which other layers follow; then `more`.
 inline renames torch_layers(std::string const& theirs, std::string const& ours,
                             std::initializer_list<renames::rule> more) {
   std::vector<renames::rule> rules{
@@ -100,8 +103,8 @@ inline renames torch_layers(std::string const& theirs, std::string const& ours,
 }
 }  // namespace detail
 
-/// The names of PyTorch's nn.TransformerEncoder, whose layers are `theirs`0, `theirs`1 ..., for Transformer layers that
-/// are `ours`0, `ours`1 ...: the maps of its attention are one tensor of three parts.
+/// The names of PyTorch's nn.TransformerEncoder, whose layers are `theirs`0, `theirs`1 ..., for Transformer layers
+/// `ours`0, `ours`1 ...: query, key and value map of its attention are one tensor of three parts.
 inline renames torch_encoder(std::string const& theirs = "layers.", std::string const& ours = "layers.") {
   auto const from = theirs + "*.", to = ours + "*.";
   auto const third = [&](char const* kind, char const* map, index_t part) {
@@ -117,8 +120,8 @@ inline renames torch_encoder(std::string const& theirs = "layers.", std::string 
                                {from + "self_attn.out_proj", to + "attention.output"}});
 }
 
-/// The names of the Edge Transformer that the paper's authors released (CLUTRR), after `theirs`, for an
-/// edge_transformer.  In its files `linears.4` of each attention has no use: it is in leave_out.
+/// The names of the Edge Transformer that the paper's authors released (CLUTRR), with the prefix `theirs`, for an
+/// edge_transformer.  The tensors `linears.4` of each attention in these files are unused: leave_out names them.
 inline renames released_edge_transformer(std::string const& theirs = "") {
   auto const from = theirs + "encoder.layers.*.", attention = from + "edge_attention.linears.";
   std::string const to = "layers.*.";
@@ -135,8 +138,8 @@ inline renames released_edge_transformer(std::string const& theirs = "") {
 
 struct load_weights_options {
   bool convert = false;                     // F64 is rounded to F32; F32, F16 and BF16 are converted in any case
-  std::vector<std::string> leave_out = {};  // names of the file that nothing takes, or what they begin with and a `*`
-  bool zero_biases = false;                 // a bias that is missing is zero, as in PyTorch's layers of bias=False
+  std::vector<std::string> leave_out = {};  // names in the file to ignore; a `*` at the end stands for any rest
+  bool zero_biases = false;                 // a missing bias becomes zero, as in PyTorch's layers with bias=False
 };
 
 namespace detail {
@@ -148,13 +151,13 @@ inline bool left_out(std::string const& name, std::vector<std::string> const& ru
   return false;
 }
 
-/// The result of name_of, a name or a weight_name.
+/// The result of name_of, which is a name or a weight_name, as a weight_name.
 inline weight_name named(weight_name name) { return name; }
 inline weight_name named(std::string name) { return {std::move(name)}; }
 
 inline bool is_bias(std::string_view path) { return path == "bias" || path.ends_with(".bias"); }
 
-/// The shape that a file's tensor has for a parameter of this shape.
+/// The shape that the file's tensor must have if the parameter has this shape.
 inline std::vector<index_t> whole_shape(std::vector<index_t> shape, weight_name const& theirs) {
   TRIAD_EXPECTS(
       theirs.part >= 0 && theirs.part < theirs.parts,
@@ -166,11 +169,11 @@ inline std::vector<index_t> whole_shape(std::vector<index_t> shape, weight_name 
 }
 }  // namespace detail
 
-/// Overwrites every parameter in `values`, fields in `where`, with the tensor of the file that name_of(path) returns,
-/// by its name or as a weight_name; shapes are (out, in) as PyTorch has them.  Throws data_error, before anything is
-/// changed, where the file has no such tensor, or one of another shape or type, and where a tensor of the file, or a
-/// part of it, is taken by no parameter; two parameters may take one tensor.  A tensor that metadata call another's
-/// alias is that.
+/// Overwrites every parameter in `values`, fields in `where`.  name_of(path) returns the name of the parameter's tensor
+/// in the file, or a weight_name.  Shapes are (out, in), as in PyTorch.  Throws data_error, before anything is changed,
+/// if the file lacks such a tensor, or has it with another shape or type.  Throws it also if no parameter takes a
+/// tensor of the file, or a part of one.  Two parameters may take one tensor.  A tensor that metadata call an alias is
+/// the stored one.
 template <class Memory = host_memory, class Fields, class NameOf>
   requires(!holds_parameters<Fields>)
 void load_weights(safetensors const& file, Fields values, NameOf name_of, load_weights_options const& options = {},
@@ -240,15 +243,15 @@ void load_weights(safetensors const& file, Fields values, NameOf name_of, load_w
   });
 }
 
-/// The same of a set of parameters; moments are left alone.
+/// The same for a set of parameters; moments stay as they are.
 template <holds_parameters Set, class NameOf>
 void load_weights(safetensors const& file, Set& set, NameOf name_of, load_weights_options const& options = {}) {
   load_weights(file, set.mutable_values(), name_of, options, set.where());
 }
 
-/// Writes a file that load_weights with the same name_of reads back, atomically: parameters alone, each as the tensor
-/// that name_of(path) returns, parts joined.  Throws contract_violation where two parameters would be one tensor, or
-/// where a part is missing.
+/// Writes parameters alone, atomically, to a file that load_weights with the same name_of can read.  Each parameter is
+/// the tensor that name_of(path) returns; parts are joined.  Throws contract_violation if two parameters would be one
+/// tensor, or if a part is missing.
 template <class Memory = host_memory, class Fields, class NameOf>
   requires(!holds_parameters<Fields>)
 void save_weights(std::string const& path, Fields values, NameOf name_of, Memory const& where = {}) {

@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   p_n  = 100 sum over lines of matched n-grams / sum over lines of n-grams of the hypothesis, n = 1..4
-//          an n-gram is matched at most as often as the reference that has it most often has it
-//          a p_n without a match is 100 / (2^k n-grams), the k-th such of the four: the smoothing that sacreBLEU calls
-//          exp, and its default
-//   B    = 1 where the hypotheses are at least as long as the references, else exp(1 - references / hypotheses), in
-//          tokens
-//          of several references of a line the one nearest in length counts; of two as near, the shorter
-//   BLEU = B (p_1 p_2 p_3 p_4)^(1/4), from 0 to 100; 0 where no word is matched, and where no hypothesis has four words
+//          an n-gram counts as matched at most as many times as it occurs in the reference that has it most often
+//          the k-th p_n without a match is 100 / (2^k n-grams): the smoothing "exp", sacreBLEU's default
+//   B    = 1 if the hypotheses are at least as long as the references, else exp(1 - references / hypotheses); lengths
+//          are in tokens
+//          if a line has several references, the one nearest in length counts; of two equally near, the shorter
+//   BLEU = B (p_1 p_2 p_3 p_4)^(1/4), from 0 to 100; 0 if no word is matched, and if no hypothesis has four words
 #pragma once
 
 #include <algorithm>
@@ -38,7 +37,7 @@ struct bleu_score {
   long long hypothesis_length = 0, reference_length = 0;  // tokens
 };
 
-/// Counts lines, one after the other, in any order.
+/// Counts lines, which may be added in any order.
 class bleu {
  public:
   explicit bleu(bleu_tokens tokens) : tokens_(tokens) {}
@@ -47,7 +46,7 @@ class bleu {
     add(hypothesis, std::span<std::string_view const>(&reference, 1));
   }
 
-  /// A line with several reference translations; throws data_error where there is none.
+  /// Adds a line with several reference translations; throws data_error if there is none.
   void add(std::string_view hypothesis, std::span<std::string_view const> references) {
     if (references.empty()) throw data_error("BLEU: a line without a reference; give each hypothesis at least one");
     auto const words = tokenize(hypothesis, tokens_);
@@ -83,7 +82,7 @@ class bleu {
     if (s.matched[0] == 0) return s;
     double logarithms = 0, smoothing = 1;
     for (std::size_t n = 0; n < bleu_score::longest; ++n) {
-      if (s.possible[n] == 0) return s;  // a precision of nothing is 0, and so is the product
+      if (s.possible[n] == 0) return s;  // without n-grams the precision is 0, and so is the product
       auto const possible = static_cast<double>(s.possible[n]);
       if (s.matched[n] == 0) smoothing *= 2;
       s.precision[n] =
@@ -97,7 +96,7 @@ class bleu {
  private:
   using counts = std::unordered_map<std::string, long long>;
 
-  // No token holds white space, so that a space separates the tokens of an n-gram.
+  // No token holds white space, so a space can separate the tokens of an n-gram.
   static counts ngrams(std::vector<std::string> const& words, std::size_t n) {
     counts result;
     for (std::size_t first = 0; first + n <= words.size(); ++first) {

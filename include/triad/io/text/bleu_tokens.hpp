@@ -1,11 +1,11 @@
-// The tokens that BLEU counts: four of the tokenisations that sacreBLEU defines.
+// Tokens for BLEU: four of the tokenisations that sacreBLEU defines.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   none  words between white space, for text that is tokenised already
-//   char  every character that is no white space
-//   13a   mteval-v13a: ASCII symbols stand alone; so do full stop and comma, except between digits; so does a hyphen
-//         after a digit
-//   zh    every Chinese character stands alone; the rest as 13a, but for entities such as &amp; which stay
+//   char  every character that is not white space
+//   13a   mteval-v13a: ASCII symbols are tokens of their own; so are full stop and comma, except between digits; so is
+//         a hyphen after a digit
+//   zh    every Chinese character is a token of its own; the rest as 13a, but entities such as &amp; stay
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,10 @@ constexpr std::string_view name(bleu_tokens t) {
                                         : "zh";
 }
 
-/// Whether `zh` separates this character. The definition means blocks of Chinese characters and their punctuation, but
-/// two of its ranges, meant for the supplementary planes, compare texts of two characters: what they really hold is
-/// U+2001 to U+2A6D (quotation marks, dashes, arrows), and no character beyond U+FFFF. Scores of others are made so,
-/// hence ours.
+/// Whether `zh` separates this character.  The definition means blocks of Chinese characters and their punctuation. But
+/// two of its ranges, meant for the supplementary planes, compare strings of two characters.  They really hold U+2001
+/// to U+2A6D (quotation marks, dashes, arrows), and no character beyond U+FFFF.  We do the same, so that scores compare
+/// with published ones.
 constexpr bool is_chinese(char32_t c) {
   struct range {
     char32_t first, last;
@@ -49,15 +49,15 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_no_digit(char c) { return !is_digit(c); }
 constexpr bool is_stop(char c) { return c == '.' || c == ','; }
 constexpr bool is_hyphen(char c) { return c == '-'; }
-// The ASCII symbols but apostrophe, comma, hyphen and full stop.
+// The ASCII symbols except apostrophe, comma, hyphen and full stop.
 constexpr bool is_symbol(char c) {
   return (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') ||
          (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
-// From left to right, each pair of neighbours that `first` and `second` accept becomes `before` first " " second
-// `after`; pairs do not overlap. Bytes will do for characters: what is asked of either is a question about ASCII, and
-// all bytes of other characters answer it alike.
+// Goes from left to right through pairs of neighbouring bytes; pairs do not overlap.  If `first` and `second` accept a
+// pair, it becomes `before` first " " second `after`.  Bytes can stand for characters here: `first` and `second` test
+// ASCII only, and give the same result for all bytes of other characters.
 template <class First, class Second>
 std::string spaced(std::string_view text, First first, Second second, std::string_view before, std::string_view after) {
   std::string result;

@@ -1,16 +1,16 @@
 // Byte-pair encoding of words: rare words become frequent parts, by merges that are given or learned.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A word begins as its characters, the last with </w> after it. Of the merges that fit anywhere in the word, the
-// earliest of the list is made, at every place, from left to right, until none fits. Each part but the last is then
-// written with @@ after it: "lowest" -> "low@@ est". A last part that itself ends in @@ is cut before them, so that no
-// word is lost when parts are joined again. Words stand between spaces (U+0020) alone: a tab or another space of
-// Unicode is a character of a word, as in subword-nmt.
+// A word begins as its characters; the last one has </w> after it.  Of the merges that fit anywhere in the word, the
+// earliest in the list is made at every place, from left to right.  This repeats until no merge fits.  Then @@ is
+// written after each part but the last: "lowest" -> "low@@ est".  A last part that itself ends in @@ is cut before the
+// @@, so that no word is lost when parts are joined again.  Only spaces (U+0020) separate words: a tab or another space
+// of Unicode is a character of a word, as in subword-nmt.
 //
-// Learning: the pair of neighbours that is most frequent in all words becomes the next merge; of pairs as frequent, the
-// last in the order of bytes.
+// Learning: the pair of neighbours that is most frequent in all words becomes the next merge.  Of equally frequent
+// pairs, the last in byte order is taken.
 //
-// A file begins with the line `#version: 0.2`; then a merge a line, its two parts with a space between them.
+// A file begins with the line `#version: 0.2`; each further line is a merge: its two parts with a space between them.
 #pragma once
 
 #include <algorithm>
@@ -33,14 +33,14 @@
 
 namespace triad::text {
 
-/// Two parts of a word that become one.
+/// Two parts of a word that are joined to one.
 using bpe_merge = std::pair<std::string, std::string>;
 
 namespace detail {
 
 inline constexpr std::string_view word_end = "</w>";
 inline constexpr std::string_view part_mark = "@@";       // after each part but the last
-inline constexpr std::string_view no_part_has = " \r\n";  // since a file has a merge a line
+inline constexpr std::string_view no_part_has = " \r\n";  // since a file has one merge per line
 
 inline bool is_part(std::string_view text) {
   return !text.empty() && text.find_first_of(no_part_has) == std::string_view::npos;
@@ -64,7 +64,7 @@ inline void merge_all(std::vector<std::string>& parts, bpe_merge const& merge) {
   parts.resize(kept);
 }
 
-// The two parts of a line with one space between them; none where it is no such line.
+// The two parts of a line with one space between them; nothing if the line has another form.
 inline std::optional<bpe_merge> merge_of(std::string const& line) {
   auto const space = std::min(line.find(' '), line.size());
   bpe_merge merge(line.substr(0, space), line.substr(std::min(space + 1, line.size())));
@@ -72,7 +72,7 @@ inline std::optional<bpe_merge> merge_of(std::string const& line) {
   return merge;
 }
 
-// Merges in the order they are made in; of two equal ones the earlier counts.
+// Merges in the order in which they are made; of two equal merges the earlier counts.
 class ranked_merges {
  public:
   void add(bpe_merge merge) {
@@ -81,7 +81,7 @@ class ranked_merges {
   }
   std::vector<bpe_merge> const& all() const { return all_; }
 
-  /// Makes the earliest merge that fits wherever it fits, until none does.
+  /// Makes the earliest merge that fits, at every place where it fits; repeats until none fits.
   void join(std::vector<std::string>& parts) const {
     for (;;) {
       auto best = all_.size();
@@ -105,10 +105,10 @@ class ranked_merges {
 
 using detail::merge_of;
 
-/// Applies merges to text. Remembers the words it has seen.
+/// Applies merges to text.  Caches the words that it has encoded.
 class bpe {
  public:
-  /// Throws contract_violation where a part is empty, or has a space or a line end: no file could hold it.
+  /// Throws contract_violation if a part is empty, or has a space or a line end, which no file could hold.
   explicit bpe(std::vector<bpe_merge> merges) {
     for (auto& merge : merges) {
       TRIAD_EXPECTS(detail::is_part(merge.first) && detail::is_part(merge.second),
@@ -118,7 +118,7 @@ class bpe {
     }
   }
 
-  /// Reads merges; throws data_error, with file and line, where a line is not a merge.
+  /// Reads merges; throws data_error, with file and line, if a line is not a merge.
   static bpe read(std::string const& path) {
     gz_lines lines(path);
     std::string line;
@@ -163,7 +163,7 @@ class bpe {
     return parts_.emplace(word, std::move(parts)).first->second;
   }
 
-  /// A line of words as a line of parts, each that is not the last of its word with @@ after it.
+  /// A line of words as a line of parts: @@ follows each part that is not the last of its word.
   std::string apply(std::string_view line) {
     std::vector<std::string> result;
     for (auto const& word : words_between_spaces(line)) {
@@ -174,7 +174,7 @@ class bpe {
     return joined(result);
   }
 
-  /// The words again: undoes apply(). A part is never empty, so @@ alone is a part that ends its word.
+  /// The words again: the inverse of apply().  A part is never empty, so @@ alone is a part that ends its word.
   static std::string undo(std::string_view line) {
     std::string result;
     bool open = true;  // the next part belongs to the word before it
@@ -191,13 +191,14 @@ class bpe {
   std::unordered_map<std::string, std::vector<std::string>> parts_;
 };
 
-/// Learns merges from words and their counts: `most` of them, or until no pair occurs `least` times (1 at the
-/// least). Throws contract_violation where a word has a space or a line end: words_between_spaces() cuts a line.
+/// Learns merges from words and their counts.  Stops after `most` merges, or when no pair occurs `least` times (at
+/// least 1).  Throws contract_violation if a word has a space or a line end; words_between_spaces() splits a line into
+/// words.
 inline bpe learn_bpe(std::span<std::pair<std::string, long long> const> counted, std::size_t most,
                      long long least = 2) {
   std::vector<std::vector<std::string>> parts;
   std::map<bpe_merge, long long> pairs;
-  std::map<bpe_merge, std::set<std::size_t>> words_with;  // and words that had the pair once
+  std::map<bpe_merge, std::set<std::size_t>> words_with;  // and the words that had the pair once
   auto const count = [&](std::size_t w, long long times) {
     for (std::size_t i = 0; i + 1 < parts[w].size(); ++i) {
       auto const pair = bpe_merge(parts[w][i], parts[w][i + 1]);

@@ -1,15 +1,15 @@
 // Byte-level byte-pair encoding as in GPT-2 and RoBERTa: text to the numbers of a published vocabulary, and back.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   text    is cut into pieces: of letters, of numbers, of other characters, each with the space before it;  's 't 're
-//           've 'm 'll 'd; and what is left of white space
+//   text    is cut into pieces: runs of letters, of numbers, of other characters, each with the space before it;  's 't
+//           're 've 'm 'll 'd; and the rest of white space
 //   piece   its bytes, each as one printable character (a space as U+0120)
-//   parts   pairs of neighbours are joined, the pair of the earliest line of merges.txt first, until no pair is in it
-//           (a pair that stands there twice counts by its first line)
+//   parts   neighbours are joined until no pair of merges.txt is left, the pair of its earliest line first (a pair with
+//           two lines counts by the first)
 //   numbers of the parts by vocab.json, {part: number ...}
 //
-// No text is refused and none is changed: decode gives back every byte, whether the text is UTF-8 or not, where the
-// vocabulary has the characters of all bytes.  `<s>` and the like in a text are text.
+// Every text is encoded without change.  If the vocabulary has the characters of all bytes, decode returns every byte,
+// whether the text is UTF-8 or not.  `<s>` and the like in a text are encoded as plain text.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ namespace triad::text {
 
 namespace detail {
 
-// The printable bytes of Latin-1 stand for themselves; the others, in their order, are U+0100 and on.
+// Printable bytes of Latin-1 stand for themselves; the other bytes, in their order, become U+0100 and on.
 inline std::array<std::string, 256> characters_of_bytes() {
   std::array<std::string, 256> all;
   unsigned next = 0x100;
@@ -50,12 +50,12 @@ inline std::array<std::string, 256> characters_of_bytes() {
   return all;
 }
 
-// Unicode's white space; the separators of ASCII, where Python splits, are none.
+// White space of Unicode without the four separators of ASCII, at which Python splits.
 constexpr bool is_white(char32_t c) { return is_space(c) && !(c >= 0x1c && c <= 0x1f); }
 
 }  // namespace detail
 
-/// The pieces of a text, in its order; nothing is left out.
+/// The pieces of a text, in order; together they are the whole text.
 inline std::vector<std::string_view> byte_bpe_pieces(std::string_view text) {
   enum kind { white, letter, number, other };
   auto const kind_at = [&](std::size_t at) {
@@ -71,9 +71,9 @@ inline std::vector<std::string_view> byte_bpe_pieces(std::string_view text) {
     if (end == at) {
       std::size_t const first = text[at] == ' ' && at + 1 < text.size() && kind_at(at + 1) != white ? at + 1 : at;
       auto const k = kind_at(first);
-      std::size_t last = first;  // where the last character of the run begins
+      std::size_t last = first;  // the beginning of the run's last character
       for (end = first; end < text.size() && kind_at(end) == k; end += character_at(text, end).bytes) last = end;
-      // White space leaves its last character to the next piece, if it has another.
+      // A run of white space leaves its last character to the next piece, if the run has several and text follows.
       if (k == white && end < text.size() && last > at) end = last;
     }
     pieces.push_back(text.substr(at, end - at));
@@ -84,7 +84,8 @@ inline std::vector<std::string_view> byte_bpe_pieces(std::string_view text) {
 
 class byte_bpe {
  public:
-  /// Reads a folder's vocab.json and merges.txt; throws data_error, with file and line or token, where they are none.
+  /// Reads vocab.json and merges.txt of a folder; throws data_error, with file and line or token, if they have another
+  /// form.
   static byte_bpe read(std::string const& folder) {
     auto const in = std::filesystem::path(folder);
     std::error_code ignored;
@@ -100,8 +101,8 @@ class byte_bpe {
     result.read_merges(merges);
     return result;
   }
-  /// Of tokens by their numbers, where "" is none, and of merges in their order; `file`: where they are from, for
-  /// messages.
+  /// Makes the encoding from tokens by number, where "" is an unused number, and from merges in order.  Messages call
+  /// the source `file`.
   static byte_bpe of(std::vector<std::string> const& tokens, std::vector<bpe_merge> const& merges,
                      std::string const& file) {
     byte_bpe result;
@@ -121,7 +122,7 @@ class byte_bpe {
   [[nodiscard]] index_t padding() const { return padding_; }
   [[nodiscard]] index_t unknown() const { return unknown_; }
   [[nodiscard]] bool contains(std::string const& token) const { return numbers_.contains(token); }
-  /// By their numbers; "": none has it.
+  /// The tokens by number; "" is an unused number.
   [[nodiscard]] std::vector<std::string> const& tokens() const { return tokens_; }
   [[nodiscard]] std::vector<bpe_merge> const& merges() const { return merges_.all(); }
 
@@ -133,8 +134,8 @@ class byte_bpe {
     return all;
   }
 
-  /// The numbers of a text's parts, without begin and end: what pair_loader takes, which puts the ends.  Remembers the
-  /// pieces it has seen.
+  /// The numbers of a text's parts, without begin and end, as pair_loader takes them: it adds both.  Caches the pieces
+  /// that it has encoded.
   std::vector<index_t> numbers(std::string_view text) {
     std::vector<index_t> all;
     for (auto const piece : byte_bpe_pieces(text)) {
@@ -152,7 +153,7 @@ class byte_bpe {
     return all;
   }
 
-  /// <s> text </s>
+  /// The numbers of <s> text </s>.
   std::vector<index_t> encode(std::string_view text) {
     auto all = numbers(text);
     all.insert(all.begin(), begin_);
@@ -160,7 +161,7 @@ class byte_bpe {
     return all;
   }
 
-  /// The text of numbers; <s>, </s> and <pad> are left out.
+  /// The text that these numbers stand for; <s>, </s> and <pad> are left out.
   [[nodiscard]] std::string decode(std::span<index_t const> numbers) const {
     std::string text;
     for (auto const n : numbers) {
@@ -204,7 +205,7 @@ class byte_bpe {
     find_specials(path);
   }
 
-  /// False: it has a number already.
+  /// Adds a token; returns false if it has a number already.
   bool enter(std::string const& token, index_t number) {
     if (number >= size()) tokens_.resize(static_cast<std::size_t>(number + 1));
     tokens_[static_cast<std::size_t>(number)] = token;
@@ -244,8 +245,8 @@ class byte_bpe {
   }
 
   std::array<std::string, 256> letters_ = detail::characters_of_bytes();
-  std::unordered_map<std::string, char> bytes_;  // the other way
-  std::vector<std::string> tokens_;              // by number; empty: none has it
+  std::unordered_map<std::string, char> bytes_;  // from characters to bytes
+  std::vector<std::string> tokens_;              // by number; empty: unused
   std::unordered_map<std::string, index_t> numbers_;
   detail::ranked_merges merges_;
   std::unordered_map<std::string, std::vector<index_t>> seen_;

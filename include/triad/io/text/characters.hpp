@@ -10,9 +10,9 @@
 
 namespace triad::text {
 
-/// One character of a text: its code point, and where its bytes are.
+/// One character of a text: its code point, and how many bytes it has.
 struct character {
-  char32_t code;      // 0xfffd where the bytes are not UTF-8; they then count as one character each
+  char32_t code;      // 0xfffd if the bytes are not UTF-8; each such byte then counts as one character
   std::size_t bytes;  // 1 to 4
 };
 
@@ -34,7 +34,7 @@ inline character character_at(std::string_view text, std::size_t at) {
   return {code, bytes};
 }
 
-/// The place of the first byte that belongs to no character of UTF-8; npos: there is none.
+/// The place of the first byte that is not valid UTF-8; npos if there is none.
 inline std::size_t first_broken_byte(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     auto const c = character_at(text, at);
@@ -44,7 +44,7 @@ inline std::size_t first_broken_byte(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// All characters of a text, each as its bytes.
+/// All characters of a text, each as a string of its bytes.
 inline std::vector<std::string> characters(std::string_view text) {
   std::vector<std::string> result;
   for (std::size_t at = 0; at < text.size();) {
@@ -55,13 +55,14 @@ inline std::vector<std::string> characters(std::string_view text) {
   return result;
 }
 
-/// White space as Unicode has it, and the four separators of ASCII (0x1c to 0x1f): where Python splits a text.
+/// Whether c is white space of Unicode, or one of the four separators of ASCII (0x1c to 0x1f): Python splits a text at
+/// these.
 constexpr bool is_space(char32_t c) {
   return (c >= 0x9 && c <= 0xd) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-/// The words of a text, between white space.  No word is empty.
+/// The words of a text, separated by white space.  No word is empty.
 inline std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> result;
   bool inside = false;
@@ -76,8 +77,8 @@ inline std::vector<std::string> words(std::string_view text) {
   return result;
 }
 
-/// The words of a line as byte-pair encodings cut it: between spaces (U+0020), without line ends at the end.  Other
-/// white space is a character of a word.  No word is empty.
+/// The words of a line, separated by spaces (U+0020), as byte-pair encodings take them; line ends at the end of the
+/// line are removed.  Other white space is a character of a word.  No word is empty.
 inline std::vector<std::string> words_between_spaces(std::string_view line) {
   while (line.ends_with('\n') || line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
   std::vector<std::string> result;
@@ -89,14 +90,14 @@ inline std::vector<std::string> words_between_spaces(std::string_view line) {
   return result;
 }
 
-/// Words with one space between two.
+/// The words as one text, with a space between neighbours.
 inline std::string joined(std::vector<std::string> const& words) {
   std::string result;
   for (auto const& word : words) (result += result.empty() ? "" : " ") += word;
   return result;
 }
 
-/// The text without white space at its ends.
+/// The text without white space at either end.
 inline std::string_view trimmed(std::string_view text) {
   std::size_t first = text.size(), last = 0;  // of what is no space
   for (std::size_t at = 0; at < text.size();) {

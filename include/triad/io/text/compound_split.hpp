@@ -3,13 +3,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   maximise D_C, the divergence of compounds, under D_A <= limit, that of atoms            (DBCA, Keysers et al. 2020)
-// The search is ours.  Both sides grow from nothing in the proportion that they will have; each time the best of some
-// random examples comes in, by the score D_C - 20 max(0, D_A - limit).  Then, pass after pass, each example of either
-// side gives way to a better one of those in no side, if there is one among some random ones, and examples of the two
-// sides change places, until a pass gains next to nothing.  Alpha of compounds is 0.3 at first and comes down to 0.1:
-// with 0.1 from the beginning, taking one of many occurrences of a compound from training gains almost nothing, and the
-// search ends early (0.58 instead of 0.64 with 6,000 generated questions of CFQ's kind).  Held to, from the end of the
-// growth on: every word of a held-out example is in some training example.
+//
+// The paper leaves the search open; this one is ours.  Both sides start empty and grow in their final proportion.  Each
+// step draws some random examples and adds the one with the best score D_C - 20 max(0, D_A - limit).  Then passes of
+// exchanges follow.  In a pass, each example of either side is replaced by a better unused one, if some random unused
+// ones contain one.  Examples of the two sides also change places.  The search ends when a pass gains almost nothing.
+// The alpha of compounds is 0.3 at first and falls to 0.1.  With 0.1 from the beginning, the search ends early (D_C
+// 0.58 instead of 0.64 with 6,000 generated questions of CFQ's kind): removing one of many occurrences of a compound
+// from training gains almost nothing.  From the end of the growth on, every word of a held-out example occurs in some
+// training example.
 #pragma once
 
 #include <algorithm>
@@ -32,10 +34,10 @@ namespace triad::text {
 /// Sizes of a split, and the effort of the search.
 struct split_options {
   int train, held_out;     // examples; held_out: dev and test together
-  std::uint64_t seed = 1;  // of split_by_compounds(); split_search is given its random numbers
+  std::uint64_t seed = 1;  // for split_by_compounds(); split_search takes its random numbers as an argument
   double atom_limit = 0.02;
-  int candidates = 5;  // looked at for each that comes in
-  int passes = 30;     // while alpha falls, and at most as many again
+  int candidates = 5;  // random examples to choose from, for each that is added
+  int passes = 30;     // while alpha falls; then at most as many again
 };
 
 /// Numbers of examples in the order of the corpus.
@@ -43,9 +45,9 @@ struct compound_split {
   std::vector<int> train, held_out;
 };
 
-/// Searches one split.  words: of each example, those that training must have.  order: all examples, each once; random:
-/// what has below(bound), a number from 0 to bound - 1.  The same of both gives the same split.  Throws data_error
-/// where there is no such split.
+/// Searches one split.  words: for each example, the words that training must have.  order: all examples, each once.
+/// random: has below(bound), a number from 0 to bound - 1.  Equal order and random numbers give the same split.  Throws
+/// data_error if there is no such split.
 template <class Random>
 class split_search {
  public:
@@ -113,7 +115,7 @@ class split_search {
     return scored(by_atoms_.value_with(where, atoms_->of[at(q)]),
                   by_compounds_.value_with(where, compounds_->of[at(q)]));
   }
-  /// Example q comes to a side (sign 1) or leaves it (-1); the lists of examples are the caller's.
+  /// Adds example q to a side (sign 1) or removes it (-1); the caller updates the lists of examples.
   void change(side where, int q, int sign) {
     by_atoms_.change(where, atoms_->of[at(q)], sign);
     by_compounds_.change(where, compounds_->of[at(q)], sign);
@@ -123,7 +125,7 @@ class split_search {
   bool may_test(int q) const {
     return std::all_of((*words_)[at(q)].begin(), (*words_)[at(q)].end(), [&](int w) { return known_[at(w)] > 0; });
   }
-  /// Whether training has the words of an example without it.
+  /// Whether training would still have all words of an example after losing it.
   bool may_leave(int q) const {
     return std::all_of((*words_)[at(q)].begin(), (*words_)[at(q)].end(), [&](int w) { return known_[at(w)] > 1; });
   }
@@ -153,8 +155,8 @@ class split_search {
     }
   }
 
-  /// Gives training the words that only held-out examples have: such an example changes places with one that training
-  /// can do without.
+  /// Moves words that only held-out examples have to training: such an example changes places with a training example
+  /// that training can spare.
   void cover() {
     for (std::size_t i = 0; i < test_.size(); ++i) {
       if (may_test(test_[i])) continue;
@@ -177,7 +179,7 @@ class split_search {
     change(side::test, of_test, 1);
   }
 
-  /// Each example of a side against some that are in none.
+  /// Replaces each example of a side by a better unused one, if some random unused ones contain one.
   void replace(side where) {
     if (rest_.empty()) return;
     for (auto& q : where == side::train ? train_ : test_) {
@@ -207,7 +209,7 @@ class split_search {
     by_compounds_.refresh();
   }
 
-  /// Each held-out example against a few of training.
+  /// Lets each held-out example change places with one of a few training examples, if the score grows.
   void exchange() {
     for (auto& q : test_)
       for (int i = 0; i < 4; ++i) {
@@ -224,12 +226,12 @@ class split_search {
   split_options s_;
   Random random_;
   divergence by_atoms_, by_compounds_;
-  std::vector<int> known_;  // by word: training examples that have it
+  std::vector<int> known_;  // by word: the number of training examples that have it
   std::vector<int> train_, test_, rest_;
 };
 
-/// The same split for a seed on every machine.  words: of each example, by number, those that training must have where
-/// it is held out; none twice in one.
+/// The split for a seed, the same on every machine.  words: for each example, the numbers of the words that training
+/// must have if the example is held out; no number twice in one example.
 inline compound_split split_by_compounds(item_table const& atoms, item_table const& compounds,
                                          std::vector<std::vector<int>> const& words, split_options const& options) {
   struct stream {

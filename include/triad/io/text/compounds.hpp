@@ -1,18 +1,19 @@
 // The compounds of a corpus: small connected parts of derivations, and the weight of each in each example.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   w(G, q) = max over occurrences g of G in example q of  1 - max over G' that have one rule more of P(G' | G)
+//   w(G, q) = max over occurrences g of G in example q of  1 - max over G' with one rule more than G of P(G' | G)
 //   P(G' | G) = share of all occurrences of G in the corpus that lie inside an occurrence of G'
-// (Keysers et al. 2020, section 2.1): a compound that always occurs inside a larger one does not count next to it.
-// Ours:
-//   - compounds have 2 to `largest` rules; what lies around one is looked at beyond that, so the largest do not all
-//     count whole;
+// (Keysers et al. 2020, section 2.1): a compound that always occurs inside a larger one has weight 0.
+// Choices of this library:
+//   - compounds have 2 to `largest` rules; the rules around a compound of the largest size are looked at too, so that
+//     its weight may be below 1;
 //   - G' runs over compounds of one rule more instead of all larger ones, since a larger one contains one of these
 //     around the same occurrence;
 //   - shares are of occurrences, and an edge knows which child it leads to, so that subject and object of a rule
 //     differ;
 //   - weights are whole numbers, 4096 for 1, so that sums over examples are exact in any order;
-//   - a compound is known by 64 bits made of its nodes (rule and path from its top): ten million compounds share one
+//   - a compound is known by 64 bits made of its nodes (rule and path from its top): among ten million compounds, two
+//     have the same bits with a probability of 3e-6.
 //     with a chance of 3e-6.
 #pragma once
 
@@ -31,7 +32,7 @@ namespace triad::text {
 /// A weight of 1 as a whole number.
 inline constexpr int weight_of_one = 4096;
 
-/// A count or weight of something in an example.
+/// The count or weight of an atom or compound in an example.
 struct item {
   int what, amount;
 
@@ -39,11 +40,11 @@ struct item {
 };
 
 struct item_table {
-  std::vector<std::vector<item>> of;  // by example; no `what` twice in one
+  std::vector<std::vector<item>> of;  // by example; each `what` at most once in an example
   int kinds = 0;
 };
 
-/// Rules, of which there are `rules`, and how often each is applied.
+/// The rules of each example, and how many times each is applied; `rules` is the number of rules.
 inline item_table atoms_of(std::vector<derivation> const& trees, int rules) {
   item_table table{{}, rules};
   for (auto const& tree : trees) {
@@ -62,16 +63,16 @@ inline item_table atoms_of(std::vector<derivation> const& trees, int rules) {
 
 namespace detail {
 
-inline constexpr int most_rules = 6;  // of a compound
+inline constexpr int most_rules = 6;  // in a compound
 
-inline std::uint64_t mixed(std::uint64_t x) {  // one to one
+inline std::uint64_t mixed(std::uint64_t x) {  // a bijection
   x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93U;
   x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93U;
   return x ^ (x >> 32U);
 }
 
-/// For each node of a derivation, and each top that is the node itself or an ancestor at most `largest` edges above it:
-/// the code of what the node adds to a compound with that top.
+/// The code that each node of a derivation adds to a compound, for each possible top: the node itself, or an ancestor
+/// at most `largest` edges above it.
 class part_codes {
  public:
   part_codes(derivation const& tree, int largest)
@@ -94,7 +95,7 @@ class part_codes {
   derivation const& tree() const { return *tree_; }
   std::vector<int> const& below(int node) const { return children_[at(node)]; }
   int parent(int node) const { return tree_->parent[at(node)]; }
-  /// Of a node in a compound whose top is `up` levels above the compound's own top `top`.
+  /// The code of a node in a compound whose top is `up` levels above `top`.
   std::uint64_t code(int node, int top, int up = 0) const {
     return codes_[at(node) * width_ + at(level_[at(node)] - level_[at(top)] + up)];
   }
@@ -114,11 +115,11 @@ struct occurrence {
   std::uint64_t code;
   int example;
   int size;
-  int nodes[most_rules];  // the top first
+  int nodes[most_rules];  // the top is first
 };
 
-/// Calls found(nodes) for each connected part with 2 to `largest` nodes whose top is nodes[0]; each once, since a node
-/// that was passed over is not taken later.
+/// Calls found(nodes) for each connected part with 2 to `largest` nodes whose top is nodes[0].  Each part is found
+/// once, since a node that was passed over is not taken later.
 template <class Found>
 void grow(part_codes const& q, std::vector<int>& nodes, std::vector<int> const& open, std::size_t from, int largest,
           Found&& found) {
@@ -134,7 +135,7 @@ void grow(part_codes const& q, std::vector<int>& nodes, std::vector<int> const& 
   }
 }
 
-/// The codes of the compounds around an occurrence that have one rule more.
+/// The codes of the compounds that contain this occurrence and have one rule more.
 inline void codes_around(part_codes const& q, occurrence const& o, std::vector<std::uint64_t>& codes) {
   codes.clear();
   int const top = o.nodes[0];
@@ -150,8 +151,8 @@ inline void codes_around(part_codes const& q, occurrence const& o, std::vector<s
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
 }
 
-/// Appends to table.of what one compound, all of whose occurrences these are, weighs in each example, as compound
-/// number table.kinds.
+/// Appends to table.of the weight of one compound in each example, as compound number table.kinds.  [first, last) are
+/// all its occurrences.
 inline void weigh(std::vector<part_codes> const& examples, occurrence const* first, occurrence const* last,
                   item_table& table) {
   auto const n = static_cast<double>(last - first);
@@ -167,7 +168,8 @@ inline void weigh(std::vector<part_codes> const& examples, occurrence const* fir
     auto const& q = examples[static_cast<std::size_t>(o->example)];
     codes_around(q, *o, around);
     double most =
-        last - first == 1 && !around.empty() ? 1 : 0;  // alone in the corpus: inside whatever stands around it
+        last - first == 1 && !around.empty() ? 1 : 0;  // the only occurrence in the corpus always lies inside the
+                                                       // compounds around it
     for (auto const code : around) {
       if (most == 1) break;
       auto const range = std::equal_range(all.begin(), all.end(), code);
@@ -187,8 +189,8 @@ inline void weigh(std::vector<part_codes> const& examples, occurrence const* fir
 
 }  // namespace detail
 
-/// The compounds of 2 to `largest` rules (2 to 6) that weigh anything, numbered in an order of no meaning.  Occurrences
-/// are held at most `at_once` at a time: the derivations are traversed again for each part.
+/// The compounds of 2 to `largest` rules (2 to 6) with a weight above 0, numbered in an arbitrary order.  At most
+/// `at_once` occurrences are held in memory: the derivations are traversed again for each part.
 inline item_table compounds_of(std::vector<derivation> const& trees, int largest = 4,
                                std::size_t at_once = std::size_t{1} << 24U) {
   if (largest < 2 || largest > detail::most_rules)

@@ -1,13 +1,13 @@
-// Sentences with dependencies in CoNLL-U: read, checked, and written with other heads and relations.
+// Reads, checks and writes sentences with dependencies in CoNLL-U.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   # a comment, before the first word of a sentence
-//   1-2  don't  _ ...                            several words that are written as one: no word, kept and not looked at
+//   1-2  don't  _ ...                            several words that are written as one: not a word; kept as it is
 //   1    do     do   AUX ...  0  root  _  _      ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC, separated by tabs
-//   2.1  ...                                                     an empty node: no word, kept and not looked at
+//   2.1  ...                                                     an empty node: not a word; kept as it is
 //   an empty line ends a sentence; so does the end of the file
 //
-// What counts as a word is what the evaluation of the CoNLL 2018 shared task counts.
+// Words are counted as by the evaluation of the CoNLL 2018 shared task.
 // universaldependencies.org/format.html
 #pragma once
 
@@ -45,7 +45,7 @@ struct conllu_word {
 struct conllu_sentence {
   std::vector<conllu_word> words;
   std::vector<std::string> lines;   // without the empty one after them
-  std::vector<std::size_t> places;  // of the words among the lines
+  std::vector<std::size_t> places;  // for each word, the index of its line in `lines`
 };
 
 enum class conllu_heads {
@@ -65,7 +65,7 @@ inline std::vector<std::string_view> columns_of(std::string_view line) {
   }
 }
 
-/// -1: no number.
+/// The number that the text is; -1 if it is none.
 inline int plain_number(std::string_view text) {
   int value = -1;
   auto const* const end = text.data() + text.size();
@@ -75,18 +75,19 @@ inline int plain_number(std::string_view text) {
 
 }  // namespace detail
 
-/// Whether a text whose first line is this one is CoNLL-U: a comment, which begins with `# `, or a row, with an ID
-/// and a tab.  `#Word` is a word.
+/// Whether a text with this first line is CoNLL-U: the line is a comment, which begins with `# `, or a row, with an ID
+/// and a tab.  A first line such as `#Word` is a plain word.
 inline bool begins_conllu(std::string_view line) {
   auto const id = line.substr(0, line.find_first_not_of("0123456789.-"));
   return line == "#" || line.starts_with("# ") ||
          (!id.empty() && id[0] >= '0' && id[0] <= '9' && line.substr(id.size()).starts_with('\t'));
 }
 
-/// A word whose heads lead back to it; 0: there is none.  head(i): that of word i, of 1 .. n, or 0.
+/// A word on a cycle of heads; 0 if there is none.  head(i) is the head of word i, 1 .. n, or 0 for the root.
 template <class Head>
 int word_on_cycle(int n, Head const& head) {
-  std::vector<int> seen(static_cast<std::size_t>(n) + 1, 0);  // the word from which each was reached first
+  std::vector<int> seen(static_cast<std::size_t>(n) + 1, 0);  // for each word, the start of the first search that
+                                                              // reached it
   for (int i = 1; i <= n; ++i) {
     int at = i;
     while (at != 0 && seen[static_cast<std::size_t>(at)] == 0) seen[static_cast<std::size_t>(at)] = i, at = head(at);
@@ -95,13 +96,13 @@ int word_on_cycle(int n, Head const& head) {
   return 0;
 }
 
-/// Reads a file, gzipped or plain, sentence by sentence.  Throws data_error with file and line for text that is not
-/// CoNLL-U and, where heads are checked, for heads that are not a tree with one root.
+/// Reads a file, gzipped or plain, sentence by sentence.  Throws data_error, with file and line, for text that is not
+/// CoNLL-U.  With checked heads, throws it also for heads that are not a tree with one root.
 class conllu_reader {
  public:
   explicit conllu_reader(std::string const& path, conllu_heads heads = conllu_heads::checked)
       : lines_(std::in_place, path), called_(path), heads_(heads) {}
-  /// Of a text, not gzipped, which outlives this; called: in messages, in the place of a path.
+  /// Reads a text that is not gzipped and that outlives the reader.  Messages say `called` in place of a path.
   conllu_reader(std::istream& text, std::string called, conllu_heads heads = conllu_heads::checked)
       : text_(&text), called_(std::move(called)), heads_(heads) {}
 
@@ -205,13 +206,13 @@ class conllu_reader {
     throw data_error(called_ + ":" + std::to_string(line) + ": " + reason + "; docs/data.md has the format");
   }
 
-  std::optional<gz_lines> lines_;  // of a file
-  std::istream* text_ = nullptr;   // or else this
+  std::optional<gz_lines> lines_;  // when reading a file
+  std::istream* text_ = nullptr;   // when reading a text
   std::string called_;
   conllu_heads heads_;
   long number_ = 0;            // of the line read last, from 1
   bool began_ = false;         // a row of this sentence was read
-  std::vector<long> numbers_;  // lines of the words
+  std::vector<long> numbers_;  // for each word, the number of its line in the file
   int promised_ = 0;           // the last word of a range
 };
 
@@ -222,7 +223,7 @@ inline std::vector<conllu_sentence> read_conllu(std::string const& path, conllu_
   return all;
 }
 
-/// The same from a text, which `called` names in messages.
+/// The same from a text, which messages call `called`.
 inline std::vector<conllu_sentence> read_conllu(std::istream& text, std::string const& called,
                                                 conllu_heads heads = conllu_heads::checked) {
   std::vector<conllu_sentence> all;
@@ -231,7 +232,7 @@ inline std::vector<conllu_sentence> read_conllu(std::istream& text, std::string 
   return all;
 }
 
-/// A sentence of words alone, which have no tab in them.
+/// A sentence of these words without heads; the words have no tabs.
 inline conllu_sentence conllu_of(std::vector<std::string> const& words) {
   conllu_sentence s;
   for (auto const& word : words) {
@@ -242,16 +243,16 @@ inline conllu_sentence conllu_of(std::vector<std::string> const& words) {
   return s;
 }
 
-/// The parent of each word as attached_token (batches/dependency_loader.hpp) has it: a place in the sentence from 0,
-/// its own of a root; -1 where no head was read.
+/// The parent of each word, as attached_token (batches/dependency_loader.hpp) has it: its place in the sentence, from
+/// 0. A root is its own parent; -1 if no head was read.
 inline std::vector<index_t> parents_of(conllu_sentence const& s) {
   std::vector<index_t> parents;
   for (auto const& word : s.words)
     parents.push_back(word.head == 0 ? static_cast<index_t>(parents.size()) : word.head < 0 ? -1 : word.head - 1);
   return parents;
 }
-/// Sets heads by such parents, one for each word.  Throws contract_violation, before anything is changed, for another
-/// number of them, or for one that is not a word.
+/// Sets the heads from such parents, one for each word.  Throws contract_violation, before anything is changed, if
+/// there is another number of parents or if one is not a word.
 inline void set_parents(conllu_sentence& s, std::span<index_t const> parents) {
   auto const n = static_cast<index_t>(s.words.size());
   expect_extent("set_parents", "parents", static_cast<index_t>(parents.size()), n);
@@ -265,8 +266,8 @@ inline void set_parents(conllu_sentence& s, std::span<index_t const> parents) {
                                                             : static_cast<int>(parents[i] + 1);
 }
 
-/// The sentence's lines with its words' heads and relations, and the empty line that ends it.  All else is as it was
-/// read, DEPS too.
+/// The sentence's lines with the present heads and relations of its words, then an empty line.  All other columns are
+/// as they were read, DEPS too.
 inline std::string to_conllu(conllu_sentence const& s) {
   auto lines = s.lines;
   for (std::size_t i = 0; i < s.words.size(); ++i) {
@@ -290,12 +291,12 @@ inline std::string to_conllu(conllu_sentence const& s) {
   return text + '\n';
 }
 
-/// Counts the correct heads and relations of all words of the gold tokenisation, punctuation included.  A relation is
-/// right where the whole DEPREL is, subtype included.  The evaluation of CoNLL 2018 compares only the part before `:`,
-/// so its figures are never lower.
+/// Counts correct heads and relations of all words of the gold tokenisation, punctuation included.  A relation is
+/// correct if the whole DEPREL is equal, subtype included.  The evaluation of CoNLL 2018 compares only the part before
+/// `:`, so its figures are never lower.
 struct attachment_scores {
-  std::int64_t words = 0, heads = 0, relations = 0;  // relations: of words whose head is right too
-  std::int64_t sentences = 0, exact = 0;             // exact: every word's head and relation
+  std::int64_t words = 0, heads = 0, relations = 0;  // relations: of words whose head is correct too
+  std::int64_t sentences = 0, exact = 0;             // exact: every head and relation is correct
 
   void add(std::vector<conllu_word> const& gold, std::vector<conllu_word> const& found) {
     if (gold.size() != found.size()) throw data_error("a sentence and its parse have different words");

@@ -1,4 +1,4 @@
-// The derivation of an example: a tree of rule applications, stored flat, with rules as numbers.
+// The derivation of an example: a tree of rule applications as flat lists, with rules as numbers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,15 +9,16 @@
 
 namespace triad::text {
 
-/// Nodes in the order of a reading from the root, children from left to right; every list has one entry a node.
+/// Nodes in pre-order, children from left to right; every list has one entry for each node.
 struct derivation {
-  std::vector<int> rule;    // its number, from 0
-  std::vector<int> parent;  // a node before it; -1: the root
+  std::vector<int> rule;    // the rule's number, from 0
+  std::vector<int> parent;  // an earlier node; -1: this is the root
   std::vector<int> slot;    // which child of its parent it is, from 0
 
   int size() const { return static_cast<int>(rule.size()); }
 
-  /// The node that this application becomes, as child number `which` of node `below`, which is -1 for the first alone.
+  /// Adds an application of rule `number` and returns its node: child number `which` of node `below`.  `below` is -1
+  /// for the first node only.
   int add(int number, int below, int which) {
     TRIAD_EXPECTS(below < size() && (below < 0) == rule.empty(),
                   "derivation: node " + std::to_string(size()) + " is a child of " + std::to_string(below) +

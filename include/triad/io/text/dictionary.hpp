@@ -1,11 +1,12 @@
-// The tokens that a model knows, numbered; files of the common form `token count`.
+// The tokens that a model knows, with their numbers; read from files of lines `token count`.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   0 <s> begins a sentence   1 <pad> fills a row   2 </s> ends a sentence   3 <unk> stands for what is unknown
 //   4 and on: the tokens of the file, in its order
-// One line each, the token, a space and how often it occurs; the four above are not in the file.  A token that is there
-// twice, or is one of the four, has ` #fairseq:overwrite` after the count where that is intended, as in fairseq:
-// from then on the token has that line's number.
+//
+// Each line has a token, a space and the number of times it occurs; the four tokens above are not in the file.  As in
+// fairseq, ` #fairseq:overwrite` after the count allows a token that is already there or is one of the four: from then
+// on the token has that line's number.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,7 @@
 
 namespace triad::text {
 
-/// Counts of tokens, while texts are read.
+/// Counts the tokens of texts.
 class token_counts {
  public:
   void add(std::string_view token) {
@@ -44,7 +45,7 @@ class token_counts {
     for (auto const& word : words(line)) add(word);
   }
 
-  /// The most frequent first; of tokens as frequent, the first in the order of bytes.
+  /// The most frequent token first; equally frequent ones in byte order.
   [[nodiscard]] std::vector<std::pair<std::string, long long>> sorted() const {
     std::vector<std::pair<std::string, long long>> result(counts_.begin(), counts_.end());
     std::stable_sort(result.begin(), result.end(), [](auto const& a, auto const& b) { return a.second > b.second; });
@@ -63,7 +64,7 @@ class dictionary {
     for (auto const* token : {"<s>", "<pad>", "</s>", "<unk>"}) enter(token, 0);
   }
 
-  /// The tokens that occur `least` times or more, the most frequent first.
+  /// A dictionary of the tokens that occur `least` times or more, the most frequent first.
   static dictionary build(token_counts const& counts, long long least = 1) {
     dictionary result;
     for (auto const& [token, count] : counts.sorted())
@@ -71,8 +72,8 @@ class dictionary {
     return result;
   }
 
-  /// The dictionary of these pairs of a token and how often it occurs, in their order.  Throws data_error where a token
-  /// comes a second time, unless the number of that second entry is in `overwriting`.
+  /// The dictionary of these pairs (token, count), in their order.  Throws data_error if a token comes a second time,
+  /// unless the number of that second entry is in `overwriting`.
   static dictionary of(std::span<std::pair<std::string, long long> const> entries,
                        std::span<index_t const> overwriting = {}) {
     dictionary result;
@@ -84,7 +85,7 @@ class dictionary {
     return result;
   }
 
-  /// Reads a file, gzipped or plain; throws data_error, with file and line, where a line does not have this form.
+  /// Reads a file, gzipped or plain; throws data_error, with file and line, if a line does not have this form.
   static dictionary read(std::string const& path) {
     dictionary result;
     gz_lines lines(path);
@@ -117,7 +118,7 @@ class dictionary {
     return result;
   }
 
-  /// Writes the file that read() reads.
+  /// Writes a file that read() can read.
   void write(std::ostream& out) const {
     auto next = overwriting_.begin();
     for (std::size_t i = specials; i < tokens_.size(); ++i) {
@@ -127,7 +128,7 @@ class dictionary {
     }
   }
 
-  /// Numbers, in their order, whose token had another number before.
+  /// The numbers, in order, that replaced an earlier number of their token.
   [[nodiscard]] std::vector<index_t> const& overwriting() const { return overwriting_; }
 
   [[nodiscard]] index_t size() const { return static_cast<index_t>(tokens_.size()); }
@@ -142,20 +143,20 @@ class dictionary {
   [[nodiscard]] std::string const& token(index_t number) const { return entry(number).first; }
   [[nodiscard]] long long count(index_t number) const { return entry(number).second; }
 
-  /// The words of a line as numbers: what pair_loader takes, which puts the ends.
+  /// The words of a line as numbers, without begin and end, as pair_loader takes them: it adds both.
   [[nodiscard]] std::vector<index_t> numbers(std::string_view line) const {
     std::vector<index_t> result;
     for (auto const& word : words(line)) result.push_back(number(word));
     return result;
   }
-  /// The same with `end` after them.
+  /// The same, with `end` after the words.
   [[nodiscard]] std::vector<index_t> encode(std::string_view line) const {
     auto result = numbers(line);
     result.push_back(end);
     return result;
   }
 
-  /// The tokens of numbers up to the first `end`, with spaces between them; what begins and fills is left out.
+  /// The tokens of these numbers up to the first `end`, with spaces between them; <s> and <pad> are left out.
   [[nodiscard]] std::string decode(std::span<index_t const> numbers) const {
     std::vector<std::string> result;
     for (auto const n : numbers) {

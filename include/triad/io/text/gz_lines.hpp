@@ -20,8 +20,8 @@
 
 namespace triad::text {
 
-/// The lines of a file, without their ends (LF or CRLF) and without a byte order mark. Whether it is gzipped is seen
-/// from its first bytes, not its name. Throws data_error where it is a Git LFS pointer.
+/// The lines of a file, without line ends (LF or CRLF) and without a byte order mark.  The first bytes of the file, not
+/// its name, decide whether it is gzipped.  Throws data_error if it is a Git LFS pointer.
 class gz_lines {
  public:
   static constexpr std::size_t longest_line = std::size_t{1} << 24U;  // bytes; a small .gz can hold an endless line
@@ -33,7 +33,7 @@ class gz_lines {
       throw data_error(path_ + ": cannot be opened: " + (errno != 0 ? std::strerror(errno) : "out of memory"));
   }
 
-  /// Reads the next line; false at the end of the file.
+  /// Reads the next line; returns false at the end of the file.
   bool next(std::string& line) {
     line.clear();
     for (bool any = false;;) {
@@ -56,7 +56,7 @@ class gz_lines {
     return true;
   }
 
-  /// The same of a text.  Throws data_error, with file, line and column, where the line is not UTF-8.
+  /// The same, for text.  Throws data_error, with file, line and column, if the line is not UTF-8.
   bool next_text(std::string& line) {
     if (!next(line)) return false;
     if (auto const at = first_broken_byte(line); at != std::string_view::npos) {
@@ -70,10 +70,10 @@ class gz_lines {
 
   [[nodiscard]] std::string const& path() const { return path_; }
 
-  /// Whether the line read last ended with CRLF, or, without a line end, with a carriage return.
+  /// Whether the last line that was read ended with CRLF, or with a lone carriage return at the end of the file.
   [[nodiscard]] bool had_carriage_return() const { return carriage_return_; }
 
-  /// Number of the line read last, from 1.
+  /// The number of the last line that was read, from 1.
   [[nodiscard]] long number() const { return number_; }
 
  private:
@@ -87,7 +87,7 @@ class gz_lines {
     filled_ = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
     int code = Z_OK;
     char const* const message =
-        gzerror(file_.get(), &code);  // a .gz that was cut off ends with Z_BUF_ERROR, without a failed read
+        gzerror(file_.get(), &code);  // a .gz that was cut off ends with Z_BUF_ERROR although no read failed
     if (code == Z_ERRNO) fail(std::string("cannot be read: ") + std::strerror(errno), "is it a file?");
     if (bytes < 0 || code == Z_BUF_ERROR || code == Z_DATA_ERROR)
       fail(std::string("the gzip stream is damaged: ") + message, "copy or download the file again");
