@@ -1,8 +1,8 @@
-// The operations on trees, and the adjoint of each, written once for all forms: car, cdr, child, graft, cons, root,
-// plant, blend.
+// The operations on trees, and the adjoint of each, written once for all forms of trees: car, cdr, child, graft, cons,
+// root, plant, blend.
 // SPDX-License-Identifier: Apache-2.0
 //
-// x, y trees; s a filler; D_c and E_c act on the roles alone (tree/shift.hpp); r_0 is the root's role.
+//   x, y trees; s a filler; D_c and E_c are maps of the roles alone (tree/shift.hpp); r_0 is the root's role.
 //
 //   child    y = D_c x                           dx += E_c dy
 //   graft    y = E_c x                           dx += D_c dy
@@ -11,10 +11,10 @@
 //   cons     y = sum_c E_c x_c + s r_0'          dx_c += D_c dy      ds += dy r_0
 //   blend    y = sum_l w_l M_l                   dw_l += <M_l, dy>   dM_l += w_l dy
 //
-// All are linear: the gradient is the adjoint, <A x, y> = <x, A' y>, and the adjoint of each is another of them.  car
-// and cdr are child 0 and child 1.  Values are overwritten; gradients add, since one tree is read by many.  Everything
-// takes one tree, or a batch (tree/batch.hpp); outputs do not overlap inputs.  A weighted memory is blended first, into
-// a tree that the caller lends.
+// All operations are linear, so the gradient is the adjoint, <A x, y> = <x, A' y>.  The adjoint of each is another
+// operation of the table.  car and cdr are child 0 and child 1.  Values are overwritten; gradients are added, since
+// several operations may read one tree.  Every function takes one tree, or a batch (tree/batch.hpp).  Outputs must not
+// overlap inputs.  The functions of a weighted memory blend its trees first, into a tree that the caller provides.
 #pragma once
 
 #include <string>
@@ -42,7 +42,7 @@ template <tree_algebra A, class X, class Y>
 void child_grad(A const& a, index_t c, Y const& dy, X&& dx) {
   detail::each_tree<A>([&](auto const& from, auto&& to) { a.add_graft(1, c, from, to); }, dy, dx);
 }
-/// child<1>(a, x, y), where c is a constant.
+/// The same with c as a constant: child<1>(a, x, y).
 template <index_t C, tree_algebra A, class X, class Y>
 void child(A const& a, X const& x, Y&& y) {
   static_assert(C >= 0, "triad: children are counted from 0");
@@ -72,7 +72,7 @@ void cdr_grad(A const& a, Y const& dy, X&& dx) {
   child_grad(a, 1, dy, dx);
 }
 
-/// y = E_c x: x as child c of a root without a filler.  Its last level is dropped.
+/// y = E_c x: x as child c of a root without a filler.  The last level of x is dropped.
 template <tree_algebra A, class X, class Y>
 void graft(A const& a, index_t c, X const& x, Y&& y) {
   detail::each_tree<A>(
@@ -96,7 +96,7 @@ void graft_grad(A const& a, index_t c, Y const& dy, X&& dx) {
 
 // ---- the root -------------------------------------------------------------------------------------------------------
 
-/// s = the root's filler.
+/// s = the filler of x's root.
 template <tree_algebra A, class X, class S>
 void root(A const& a, X const& x, S&& s) {
   detail::each_tree<A>(
@@ -114,7 +114,7 @@ void root_grad(A const& a, S const& ds, X&& dx) {
                        ds);
 }
 
-/// y = a root with filler s and nothing below.
+/// y = a root with filler s and no children.
 template <tree_algebra A, class S, class Y>
 void plant(A const& a, S const& s, Y&& y) {
   detail::each_tree<A>(
@@ -133,7 +133,8 @@ void plant_grad(A const& a, Y const& dy, S&& ds) {
 
 // ---- cons -----------------------------------------------------------------------------------------------------------
 
-/// y = the tree with root filler s over children[0], children[1], ..., at most as many as the branching.
+/// y = the tree with root filler s and the subtrees children[0], children[1], ...; there are at most `branching` of
+/// them.
 template <tree_algebra A, class Children, class S, class Y>
 void cons(A const& a, Children const& children, S const& s, Y&& y) {
   TRIAD_EXPECTS(static_cast<index_t>(children.size()) <= a.branching(),
@@ -171,7 +172,8 @@ inline void expect_weights(char const* owner, index_t weights, index_t slots) {
 }
 }  // namespace detail
 
-/// y = sum_l w_l M_l.  w (slots) and a batch of trees; or w (batch, slots), any strides, and a batch of memories.
+/// y = sum_l w_l M_l.  Takes w (slots) and a batch of trees, or w (batch, slots), with any strides, and a batch of
+/// memories.
 template <tree_algebra A, class W, class M, class Y>
 void blend(A const& a, W const& w, M const& memory, Y&& y) {
   detail::each_tree<A>(
@@ -199,7 +201,7 @@ void blend_grad(A const& a, W const& w, M const& memory, Y const& dy, DW&& dw, D
       dy, w, memory, dw, dmemory);
 }
 
-/// y = D_c (sum_l w_l M_l); blended is overwritten.
+/// y = D_c (sum_l w_l M_l).  Overwrites `blended` with the sum.
 template <tree_algebra A, class W, class M, class B, class Y>
 void child(A const& a, index_t c, W const& w, M const& memory, B&& blended, Y&& y) {
   blend(a, w, memory, blended);
@@ -214,7 +216,7 @@ void cdr(A const& a, W const& w, M const& memory, B&& blended, Y&& y) {
   child(a, 1, w, memory, blended, y);
 }
 
-/// dblended is overwritten; dw and dmemory add.
+/// The gradient of child of a memory: overwrites dblended; adds to dw and dmemory.
 template <tree_algebra A, class W, class M, class B, class Y, class DW, class DM>
 void child_grad(A const& a, index_t c, W const& w, M const& memory, Y const& dy, B&& dblended, DW&& dw, DM&& dmemory) {
   graft(a, c, dy, dblended);
@@ -230,20 +232,20 @@ void cdr_grad(A const& a, W const& w, M const& memory, Y const& dy, B&& dblended
   child_grad(a, 1, w, memory, dy, dblended, dw, dmemory);
 }
 
-/// s = the root's filler of blended = sum_l w_l M_l.
+/// s = the root's filler of sum_l w_l M_l.  Overwrites `blended` with the sum.
 template <tree_algebra A, class W, class M, class B, class S>
 void root(A const& a, W const& w, M const& memory, B&& blended, S&& s) {
   blend(a, w, memory, blended);
   root(a, blended, s);
 }
-/// dblended is overwritten; dw and dmemory add.
+/// The gradient of root of a memory: overwrites dblended; adds to dw and dmemory.
 template <tree_algebra A, class W, class M, class B, class S, class DW, class DM>
 void root_grad(A const& a, W const& w, M const& memory, S const& ds, B&& dblended, DW&& dw, DM&& dmemory) {
   plant(a, ds, dblended);
   blend_grad(a, w, memory, dblended, dw, dmemory);
 }
 
-/// y = sum_c E_c (sum_l w[c]_l M_l) + s r_0'; blended is overwritten.
+/// y = sum_c E_c (sum_l w[c]_l M_l) + s r_0'.  Overwrites `blended`.
 template <tree_algebra A, class W, class M, class S, class B, class Y>
 void cons(A const& a, W const& w, M const& memory, S const& s, B&& blended, Y&& y) {
   plant(a, s, y);
@@ -252,7 +254,7 @@ void cons(A const& a, W const& w, M const& memory, S const& s, B&& blended, Y&& 
     graft_onto(a, static_cast<index_t>(c), blended, y);
   }
 }
-/// dblended is overwritten; dw[c], dmemory and ds add.
+/// The gradient of cons of a memory: overwrites dblended; adds to dw[c], dmemory and ds.
 template <tree_algebra A, class W, class M, class S, class B, class Y, class DW, class DM>
 void cons_grad(A const& a, W const& w, M const& memory, Y const& dy, B&& dblended, DW&& dw, DM&& dmemory, S&& ds) {
   for (std::size_t c = 0; c < w.size(); ++c) {

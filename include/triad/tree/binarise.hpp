@@ -1,10 +1,10 @@
-// Trees of any number of children as binary trees: further nodes hold the children from the second on.
+// Turns a tree with any number of children into a binary tree: further nodes hold the children from the second on.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   ( S a b c d )   ->   ( S a ( S|<b-c-d> b ( S|<c-d> c d ) ) )
 //
-// The label of a further node is that of the node, then the labels of the children that are below it: what nltk's
-// chomsky_normal_form makes where nothing else is said, so that its un_chomsky_normal_form gives the tree back.
+// The label of a further node is the label of its original node, then the labels of the children below the further
+// node. nltk's chomsky_normal_form makes the same tree by default, so nltk's un_chomsky_normal_form undoes binarise().
 #pragma once
 
 #include <string>
@@ -16,15 +16,16 @@
 
 namespace triad {
 
-/// The same tree with two children a node at most; nodes of fewer stay as they are.  Takes no deep stack.  Labels grow
-/// with the square of a node's children: bound these where trees come from files.  Throws contract_violation where a
-/// node has no child of a number below another's.
+/// The same tree with at most two children a node; nodes with fewer stay as they are.  Uses a stack on the heap, so
+/// deep trees are safe.  The size of labels grows with the square of a node's children, so bound the number of children
+/// in trees from files.  Throws contract_violation if a node lacks a child before its last one.
 inline symbol_tree binarise(symbol_tree const& tree) {
   struct step {
-    index_t parent, child;  // what is made: the node `child`; or, with a parent, its children from that one on, as one
-    bool closes = false;    // instead: the innermost open node is closed
+    index_t parent, child;  // next: node `child`; or, with a parent, one further node for the parent's children from
+                            // `child` on
+    bool closes = false;    // next: close the innermost open node instead
   };
-  std::vector<step> steps;  // the last comes first
+  std::vector<step> steps;  // the last step is made first
   symbol_tree::builder made;
   if (!tree.empty()) steps.push_back({no_node, 0});
   while (!steps.empty()) {

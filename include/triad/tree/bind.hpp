@@ -1,17 +1,18 @@
-// Between fillers at roles and one tensor: bind and unbind; between labels and fillers: encode and decode.
+// bind and unbind convert between fillers at roles and one tensor; encode and decode convert between labels and
+// fillers.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   bind     y = sum_r X_r bound to role r    X (N, f), a filler a position    dX_r += dy unbound from role r
 //   unbind   X_r = x unbound from role r      unbind(bind X) = X               dx += sum_r dX_r bound to role r
-//   encode   bind with X_r = F[label at r]    F (V, f), row 0, of no label, is zero
+//   encode   bind with X_r = F[label at r]    F (V, f); row 0, of the empty label, is zero
 //   scores   S = X F'                         (N, V)                           dX += dS F
-//   decode   at r: argmax_v S_rv where |S_r| > threshold, else nothing; from the root down, an empty node hides what
-//            is below it
+//   decode   at r: argmax_v S_rv if |S_r| > threshold, else no node; from the root down: nodes below an empty position
+//            are dropped
 //
 // Roles are orthonormal.
 //
-// bind, unbind and encode of labels at all positions number these, so they are for depths that arrays hold; encode of a
-// tree and decode go where nodes are, to any depth.
+// bind, unbind and encode of a label array visit all positions, so the depth must be small enough for an array.  encode
+// of a tree and decode visit only the nodes, at any depth.
 #pragma once
 
 #include <algorithm>
@@ -31,12 +32,12 @@
 
 namespace triad {
 
-/// Decoded as nothing: a position whose scores have a norm of at most this.
+/// decode takes a position as empty if the norm of its scores is at most this.
 inline constexpr double decode_threshold = 0.01;
 
 namespace detail {
 
-/// f(row of X, role) for every position.  X (N, f), contiguous rows.
+/// Calls f(row of X, role) for every position.  X (N, f) has contiguous rows.
 template <class A, class X, class F>
 void each_position(A const& a, X const& fillings, F&& f) {
   expect_extent("bind", "fillers", fillings.extent(0), tree_positions<>(a.branching(), a.depth()).count());
@@ -111,9 +112,9 @@ void unbind_grad(A const& a, X const& dfillings, Y&& dx) {
 
 // ---- labels and fillers ---------------------------------------------------------------------------------------------
 
-/// y = the tree of labels, fillers F (V, f).  Throws data_error, with its path, for a node that does not fit (deeper
-/// than the roles, or with an unknown label), and contract_violation for a label whose filler is zero, as that of no
-/// node.
+/// y = the tensor of the tree of labels, with fillers F (V, f).  Throws data_error, with the node's path, if a node
+/// lies deeper than the roles or has an unknown label.  Throws contract_violation for a label whose filler is zero,
+/// since a zero filler means no node.
 template <tree_algebra A, class Y>
 void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, numbered_tree const& tree, Y&& y) {
   detail::expect_filler_table(fillers, a.fillers());
@@ -123,12 +124,13 @@ void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, 
     detail::expect_filler(fillers, label);
     nodes.emplace_back(role, label);
   });
-  std::sort(nodes.begin(), nodes.end());  // as sparse trees are sorted: each comes after the last
+  std::sort(nodes.begin(), nodes.end());  // in the order of sparse trees, so that each term is appended
   a.clear(y);
   for (auto const& [role, label] : nodes) a.add_bound(1, role, detail::filler_of(detail::item(fillers, label)), y);
 }
 
-/// The same of labels at all positions (tree/placement.hpp), 0 where there is none; what is below an empty one is kept.
+/// The same for labels at all positions (tree/placement.hpp), 0 for an empty one.  Nodes below an empty position are
+/// kept.
 template <tree_algebra A, class Y>
 void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, vec<index_t const> labels, Y&& y) {
   detail::expect_filler_table(fillers, a.fillers());
@@ -145,7 +147,7 @@ void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, 
   }
 }
 
-/// S = X F': how much of every label's filler is in rows X (rows, f).  S (rows, V).  F and X may be read-only or not.
+/// S = X F': the score of every label's filler in each row of X (rows, f).  S (rows, V).  F and X may be const or not.
 template <class T, class Fillers, class Rows>
 void scores(Fillers const& fillers, Rows const& x, tensor<T, dyn, dyn> s) {
   tensor<T const, dyn, dyn> const table = fillers, rows = x;
@@ -164,7 +166,8 @@ void scores_grad(Fillers const& fillers, Scores const& d_scores, tensor<T, dyn, 
     for (index_t v = 0; v < table.extent(0); ++v) detail::add_row(ds(r, v), &table(v, 0), &dx(r, 0), dx.extent(1));
 }
 
-/// The label of one row of scores: the largest, the first of equal ones; 0 where their norm is at most `threshold`.
+/// The label with the largest of one row of scores, the first of equal ones; 0 if the norm of the row is at most
+/// `threshold`.
 template <class View>
 index_t nearest_label(View const& s, double threshold = decode_threshold) {
   double square = 0;

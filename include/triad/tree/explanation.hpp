@@ -1,4 +1,4 @@
-// What a tree machine did with one tree, step by step and in labels, for programs to print, draw or write as JSON.
+// The steps of a tree machine on one tree, with labels as text, for programs that print them, draw them or write JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace triad {
 
-/// The likeliest choices of one step, and what the machine wrote.  Weights are from 0 to 1.
+/// The likeliest choices of one step, and the tree that the step wrote.  Weights are from 0 to 1.
 struct explained_step {
   tree_operation what;
   double weight;
@@ -28,23 +28,23 @@ struct explained_step {
     double weight;
   };
   std::vector<taken> arguments;
-  std::string root;  // of cons
+  std::string root;  // the label that cons gives the root
   double root_score;
-  symbol_tree tree;  // written by the machine
-  bool needed;       // the result depends on it, by the likeliest choices
+  symbol_tree tree;  // the tree that the machine wrote
+  bool needed;       // whether the result depends on this step, by the likeliest choices
   traced_step all;   // every weight
 };
 
 struct tree_explanation {
   symbol_tree source;
   std::vector<explained_step> steps;
-  std::string program;   // the likeliest choices that are needed
-  double certainty = 0;  // the smallest weight among them
-  bool agrees = false;   // its result, on trees of symbols, is the machine's
+  std::string program;   // the likeliest choices of the needed steps, as text
+  double certainty = 0;  // the smallest weight among these choices, counting equal trees together
+  bool agrees = false;   // whether the program, run on trees of symbols, has the machine's result
 };
 
-/// said: with the trees that were written.  answer: the machine's symbol at every position, 0 where there is none,
-/// which may stand also where no tree has a node.
+/// Explains a trace that has the written trees.  answer: the machine's symbol at every position, 0 for none; a symbol
+/// may stand even at a position whose parent is empty.
 template <index_t B, index_t D>
 tree_explanation explain_trace(numbered_tree const& source, tree_trace const& trace, vocabulary const& labels,
                                tree_positions<B, D> const& positions, std::vector<index_t> const& answer) {

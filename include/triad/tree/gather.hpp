@@ -1,11 +1,11 @@
-// Trees over canonical roles: one row of filler numbers a position.  Taking a child and grafting copy one block of rows
-// a level.
+// Trees over canonical roles: a row of numbers, the filler, for each position.  Taking a child and grafting copy one
+// block of rows a level.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x (N, f), row r: the filler at position r, breadth first             <x, y> = sum over all elements
 //
-// The primitives here, the same in tree/dense.hpp and tree/sparse.hpp, are all an algebra is (tree/algebra.hpp); each
-// adds to y:
+// These primitives, which tree/dense.hpp and tree/sparse.hpp have too, are all that tree/algebra.hpp needs.  Each adds
+// to its output:
 //
 //   add          y += w x                 add_bound      y += w s at one role
 //   add_child    y += w D_c x             add_unbound    s += w (filler of x at one role)
@@ -25,7 +25,7 @@
 
 namespace triad {
 
-/// x and y of one call do not overlap.
+/// Trees as rows of fillers.  x and y of one call must not overlap.
 template <class T, index_t Branching = dyn, index_t Depth = dyn>
 class gather_algebra {
  public:
@@ -45,7 +45,7 @@ class gather_algebra {
   /// Width of a filler.
   constexpr index_t fillers() const { return fillers_; }
 
-  /// Numbers of a tree, and a tree over them.
+  /// The number of elements of a tree, and a tree that views them.
   constexpr index_t elements() const { return positions_.count() * fillers_; }
   tree over(T* data) const { return tree(data, positions_.count(), fillers_); }
   tree plan(arena& place) const { return place.make<tree>(positions_.count(), fillers_); }

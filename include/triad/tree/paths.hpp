@@ -1,11 +1,12 @@
-// A node's place as its path from the root in 64 bits: the roles of sparse trees, and how messages name a place.
+// A node's path from the root in 64 bits: the roles of sparse trees, and the names of places in messages.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every level takes ceil(log2 b) bits.  A code is a leading 1, then the numbers of children from the root down:
 //
 //   root   1        child c of x   x << bits | c        b = 2: 1 + the breadth-first position
 //
-// So codes sort by level first; taking a child or grafting keeps their order.  Depth that fits (the root has depth 1):
+// So codes sort by level first, and taking a child or grafting keeps their order.  Greatest depth (the root has depth
+// 1):
 //
 //   b          2    3, 4   5 .. 8   9 .. 16   17 .. 32
 //   bits       1    2      3        4         5
@@ -22,10 +23,10 @@
 
 namespace triad {
 
-/// A place in a tree as the number above.
+/// The place of a node as the code described above.
 using role_code = std::uint64_t;
 
-/// The root: a leading 1 without any child.
+/// The root's code: a leading 1 without any child.
 inline constexpr role_code root_role = 1;
 /// No place at all.
 inline constexpr role_code no_role = 0;
@@ -40,29 +41,31 @@ class role_paths {
 
   constexpr index_t branching() const { return branching_; }
   constexpr int bits() const { return bits_; }
-  /// The depth to which codes are exact.
+  /// The greatest depth at which codes are exact.
   constexpr index_t max_depth() const { return 1 + 63 / bits_; }
 
   constexpr index_t level(role_code role) const { return (static_cast<int>(std::bit_width(role)) - 1) / bits_; }
   constexpr role_code child(role_code role, index_t c) const { return role << bits_ | static_cast<role_code>(c); }
   constexpr role_code parent(role_code role) const { return role >> bits_; }
-  /// Which child of its parent.
+  /// The number of the child that this node is of its parent.
   constexpr index_t child_number(role_code role) const { return static_cast<index_t>(role & mask()); }
 
-  /// The role that child c's tree has for `role` of the whole; no_role for the root and for what is not under child c.
+  /// The role, in the subtree of child c, of the node with `role` in the whole tree; no_role for the root and for nodes
+  /// not below child c.
   constexpr role_code in_child(index_t c, role_code role) const {
     if (role == root_role) return no_role;
-    auto const below = shift(role) - bits_;  // bits under the first step
+    auto const below = shift(role) - bits_;  // bits below the first step
     if ((role >> below & mask()) != static_cast<role_code>(c)) return no_role;
     return (role & ((root_role << below) - 1)) | root_role << below;
   }
-  /// The role in the whole tree of what has `role` in the subtree of child c; `role` must not be on the deepest level.
+  /// The role, in the whole tree, of the node with `role` in the subtree of child c; `role` must not be on the deepest
+  /// level.
   constexpr role_code under(index_t c, role_code role) const {
     auto const below = shift(role);
     return (role ^ root_role << below) | child(root_role, c) << below;
   }
 
-  /// Breadth-first, where there is a number for it.
+  /// The breadth-first position, if an index_t can hold it.
   constexpr index_t position(role_code role) const {
     index_t at = 0;
     for (auto below = shift(role) - bits_; below >= 0; below -= bits_)
@@ -79,7 +82,7 @@ class role_paths {
 
  private:
   constexpr role_code mask() const { return (root_role << bits_) - 1; }
-  /// Bits of the path.
+  /// The number of bits of the path.
   static constexpr int shift(role_code role) { return static_cast<int>(std::bit_width(role)) - 1; }
 
   index_t branching_;
@@ -87,7 +90,7 @@ class role_paths {
 };
 
 namespace detail {
-/// Throws where `role` is not of a tree with `depth` levels.
+/// Throws if a tree with `depth` levels has no such role.
 inline void expect_role(char const* owner, role_paths const& paths, role_code role, index_t depth) {
   TRIAD_EXPECTS(
       role != no_role && paths.level(role) < depth,
@@ -95,21 +98,21 @@ inline void expect_role(char const* owner, role_paths const& paths, role_code ro
           (role == no_role ? std::string("no role") : "a role at level " + std::to_string(paths.level(role))) +
           ", expected level 0 to " + std::to_string(depth - 1));
 }
-/// Throws where no node has a child of this number.
+/// Throws if no node can have a child with this number.
 inline void expect_child(char const* owner, index_t child, index_t branching) {
   TRIAD_EXPECTS(child >= 0 && child < branching, std::string(owner) + ": child " + std::to_string(child) +
                                                      ", expected 0 to " + std::to_string(branching - 1));
 }
 }  // namespace detail
 
-/// root, or root.0.1: child 1 of child 0 of the root.
+/// The path as text: "root", or "root.0.1" for child 1 of child 0 of the root.
 inline std::string path_text(role_paths const& paths, role_code role) {
   std::string text;
   for (; role > root_role; role = paths.parent(role)) text.insert(0, "." + std::to_string(paths.child_number(role)));
   return "root" + text;
 }
 
-/// The same of a node of a tree of symbols, however deep.
+/// The same for a node of a tree of symbols, at any depth.
 template <class Label>
 std::string path_text(basic_tree<Label> const& tree, index_t node) {
   std::string text = "root";

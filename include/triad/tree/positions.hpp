@@ -1,5 +1,5 @@
-// The positions of a tree of fixed branching and depth in breadth-first order, and where its parts lie: what dense and
-// gather forms index.
+// The positions of a tree of fixed branching and depth in breadth-first order, and the blocks that its subtrees occupy.
+// The dense and gather forms use positions as indices.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Child c of position i is b i + 1 + c.  Level k (the root's is 0) begins at (b^k - 1) / (b - 1) and has b^k positions;
@@ -9,8 +9,8 @@
 //   level k of the child's tree      begin(k) .. + b^k
 //   the same nodes in the whole      begin(k+1) + c b^k .. + b^k                  k = 0 .. d-2
 //
-// Taking a child leaves its last level empty; grafting drops what stood on the last level.  Everything is constexpr and
-// runs in kernels.
+// Taking a child leaves its last level empty; grafting drops the last level.  Every function is constexpr and may be
+// called in kernels.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ namespace triad {
 /// The value for no position.
 inline constexpr index_t no_position = -1;
 
-/// b and d: static for speed, or dyn.
+/// The branching b and depth d, each static, for speed, or dyn.
 template <index_t Branching = dyn, index_t Depth = dyn>
 class tree_positions {
   static_assert((Branching == dyn || Branching >= 2) && (Depth == dyn || Depth >= 1),
@@ -39,7 +39,7 @@ class tree_positions {
     branching = shape_.extent(0);
     depth = shape_.extent(1);
     TRIAD_EXPECTS(branching >= 2, "tree_positions: branching is " + std::to_string(branching) + ", expected 2 or more");
-    index_t room = index_t{1} << 56;  // positions, so that times a filler's bytes still fits
+    index_t room = index_t{1} << 56;  // in positions; the size of all fillers in bytes still fits in 64 bits
     for (index_t k = 0; k < depth && room > 0; ++k) room /= branching;
     TRIAD_EXPECTS(room > 0, "tree_positions: a branching of " + std::to_string(branching) + " and a depth of " +
                                 std::to_string(depth) +
@@ -49,7 +49,7 @@ class tree_positions {
 
   TRIAD_HOST_DEVICE constexpr index_t branching() const { return shape_.extent(0); }
   TRIAD_HOST_DEVICE constexpr index_t depth() const { return shape_.extent(1); }
-  /// All positions: (b^d - 1) / (b - 1).
+  /// The number of positions: (b^d - 1) / (b - 1).
   TRIAD_HOST_DEVICE constexpr index_t count() const { return level_begin(depth()); }
 
   TRIAD_HOST_DEVICE constexpr index_t level_size(index_t level) const {
@@ -75,29 +75,30 @@ class tree_positions {
   TRIAD_HOST_DEVICE constexpr index_t parent(index_t position) const { return (position - 1) / branching(); }
   TRIAD_HOST_DEVICE constexpr index_t child_number(index_t position) const { return (position - 1) % branching(); }
 
-  /// The position that child c's tree has at `position`; no_position for its last level, which is empty.
+  /// The position in the whole tree that becomes `position` of child c's tree; no_position on the last level, which is
+  /// empty.
   TRIAD_HOST_DEVICE constexpr index_t child_source(index_t c, index_t position) const {
     index_t const level = level_of(position);
     return level + 1 < depth() ? level_begin(level + 1) + c * level_size(level) + position - level_begin(level)
                                : no_position;
   }
 
-  /// An argument of cons, and a position of it.
+  /// An argument of cons, and a position in it.
   struct part {
     index_t argument, position;
   };
-  /// The source of `position` in a cons; no_position at the root, which takes the root's filler.
+  /// The argument and position that cons copies to `position`; no_position at the root, which gets the root's filler.
   TRIAD_HOST_DEVICE constexpr part cons_source(index_t position) const {
     if (position == 0) return {0, no_position};
     index_t const above = level_of(position) - 1, size = level_size(above), offset = position - level_begin(above + 1);
     return {offset / size, level_begin(above) + offset % size};
   }
 
-  /// size positions from `whole` of a tree are size positions from `part` of its child.
+  /// `size` positions of the whole tree from `whole` on are the `size` positions of the child's tree from `part` on.
   struct block {
     index_t part, whole, size;
   };
-  /// The block that is copied of child c on one level of the child's tree, 0 .. depth - 2.
+  /// The block that taking child c copies on one level of the child's tree, 0 .. depth - 2.
   TRIAD_HOST_DEVICE constexpr block child_block(index_t c, index_t level) const {
     index_t const size = level_size(level);
     return {level_begin(level), level_begin(level + 1) + c * size, size};

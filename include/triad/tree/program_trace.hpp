@@ -1,8 +1,9 @@
-// What a tree machine did with one tree: its soft choices at each step, and the program that they give.
+// The trace of a tree machine on one tree: its soft choices at each step, and the program that they amount to.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A machine's choices are weights.  Its program takes the largest: that is one for every input, and the weights may
-// differ by input, so may the programs.  models/tree_trace.hpp reads a trace from what a machine saved.
+// A machine's choices are weights.  Its program takes the choice with the largest weight at each step.  The weights may
+// depend on the input, and then so does the program.  models/tree_trace.hpp reads a trace from a machine's saved
+// values.
 #pragma once
 
 #include <algorithm>
@@ -20,33 +21,35 @@ namespace triad {
 /// Scores below this are left out of a trace.
 inline constexpr double least_written = 0.02;
 
-/// The score of a label that a step wrote at one position.
+/// A label at one position of a tree that a step wrote, with its score.
 struct written_symbol {
   index_t position, label;
   double score;
 };
 
-/// Step k chooses among trees 0 .. k, of which 0 is the input, and writes tree k + 1.  Weights are from 0 to 1.
+/// Step k chooses among trees 0 .. k, with the input as tree 0, and writes tree k + 1.  Weights are from 0 to 1.
 struct traced_step {
   std::array<double, 3> operations{};              // weights of car, cdr, cons
-  std::vector<std::array<double, 4>> arguments{};  // weight of every tree so far, for each argument
-  index_t root = 0;                                // the label that the root of cons has most of
-  double root_score = 0;                           // how much of it
-  numbered_tree tree{};                            // written, where that was asked for
-  std::vector<written_symbol> symbols{};           // with it: every score from least_written up, in order of positions
-  std::optional<std::array<double, 4>> empty{};    // each argument's weight of the empty tree, where there is one
+  std::vector<std::array<double, 4>> arguments{};  // for each earlier tree, its weight in each argument
+  index_t root = 0;                                // the label with the largest score at the root of cons
+  double root_score = 0;                           // that score
+  numbered_tree tree{};                            // the tree that the step wrote, if the trace has trees
+  std::vector<written_symbol> symbols{};           // if the trace has trees: every score from least_written up, in
+                                                   // order of positions
+  std::optional<std::array<double, 4>> empty{};    // the weight of the empty tree in each argument, if the machine has
+                                                   // one
 
   tree_operation most_likely() const {
     return static_cast<tree_operation>(std::max_element(operations.begin(), operations.end()) - operations.begin());
   }
   double weight(tree_operation o) const { return operations[static_cast<std::size_t>(o)]; }
-  /// Of tree `tree_number`, or of no_tree.
+  /// The weight of tree `tree_number`, or of no_tree, in an argument.
   double weight(tree_argument a, index_t tree_number) const {
     auto const column = static_cast<std::size_t>(a);
     if (tree_number == no_tree) return empty ? (*empty)[column] : 0;
     return arguments[static_cast<std::size_t>(tree_number)][column];
   }
-  /// The tree with the largest weight, the first of several; no_tree where the empty one has more than all of them.
+  /// The tree with the largest weight, the first of equal ones; no_tree if the empty tree has a larger weight.
   index_t most_likely(tree_argument a) const {
     index_t best = 0;
     for (index_t l = 1; l < static_cast<index_t>(arguments.size()); ++l)
@@ -58,7 +61,7 @@ struct traced_step {
 /// One entry for each step of the machine.
 using tree_trace = std::vector<traced_step>;
 
-/// The likeliest choices.
+/// The program of the likeliest choices.
 inline tree_program likeliest(tree_trace const& trace) {
   tree_program p;
   for (auto const& step : trace) {
@@ -73,8 +76,8 @@ inline tree_program likeliest(tree_trace const& trace) {
   return p;
 }
 
-/// The weight of an argument's tree, and of all that are the same tree in `memory`: a choice among equal trees is not
-/// uncertain.
+/// The weight of an argument's chosen tree, plus the weights of all equal trees in `memory`: a choice among equal trees
+/// is not uncertain.
 inline double certainty(traced_step const& step, tree_argument a, index_t chosen,
                         std::vector<numbered_tree> const& memory) {
   auto const same = [&](numbered_tree const& tree) {
@@ -86,7 +89,7 @@ inline double certainty(traced_step const& step, tree_argument a, index_t chosen
   return sum;
 }
 
-/// The smallest weight of all choices of needed steps; memory: execute(p, input, depth).
+/// The smallest weight among all choices of needed steps; memory: execute(p, input, depth).
 inline double certainty(tree_trace const& trace, tree_program const& p, std::vector<numbered_tree> const& memory) {
   expect_extent("certainty", "steps of the trace", static_cast<index_t>(trace.size()), static_cast<index_t>(p.size()));
   expect_extent("certainty", "trees", static_cast<index_t>(memory.size()), static_cast<index_t>(p.size() + 1));

@@ -1,13 +1,13 @@
-// Role and filler vectors: orthonormal rows, drawn by seed, one-hot, or the user's own.
+// Role and filler vectors: orthonormal rows, drawn by seed, or one-hot, or the user's.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   roles    R (N, r)   R R' = 1, so N <= r           row 0 is the root's, rows in breadth-first order
-//   fillers  F (V, f)   rows of vocabulary numbers; row 0, of the empty node, is zero
+//   roles    R (N, r)   R R' = 1, so N <= r           a row a position, breadth first; row 0 is the root's
+//   fillers  F (V, f)   a row a label number; row 0, of the empty node, is zero
 //
-// Random rows are the unit vectors after rounds of random plane rotations: each round pairs all columns at random and
-// turns each pair by a random angle.  Every round is orthogonal to rounding, whatever the number; after a few times
-// log2(r) the entries have the distribution of a uniformly drawn orthonormal matrix (Kac's walk).  6 N r flops a round,
-// where Gram-Schmidt is 2 N^2 r in all.
+// Random rows are the rows of the unit matrix after random plane rotations.  Each round of rotations pairs all columns
+// at random and turns each pair by a random angle.  The rows stay orthonormal up to rounding after any number of
+// rounds. After a few times log2(r) rounds, the entries have the distribution of a uniformly drawn orthonormal matrix
+// (Kac's walk).  A round takes 6 N r flops; Gram-Schmidt would take 2 N^2 r in all.
 #pragma once
 
 #include <cmath>
@@ -23,20 +23,20 @@
 
 namespace triad {
 
-/// The largest |R R' - 1| that counts as orthonormal.
+/// The largest entry of |R R' - 1| for which R counts as orthonormal.
 template <class T>
 inline constexpr double orthonormal_tolerance = sizeof(T) > 4 ? 1e-10 : 1e-5;
 
 namespace detail {
 
-/// The columns and the turn of one plane rotation.
+/// The two columns and the angle of one plane rotation.
 struct rotation {
   index_t first, second;
   double cosine, sine;
 };
 
-/// One round: every column in one pair, but for one where their number is odd.  Square roots only, so every machine
-/// draws the same.
+/// Draws one round: every column is in one pair; if the number of columns is odd, one column is in no pair.  Calls no
+/// function but the square root, so that every machine draws the same.
 inline void draw_round(random_stream& stream, std::vector<index_t>& order, std::vector<rotation>& round) {
   stream.shuffle(order);
   round.clear();
@@ -61,13 +61,13 @@ void unit_rows(matrix<T> rows) {
     for (index_t j = 0; j < rows.extent(1); ++j) rows(i, j) = i == j ? T(1) : T(0);
 }
 
-/// Orthonormal rows, the same for one seed and shape on every machine; orthonormal columns where there are more rows
-/// than columns.
+/// Random orthonormal rows, the same for one seed and shape on every machine.  If there are more rows than columns, the
+/// columns are orthonormal instead.
 template <class T>
 void random_orthonormal(philox_key seed, matrix<T> rows) {
   if (rows.extent(0) > rows.extent(1)) return random_orthonormal(seed, transposed(rows));
   index_t const n = rows.extent(0), width = rows.extent(1);
-  int rounds = 8;  // four for every doubling of the width, and some
+  int rounds = 8;  // four for every doubling of the width, and eight more
   for (index_t w = 1; w < width; w *= 2) rounds += 4;
   std::vector<double> values(static_cast<std::size_t>(n * width));
   unit_rows(make_matrix(values.data(), n, width, width));
@@ -98,8 +98,7 @@ inline void expect_wide_enough(index_t labels, index_t width) {
 }
 }  // namespace detail
 
-/// Fillers (V, f) drawn at random: row 0 is zero, the others are orthonormal.  Throws contract_violation where V - 1 >
-/// f.
+/// Fillers (V, f) drawn at random: row 0 is zero, the others are orthonormal.  Throws contract_violation if V - 1 > f.
 template <class T>
 void random_fillers(philox_key seed, matrix<T> fillers) {
   index_t const labels = fillers.extent(0) - 1, width = fillers.extent(1);
@@ -108,7 +107,7 @@ void random_fillers(philox_key seed, matrix<T> fillers) {
   if (labels > 0) random_orthonormal(seed, row_block(fillers, 1, labels));
 }
 
-/// Fillers (V, f): that of number v is unit vector v - 1.  Throws contract_violation where V - 1 > f.
+/// Fillers (V, f): the filler of label number v is unit vector v - 1.  Throws contract_violation if V - 1 > f.
 template <class T>
 void one_hot_fillers(matrix<T> fillers) {
   detail::expect_wide_enough(fillers.extent(0) - 1, fillers.extent(1));
@@ -116,7 +115,7 @@ void one_hot_fillers(matrix<T> fillers) {
     for (index_t j = 0; j < fillers.extent(1); ++j) fillers(v, j) = v == j + 1 ? T(1) : T(0);
 }
 
-/// Throws data_error, naming two rows, where rows [first, ..) are not orthonormal within orthonormal_tolerance.
+/// Throws data_error, naming two rows, if the rows from `first` on are not orthonormal within orthonormal_tolerance.
 template <class T>
 void expect_orthonormal(tensor<T const, dyn, dyn> rows, std::string const& name, index_t first = 0) {
   index_t const width = rows.extent(1);

@@ -1,11 +1,12 @@
-// Trees of symbols as text: ( A B ( C D ) ), tokens one space apart, leaf children bare.
+// Reads and writes trees of symbols as text: ( A B ( C D ) ).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   tree  = ( LABEL child ... )  |  LABEL            LABEL: any characters but spaces and parentheses
-//   child = tree                                     a single child is number 0, the left one
+//   child = tree                                     a single child has number 0: it is the left one
 //
-// Written: a node is ( label children ), a leaf child its label alone, the root alone ( label ); the empty tree is no
-// text.  Missing children are not written, so a lone right child reads back as a left one.
+// Written text has one space between tokens.  A node is ( label children ), a leaf child is its label alone, a lone
+// root is ( label ).  The empty tree has no text.  Missing children are not written, so a lone right child reads back
+// as a left one.
 #pragma once
 
 #include <string>
@@ -19,14 +20,14 @@
 
 namespace triad {
 
-/// Where a text is in a file, for messages.  Columns count bytes from 1.
+/// The place of a text in a file, for messages.  Columns count bytes from 1.
 struct text_position {
   std::string file = {};
   index_t line = 0;
   index_t column = 1;
 };
 
-/// Throws the data_error of what was found `offset` bytes after `where`.
+/// Throws data_error with `what`, found `offset` bytes after `where`.
 [[noreturn]] inline void fail_at(text_position const& where, index_t offset, std::string const& what) {
   std::string message = where.file;
   if (where.line > 0) message += (message.empty() ? "line " : ":") + std::to_string(where.line);
@@ -35,7 +36,7 @@ struct text_position {
 }
 
 namespace detail {
-/// White space and parentheses.
+/// The characters that no label has: white space and parentheses.
 inline constexpr char const* no_label_has = "() \t\n\r";
 
 class tree_reader {
@@ -77,14 +78,14 @@ class tree_reader {
   void skip_spaces() {
     while (at_ < text_.size() && is_space(text_[at_])) ++at_;
   }
-  /// The next characters, as messages quote them.
+  /// The next token, as messages quote it.
   std::string token() const {
     if (text_[at_] == '(' || text_[at_] == ')') return std::string(1, text_[at_]);
     auto end = at_;
     while (end < text_.size() && !ends_label(text_[end])) ++end;
     return std::string(text_.substr(at_, end - at_));
   }
-  /// Whether the first parenthesis is next, and has no label.
+  /// Whether the next token is the first parenthesis and has no label.
   bool begins_outer() const {
     if (!of_treebank_ || outer_ || made_.level() > 0 || text_[at_] != '(') return false;
     auto next = at_ + 1;
@@ -123,7 +124,7 @@ class tree_reader {
   text_position const& where_;
   index_t branching_;
   bool of_treebank_;
-  bool outer_ = false;  // a parenthesis without a label is open, around the tree
+  bool outer_ = false;  // whether a parenthesis without a label is open around the tree
   symbol_tree::builder made_;
   std::size_t at_ = 0;
   bool ended_ = false;
@@ -131,27 +132,26 @@ class tree_reader {
 
 }  // namespace detail
 
-/// Reads one tree of at most `branching` children a node; spaces around parentheses may be left out.  data_error names
-/// file, line and column of what it did not expect.
+/// Reads one tree of at most `branching` children a node; spaces around parentheses are optional.  Throws data_error
+/// with the file, line and column at which the text has another form.
 inline symbol_tree parse_tree(std::string_view text, text_position const& where = {}, index_t branching = 2) {
   return detail::tree_reader(text, where, branching).read();
 }
 
-/// The most children that parse_treebank_tree() takes: binarise() makes a node of more deeper than any tree whose
+/// The most children that parse_treebank_tree() takes.  With more, binarise() would make the tree deeper than any whose
 /// places can be numbered.
 inline constexpr index_t most_children = 64;
 
-/// The same of a tree as treebanks write it, of any number of children a node up to most_children, and maybe inside
-/// parentheses without a label: ( (S (NP ...) (VP ...) (. .)) ).  binarise() makes it one of two.
+/// The same for a tree of a treebank: a node has up to most_children children, and parentheses without a label may
+/// surround the tree: ( (S (NP ...) (VP ...) (. .)) ).  binarise() makes such a tree binary.
 inline symbol_tree parse_treebank_tree(std::string_view text, text_position const& where = {}) {
   return detail::tree_reader(text, where, most_children, true).read();
 }
 
-/// The tree as text.  Throws contract_violation where a label is none that text can hold: empty, or with white space or
-/// a parenthesis.
+/// The tree as text.  Throws contract_violation if a label is empty, or has white space or a parenthesis.
 inline std::string to_text(symbol_tree const& tree) {
   std::string text;
-  std::vector<index_t> ends;  // of the open nodes: the number of the first node after them
+  std::vector<index_t> ends;  // for each open node, the number of the first node after its subtree
   auto const put = [&](std::string_view token) {
     if (!text.empty()) text += ' ';
     text += token;

@@ -1,13 +1,13 @@
-// Matrices that move subtrees where roles are vectors: one for each child, computed once for a set of roles.
+// Matrices that move subtrees for roles that are vectors: one for each child, computed once for a set of roles.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   D_c = sum_x r_x r_cx'    (r, r), x over positions above the last level;
-//                            cx: where the whole has what child c's tree has at x
-//   E_c = D_c'               grafting is taking a child the other way round
+//   D_c = sum_x r_x r_cx'    (r, r), sum over positions x above the last level;
+//                            cx: the position in the whole tree of the node at x of child c's tree
+//   E_c = D_c'               grafting is the transpose of taking a child
 //
-//   D_c E_c = sum_x r_x r_x', 1 on what the sum covers: a tree with an empty last level.
+//   D_c E_c = sum_x r_x r_x', which is the identity on trees with an empty last level.
 //
-// With canonical roles, the unit vectors, D_c copies one block a level (tree/positions.hpp); no matrix is needed.
+// With canonical roles, the unit vectors, D_c copies one block a level (tree/positions.hpp), and no matrix is needed.
 #pragma once
 
 #include <vector>
@@ -22,7 +22,8 @@ namespace triad {
 
 namespace detail {
 
-/// C (m, n) = sum over x < k of a(x)' b(x), rows of m and n numbers: tiles of 4 x 16 sums, a panel of all b at a time.
+/// C (m, n) = sum over x < k of a(x)' b(x), with rows a(x) of m and b(x) of n numbers.  Keeps tiles of 4 x 16 sums, and
+/// reads a panel of all b(x) for each.
 template <class T, class RowA, class RowB>
 void sum_of_products(index_t k, RowA&& a, RowB&& b, T* c, index_t m, index_t n) {
   constexpr index_t tile_rows = 4, tile_columns = 16;
@@ -53,7 +54,7 @@ void sum_of_products(index_t k, RowA&& a, RowB&& b, T* c, index_t m, index_t n) 
 
 }  // namespace detail
 
-/// D_c of every child, from roles (N, r): shifts (b, r, r) are overwritten.
+/// Computes D_c for every child from roles (N, r).  Overwrites shifts (b, r, r).
 template <class T, index_t B, index_t D>
 void make_shifts(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn> roles,
                  tensor<T, dyn, dyn, dyn> shifts) {
@@ -68,7 +69,7 @@ void make_shifts(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn
         [&](index_t x) { return all + positions.child_source(c, x) * width; }, &shifts(c, 0, 0), width, width);
 }
 
-/// D_c of every child, then E_c = D_c' of every child, from roles (N, r): maps (2 b, r, r) are overwritten.
+/// Computes D_c for every child, then E_c = D_c' for every child, from roles (N, r).  Overwrites maps (2 b, r, r).
 template <class T, index_t B, index_t D>
 void make_shifts_both_ways(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn> roles,
                            tensor<T, dyn, dyn, dyn> maps) {
@@ -93,7 +94,7 @@ struct role_maps {
   }
 };
 
-/// Fills maps with canonical roles: role r is unit vector r.  Wider roles have unused columns.
+/// Fills maps with canonical roles: role number i is unit vector i.  Columns beyond the number of roles are unused.
 template <class T, index_t B, index_t D>
 void make_canonical(tree_positions<B, D> const& positions, role_maps<T> const& maps) {
   TRIAD_EXPECTS(maps.roles.extent(1) >= positions.count(),
@@ -118,7 +119,8 @@ void make_random(tree_positions<B, D> const& positions, philox_key seed, role_ma
   make_shifts<T>(positions, maps.roles, maps.shifts);
 }
 
-/// Takes the roles that the caller has written into maps: data_error where they are not orthonormal.
+/// Computes the shifts of roles that the caller has written into maps.  Throws data_error if the roles are not
+/// orthonormal.
 template <class T, index_t B, index_t D>
 void make_given(tree_positions<B, D> const& positions, role_maps<T> const& maps) {
   expect_orthonormal<T>(maps.roles, "roles");

@@ -1,11 +1,13 @@
-// Trees as lists of non-zero coordinates, each role a path in 64 bits: for depths that no array holds.
+// Trees as lists of non-zero coordinates, with each role as a path in 64 bits: for depths at which no array fits in
+// memory.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x = sum_i w_i (filler index f_i at role r_i)
 //
-// The terms are sorted by (role, filler), each pair once: sums coalesce as they are made.
+// The terms are sorted by (role, filler), and each pair occurs once: equal pairs are merged as sums are formed.
 //
-// The primitives of tree/gather.hpp, in time linear in the coordinates.  Exact to depth 64 for b = 2 (tree/paths.hpp).
+// Has the primitives of tree/gather.hpp, each in time linear in the coordinates.  Exact to depth 64 for b = 2
+// (tree/paths.hpp).
 #pragma once
 
 #include <algorithm>
@@ -21,7 +23,7 @@
 
 namespace triad {
 
-/// Owns its coordinates.
+/// A sparse tree; it owns its coordinates.
 template <class T>
 struct sparse_tree {
   struct coordinate {
@@ -29,7 +31,7 @@ struct sparse_tree {
     index_t filler;
     T weight;
     bool operator==(coordinate const&) const = default;
-    /// The order of coordinates.
+    /// Whether a comes before b.
     friend constexpr bool before(coordinate const& a, coordinate const& b) {
       return a.role != b.role ? a.role < b.role : a.filler < b.filler;
     }
@@ -39,11 +41,11 @@ struct sparse_tree {
   bool operator==(sparse_tree const&) const = default;
 };
 
-/// What prune() removed.
+/// A summary of the coordinates that prune() removed.
 struct pruned {
   index_t count = 0;
-  double square = 0;   // sum of the squares of their weights: the square of the distance to the tree before
-  double largest = 0;  // absolute weight
+  double square = 0;   // sum of squares of the removed weights: the squared distance between the trees before and after
+  double largest = 0;  // the largest absolute weight
 };
 
 template <class T>
@@ -53,7 +55,7 @@ class sparse_algebra {
   using tree = sparse_tree<T>&;
   using const_tree = sparse_tree<T> const&;
 
-  /// depth 0: as deep as 64 bits allow.
+  /// depth 0 stands for the greatest depth that 64 bits allow.
   constexpr sparse_algebra(index_t branching, index_t depth, index_t fillers)
       : paths_(branching),
         depth_(depth == 0 ? paths_.max_depth() : depth),
@@ -76,7 +78,7 @@ class sparse_algebra {
     expect_child(c);
     merge(w, x, y, [&](role_code role) { return paths_.in_child(c, role); });
   }
-  /// Nodes that would lie below the last level are dropped, as in the other forms.
+  /// y += w E_c x.  Drops nodes that would lie below the last level, as the other forms do.
   void add_graft(T w, index_t c, const_tree x, tree y) const {
     expect_child(c);
     merge(w, x, y, [&](role_code role) { return paths_.level(role) + 1 < depth_ ? paths_.under(c, role) : no_role; });
@@ -84,7 +86,7 @@ class sparse_algebra {
   void add_bound(T w, role_code role, vec<T const> s, tree y) const {
     expect_role(role, s.extent(0));
     auto& all = y.coordinates;
-    if (all.empty() || all.back().role < role) {  // in order: nothing to merge
+    if (all.empty() || all.back().role < role) {  // all are in order: nothing to merge
       for (index_t f = 0; f < fillers_; ++f)
         if (w * s(f) != T(0)) all.push_back({role, f, w * s(f)});
       return;
@@ -114,8 +116,8 @@ class sparse_algebra {
     return sum;
   }
 
-  /// Keeps the `most` coordinates of largest absolute weight, the earlier one of two that are equal, and returns
-  /// what was removed.
+  /// Keeps the `most` coordinates of largest absolute weight, the earlier one of two equal ones.  Returns a summary of
+  /// those removed.
   pruned prune(tree y, index_t most) const {
     TRIAD_EXPECTS(most >= 0, "sparse_algebra: " + std::to_string(most) + " coordinates to keep, expected 0 or more");
     auto& all = y.coordinates;
@@ -127,7 +129,7 @@ class sparse_algebra {
     };
     auto const end = all.begin() + most;
     std::nth_element(all.begin(), end, all.end(), heavier);
-    std::sort(end, all.end(), in_order);  // so that the sum has one order
+    std::sort(end, all.end(), in_order);  // so that the order of summation is fixed
     for (auto at = end; at != all.end(); ++at) {
       double const weight = std::abs(static_cast<double>(at->weight));
       ++gone.count;
@@ -143,7 +145,7 @@ class sparse_algebra {
   using coordinate = typename sparse_tree<T>::coordinate;
   static constexpr bool in_order(coordinate const& a, coordinate const& b) { return before(a, b); }
 
-  /// y += w x, every role moved; moved roles come in the order of the roles they were, so two sorted lists become one.
+  /// y += w x, with every role of x moved.  Moving keeps the order of roles, so this merges two sorted lists.
   template <class Move>
   static void merge(T w, const_tree x, tree y, Move&& move) {
     std::vector<coordinate> sum;

@@ -1,4 +1,4 @@
-// An algebra with its symbols: trees of labels in, tensors that own their numbers out, and back.
+// An algebra with its symbols: encodes trees of labels as tensors that own their numbers, and decodes them.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   symbol_algebra const language(gather_algebra<double>({2, 4}, words.size()), words);
@@ -20,15 +20,15 @@
 
 namespace triad {
 
-/// Owns its labels and their fillers.  Its trees point to it, so it must not move and must outlive them.
+/// Owns its labels and their fillers.  Its trees point to the algebra, so it must not move and must outlive them.
 template <tree_algebra A>
 class symbol_algebra {
  public:
   using value_type = typename A::value_type;
   using tree = tensor_tree<A>;
 
-  /// Fillers are unit vectors: a filler is as wide as there are labels, the empty one aside, or
-  /// wider; else a contract_violation.
+  /// Fillers are unit vectors.  Throws contract_violation if the fillers are narrower than the number of labels without
+  /// the empty one.
   symbol_algebra(A algebra, vocabulary words)
       : algebra_(std::move(algebra)), words_(std::move(words)), table_(numbers()) {
     TRIAD_EXPECTS(algebra_.fillers() + 1 >= words_.size(),
@@ -38,8 +38,8 @@ class symbol_algebra {
     one_hot_fillers(as_matrix(table()));
     symbols_ = number_of_symbols();
   }
-  /// The same of orthonormal vectors, drawn by the seed.  Throws contract_violation where they are too narrow, as
-  /// above.
+  /// The same with random orthonormal fillers, drawn by the seed.  Throws contract_violation if the fillers are too
+  /// narrow, as above.
   symbol_algebra(A algebra, vocabulary words, philox_key seed)
       : algebra_(std::move(algebra)), words_(std::move(words)), table_(numbers()) {
     random_fillers(seed, as_matrix(table()));
@@ -50,18 +50,18 @@ class symbol_algebra {
 
   A const& algebra() const& { return algebra_; }
   vocabulary const& words() const& { return words_; }
-  /// (labels, width of a filler)
+  /// The fillers: (labels, width of a filler).
   tensor<value_type const, dyn, dyn> fillers() const& {
     return tensor<value_type const, dyn, dyn>(table_.data(), words_.size(), algebra_.fillers());
   }
 
-  /// Encodes a tree.  Throws data_error where a label is not in the vocabulary or a node lies deeper than the roles.
+  /// Encodes a tree.  Throws data_error if a label is not in the vocabulary or a node lies deeper than the roles.
   tree encode(symbol_tree const& labels) const& {
     auto x = none();
     triad::encode(algebra_, fillers(), words_.number(labels), x.view());
     return x;
   }
-  /// The tree of labels nearest to x.  Throws contract_violation where it is of other labels or fillers.
+  /// The tree of labels nearest to x.  Throws contract_violation if x has other labels or fillers.
   symbol_tree decode(tree const& x, double threshold = decode_threshold) const {
     TRIAD_EXPECTS(x.symbols() == symbols_ || x.symbols() == 0,
                   "symbol_algebra: a tree of another symbol algebra, expected one of the same labels and fillers; "
@@ -71,7 +71,7 @@ class symbol_algebra {
   /// The empty tree: zero.
   tree none() const& { return tree(algebra_, symbols_); }
 
-  // Of a temporary they would point to what is gone: these overloads are there for their message alone.
+  // On a temporary, these functions would return views of destroyed memory: the overloads exist only for their message.
   template <class Self = symbol_algebra>
   void algebra() const&& {
     refuse_temporary<Self>();
@@ -106,7 +106,7 @@ class symbol_algebra {
     return tensor<value_type, dyn, dyn>(table_.data(), words_.size(), algebra_.fillers());
   }
 
-  /// One number of labels and fillers, which distinguishes their trees from others (Fowler, Noll and Vo's hash).
+  /// A hash of labels and fillers, which distinguishes their trees from others (Fowler, Noll and Vo's hash).
   std::uint64_t number_of_symbols() const {
     std::uint64_t hash = 0xcbf29ce484222325u;
     auto const add = [&](void const* data, std::size_t bytes) {
@@ -121,7 +121,7 @@ class symbol_algebra {
   A algebra_;
   vocabulary words_;
   std::vector<value_type> table_;
-  std::uint64_t symbols_ = 0;  // of labels and fillers
+  std::uint64_t symbols_ = 0;  // the hash of labels and fillers
 };
 
 }  // namespace triad

@@ -1,8 +1,9 @@
-// A tree of labels as a value: nodes in pre-order in one vector, no pointers.
+// A tree of labels as a value: a vector of nodes in pre-order, without pointers.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Node i's subtree is nodes i .. i + size(i) - 1.  Its children follow it, each with its number: 0 is the left
-// one (car), 1 the right one (cdr).  A number may be free, so a node can have a right child and no left one.
+// The subtree of node i is nodes i .. i + size(i) - 1.  The children of node i come right after it, each with a child
+// number: 0 for the left one (car), 1 for the right one (cdr).  Numbers may be left out, so a node can have a right
+// child and no left one.
 //
 //   ( A B ( C D ) )      node  label  number  size        depth 3 (the root alone has depth 1), branching 2
 //                          0     A      0     4
@@ -21,25 +22,25 @@
 
 namespace triad {
 
-/// The value for no node.
+/// The value that stands for no node.
 inline constexpr index_t no_node = -1;
 
-/// Label: std::string, or a number of a vocabulary.  Trees are equal where labels and numbers of children are.
+/// Label: std::string, or a number of a vocabulary.  Trees are equal if their labels and child numbers are equal.
 template <class Label>
 class basic_tree {
  public:
   struct node {
     Label label;
     index_t child_number;  // which child of its parent; 0 for the root
-    index_t size;          // nodes of its subtree, itself included
+    index_t size;          // number of nodes in its subtree, itself included
     bool operator==(node const&) const = default;
   };
 
-  /// The tree without nodes.
+  /// The empty tree, without nodes.
   basic_tree() = default;
-  /// One node.
+  /// A tree with a single node.
   explicit basic_tree(Label root) { nodes_.push_back({std::move(root), 0, 1}); }
-  /// A root over copies of `children`; an empty one leaves its number free.
+  /// A root over copies of `children`; an empty tree among them leaves its child number unused.
   basic_tree(Label root, std::vector<basic_tree> const& children) : basic_tree(std::move(root)) {
     for (std::size_t c = 0; c < children.size(); ++c) {
       auto const& child = children[c].nodes_;
@@ -51,11 +52,12 @@ class basic_tree {
   }
 
   bool empty() const { return nodes_.empty(); }
-  /// Number of nodes.
+  /// The number of nodes.
   index_t size() const { return static_cast<index_t>(nodes_.size()); }
   /// All nodes, in pre-order.
   std::vector<node> const& nodes() const { return nodes_; }
-  /// Throws contract_violation where there is no such node, as everything below does that takes a node's number.
+  /// Node `at`.  Throws contract_violation if there is no such node, as do all functions below that take a node's
+  /// number.
   node const& operator[](index_t at) const {
     TRIAD_EXPECTS(at >= 0 && at < size(),
                   "tree: node " + std::to_string(at) + ", expected " +
@@ -71,14 +73,14 @@ class basic_tree {
     index_t const next = child + (*this)[child].size;
     return next < parent + (*this)[parent].size ? next : no_node;
   }
-  /// The child of that number, or no_node.
+  /// The child with this number, or no_node.
   index_t child(index_t at, index_t child_number) const {
     for (index_t c = first_child(at); c != no_node; c = next_child(at, c))
       if ((*this)[c].child_number == child_number) return c;
     return no_node;
   }
 
-  /// A copy of the subtree at `at`; empty where `at` is no_node.
+  /// A copy of the subtree at `at`; the empty tree if `at` is no_node.
   basic_tree subtree(index_t at) const {
     basic_tree result;
     if (at == no_node) return result;
@@ -99,20 +101,20 @@ class basic_tree {
     }
   }
 
-  /// Nodes on the longest path down: 0 for the empty tree, 1 for a root alone.
+  /// The number of nodes on the longest path from the root: 0 for the empty tree, 1 for a root alone.
   index_t depth() const {
     index_t deepest = 0;
     walk([&](index_t, index_t, index_t level) { deepest = level + 1 > deepest ? level + 1 : deepest; });
     return deepest;
   }
-  /// One more than the largest number of a child.
+  /// One more than the largest child number.
   index_t branching() const {
     index_t most = 0;
     for (auto const& n : nodes_) most = n.child_number + 1 > most ? n.child_number + 1 : most;
     return size() > 1 ? most : 0;
   }
 
-  /// The same shape with f(label) at every node.
+  /// A tree of the same shape with f(label) at every node.
   template <class F>
   auto mapped(F&& f) const {
     basic_tree<std::decay_t<decltype(f(std::declval<Label const&>()))>> result;
@@ -130,13 +132,13 @@ class basic_tree {
   std::vector<node> nodes_;
 };
 
-/// Makes a tree in pre-order: `b.open("A"); b.open("B"); b.close(); b.close(); auto t = b.finish();`
+/// Builds a tree in pre-order: `b.open("A"); b.open("B"); b.close(); b.close(); auto t = b.finish();`
 template <class Label>
 class basic_tree<Label>::builder {
  public:
-  /// The next child of the innermost open one; the first is the root.
+  /// Opens the next child of the innermost open node; the first call opens the root.
   void open(Label label) { open(std::move(label), open_.empty() ? 0 : open_.back().next_child); }
-  /// The same with a number of your choice, above those in use.
+  /// The same with a given child number, which must be larger than those in use.
   void open(Label label, index_t child_number) {
     auto& nodes = made_.nodes_;
     TRIAD_EXPECTS(nodes.empty() || !open_.empty(),
@@ -158,11 +160,11 @@ class basic_tree<Label>::builder {
   }
   /// The number of nodes that are open, which is the level of the next one.
   index_t level() const { return static_cast<index_t>(open_.size()); }
-  /// The number of the next child of the innermost open node; missing children before it count.
+  /// The number of the next child of the innermost open node; left-out numbers before it count.
   index_t next_child() const { return open_.empty() ? 0 : open_.back().next_child; }
   /// The label of the innermost open node.
   Label const& label() const { return made_.label(open_.back().node); }
-  /// The tree, once every node is closed; empty where none was opened.
+  /// Returns the tree after every node was closed; empty if none was opened.
   basic_tree finish() {
     TRIAD_EXPECTS(open_.empty(),
                   "tree: finish() with " + std::to_string(open_.size()) + " nodes open, expected none; close() them");
@@ -177,9 +179,9 @@ class basic_tree<Label>::builder {
   std::vector<level_state> open_;
 };
 
-/// Labels as text.
+/// A tree with labels as text.
 using symbol_tree = basic_tree<std::string>;
-/// Labels as numbers of a vocabulary.
+/// A tree with labels as numbers of a vocabulary.
 using numbered_tree = basic_tree<index_t>;
 
 }  // namespace triad

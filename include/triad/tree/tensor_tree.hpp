@@ -1,5 +1,5 @@
-// A tree of the algebra that owns its numbers, for programs that compute with a few of them: car(x), cons(l, r, s),
-// 0.5 * x + y, blend(w, trees) as expressions.
+// A tree of the algebra that owns its numbers, for programs that compute with a few trees: car(x), cons(l, r, s), 0.5 *
+// x + y, blend(w, trees) are expressions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,13 +16,14 @@
 
 namespace triad {
 
-/// The algebra must outlive its trees.  Every operation allocates a new tree, so this is not for training.
+/// A tree with a pointer to its algebra, which must outlive it.  Every operation allocates a new tree, so this type is
+/// not for training.
 template <tree_algebra A>
 class tensor_tree {
  public:
   using value_type = typename A::value_type;
 
-  /// Deleted: a temporary algebra would end with the expression.
+  /// Deleted: a temporary algebra would be destroyed at the end of the expression.
   template <class Temporary>
     requires(!std::is_lvalue_reference_v<Temporary> && std::is_same_v<std::remove_cv_t<Temporary>, A>)
   explicit tensor_tree(Temporary&&) {
@@ -30,14 +31,14 @@ class tensor_tree {
                   "tensor_tree: the algebra is a temporary, which ends before the tree does; give it a name that lives "
                   "as long as its trees");
   }
-  /// The empty tree: zero.  symbols: of which labels and fillers its numbers speak, as one number; 0 where that is not
-  /// known.
+  /// The empty tree: zero.  symbols: a number that identifies the labels and fillers of this tree; 0 if they are
+  /// unknown.
   explicit tensor_tree(A const& a, std::uint64_t symbols = 0) : algebra_(&a), symbols_(symbols) {
     if constexpr (owns_views) numbers_.resize(static_cast<std::size_t>(a.elements()));
   }
 
   A const& algebra() const { return *algebra_; }
-  /// The number that it was made with: that of a symbol_algebra; results of operations have it, too.
+  /// The number that identifies the labels and fillers, as given by a symbol_algebra; results of operations inherit it.
   std::uint64_t symbols() const { return symbols_; }
   typename A::const_tree view() const {
     if constexpr (owns_views)
@@ -59,7 +60,7 @@ class tensor_tree {
   }
   friend tensor_tree car(tensor_tree const& x) { return child(x, 0); }
   friend tensor_tree cdr(tensor_tree const& x) { return child(x, 1); }
-  /// The root without its children.
+  /// A tree with the root of x, without its children.
   friend tensor_tree root_of(tensor_tree const& x) {
     std::vector<value_type> s(static_cast<std::size_t>(x.algebra().fillers()));
     vec<value_type> const filler(s.data(), x.algebra().fillers());
@@ -99,9 +100,9 @@ class tensor_tree {
     return x.algebra().inner_product(x.view(), y.view());
   }
 
-  /// Throws contract_violation where the trees' algebras have other sizes, or other labels or fillers where both know
-  /// theirs: one's numbers mean nothing to the other.  Two algebras of one size with other roles are not distinguished
-  /// here.
+  /// Throws contract_violation if the algebras of the trees have different sizes.  Throws it also if both trees know
+  /// their labels and fillers and these differ, since the numbers would not be comparable.  Two algebras with equal
+  /// sizes but different roles are not detected.
   static void expect_same(tensor_tree const& x, tensor_tree const& y) {
     TRIAD_EXPECTS(x.symbols_ == y.symbols_ || x.symbols_ == 0 || y.symbols_ == 0,
                   "tensor_tree: trees of two symbol algebras, expected equal labels and fillers; make both with one, "
@@ -139,7 +140,7 @@ tensor_tree<A> blended(Weights const& w, Trees const& trees) {
 }
 }  // namespace detail
 
-/// sum_l w_l M_l: blend({0.7, 0.3}, {x, y}), or of a vector of trees.
+/// sum_l w_l M_l, called as blend({0.7, 0.3}, {x, y}) or with a vector of trees.
 template <tree_algebra A>
 tensor_tree<A> blend(std::vector<typename A::value_type> const& w, std::vector<tensor_tree<A>> const& trees) {
   return detail::blended<A>(w, trees);
@@ -149,7 +150,8 @@ tensor_tree<A> blend(std::vector<typename A::value_type> const& w, std::initiali
   return detail::blended<A>(w, trees);
 }
 
-/// A tree of labels as a tensor that owns its numbers, fillers F (V, f); tree/bind.hpp says what is refused.
+/// Encodes a tree of labels as a tensor that owns its numbers, with fillers F (V, f).  Throws as encode of
+/// tree/bind.hpp does.
 template <tree_algebra A>
 tensor_tree<A> encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, numbered_tree const& tree) {
   tensor_tree<A> x(a);

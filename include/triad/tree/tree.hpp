@@ -1,4 +1,4 @@
-// The whole tree algebra: symbols, roles, three forms of tensors, one set of operations.  Needs core alone.
+// Includes the whole tree algebra: symbols, roles, three forms of tensors, one set of operations.  Needs only core.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The numbers of labels: in the order of their first appearance, from 1; number 0 is the empty node.
+// Numbers labels from 1, in the order of their first appearance; number 0 is the empty node.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@ inline constexpr std::string_view empty_label = "<empty>";
 class vocabulary {
  public:
   vocabulary() { insert(std::string(empty_label)); }
-  /// A list as it was saved: "<empty>" first, no label twice.
+  /// Takes a list that labels() returned: "<empty>" first, no label twice.
   explicit vocabulary(std::vector<std::string> const& labels) {
     if (labels.empty() || labels.front() != empty_label)
       throw data_error("vocabulary: expected '<empty>' as the first label, found " +
@@ -30,7 +30,7 @@ class vocabulary {
     }
   }
 
-  /// The number of labels, with the empty one.
+  /// The number of labels, including the empty one.
   index_t size() const { return static_cast<index_t>(labels_.size()); }
   std::vector<std::string> const& labels() const { return labels_; }
   std::string const& label(index_t number) const {
@@ -40,18 +40,18 @@ class vocabulary {
   }
   bool has(std::string const& label) const { return numbers_.contains(label); }
 
-  /// The label's number, a new one where the label is new.
+  /// The label's number; a new label gets the next number.
   index_t insert(std::string const& label) {
     auto const [at, added] = numbers_.try_emplace(label, size());
     if (added) labels_.push_back(label);
     return at->second;
   }
-  /// All labels of a tree, in pre-order.
+  /// Inserts all labels of a tree, in pre-order.
   void insert(symbol_tree const& tree) {
     for (auto const& n : tree.nodes()) insert(n.label);
   }
 
-  /// The label's number; a label without one is a data_error that names it.
+  /// The label's number.  Throws data_error, naming the label, if it has none.
   index_t number(std::string const& label) const {
     auto const found = numbers_.find(label);
     if (found == numbers_.end() || found->second == 0)
