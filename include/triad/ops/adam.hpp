@@ -6,9 +6,10 @@
 //   p -= rate / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon)
 //   clip:  g *= min(1, max_norm / (norm + 1e-6))
 //
-// NaN in a gradient, a moment or the rate goes into the parameter, and a norm that is NaN into the whole gradient; an
-// infinite norm makes its finite elements 0, and NaN of its infinite ones.  Where the square of a gradient overflows, v
-// is infinite and the parameter stands still.
+// adam: a NaN in a gradient, a moment or the rate makes the parameter NaN.  If the square of a gradient overflows, v is
+// infinite and the parameter does not change.
+// clip: a norm that is NaN makes the whole gradient NaN.  An infinite norm sets finite elements of the gradient to 0
+// and infinite elements to NaN.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -24,8 +25,8 @@ struct adam_options {
   bool decoupled = false;  // true: AdamW
 };
 
-/// One update of parameters p by the gradient g.  rate (1) and step live where the parameters live.  Overwrites p and
-/// the moments m and v.
+/// Updates the parameters p by the gradient g.  Overwrites p and the moments m and v.  rate (1) and step are in the
+/// memory of the parameters, on the device if these are on a device.
 template <backend Ex, class P, class G, class M, class V>
 void adam(Ex& ex, adam_options const& options, vec<double const> rate, std::uint64_t const* step, P p, G g, M m, V v) {
   using T = element_t<P>;
@@ -38,7 +39,7 @@ void adam(Ex& ex, adam_options const& options, vec<double const> rate, std::uint
     do_adam(ex, options, rate, step, as_vec(p), vec<T const>(as_vec(g)), as_vec(m), as_vec(v));
 }
 
-/// Scales g in place so that its norm, given in norm (1), is at most max_norm.
+/// Scales g in place so that its norm becomes at most max_norm.  norm (1) is the norm of g before that.
 template <backend Ex, class Norm, class G>
 void clip(Ex& ex, double max_norm, Norm norm, G g) {
   using T = element_t<G>;
@@ -46,8 +47,9 @@ void clip(Ex& ex, double max_norm, Norm norm, G g) {
   if constexpr (executes<Ex>) do_clip(ex, T(max_norm), vec<T const>(as_vec(norm)), as_vec(g));
 }
 
-/// Measures and clips one flat gradient.  Overwrites length (1), the norm before clipping, in the memory of the
-/// gradient; scales `gradient` in place.  Without a bound (max_norm 0) it only measures.
+/// Computes the norm of a flat gradient and clips the gradient to max_norm.  Overwrites length (1) with the norm before
+/// clipping; scales `gradient` in place.  `length` is in the same memory as the gradient.  With max_norm 0 the gradient
+/// is not clipped.
 template <backend Ex, class T>
 void clip_gradient(Ex& ex, arena& scratch, double max_norm, vec<T> gradient, vec<T> length) {
   TRIAD_EXPECTS(!is_nan(max_norm) && max_norm >= 0, "clip_gradient: max_norm is " + std::to_string(max_norm) +

@@ -1,4 +1,4 @@
-// Cross entropy of the parent of each node: a softmax over all nodes of its graph, from one score for each edge.
+// Cross entropy of the parent of each node: a softmax over all nodes of the node's graph, from one score for each edge.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   s(i, j) = score(edge (i, j))  (arcs::from_child)  or  score(edge (j, i))  (arcs::from_parent);  fill where masked
@@ -7,8 +7,9 @@
 //   dscore = (p(i, j) - [j = parent(i)]) / count at the edge that s(i, j) was read from
 //          = 0 where the edge is masked, or parent(i) < 0
 //
-// A score that is NaN or +infinity makes the loss NaN, and the gradient of its node, but where it is masked or its node
-// has no parent.  best_arcs does not show it: no comparison with NaN is true, so NaN wins only in first place.
+// A score that is NaN or +infinity makes the loss and the gradient of its node NaN, unless the edge is masked or the
+// node has no parent.  best_arcs may hide a NaN: no comparison with NaN is true, so a NaN is chosen only as the first
+// score of its row.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -18,14 +19,14 @@
 
 namespace triad {
 
-/// Which edge has the score of parent j of node i: (i, j), as the released program of the Edge Transformer's parser
-/// reads it, or (j, i), as its paper does.
+/// The edge whose score is that of node j as the parent of node i.  from_child: (i, j), as in the released program of
+/// the Edge Transformer's parser.  from_parent: (j, i), as in its paper.
 enum class arcs { from_child, from_parent };
 
-/// How scores of edges are read as scores of parents.
+/// Options: how scores of edges become scores of parents.
 struct arc_cross_entropy_options {
   arcs readout = arcs::from_child;
-  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: an end of the edge is padding; or (0)
+  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: an end of the edge is padding; (0): no edge is masked
   double fill = -1e3;
 };
 
@@ -36,8 +37,8 @@ inline void expect_arcs(arc_cross_entropy_options const& options, graph_batch co
 }
 }  // namespace detail
 
-/// The mean cross entropy of parents, and its gradient.  Overwrites loss (1) and dscore (rows); without any node that
-/// has a parent the loss is 0.
+/// Computes the mean cross entropy of parents and its gradient.  Overwrites loss (1) and dscore (rows).  The loss is 0
+/// if no node has a parent.
 template <backend Ex, class T>
 void arc_cross_entropy(Ex& ex, arena& scratch, arc_cross_entropy_options const& options, graph_batch const& g,
                        vec<T const> score, vec<index_t const> parent, vec<T> loss, vec<T> dscore) {
@@ -50,7 +51,7 @@ void arc_cross_entropy(Ex& ex, arena& scratch, arc_cross_entropy_options const& 
   if constexpr (executes<Ex>) do_arc_cross_entropy(ex, options, g, score, parent, loss, dscore, losses);
 }
 
-/// best(i) = the first node j of i's graph with the largest s(i, j).
+/// Sets best(i) to the node j of i's graph with the largest s(i, j), the first one if there are several.
 template <backend Ex, class T>
 void best_arcs(Ex& ex, arc_cross_entropy_options const& options, graph_batch const& g, vec<T const> score,
                vec<index_t> best) {

@@ -1,9 +1,9 @@
-// Attention: each query takes a weighted sum of the values of its own sequence, by a softmax of its products with the
-// keys.
+// Attention: the result of a query is a weighted sum of the values of its sequence; the weights are a softmax of the
+// query's products with the keys.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Per head of width k (d = h k), over ragged sequences of queries (q rows) and of keys and values (k rows); where both
-// lists are one, this is self-attention.  J(i): the keys that query i sees.
+// The formulas are for one head of width k (d = h k).  Sequences of queries (q rows) and of keys and values (k rows)
+// are ragged.  In self-attention both are the same sequences.  J(i) are the keys that query i sees.
 //
 //   s(i, j) = query(i) . key(j) / sqrt(k),  j in J(i);  lse(i) = log sum_j exp s(i, j)
 //   p(i, j) = exp(s(i, j) - lse(i));  p~ = dropout(p)
@@ -12,25 +12,27 @@
 //   dp~ = dc(i) . value(j);  dp = dropout'(dp~);  ds = p (dp - delta(i)) / sqrt(k),  delta(i) = dc(i) . c(i)
 //   dquery(i) = sum_j ds key(j)     dkey(j) = sum_i ds query(i)     dvalue(j) = sum_i p~ dc(i)
 //
-// Backward keeps lse and makes p again, so nothing of size queries x keys is stored.
+// Forward saves lse, from which backward computes p again, so nothing of size queries x keys is stored.
 //
-// With relative positions (Shaw et al. 2018) of reach R > 0, every offset of a key from its query has a vector that
-// joins the key and one that joins the value, in tables a, b (2R + 1, k) that the heads share; query i stands at key i
-// + keys - queries of its sequence:
+// Relative positions (Shaw et al. 2018) of reach R > 0: every offset of a key from its query has a vector that is added
+// to the key and one that is added to the value.  These are rows of the tables a and b (2R + 1, k), which all heads
+// share.  Query i is at the position of key i + keys - queries of its sequence:
 //
 //   r(i, j) = clip(j - (i + keys - queries), -R, R) + R
 //   s(i, j) = query(i) . (key(j) + a(r)) / sqrt(k),  c(i) = sum_j p~(i, j) (value(j) + b(r)),  r = r(i, j)
 //
-// Kernels see numbers by offset, (q rows, h (2R + 1)), and products do the rest:
+// Kernels read and write one number for each query, head and offset, (q rows, h (2R + 1)).  Matrix products convert
+// between these numbers and the tables:
 //
 //   bias = query a';  s(i, j) = (query(i) . key(j) + bias(i, r)) / sqrt(k)
 //   offset_weights(i, r) = sum_{j: r(i, j) = r} p~(i, j);  c(i) = sum_j p~(i, j) value(j) + offset_weights(i) b
 //
-//   doffsets = dc b';  dp~ = dc(i) . value(j) + doffsets(i, r);  delta(i) = dc(i) . c(i), as c is whole
+//   doffsets = dc b';  dp~ = dc(i) . value(j) + doffsets(i, r);  delta(i) = dc(i) . c(i), where c includes b's part
 //   dbias(i, r) = sum_{j: r(i, j) = r} ds(i, j);  dquery += dbias a;  da += dbias' query;  db += offset_weights' dc
 //
-// NaN in an operand, and a score of +infinity, are in every row and gradient that depends on it.  A masked key has the
-// weight 0, and 0 NaN is NaN where a backend multiplies whole tiles: what a mask hides must be numbers too.
+// A NaN in an operand, or a score of +infinity, makes NaN of every row and gradient that depends on it.  A masked key
+// has the weight 0, but 0 times NaN is NaN if a backend multiplies whole tiles: masked keys and values must be finite
+// too.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -40,16 +42,16 @@
 
 namespace triad {
 
-/// Options of the operation.  J(i) is every key of the sequence except for masked ones.
+/// Options of the operation.  J(i) are all keys of the sequence that are not masked.
 struct attention_options {
   index_t heads = 1;
-  bool causal = false;  // masked: keys after the query, where the last query stands at the last key
-  vec<std::uint8_t const> masked{nullptr, 0};  // (k rows) masked: keys with 1; or (0)
+  bool causal = false;  // masks keys after the query; the last query is at the position of the last key
+  vec<std::uint8_t const> masked{nullptr, 0};  // (k rows) 1: the key is masked; (0): no key is
   dropout_mask dropout{};                      // element attention_weight(...) of p
   index_t reach = 0;                           // R of relative positions; 0: none
 };
 
-/// The same number of sequences of queries and of keys; sequence s of one belongs to sequence s of the other.
+/// The sequences of queries and of keys, equally many.  Queries of sequence s attend to keys of sequence s.
 struct attention_sequences {
   sequence_batch queries, keys;
 };
@@ -61,19 +63,18 @@ struct attention_operands {
   matrix<S> key, value;  // (k rows, d)
 };
 
-/// Vectors of relative positions.  S = T const: inputs; S = T: their gradients.
+/// Tables of the vectors of relative positions.  S = T const: inputs; S = T: their gradients.
 template <class S>
 struct relative_tables {
   matrix<S> key, value;  // (2R + 1, k) each: a and b
 };
-/// Memory of relative positions for backward.
+/// What backward reads of relative positions.
 template <class T>
 struct relative_memory {
   matrix<T> bias, offset_weights;  // (q rows, h (2R + 1)) each, offsets side by side
 };
 
-/// The operands of a kernel for relative positions: (q rows, h (2R + 1)) each, offsets side by side; or nothing
-/// where reach = 0.
+/// A kernel's operands for relative positions: (q rows, h (2R + 1)) each, offsets side by side; empty if reach is 0.
 template <class T>
 struct relative_forward {
   matrix<T const> bias = no_matrix<T const>();
@@ -94,13 +95,13 @@ TRIAD_HOST_DEVICE constexpr index_t relative_offset(index_t reach, index_t queri
   return (ahead < -reach ? -reach : ahead > reach ? reach : ahead) + reach;
 }
 
-/// The number of keys of its sequence, from the first, that query i may see.
+/// The number of keys that query i sees: the first ones of its sequence.
 TRIAD_HOST_DEVICE constexpr index_t keys_before(bool causal, index_t queries, index_t keys, index_t i) {
   index_t const seen = causal ? i + 1 + keys - queries : keys;
   return seen > 0 ? seen : 0;
 }
 
-/// The number, for dropout, of p of head c, row `query` of all queries and key j of its sequence.
+/// The number of a weight p for dropout: of head c, row `query` among all queries, and key j of the query's sequence.
 TRIAD_HOST_DEVICE constexpr index_t attention_weight(attention_sequences const& s, index_t c, index_t query,
                                                      index_t j) {
   return (c * s.queries.rows + query) * s.keys.longest + j;
@@ -135,8 +136,8 @@ void expect_relative(attention_options const& options, attention_operands<T cons
   expect_matrix("offset_weights", m.offset_weights, rows, options.heads * offsets);
 }
 
-/// f(x of a head, y of the head) for x (rows, h m) and y (rows, h n); once for all heads, as rows of their own, where
-/// that is possible.
+/// Calls f(x of the head, y of the head) for every head of x (rows, h m) and y (rows, h n).  If both are contiguous,
+/// calls f once, with (rows h, m) and (rows h, n).
 template <class X, class Y, class F>
 void each_pair_of_heads(index_t heads, matrix<X> x, matrix<Y> y, F&& f) {
   index_t const rows = x.extent(0), m = x.extent(1) / heads, n = y.extent(1) / heads;
@@ -171,7 +172,8 @@ void run_attention_grad(Ex& ex, arena& scratch, attention_options const& options
 }
 }  // namespace detail
 
-/// Overwrites c (q rows, d) and lse (h q rows, head by head), which backward needs; rows of no sequence are left alone.
+/// Computes attention.  Overwrites c (q rows, d) and lse (h q rows, head by head), which backward needs.  Rows that
+/// belong to no sequence are not changed.
 template <backend Ex, class T>
 void attention(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                attention_operands<T const> const& x, vec<T> lse, matrix<T> c) {
@@ -179,8 +181,8 @@ void attention(Ex& ex, arena& scratch, attention_options const& options, attenti
                                         ", expected 0 without tables of relative positions; pass the tables");
   detail::run_attention(ex, scratch, options, s, x, relative_forward<T>{}, lse, c);
 }
-/// The same with relative positions; overwrites what backward needs of them too.  Every row of queries belongs to a
-/// sequence.
+/// The same with relative positions.  Also overwrites `relative`, which backward needs.  Every row of queries must
+/// belong to a sequence.
 template <backend Ex, class T>
 void attention(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                attention_operands<T const> const& x, relative_tables<T const> const& tables,
@@ -194,7 +196,8 @@ void attention(Ex& ex, arena& scratch, attention_options const& options, attenti
                              [&](auto offset_weights, auto to) { matmul_add(ex, offset_weights, tables.value, to); });
 }
 
-/// Overwrites every gradient in dx; rows of no sequence are left alone.
+/// Computes the gradients of attention.  Overwrites every gradient in dx.  Rows that belong to no sequence are not
+/// changed.
 template <backend Ex, class T>
 void attention_grad(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                     attention_operands<T const> const& x, vec<T const> lse, matrix<T const> c, matrix<T const> dc,
@@ -203,7 +206,7 @@ void attention_grad(Ex& ex, arena& scratch, attention_options const& options, at
                                         ", expected 0 without tables of relative positions; pass the tables");
   detail::run_attention_grad(ex, scratch, options, s, x, relative_backward<T>{}, lse, c, dc, dx);
 }
-/// The same with relative positions; adds to the gradients of their tables.  Every row of queries belongs to a
+/// The same with relative positions.  Also adds to the gradients of the tables.  Every row of queries must belong to a
 /// sequence.
 template <backend Ex, class T>
 void attention_grad(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,

@@ -1,4 +1,4 @@
-// Cross entropy of rows of logits against one target each, with optional label smoothing.
+// Cross entropy of logits against one target for each row, with optional label smoothing.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   p = softmax(logits(r, :))                                                        logits (rows, v)
@@ -9,8 +9,8 @@
 // With epsilon = 0 the loss of a row is -log p(target).  In fairseq's terms, e = epsilon / (v - 1):
 //   (1 - epsilon - e) nll + e smooth,  nll = -log p(target),  smooth = sum over all c of -log p(c)
 //
-// A logit that is NaN or +infinity makes the loss NaN, and the gradient of its row; one of -infinity is a class of
-// probability 0.  Rows that are left out may hold anything.
+// A logit that is NaN or +infinity makes the loss and the gradient of its row NaN.  A class whose logit is -infinity
+// has probability 0.  Rows with a negative target may hold any values.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -19,17 +19,18 @@
 
 namespace triad {
 
-/// The share of a target's weight that the other classes have in equal parts: 0 <= epsilon < 1.
+/// Label smoothing: the target's class gives up the share epsilon of its weight to the other classes in equal parts;
+/// 0 <= epsilon < 1.
 struct label_smoothing {
   double epsilon = 0;
 
-  /// The probabilities of the target's class, and of each other one of v.
+  /// The probability of the target's class, and that of each other of v classes.
   constexpr double hit() const { return 1 - epsilon; }
   constexpr double miss(index_t v) const { return epsilon > 0 ? epsilon / static_cast<double>(v - 1) : 0; }
 };
 
-/// The mean cross entropy and its gradient.  Overwrites loss (1) and dlogits; a negative target leaves its row out.
-/// Without any row that counts the loss is 0.
+/// Computes the mean cross entropy and its gradient.  Overwrites loss (1) and dlogits.  Rows with a negative target do
+/// not count.  The loss is 0 if no row counts.
 template <backend Ex, class Logits, class Loss, class DLogits>
 void cross_entropy(Ex& ex, Logits logits, vec<index_t const> target, Loss loss, DLogits dlogits,
                    label_smoothing const& smoothing = {}) {
@@ -47,7 +48,8 @@ void cross_entropy(Ex& ex, Logits logits, vec<index_t const> target, Loss loss, 
     do_cross_entropy(ex, matrix<T const>(as_matrix(logits)), target, as_vec(loss), as_matrix(dlogits), smoothing);
 }
 
-/// best(r) = the first column that holds the largest value of row r; -1 of a row with a NaN, which has none.
+/// Sets best(r) to the column of the largest value of row r, the first one if there are several, or to -1 if the row
+/// has a NaN.
 template <backend Ex, class X>
 void argmax_rows(Ex& ex, X x, vec<index_t> best) {
   using T = element_t<X>;

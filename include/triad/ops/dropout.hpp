@@ -1,9 +1,9 @@
-// Dropout of a matrix, by a counter: backward draws the same mask again.
+// Dropout of a matrix.  The mask is computed from a counter, so backward computes the same mask again.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(r, c) = keep(r, c) x(r, c) / (1 - rate);  the gradient is the same map of dy.       x, y (rows, columns)
 //
-// NaN passes, but where it is dropped: what is dropped is 0 whatever it was.
+// A dropped element becomes 0 even if it is NaN; a NaN that is kept stays NaN.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -29,7 +29,8 @@ void dropout_grad(Ex& ex, dropout_mask mask, Dy dy, Dx dx) {
   dropout(ex, mask, dy, dx);
 }
 
-/// The gradient before a dropped branch: dy itself where nothing is dropped, else made in `memory`.
+/// Returns the gradient of what dropout was applied to: dy itself if the mask drops nothing, otherwise `memory`, which
+/// is overwritten.
 template <backend Ex, class View>
 const_view<View> undropped(Ex& ex, dropout_mask mask, const_view<View> dy, View memory) {
   if (!mask.active()) return dy;

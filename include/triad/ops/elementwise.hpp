@@ -1,11 +1,12 @@
-// One function for every element: y = f(x), y = f(a, b).
+// A function of every element: y = f(x), y = f(a, b).
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of core/math.hpp give NaN for NaN, relu too.  The gradient of relu is dy where the stored output is
-// NaN, as PyTorch's: it is the output, and so the loss, that says that something is wrong.
+// The functions of core/math.hpp, including relu, return NaN for NaN.  If the stored output of relu is NaN, its
+// gradient is dy, as in PyTorch: the NaN shows in the output, and so in the loss.
 //
-// A number gives the same bits at every place of a tensor.  A function of yours that calls std::exp and is compiled by
-// -Ofast or -ffast-math is an exception: compilers then use one exponential for whole vectors and another for the rest.
+// Equal inputs give equal bits wherever they are in a tensor.  There is one exception: a function of yours that calls
+// std::exp and is compiled with -Ofast or -ffast-math.  Compilers then use one exponential for whole vectors and
+// another one for the remaining elements.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -14,7 +15,7 @@
 
 namespace triad {
 
-/// y = f(x), element by element; f is a named function object callable on host and device.  y may be x.
+/// Computes y = f(x), element by element; f is a named function object callable on host and device.  y may be x.
 template <backend Ex, class F, class X, class Y>
 void transform(Ex& ex, F f, X x, Y y) {
   using T = element_t<Y>;
@@ -22,7 +23,7 @@ void transform(Ex& ex, F f, X x, Y y) {
   if constexpr (executes<Ex>) do_transform(ex, f, vec<T const>(as_vec(x)), as_vec(y));
 }
 
-/// y = f(a, b), element by element.  y may be a or b.
+/// Computes y = f(a, b), element by element.  y may be a or b.
 template <backend Ex, class F, class A, class B, class Y>
 void transform(Ex& ex, F f, A a, B b, Y y) {
   using T = element_t<Y>;
@@ -38,7 +39,7 @@ void fill(Ex& ex, element_t<Y> value, Y y) {
 }
 
 namespace detail {
-/// sum + fraction x, with a fraction that lies where the data lives.
+/// sum + fraction x; the fraction is in the memory of the data.
 template <class T>
 struct add_fraction {
   double const* fraction;
@@ -50,7 +51,7 @@ struct take_fraction {
   double const* fraction;
   TRIAD_HOST_DEVICE T operator()(T x) const { return static_cast<T>(*fraction) * x; }
 };
-/// d *= fraction, of a view, or of each view of a struct that has several.
+/// d *= fraction, for a view d, or for each view of a struct d.
 template <class T, backend Ex>
 struct weigh {
   Ex& ex;

@@ -1,19 +1,19 @@
-// Fuse-attention: every token attends to its own states after each layer below.
+// Fuse-attention: every token attends to its own states after each of the preceding layers.
 // SPDX-License-Identifier: Apache-2.0
 //
-// LRF equations 9 and 10 look from a query h over the keys W_k x_j + b_k and values W_v x_j + b_v of one token's states
-// x_0 .. x_{l-1}. Per head, with q = (W_q h + b_q) / sqrt(k), nothing of x_j has to be projected:
+// In LRF equations 9 and 10 a query h attends to the states x_0 .. x_{l-1} of one token, with keys W_k x_j + b_k and
+// values W_v x_j + b_v.  With q = (W_q h + b_q) / sqrt(k) of a head, no x_j has to be projected:
 //
 //   q . (W_k x_j + b_k) = u . x_j + a number that is the same for all j,   u = W_k' q          u (d) of every head
 //   sum_j p~_j (W_v x_j + b_v) = W_v m + s b_v,   m = sum_j p~_j x_j,  s = sum_j p~_j          s is 1 without dropout
 //
-// This operation is what lies between: from u and the states to m and s, a token at a time.
+// This operation computes m and s from u and the states, for each token.
 //
 //   p_j = softmax over j of u . x_j;  p~ = dropout(p)
 //   dp~_j = dm . x_j + ds;  dp = dropout'(dp~);  dz_j = p_j (dp_j - sum_i p_i dp_i)
 //   du = sum_j dz_j x_j;  dx_j += sum_heads dz_j u + p~_j dm
 //
-// NaN in an operand, and a score of +infinity, are in all of a token and head that depends on it.
+// A NaN in an operand, or a score of +infinity, makes NaN of all results of that token and head that depend on it.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -27,7 +27,7 @@ struct fuse_attention_options {
   dropout_mask dropout{};  // element (row h + head) l + j of p
 };
 
-/// The states of all tokens after each layer; the operation reads the first `layers`.
+/// The states of all tokens after each layer.  The operation reads those of the first `layers` layers.
 template <class S>
 using layer_states = tensor<S, dyn, dyn, dyn>;  // (layers or more, rows, d)
 
@@ -48,8 +48,9 @@ void expect_fuse(fuse_attention_options const& options, index_t layers, U const&
 }
 }  // namespace detail
 
-/// Attention of each token over its states.  Overwrites weights (rows, heads layers), which backward needs: p before
-/// dropout, negative where dropout zeroed it; mixed (rows, heads d) and kept (rows, heads): m and s of every head.
+/// Computes the attention of each token over its states.  Overwrites mixed (rows, heads d) and kept (rows, heads) with
+/// m and s of every head.  Also overwrites weights (rows, heads layers), which backward needs: p before dropout, with a
+/// minus sign where dropout zeroed it.
 template <backend Ex, class T>
 void fuse_attention(Ex& ex, fuse_attention_options const& options, index_t layers, tensor<T const, dyn, dyn> u,
                     layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
@@ -58,7 +59,7 @@ void fuse_attention(Ex& ex, fuse_attention_options const& options, index_t layer
   if constexpr (executes<Ex>) do_fuse_attention(ex, options, layers, u, states, weights, mixed, kept);
 }
 
-/// Overwrites du (rows, heads d); adds to the first `layers` of d_states.
+/// Computes the gradients.  Overwrites du (rows, heads d); adds to the first `layers` of d_states.
 template <backend Ex, class T>
 void fuse_attention_grad(Ex& ex, fuse_attention_options const& options, index_t layers, tensor<T const, dyn, dyn> u,
                          layer_states<T const> states, tensor<T const, dyn, dyn> weights,

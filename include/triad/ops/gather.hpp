@@ -1,10 +1,10 @@
-// Rows of a table by index, and the way back: the embedding and its gradient.
+// Gathers rows of a table by index, and adds rows back to it: the embedding and its gradient.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(r, :) = table(index(r), :)            table (v, d), index (rows), y (rows, d)
 //   dtable(index(r), :) += dy(r, :)         in ascending r
 //
-// NaN in a row of the table that no index names reaches nothing.
+// A NaN in a row of the table affects only the rows of y that have its index.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@
 
 namespace triad {
 
-/// Thrown by hosts for an index outside of its table: the row, and the index.
+/// Thrown by backends on the host if an index is outside of its table.
 struct index_out_of_range : contract_violation {
-  index_t row, index, rows;  // rows: of the table
+  index_t row, index, rows;  // the row with the index, the index, and the number of rows of the table
 
   index_out_of_range(index_t at, index_t found, index_t table)
       : contract_violation("gather_rows: index " + std::to_string(found) + " of row " + std::to_string(at) +
@@ -30,7 +30,7 @@ struct index_out_of_range : contract_violation {
         rows(table) {}
 };
 
-/// y(r) = table(index(r)).  Every index must lie in [0, v); hosts check, devices do not.
+/// Sets y(r) = table(index(r)).  Every index must be in [0, v).  The host checks this, a device does not.
 template <backend Ex, class Table, class Y>
 void gather_rows(Ex& ex, Table table, vec<index_t const> index, Y y) {
   using T = element_t<Y>;
@@ -62,20 +62,21 @@ struct scattered {
 
 }  // namespace detail
 
-/// dtable(index(r)) += dy(r).  Every index must lie in [0, v); hosts check, devices pass over others.  Without scratch
-/// memory a device compares every index with every row that it adds to: for few rows.
+/// Adds dy(r) to dtable(index(r)).  Every index must be in [0, v).  The host checks this; a device skips indices
+/// outside of it.  Without scratch memory a device compares each row of the table with every index, so this is for few
+/// rows.
 template <backend Ex, class Dy, class DTable>
 void scatter_add_rows(Ex& ex, Dy dy, vec<index_t const> index, DTable dtable) {
   detail::scattered<element_t<DTable>> const s(dy, index, dtable);
   if constexpr (executes<Ex>) do_scatter_add_rows(ex, s.from, index, s.to, workspace{});
 }
 
-/// The same with scratch memory, which a device may ask for where there are many rows.
+/// The same with scratch memory, which a device uses if there are many rows.
 template <backend Ex, class Dy, class DTable>
 void scatter_add_rows(Ex& ex, scratch_place scratch, Dy dy, vec<index_t const> index, DTable dtable) {
   detail::scattered<element_t<DTable>> const s(dy, index, dtable);
   std::size_t const bytes = do_scatter_add_rows_workspace(planning(ex), s.from, index, s.to);
-  if (bytes == 0) return scatter_add_rows(ex, dy, index, dtable);  // which asks for no scratch memory
+  if (bytes == 0) return scatter_add_rows(ex, dy, index, dtable);  // needs no scratch memory
   with_workspace(ex, *scratch, bytes, [&](auto ws) { do_scatter_add_rows(ex, s.from, index, s.to, ws); });
 }
 

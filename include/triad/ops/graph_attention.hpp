@@ -1,12 +1,12 @@
-// Graph attention: a node attends to its neighbours, by a score that is a sum of one part of each end and one of the
+// Graph attention: a node attends to its neighbours.  A score is the sum of a part from either end and a part from the
 // edge.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Velickovic et al. 2018, with a part of each edge's label in the score and in the message, as the CLUTRR data set's
-// baseline has it.  There a node attends along its own edges; here N(x) is node x itself, and every node of its graph
-// that an edge leads to or from, label(x, y) != 0 or label(y, x) != 0.  Where an edge leads from y to x alone, and
-// where y = x, es and ev are those of label 0.  Per head of width k, over a ragged batch of graphs (nodes = sum of n,
-// rows = sum of n^2, d = h k):
+// As in Velickovic et al. 2018, except that the label of an edge adds to its score and its message, as in the baseline
+// of the CLUTRR data set.  In that baseline a node attends along its outgoing edges.  Here N(x) is node x and every
+// node y of its graph with an edge in either direction: label(x, y) != 0 or label(y, x) != 0.  If there is only an edge
+// from y to x, and if y = x, es(x, y) and ev(x, y) are those of label 0.  The formulas are for one head of width k,
+// over a ragged batch of graphs (nodes = sum of n, rows = sum of n^2, d = h k):
 //
 //   z(x, y) = qs(x) + ks(y) + es(x, y);  s = leaky_relu(z) = z where z > 0, else slope z
 //   p(x, y) = softmax of s over y in N(x), 0 elsewhere;  p~ = dropout(p)
@@ -16,8 +16,8 @@
 //   dz  = ds where z > 0, else slope ds;  dqs(x) = sum_y dz,  dks(y) = sum_x dz,  des(x, y) = dz
 //   dv(y) = sum_x p~ dc(x),  dev(x, y) = p~ dc(x)
 //
-// NaN in an operand, and a score of +infinity, are in every row and gradient that depends on it; what belongs to no
-// neighbour is not read.
+// A NaN in an operand, or a score of +infinity, makes NaN of every row and gradient that depends on it.  Operands of
+// pairs that are no neighbours are not read.
 #pragma once
 
 #include "triad/core/math.hpp"
@@ -28,7 +28,7 @@ namespace triad {
 /// Options of the operation.
 struct graph_attention_options {
   index_t heads = 1;
-  double slope = 0.2;      // of leaky_relu below 0; Velickovic et al. 2018, section 2.1
+  double slope = 0.2;      // of leaky_relu for z < 0; Velickovic et al. 2018, section 2.1
   dropout_mask dropout{};  // element relation_weight(...) of p
 };
 
@@ -41,7 +41,7 @@ struct graph_attention_operands {
   matrix<S> edge_value;              // (rows, d): ev
 };
 
-/// Whether node y is in N(x), for nodes of a graph of n whose edges begin at row `first_edge`.
+/// Whether node y is in N(x).  The graph has n nodes, and its edges begin at row `first_edge`.
 TRIAD_HOST_DEVICE constexpr bool are_neighbours(vec<index_t const> label, index_t first_edge, index_t n, index_t x,
                                                 index_t y) {
   return x == y || label(first_edge + x * n + y) != 0 || label(first_edge + y * n + x) != 0;
@@ -62,8 +62,8 @@ void expect_graph_attention(graph_attention_options const& options, graph_attent
 }
 }  // namespace detail
 
-/// Attention of each node over its neighbours.  Overwrites c (nodes, d) and weights (h rows), which backward needs: p
-/// before dropout, negative where dropout zeroed it.
+/// Computes the attention of each node over its neighbours.  Overwrites c (nodes, d).  Also overwrites weights (h
+/// rows), which backward needs: p before dropout, with a minus sign where dropout zeroed it.
 template <backend Ex, class T>
 void graph_attention(Ex& ex, graph_attention_options const& options, graph_attention_operands<T const> const& x,
                      graph_batch const& g, vec<index_t const> label, vec<T> weights, matrix<T> c) {
@@ -73,7 +73,7 @@ void graph_attention(Ex& ex, graph_attention_options const& options, graph_atten
   if constexpr (executes<Ex>) do_graph_attention(ex, options, x, g, label, weights, c);
 }
 
-/// Overwrites the gradients of nodes; overwrites or adds to those of edges.
+/// Computes the gradients.  Overwrites those of nodes; overwrites or adds to those of edges, as `edges` says.
 template <backend Ex, class T>
 void graph_attention_grad(Ex& ex, graph_attention_options const& options, graph_attention_operands<T const> const& x,
                           graph_batch const& g, vec<index_t const> label, vec<T const> weights, matrix<T const> c,

@@ -1,4 +1,4 @@
-// Adds each head's bias, scaled by one factor per row and head.
+// Adds a bias of each head to every row, times one factor for each row and head.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(r, h k + e) = x(r, h k + e) + s(r, h) b(h k + e)        x, y (rows, heads k), s (rows, heads), b (heads k)
@@ -21,14 +21,14 @@ void expect_head_bias(S const& s, B const& b, Y const& y) {
 }
 }  // namespace detail
 
-/// y(r, c) += s(r, head of c) b(c).
+/// Adds s(r, head of column c) b(c) to y(r, c).
 template <backend Ex, class T>
 void head_bias_add(Ex& ex, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T, dyn, dyn> y) {
   detail::expect_head_bias(s, b, y);
   if constexpr (executes<Ex>) do_head_bias_add(ex, s, b, y);
 }
 
-/// Overwrites ds; adds to db.
+/// Computes the gradients.  Overwrites ds; adds to db.
 template <backend Ex, class T>
 void head_bias_grad(Ex& ex, arena& scratch, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T const, dyn, dyn> dy,
                     tensor<T, dyn, dyn> ds, vec<T> db) {

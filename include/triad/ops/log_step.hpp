@@ -1,4 +1,4 @@
-// Writes the loss and the norm of a training step into a table where the data lives, to be read later.
+// Writes the loss and the norm of a training step into a table in the backend's memory, to be read later.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   table(step mod rows, :) = (loss, norm)
@@ -10,7 +10,7 @@
 
 namespace triad {
 
-/// Writes loss (1) and norm (1) into row step mod rows of table (rows, 2).  All live where the parameters live.
+/// Writes loss (1) and norm (1) into row step mod rows of table (rows, 2).  All are in the memory of the parameters.
 template <backend Ex, class T>
 void log_step(Ex& ex, std::uint64_t const* step, vec<T const> loss, vec<T const> norm, matrix<T> table) {
   expect_shape("log_step", "loss", loss, {1});

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   c = a b                     a (m, k), b (k, n), c (m, n), any strides: a transpose is a view
-//   c = residual + drop(gate(relu(a b + bias)))      what an epilogue may add, in this order
-//   da = dc b',  db = a' dc     gradients are products again
+//   c = residual + drop(gate(relu(a b + bias)))      with all parts of an epilogue, in this order
+//   da = dc b',  db = a' dc     the gradients, which are products too
 //
-// NaN and infinity reach every element that they are a term of, 0 NaN too; relu passes NaN.  Only dropout hides one: a
-// dropped element is 0 whatever it was.
+// A NaN or an infinity reaches every element of c that it is a term of, also as 0 times NaN.  relu keeps NaN.  A
+// dropped element is 0 even if it was NaN.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -20,7 +20,7 @@ namespace triad {
 template <class T>
 using matrices = ::cuda::std::mdspan<T, extents<dyn, dyn, dyn>, ::cuda::std::layout_stride, element_access<T>>;
 
-/// A batch over memory that the caller owns; strides in elements.
+/// A view of a batch in memory that the caller owns; strides in elements.
 template <class T>
 constexpr matrices<T> make_matrices(T* data, index_t batch, index_t rows, index_t columns, index_t batch_stride,
                                     index_t row_stride, index_t column_stride = 1) {
@@ -36,13 +36,13 @@ constexpr matrix<T> matrix_of(matrices<T> const& batch, index_t i) {
                      batch.stride(2));
 }
 
-/// Operations on the product while its rows are still in cache.  Empty views and false leave a part out.
+/// Operations on the product, done while its rows are still in cache.  An empty view or false leaves a part out.
 template <class T>
 struct epilogue {
   vec<T const> bias{nullptr, 0};  // (n)
   bool relu = false;
-  matrix<T const> gate = no_matrix<T const>();  // (m, n): times gate_scale where positive or NaN, 0 elsewhere:
-                                                // the gradient of dropout after relu
+  matrix<T const> gate = no_matrix<T const>();  // (m, n): multiplies by gate_scale where the gate is positive or NaN,
+                                                // by 0 elsewhere: the gradient of dropout after relu
   T gate_scale = T(1);
   dropout_mask dropout{};                           // elements numbered by dropout_element(row, column, n)
   matrix<T const> residual = no_matrix<T const>();  // (m, n), may be c itself
@@ -53,7 +53,7 @@ struct epilogue {
 };
 
 namespace detail {
-/// Checks the shapes of a product; apart from matmul_checked, so that it is compiled once for all static shapes.
+/// Checks the shapes of a product.  A function of its own, so that it is compiled once for all static shapes.
 template <class T>
 void expect_product(matrix<T const> x, matrix<T const> w, matrix<T> y, epilogue<T> const& e) {
   expect_extent("matmul", "rows of b", w.extent(0), x.extent(1));
@@ -80,19 +80,19 @@ void matmul_checked(Ex& ex, A a, B b, C c, epilogue<element_t<C>> const& e) {
 }
 }  // namespace detail
 
-/// c = a b, followed by the epilogue.  Overwrites c.
+/// Computes c = a b, then applies the epilogue.  Overwrites c.
 template <backend Ex, class A, class B, class C>
 void matmul(Ex& ex, A a, B b, C c, epilogue<element_t<C>> const& e = {}) {
   detail::matmul_checked<false>(ex, a, b, c, e);
 }
 
-/// c += a b.
+/// Adds a b to c.
 template <backend Ex, class A, class B, class C>
 void matmul_add(Ex& ex, A a, B b, C c) {
   detail::matmul_checked<true>(ex, a, b, c, {});
 }
 
-/// c(i) = a(i) b(i) for every i of a batch.
+/// Computes c(i) = a(i) b(i) for every i of a batch.  Overwrites c.
 template <backend Ex, class T>
 void batched_matmul(Ex& ex, matrices<T const> a, matrices<T const> b, matrices<T> c) {
   expect_extent("batched_matmul", "matrices of a", a.extent(0), c.extent(0));

@@ -1,4 +1,4 @@
-// The product of one vector of each end, for every edge of a graph.
+// For every edge of a graph, the dot product of a vector of its first node and a vector of its second node.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(i, j) = a(i) . b(j)                                    a, b (nodes, d); y (rows), over a ragged batch
@@ -20,14 +20,14 @@ void expect_pair_product(graph_batch const& g, A const& a, B const& b, index_t r
 }
 }  // namespace detail
 
-/// y(i, j) = a(i) . b(j) for every edge.  Overwrites y.
+/// Computes y(i, j) = a(i) . b(j) for every edge.  Overwrites y.
 template <backend Ex, class T>
 void pair_product(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T> y) {
   detail::expect_pair_product(g, a, b, y.extent(0));
   if constexpr (executes<Ex>) do_pair_product(ex, g, a, b, y);
 }
 
-/// Overwrites da and db.
+/// Computes the gradients.  Overwrites da and db.
 template <backend Ex, class T>
 void pair_product_grad(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, vec<T const> dy,
                        matrix<T> da, matrix<T> db) {

@@ -1,10 +1,11 @@
-// The sum of one vector of each end, for every edge: all ordered pairs of nodes of each graph.
+// For every edge (ordered pair of nodes) of a graph, the sum of a vector of its first node and a vector of its second
+// node.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(i, j) = residual(i, j) + drop(a(i) + b(j))            a, b (nodes, d); residual, y (rows, d), over a ragged batch
 //   da(i) = sum_j dz(i, j),  db(j) = sum_i dz(i, j),          dz = dropout'(dy);  dresidual = dy
 //
-// NaN passes, but where it is dropped: what is dropped is 0 whatever it was.
+// A dropped element becomes 0 even if it is NaN; a NaN that is kept stays NaN.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -23,8 +24,8 @@ void expect_pairs(graph_batch const& g, A const& a, B const& b, Y const& y) {
 }
 }  // namespace detail
 
-/// y(i, j) = a(i) + b(j), with dropout and a residual.  Overwrites y, which may be the residual; an empty residual is
-/// left out.  Dropout numbers y by dropout_element.
+/// Computes y(i, j) = a(i) + b(j), applies dropout and adds the residual, unless it is empty.  Overwrites y, which may
+/// be the residual.  Dropout numbers the elements of y by dropout_element.
 template <backend Ex, class T>
 void pair_sum(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, dropout_mask dropout,
               matrix<T const> residual, matrix<T> y) {
@@ -33,7 +34,7 @@ void pair_sum(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b
   if constexpr (executes<Ex>) do_pair_sum(ex, g, a, b, dropout, residual, y);
 }
 
-/// Overwrites da and db.
+/// Computes the gradients.  Overwrites da and db.
 template <backend Ex, class T>
 void pair_sum_grad(Ex& ex, graph_batch const& g, dropout_mask dropout, matrix<T const> dy, matrix<T> da, matrix<T> db) {
   detail::expect_pairs(g, da, db, dy);

@@ -1,4 +1,4 @@
-// Sums in a fixed order: of all elements, of squares, of the rows of a matrix.
+// Sums in a fixed order: of all elements, of all squares, and of the rows of a matrix.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   total(0) = sum x          norm(0) = sqrt(sum x^2)          s(c) += sum_r x(r, c)
@@ -10,7 +10,7 @@
 
 namespace triad {
 
-/// total(0) = sum of x.
+/// Sets total(0) to the sum of x.
 template <backend Ex, class X, class Y>
 void sum(Ex& ex, arena& scratch, X x, Y total) {
   using T = element_t<Y>;
@@ -19,7 +19,7 @@ void sum(Ex& ex, arena& scratch, X x, Y total) {
   with_workspace(ex, scratch, do_sum_workspace(planning(ex), v), [&](auto ws) { do_sum(ex, v, as_vec(total), ws); });
 }
 
-/// norm(0) = Euclidean length of x.
+/// Sets length(0) to the Euclidean norm of x.
 template <backend Ex, class X, class Y>
 void norm(Ex& ex, arena& scratch, X x, Y length) {
   using T = element_t<Y>;
@@ -28,7 +28,7 @@ void norm(Ex& ex, arena& scratch, X x, Y length) {
   with_workspace(ex, scratch, do_sum_workspace(planning(ex), v), [&](auto ws) { do_norm(ex, v, as_vec(length), ws); });
 }
 
-/// s(c) += sum over r of x(r, c).
+/// Adds the sum over r of x(r, c) to s(c).
 template <backend Ex, class X, class S>
 void column_sums_add(Ex& ex, arena& scratch, X x, S s) {
   using T = element_t<S>;

@@ -1,9 +1,9 @@
-// Relation-aware attention: node x attends over the nodes y of its graph, keys and values shifted by the relation of
-// edge (x, y).
+// Relation-aware attention: node x attends to all nodes y of its graph; vectors of edge (x, y) are added to the key and
+// the value of y.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shaw et al. 2018, as the Edge Transformer's baselines RAT and RRAT use it; per head of width k, over a ragged batch
-// of complete graphs (nodes = sum of n, rows = sum of n^2, d = h k):
+// As in Shaw et al. 2018, and in the baselines RAT and RRAT of the Edge Transformer.  The formulas are for one head of
+// width k, over a ragged batch of complete graphs (nodes = sum of n, rows = sum of n^2, d = h k):
 //
 //   s(x, y) = q(x) . (k(y) + gk(x, y)) / sqrt(k)              fill where the edge is masked
 //   p(x, y) = softmax over y;  p~ = dropout(p)
@@ -13,8 +13,8 @@
 //   dq(x) = sum_y ds (k(y) + gk(x, y))     dk(y) = sum_x ds q(x)        dgk(x, y) = ds q(x)
 //                                          dv(y) = sum_x p~ dc(x)       dgv(x, y) = p~ dc(x)
 //
-// NaN in an operand, and a score of +infinity, are in every row and gradient that depends on it.  A masked edge hides
-// its key, not its value.
+// A NaN in an operand, or a score of +infinity, makes NaN of every row and gradient that depends on it.  The score
+// of a masked edge does not depend on its key, but its value still counts.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -24,10 +24,10 @@
 
 namespace triad {
 
-/// Which edges are masked: masked(r) = 1 sets the score of edge r to `fill`.  Empty: none.
+/// Masks edges: masked(r) = 1 sets the score of edge r to `fill`.  If `masked` is empty, no edge is masked.
 struct edge_mask {
   vec<std::uint8_t const> masked{nullptr, 0};  // (rows) or (0)
-  double fill = -1e9;                          // as the released program has it
+  double fill = -1e9;                          // as in the released program
 
   constexpr bool empty() const { return masked.extent(0) == 0; }
 };
@@ -39,7 +39,7 @@ struct relation_attention_options {
   dropout_mask dropout{};  // element relation_weight(...) of p
 };
 
-/// The place of p(x, y) of head c among the weights (h rows) of a batch, and its number for dropout.
+/// The index of p(x, y) of head c in the weights (h rows) of a batch.  It is also the number of p(x, y) for dropout.
 TRIAD_HOST_DEVICE constexpr index_t relation_weight(index_t heads, index_t first_edge, index_t n, index_t c, index_t x,
                                                     index_t y) {
   return heads * first_edge + (c * n + x) * n + y;
@@ -52,7 +52,7 @@ struct relation_operands {
   matrix<S> edge_key, edge_value;  // (rows, d) each
 };
 
-/// Whether the gradients of edge_key and edge_value are overwritten, or added to by layers that share relations.
+/// Whether the gradients of edge_key and edge_value are overwritten or added to.  Layers that share relations add.
 enum class edge_gradients { overwritten, added };
 
 namespace detail {
@@ -69,8 +69,8 @@ void expect_relations(relation_attention_options const& options, relation_operan
 }
 }  // namespace detail
 
-/// Attention of each node over the nodes of its graph.  Overwrites c (nodes, d) and weights (h rows), which backward
-/// needs: p before dropout, negative where dropout zeroed it.
+/// Computes the attention of each node over the nodes of its graph.  Overwrites c (nodes, d).  Also overwrites weights
+/// (h rows), which backward needs: p before dropout, with a minus sign where dropout zeroed it.
 template <backend Ex, class T>
 void relation_attention(Ex& ex, relation_attention_options const& options, relation_operands<T const> const& x,
                         graph_batch const& g, vec<T> weights, matrix<T> c) {
@@ -80,7 +80,8 @@ void relation_attention(Ex& ex, relation_attention_options const& options, relat
   if constexpr (executes<Ex>) do_relation_attention(ex, options, x, g, weights, c);
 }
 
-/// Overwrites the gradients of query, key and value; overwrites or adds to those of edge_key and edge_value.
+/// Computes the gradients.  Overwrites those of query, key and value; overwrites or adds to those of edge_key and
+/// edge_value, as `edges` says.
 template <backend Ex, class T>
 void relation_attention_grad(Ex& ex, relation_attention_options const& options, relation_operands<T const> const& x,
                              graph_batch const& g, vec<T const> weights, matrix<T const> c, matrix<T const> dc,

@@ -4,7 +4,7 @@
 //   y(r, c) = exp(x(r, c) - max_c x(r, c)) / sum_c exp(...)        x, y (rows, columns)
 //   dx = y (dy - sum_c y dy)
 //
-// A row with NaN or +infinity is NaN; -infinity is a weight of 0.
+// If x has NaN or +infinity in a row, that row of y is NaN.  An element of -infinity has the weight 0.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -12,7 +12,7 @@
 
 namespace triad {
 
-/// y = softmax of each row of x.  y may be x.
+/// Sets each row of y to the softmax of that row of x.  y may be x.
 template <backend Ex, class X, class Y>
 void softmax(Ex& ex, X x, Y y) {
   using T = element_t<Y>;
@@ -20,7 +20,7 @@ void softmax(Ex& ex, X x, Y y) {
   if constexpr (executes<Ex>) do_softmax(ex, matrix<T const>(as_matrix(x)), as_matrix(y));
 }
 
-/// The gradient of softmax from its output y.  Overwrites dx, which may be dy.
+/// Computes the gradient of softmax from its output y.  Overwrites dx, which may be dy.
 template <backend Ex, class Y, class Dy, class Dx>
 void softmax_grad(Ex& ex, Y y, Dy dy, Dx dx) {
   using T = element_t<Dx>;

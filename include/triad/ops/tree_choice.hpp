@@ -1,28 +1,30 @@
-// The soft choice of an operation and of its arguments: from an agent's logits to the weights of a tree operation.
+// The soft choice of a tree operation and its arguments: computes the weights of an operation from an agent's logits.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Branching b; operations: b children and cons.  Column c of the arguments belongs to operation j(c) = c below b (child
-// c), else b.  Step k chooses among n trees: l = 0 .. k, and where there is one more, l = k + 1, it is the empty tree:
-// what is made of it is nothing, so ops/tree_shift.hpp does not read its weight.
+// Trees have branching b.  The operations are the b children and cons.  Column c of the arguments belongs to operation
+// j(c): child c if c < b, cons (number b) otherwise.  Step k chooses among n trees: l = 0 .. k and, as an option, the
+// empty tree, l = k + 1.  An operation on the empty tree adds nothing, so ops/tree_shift.hpp does not read its weight.
 //
 //   o = softmax((a + noise) / t)                     a, o (batch, b + 1)
-//   p(l, c) = softmax over l of (z + noise) / t      z, p (batch, n, 2 b); noise and t of their own
-//   w(l, c) = o(j(c)) p(l, c);  r = o(b) s           what ops/tree_shift.hpp takes; s (batch, f): the root of cons
+//   p(l, c) = softmax over l of (z + noise) / t      z, p (batch, n, 2 b); with another noise and t than o
+//   w(l, c) = o(j(c)) p(l, c);  r = o(b) s           input of ops/tree_shift.hpp; s (batch, f): the root of cons
 //
 //   do(j) = sum_{c: j(c) = j} sum_l p dw  (+ s . dr where j = b),  dp = o(j(c)) dw,  ds = o(b) dr
-//   and then back through both softmaxes
+//   followed by the gradients of both softmaxes
 //
-// Evenness e adds to the loss  e sum of KL(u | p) = -1/n sum_i log p_i - log n  over every choice p among n, where u is
-// even: to the gradient of the scores,  e (p - u) / t.  Unlike that of an entropy, this slope does not vanish where a
-// choice is sure, so it brings choices back that were sure too early.
+// Evenness e adds a penalty to the loss: e times the sum of KL(u | p) = -1/n sum_i log p_i - log n over all choices p
+// among n, where u is the uniform distribution.  Its gradient with respect to the scores is e (p - u) / t.  Unlike the
+// gradient of an entropy, it does not vanish if one p_i is close to 1, so it corrects choices that became certain too
+// early.
 //
-// Recency r takes  r (k - l)  from the scores z of a tree l that a step made; input and empty tree keep theirs.  An
-// even choice has as much of every tree, so the first steps' trees are read by the most steps, learn first, and leave
-// no step before them for what they need.  With recency each step is read by those that follow it.
+// Recency r subtracts r (k - l) from the scores z of each tree l that an earlier step wrote.  The scores of the input
+// and of the empty tree do not change.  Without recency, even choices weigh all trees equally: most steps read the
+// trees of the first steps, these steps learn first, and no earlier step is left to prepare their arguments.  With
+// recency, the tree of a step is mostly read by the next steps.
 //
-// Gumbel-softmax adds noise and a temperature t: to operations, to arguments, or to both.  The released program then
-// takes the softmax of z over its columns, so that the weights of a column do not sum to one: choice_over::arguments
-// does the same.
+// Gumbel-softmax adds noise and a temperature t to operations, to arguments, or to both.  In that case the released
+// program takes the softmax of z over its columns, so the weights of a column do not sum to one.
+// choice_over::arguments does the same.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -35,25 +37,25 @@ namespace triad {
 /// The axis of the softmax of the arguments: the trees of each column, or the columns of each tree.
 enum class choice_over { trees, arguments };
 
-/// n, the number of choices of an argument at step k: k + 1 trees and, where there is one, the empty tree.
+/// n, the number of choices of an argument at step k: k + 1 trees, and the empty tree if there is one.
 TRIAD_HOST_DEVICE constexpr index_t tree_choices_at(index_t k, bool empty_tree) { return k + 1 + (empty_tree ? 1 : 0); }
 
-/// Tokens of a sample before those: operation and root.
+/// The number of a sample's tokens that represent no tree: operation and root.
 inline constexpr index_t tree_fixed_tokens = 2;
-/// Tokens of a sample at step k.
+/// The number of a sample's tokens at step k.
 TRIAD_HOST_DEVICE constexpr index_t tree_tokens_at(index_t k, bool empty_tree) {
   return tree_fixed_tokens + tree_choices_at(k, empty_tree);
 }
 
-/// Options of the choice: operations and arguments each have noise or none, and a temperature.
+/// Options of the choice.  Operations and arguments each have a temperature, and optional noise.
 template <class T>
 struct tree_choice_options {
-  choice_over over = choice_over::trees;  // what the softmax of the arguments is over
+  choice_over over = choice_over::trees;  // the axis of the softmax of the arguments
   double operation_temperature = 1, argument_temperature = 1;
-  double evenness = 0;  // e, for each sample: read by the gradient alone, and in no value
+  double evenness = 0;  // e, for each sample; only the gradient reads it, no value includes the penalty
   matrix<T const> operation_noise = no_matrix<T const>();  // (batch, b + 1) or none
   matrix<T const> argument_noise = no_matrix<T const>();   // (batch, n 2 b) or none
-  bool empty_tree = false;                                 // is one more choice
+  bool empty_tree = false;                                 // whether the empty tree is one more choice
   double recency = 0;                                      // r
 
   /// n of step k.
@@ -64,7 +66,7 @@ struct tree_choice_options {
   }
 };
 
-/// The logits of the agent at a step, or their gradient.
+/// The agent's logits of a step, or their gradient.
 template <class S>
 struct tree_logits {
   matrix<S> operation;  // (batch, b + 1)
@@ -72,7 +74,7 @@ struct tree_logits {
   matrix<S> root;       // (batch, f)
 };
 
-/// The choices of a step; `arguments` holds those of all steps.
+/// The probabilities of the choices: `operation` of one step, `arguments` of all steps.
 template <class S>
 struct tree_choices {
   matrix<S> operation;             // (batch, b + 1)
@@ -114,7 +116,8 @@ void expect_choice(tree_choice_options<T> const& options, index_t step, tree_log
 }
 }  // namespace detail
 
-/// Overwrites the step's choices, its part of `weights` (steps, batch, slots, 2 b), and weighted_root (batch, f).
+/// Computes the choices of a step.  Overwrites chosen.operation, the step's part of chosen.arguments and of `weights`
+/// (steps, batch, slots, 2 b), and weighted_root (batch, f).
 template <backend Ex, class T>
 void tree_choice(Ex& ex, tree_choice_options<T> const& options, index_t step, tree_logits<T const> const& x,
                  tree_choices<T> const& chosen, tree_weights_view<T> weights, matrix<T> weighted_root) {
@@ -126,7 +129,8 @@ void tree_choice(Ex& ex, tree_choice_options<T> const& options, index_t step, tr
   if constexpr (executes<Ex>) do_tree_choice(ex, options, step, x, chosen, weights, weighted_root);
 }
 
-/// Overwrites dx from the step's part of d_weights, that of the empty tree too, and from d_weighted_root.
+/// Computes the gradients of a step's logits.  Overwrites dx.  Reads the step's part of d_weights, including the empty
+/// tree's, and d_weighted_root.
 template <backend Ex, class T>
 void tree_choice_grad(Ex& ex, tree_choice_options<T> const& options, index_t step, matrix<T const> root,
                       tree_choices<T const> const& chosen, tree_weights_view<T const> d_weights,

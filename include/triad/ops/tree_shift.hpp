@@ -1,25 +1,27 @@
-// The soft tree operations of a Differentiable Tree Machine over canonical roles: blend a memory of trees, shift,
-// weigh, in one pass.
+// The soft tree operations of a Differentiable Tree Machine with canonical roles: a new tree is a weighted sum of the
+// children of all trees and of new trees with them as children.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees of branching b are (N, f), one filler a position (tree/positions.hpp); a memory is (m, batch, N, f).  Step k
-// reads slots 0 .. k and writes slot k + 1.  It has a weight for every tree that it reads and each of 2 b arguments:
-// the b trees that a child is taken of and the b arguments of cons.  The weights of the operations themselves are
-// already in w and s (ops/tree_choice.hpp):
+// A tree of branching b is (N, f), with one filler for each position (tree/positions.hpp).  A memory of m trees for
+// each sample is (m, batch, N, f).  Step k reads slots 0 .. k and writes slot k + 1.  It has a weight for each tree
+// that it reads and each of 2 b arguments: b for the children, one per child, and b for the arguments of cons.  The
+// weights of the operations themselves are already factors of w and s (ops/tree_choice.hpp):
 //
 //   M_{k+1} = sum_{l <= k} [ sum_c w_k(l, c) D_c M_l  +  sum_c w_k(l, b + c) E_c M_l ]  +  s at the root      DTM eq. 1
 //
-// D_c and E_c move blocks of rows: a row of M is read once and goes to at most 1 + b rows of the new tree.
+// D_c takes child c of a tree; E_c makes the tree child c of a new root.  Both move blocks of rows.  A row of M is read
+// once and added to at most 1 + b rows of the new tree.
 //
 //   dw_k(l, c) = <D_c M_l, dM_{k+1}>,  dw_k(l, b + c) = <E_c M_l, dM_{k+1}>,  ds = dM_{k+1} at the root
 //   dM_l = sum over k >= l of  sum_c w_k(l, c) D_c' dM_{k+1} + w_k(l, b + c) E_c' dM_{k+1}
 //
-// tree_shift_dots makes the first line of these, tree_shift_grad the second.
+// tree_shift_dots computes the first line of these, tree_shift_grad the second.
 //
-// The gradient of slot l is complete once those of all later slots are, and is made in one go instead of a little at
-// every step.
+// The gradient of slot l depends on those of all later slots.  Once they are complete, tree_shift_grad computes it in
+// one call, instead of adding to it at every step.
 //
-// NaN in a tree, a weight or a root is in all that depends on it; positions that `support` leaves out are not read.
+// A NaN in a tree, a weight or a root makes NaN of everything that depends on it.  Positions outside of `support` are
+// not read.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -28,13 +30,13 @@
 
 namespace triad {
 
-/// The positions that may have a filler, by slot: a bound from the shapes of the first trees.  Empty: all.  Rows of
-/// other positions are zero in every tree of the slot, and what a position of a slot can reach in one step belongs to
-/// all later slots: gradients of other rows are neither made nor read.  reachable_positions (batches/tree_loader.hpp)
-/// makes such a bound.
+/// The positions of each slot that may have a filler, derived from the shapes of the input trees.  If it is empty, all
+/// positions may have one.  Rows of other positions must be zero in every tree of the slot.  Every position that one
+/// step can fill from a position of a slot must be in all later slots.  Gradients of rows outside of the support are
+/// neither computed nor read.  reachable_positions (batches/tree_loader.hpp) computes such a support.
 struct tree_support {
-  vec<std::uint8_t const> first{nullptr, 0};  // (N) 1 where a tree of slot 0 has a filler
-  vec<index_t const> since{nullptr, 0};       // (N) the first slot after that whose trees may have one
+  vec<std::uint8_t const> first{nullptr, 0};  // (N) 1 if a tree of slot 0 has a filler at the position
+  vec<index_t const> since{nullptr, 0};       // (N) the first slot from 1 on whose trees may have a filler there
 
   constexpr bool empty() const { return since.extent(0) == 0; }
   TRIAD_HOST_DEVICE constexpr bool has(index_t slot, index_t position) const {
@@ -54,7 +56,7 @@ TRIAD_HOST_DEVICE constexpr tree_batch_view<S> tree_slot(tree_memory_view<S> con
   return tree_batch_view<S>(memory.data_handle() + slot * batch * positions * f, batch, positions, f);
 }
 
-/// The weights of all steps, and their gradients.
+/// The weights of all steps, or their gradients.
 template <class S>
 using tree_weights_view = tensor<S, dyn, dyn, dyn, dyn>;  // (steps, batch, slots, 2 b)
 
@@ -77,7 +79,8 @@ void expect_tree_weights(tree_positions<> const& where, tree_support const& supp
 }
 }  // namespace detail
 
-/// Overwrites slot step + 1 of `memory`, zeros included, with root (batch, f) at the root.
+/// Computes the tree of a step.  Overwrites slot step + 1 of `memory`, also where it is zero; root (batch, f) is added
+/// at the root.
 template <backend Ex, class T>
 void tree_shift(Ex& ex, tree_positions<> const& where, tree_support const& support, index_t step,
                 tree_weights_view<T const> w, matrix<T const> root, tree_memory_view<T> memory) {
@@ -86,8 +89,8 @@ void tree_shift(Ex& ex, tree_positions<> const& where, tree_support const& suppo
   if constexpr (executes<Ex>) do_tree_shift(ex, where, support, step, w, root, memory);
 }
 
-/// From slot step + 1 of d_memory: overwrites d_root (batch, f), and the step's part of dw for the slots that the step
-/// read.
+/// Computes the gradients of a step's weights and root from slot step + 1 of d_memory.  Overwrites d_root (batch, f)
+/// and the step's part of dw for the slots that the step reads.
 template <backend Ex, class T>
 void tree_shift_dots(Ex& ex, tree_positions<> const& where, tree_support const& support, index_t step,
                      tree_memory_view<T const> memory, tree_memory_view<T const> d_memory, tree_weights_view<T> dw,
@@ -98,8 +101,8 @@ void tree_shift_dots(Ex& ex, tree_positions<> const& where, tree_support const& 
   if constexpr (executes<Ex>) do_tree_shift_dots(ex, where, support, step, memory, d_memory, dw, d_root);
 }
 
-/// Overwrites slot `slot` of d_memory, at the positions that `support` has, from the slots that the steps from `slot`
-/// to the last of w wrote.
+/// Computes the gradient of a slot from the gradients of the slots that the steps from `slot` to the last of w wrote.
+/// Overwrites slot `slot` of d_memory at the positions of `support`.
 template <backend Ex, class T>
 void tree_shift_grad(Ex& ex, tree_positions<> const& where, tree_support const& support, tree_weights_view<T const> w,
                      index_t slot, tree_memory_view<T> d_memory) {

@@ -1,8 +1,8 @@
-// Triangular attention: edge (i, j) attends over the middle node l of all triangles (i, l), (l, j).
+// Triangular attention: edge (i, j) attends to the pairs of edges (i, l), (l, j) of all middle nodes l.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Edge Transformer, equations 4 (without W^o) to 8; per head of width k, over a ragged batch of complete graphs (rows =
-// sum of n^2, d = h k):
+// Equations 4 (without W^o) to 8 of the Edge Transformer.  The formulas are for one head of width k, over a ragged
+// batch of complete graphs (rows = sum of n^2, d = h k):
 //
 //   s(i, l, j) = q(i, l) . k(l, j) / sqrt(k)                  fill where the triangle is masked
 //   p(i, l, j) = softmax over l;  p~ = dropout(p)
@@ -12,18 +12,19 @@
 //   dq(i, l) = sum_j ds k(l, j) / sqrt(k)          dk(l, j) = sum_i ds q(i, l) / sqrt(k)
 //   dv1(i, l) = sum_j p~ do(i, j) * v2(l, j)       dv2(l, j) = sum_i p~ do(i, j) * v1(i, l)
 //
-// Causal (options.sources): of a graph whose first s nodes are sources, a later node l is the middle of (i, j) only
-// where l <= max(i, j).  Every sum over l above ends before max(s, i + 1, j + 1), so that an edge does not depend on
-// nodes after both of its ends.
+// Causal (options.sources): the first s nodes of a graph are sources.  A node l after them is a middle node of (i, j)
+// only if l <= max(i, j).  Every sum over l above ends before max(s, i + 1, j + 1), so an edge does not depend on nodes
+// after both of its ends, unless these are sources.
 //
 // Forms:  value_ablation      o = sum_l p~ v1(i, l)                                       (section 4.5 of the paper)
 //         attention_ablation  s = q(i, l) . k(i, j) / sqrt(k)
 //         flat                one softmax over the 2n edges (i, z) and (z, j):
 //                             s = q(i, j) . k(edge) / sqrt(k),  o = sum p~ v1(edge);  masked as triangle (i, z, j)
 //
-// NaN in an operand, and a score of +infinity, are in every row and gradient that depends on it; of the statistics
-// inverse_sum shows it, maximum may not.  A masked triangle hides its query and key, not its values; a closed one has
-// the weight 0, and 0 NaN is NaN where a backend multiplies whole tiles.
+// A NaN in an operand, or a score of +infinity, makes NaN of every row and gradient that depends on it, and of
+// inverse_sum, but not always of maximum.  The score of a masked triangle does not depend on its query and key, but its
+// values still count.  A triangle that the causal form leaves out has the weight 0, but 0 times NaN is NaN if a backend
+// multiplies whole tiles.
 #pragma once
 
 #include <type_traits>
@@ -37,20 +38,20 @@
 
 namespace triad {
 
-/// The formula, or one of the forms above.
+/// The full formula, or one of the forms above.
 enum class triangle_form { full, value_ablation, attention_ablation, both_ablations, flat };
 
 /// Whether v2 is in the value of a triangle.
 TRIAD_HOST_DEVICE constexpr bool uses_right_value(triangle_form f) {
   return f == triangle_form::full || f == triangle_form::attention_ablation;
 }
-/// Whether scores take the key k(i, j) of the edge itself, not k(l, j).
+/// Whether scores use the key k(i, j) of the edge itself instead of k(l, j).
 TRIAD_HOST_DEVICE constexpr bool uses_own_key(triangle_form f) {
   return f == triangle_form::attention_ablation || f == triangle_form::both_ablations;
 }
 
-/// Calls f(own key, right value) with these two properties of the form as compile-time constants; not for the flat
-/// form.
+/// Calls f(uses_own_key, uses_right_value) with both properties of the form as compile-time constants.  Does nothing
+/// for the flat form.
 template <class F>
 void with_triangle_form(triangle_form form, F&& f) {
   switch (form) {
@@ -72,16 +73,17 @@ struct triangle_options {
   triangle_form form = triangle_form::full;
   index_t heads = 1;
   triangle_mask mask{};
-  /// (b) Causal, with this number of sources in each graph; or (0): every node is a middle.  Not for the flat form.
+  /// (b) The number of sources of each graph, for the causal form; or (0): every node is a middle node.  The flat form
+  /// cannot be causal.
   vec<index_t const> sources{nullptr, 0};
-  dropout_mask dropout{};  // element h first + ((c n + l) n + i) n + j of p(i, l, j), head c, first =
-                           // graphs.triangle_begin[g]; flat: twice as many, z < 2n for l
+  dropout_mask dropout{};  // p(i, l, j) of head c is element h first + ((c n + l) n + i) n + j, with first =
+                           // graphs.triangle_begin[g]; flat: twice as many elements, with z < 2n in place of l
 
   TRIAD_HOST_DEVICE constexpr bool causal() const { return sources.extent(0) != 0; }
 };
 
-/// Middle nodes of edge (i, j) are 0 .. causal_end in a causal graph of n nodes, the first `sources` of which are
-/// sources.
+/// The number of middle nodes of edge (i, j), 0 .. causal_end - 1, in a causal graph of n nodes whose first `sources`
+/// nodes are sources.
 TRIAD_HOST_DEVICE constexpr index_t causal_end(index_t sources, index_t n, index_t i, index_t j) {
   index_t const last = (i > j ? i : j) + 1, end = last > sources ? last : sources;
   return end < n ? end : n;
@@ -91,10 +93,10 @@ TRIAD_HOST_DEVICE constexpr index_t causal_end(index_t sources, index_t n, index
 template <class S>
 struct triangle_projections {
   matrix<S> query, key, left_value;  // (rows, d) each, heads side by side
-  matrix<S> right_value;             // (rows, d); (0, 0) where the form has none
+  matrix<S> right_value;             // (rows, d); (0, 0) if the form has none
 };
 
-/// Statistics of the softmax for backward: m = max_l s and 1 / sum_l exp(s - m).
+/// Statistics of the softmax for backward: maximum m = max_l s, inverse_sum 1 / sum_l exp(s - m).
 template <class S>
 struct triangle_statistics {
   matrix<S> maximum, inverse_sum;  // (rows, h) each
@@ -122,8 +124,8 @@ void expect_statistics(triangle_options const& options, graph_batch const& g, tr
 }
 }  // namespace detail
 
-/// Triangular attention of every edge.  Overwrites o (rows, d) and the statistics.  Kernels load whole vectors, so the
-/// operands need `arena_slack` readable bytes after their last row; an arena leaves them.
+/// Computes triangular attention of every edge.  Overwrites o (rows, d) and the statistics.  Kernels load whole
+/// vectors, so the operands need `arena_slack` readable bytes after their last row; memory of an arena has them.
 template <backend Ex, class T>
 void triangle(Ex& ex, arena& scratch, triangle_options const& options, triangle_projections<T const> const& x,
               graph_batch const& g, triangle_statistics<T> const& statistics, matrix<T> o) {
@@ -134,8 +136,8 @@ void triangle(Ex& ex, arena& scratch, triangle_options const& options, triangle_
                  [&](auto ws) { do_triangle(ex, options, x, g, statistics, o, ws); });
 }
 
-/// Overwrites every gradient in dx.  Kernels load whole vectors, so the operands need `arena_slack` readable bytes
-/// after their last row; an arena leaves them.
+/// Computes the gradients.  Overwrites every gradient in dx.  Kernels load whole vectors, so the operands need
+/// `arena_slack` readable bytes after their last row; memory of an arena has them.
 template <backend Ex, class T>
 void triangle_grad(Ex& ex, arena& scratch, triangle_options const& options, triangle_projections<T const> const& x,
                    graph_batch const& g, triangle_statistics<T const> const& statistics, matrix<T const> o,
@@ -150,9 +152,10 @@ void triangle_grad(Ex& ex, arena& scratch, triangle_options const& options, tria
                  [&](auto ws) { do_triangle_grad(ex, options, x, g, statistics, o, d_o, dx, ws); });
 }
 
-/// weights(c, l) = p(i, l, j) of head c, before dropout, for one edge of graph `graph`, without making the others.
-/// Causal: 0 for nodes that the edge may not pass.
-/// flat: weights(c, z) with z < n for edges (i, z), then n more for edges (z, j).
+/// Sets weights(c, l) to p(i, l, j) of head c, before dropout, for one edge of graph `graph`.  Weights of other edges
+/// are not computed.
+/// Causal: 0 for nodes l that are no middle nodes of the edge.
+/// flat: n weights for edges (i, z), then n for edges (z, j).
 template <backend Ex, class T>
 void triangle_weights(Ex& ex, triangle_options const& options, triangle_projections<T const> const& x,
                       graph_batch const& g, index_t graph, index_t i, index_t j, matrix<T> weights) {

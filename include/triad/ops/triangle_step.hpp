@@ -1,25 +1,27 @@
-// One step of causal triangular attention: a graph gains a node, and only the edges that touch it are computed.  Value
-// only.
+// One step of causal triangular attention: each graph gets one more node, and only the edges of the new node are
+// computed.  There is no gradient.
 // SPDX-License-Identifier: Apache-2.0
 //
-// In causal triangular attention (ops/triangle.hpp with `sources`) edge (i, j) of a graph whose first s nodes are
-// sources passes nodes l < max(s, i + 1, j + 1) alone, so it never changes once node max(i, j) exists.  Node a = s + t,
-// which a decoder adds in step t, brings the 2 a + 1 edges of its shell, (i, a) for i <= a and (a, j) for j < a; each
-// passes all n = a + 1 nodes:
+// In causal triangular attention (ops/triangle.hpp with `sources`) the first s nodes of a graph are sources.  Edge
+// (i, j) has only the middle nodes l < max(s, i + 1, j + 1), so its result does not change once node max(i, j) exists.
+// In step t a decoder adds node a = s + t.  The 2 a + 1 new edges, (i, a) for i <= a and (a, j) for j < a, are the
+// shell of the step.  Each of them has all n = a + 1 nodes as middle nodes:
 //
 //   s(i, l, j) = q(i, l) . k(l, j) / sqrt(k),  p = softmax over l <= a,  o(i, j) = sum_l p(i, l, j) v1(i, l) * v2(l, j)
 //
-// (2 n - 1) n triangles instead of n^3.  The ablations are those of triangle(); the flat form has no causal meaning.
+// These are (2 n - 1) n triangles instead of n^3.  The ablations are those of triangle(); there is no flat form, as it
+// cannot be causal.
 //
-// Rows of a cache, for H = beam b slots, s_h the sources of slot h, S the sum of s_h over the slots, S_h that over the
-// slots before h:
-//   first   the source-source blocks of the b graphs, row i s + j each: those of all slots of a graph
-//   then    step by step the shells of all slots: 2 S + H (2 t + 1) rows of step t, which begin H t^2 + 2 t S later
-//           than those of step 0; among them the shell of slot h begins at 2 S_h + h (2 t + 1): (i, a) at i, (a, j) at
-//           a + 1 + j
+// A slot of the cache holds one hypothesis of a beam search.  There are H = beam b slots for b graphs; s_h is the
+// number of sources of slot h, S the sum of s_h over all slots, S_h the sum over the slots before h.  The rows of the
+// cache:
+//   first   the edges between sources of each of the b graphs, (i, j) in row i s + j; all slots of a graph share them
+//   then    for each step t, the shells of all slots: 2 S + H (2 t + 1) rows, which begin H t^2 + 2 t S rows after
+//           those of step 0; the shell of slot h begins 2 S_h + h (2 t + 1) rows later, with (i, a) in its row i and
+//           (a, j) in its row a + 1 + j
 //
-// A hypothesis that goes on in another slot leaves its shells where they are: owner(h, u) is the slot in which the node
-// of step u of what is now hypothesis h was computed.
+// If a hypothesis moves to another slot, its shells are not copied: owner(h, u) is the slot in which step u computed
+// the shell of the hypothesis that is now in slot h.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -27,9 +29,9 @@
 
 namespace triad {
 
-/// The edges of the newest shells that are wanted: all of them, or of each slot only (a, a), or only (s, a), from the
-/// first node after the sources. (a, a) reads its own shell alone, and (s, a) shells alone: a cache for these may begin
-/// there (edge_shells::skipped).
+/// The edges of the newest shell that are computed in each slot.  all: every edge.  diagonal: only (a, a), which reads
+/// only its own shell.  first: only (s, a), from the first node after the sources, which reads only shells.  With
+/// `diagonal` or `first` the cache may leave out the rows that are not read (edge_shells::skipped).
 enum class shell_edges { all, diagonal, first };
 
 /// Edge (i, j) of the hypothesis in a slot.
@@ -37,10 +39,10 @@ struct shell_edge {
   index_t slot, i, j;
 };
 
-/// One hypothesis: the places of its edges in the cache.
+/// The rows of one hypothesis in the cache.
 struct shell_graph {
   index_t sources, nodes;  // s, n
-  index_t block, shells;   // the row of edge (0, 0) between sources; what is the same in the rows of all its shells
+  index_t block, shells;   // the row of edge (0, 0) between sources; the part of a row that all its shells share
   index_t twice_all_sources, slots;  // 2 S, H
   index_t const* owner;              // (t + 1)
 
@@ -52,34 +54,34 @@ struct shell_graph {
   }
 };
 
-/// The places of the edges of all hypotheses.
+/// The rows of all hypotheses in the cache.
 struct edge_shells {
-  graph_batch sources;                    // of the source-source blocks; slot h belongs to graph h / beam
+  graph_batch sources;                    // the graphs of the sources alone; slot h belongs to graph h / beam
   index_t beam = 1, step = 0;             // slots of a graph; t
-  tensor<index_t const, dyn, dyn> owner;  // (slots, t + 1); owner(h, t) = h, and all of a row are slots of one graph
-  index_t skipped = 0;  // first rows that the cache does not have, since no edge that is wanted reads them
+  tensor<index_t const, dyn, dyn> owner;  // (slots, t + 1); owner(h, t) = h; a row has slots of one graph only
+  index_t skipped = 0;  // the number of first rows that the cache leaves out, since no wanted edge reads them
 
   TRIAD_HOST_DEVICE constexpr index_t slots() const { return beam * sources.dims.graphs; }
-  /// Nodes of slot h: n.
+  /// n, the number of nodes of slot h.
   TRIAD_HOST_DEVICE constexpr index_t nodes(index_t h) const { return sources.size(h / beam) + step + 1; }
-  /// The first row of step u, counted from the first of the sources, and its number of rows.
+  /// The first row of step u, with row 0 at the first edge of the sources, and the number of rows of step u.
   TRIAD_HOST_DEVICE constexpr index_t first_row(index_t u) const {
     return sources.dims.rows + 2 * u * beam * sources.dims.nodes + slots() * u * u;
   }
   TRIAD_HOST_DEVICE constexpr index_t rows(index_t u) const {
     return 2 * beam * sources.dims.nodes + slots() * (2 * u + 1);
   }
-  /// The number of first rows that no wanted edge reads: the most that may be `skipped`.
+  /// The number of first rows that no wanted edge reads; `skipped` is at most this.
   TRIAD_HOST_DEVICE constexpr index_t unread(shell_edges wanted) const {
     if (wanted == shell_edges::all) return 0;
     return first_row(wanted == shell_edges::diagonal ? step : 0);
   }
-  /// Where among them the shell of slot h begins.
+  /// The offset of slot h's shell among the rows of step u.
   TRIAD_HOST_DEVICE constexpr index_t shell(index_t h, index_t u) const {
     index_t const g = h / beam;
     return 2 * (beam * sources.node_begin(g) + h % beam * sources.size(g)) + h * (2 * u + 1);
   }
-  /// The graph of hypothesis h.
+  /// The rows of the hypothesis in slot h.
   TRIAD_HOST_DEVICE constexpr shell_graph graph(index_t h) const {
     index_t const g = h / beam, s = sources.size(g);
     return {s,
@@ -90,7 +92,7 @@ struct edge_shells {
             slots(),
             owner.data_handle() + h * (step + 1)};
   }
-  /// The number of wanted edges, and the r-th of them.
+  /// The number of wanted edges; edge() returns the r-th one.
   TRIAD_HOST_DEVICE constexpr index_t count(shell_edges wanted) const {
     return wanted == shell_edges::all ? rows(step) : slots();
   }
@@ -113,9 +115,10 @@ struct edge_shells {
   }
 };
 
-/// Attention of the newest edges.  Overwrites o: (rows of the step, d) for all edges, (slots, d) for one of each slot.
-/// cache (rows, d) each, of which the rows of the newest step are filled too.  Kernels load whole vectors, so the
-/// operands need `arena_slack` readable bytes after their last row; an arena leaves them.
+/// Computes the attention of the wanted edges.  Overwrites o: (rows of the step, d) for all edges, (slots, d) for one
+/// edge of each slot.  cache has (rows, d) each; the caller has already filled the rows of the newest step.  Kernels
+/// load whole vectors, so the operands need `arena_slack` readable bytes after their last row; memory of an arena has
+/// them.
 template <backend Ex, class T>
 void triangle_step(Ex& ex, arena& scratch, triangle_form form, index_t heads,
                    triangle_projections<T const> const& cache, edge_shells const& at, shell_edges wanted, matrix<T> o) {

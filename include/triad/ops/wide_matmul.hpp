@@ -1,11 +1,12 @@
-// Products with one matrix that is much wider than high: they shrink whole trees to vectors.
+// Products with a matrix that has many more columns than rows; with these, whole trees are projected to vectors.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   wide_matmul        y = x w' + b        x (m, k), w (n, k), b (n), y (m, n);  k much larger than m and n
 //   wide_matmul_back   dx += dy w          dy (m, n), dx (m, k)
 //
-// Reading w takes longer than the arithmetic, so a backend may first lay it out in the order in which both products
-// read it.  Columns from `used` on are known to be zero in x: they are not read, nor is their gradient made.
+// Reading w takes longer than the arithmetic, so a backend may first copy w into the order in which both products read
+// it.  The columns of x from `used` on are known to be zero.  These columns are not read, and their gradient is not
+// computed.
 #pragma once
 
 #include "triad/core/arena.hpp"
@@ -16,10 +17,11 @@
 
 namespace triad {
 
-/// Columns of one part of a sum over k; the parts are independent, and added in order, with a small error.
+/// The number of columns in one part of a sum over k.  Parts are summed independently and then added in order, which
+/// keeps rounding errors small.
 inline constexpr index_t wide_chunk = 4096;
 
-/// w, and what a backend makes of its first `used` columns.
+/// w, and a backend's copy of its first `used` columns.
 template <class T>
 struct wide_factor {
   matrix<T const> w{};
@@ -38,8 +40,8 @@ void expect_wide(char const* operation, char const* what, X const& x, wide_facto
 }
 }  // namespace detail
 
-/// Lays w (n, k) out for products with x whose columns from `used` on are zero.  The copy is in scratch memory,
-/// and does not follow later changes of w.
+/// Copies w (n, k) into the order of a backend's products, for an x whose columns from `used` on are zero.  The copy is
+/// in scratch memory; later changes of w do not reach it.
 template <backend Ex, class T>
 wide_factor<T> lay_out_wide(Ex& ex, arena& scratch, matrix<T const> w, index_t used) {
   TRIAD_EXPECTS(used > 0 && used <= w.extent(1), "lay_out_wide: used is " + std::to_string(used) + ", expected 1 to " +
@@ -50,8 +52,8 @@ wide_factor<T> lay_out_wide(Ex& ex, arena& scratch, matrix<T const> w, index_t u
   return factor;
 }
 
-/// y = x w' + bias.  Overwrites y (m, n).  The first `used` columns of x (m, k) are read, at most those of the
-/// factor.
+/// Computes y = x w' + bias.  Overwrites y (m, n).  Reads the first `used` columns of x (m, k); `used` is at most
+/// factor.used.
 template <backend Ex, class T>
 void wide_matmul(Ex& ex, arena& scratch, matrix<T const> x, wide_factor<T> const& factor, index_t used,
                  vec<T const> bias, tensor<T, dyn, dyn> y) {
@@ -62,7 +64,7 @@ void wide_matmul(Ex& ex, arena& scratch, matrix<T const> x, wide_factor<T> const
                  [&](auto ws) { do_wide_matmul(ex, x, factor, used, bias, y, ws); });
 }
 
-/// dx += dy w, in the first `used` columns of dx (m, k), at most those of the factor.
+/// Adds dy w to the first `used` columns of dx (m, k); `used` is at most factor.used.
 template <backend Ex, class T>
 void wide_matmul_back(Ex& ex, matrix<T const> dy, wide_factor<T> const& factor, index_t used, matrix<T> dx) {
   detail::expect_wide("wide_matmul_back", "dx", dx, factor, used);
@@ -71,18 +73,17 @@ void wide_matmul_back(Ex& ex, matrix<T const> dy, wide_factor<T> const& factor, 
   if constexpr (executes<Ex>) do_wide_matmul_back(ex, dy, factor, used, dx);
 }
 
-// ---- for backends that read the factor as it is: products of its chunks
-// -----------------------------------------------
+// ---- for backends that do not copy the factor: products of chunks of it -------------------------------------------
 
 namespace detail {
-/// The sums of all chunks but the last, whose product takes the bias: (chunks, m n).
+/// Memory for the products of all chunks except for the last one: (chunks, m n).  The bias is added to the last one.
 template <class T>
 matrix<T> wide_partial(arena& place, index_t used, tensor<T, dyn, dyn> y) {
   return as_matrix(place.make<tensor<T, dyn, dyn>>((used - 1) / wide_chunk, y.extent(0) * y.extent(1)));
 }
 }  // namespace detail
 
-/// Bytes that wide_by_chunks() needs.
+/// The number of bytes of scratch memory that wide_by_chunks() needs.
 template <backend Ex, class T>
 std::size_t wide_chunks_workspace(Ex& ex, index_t used, tensor<T, dyn, dyn> y) {
   return planned_bytes([&](arena& place) {
@@ -91,7 +92,7 @@ std::size_t wide_chunks_workspace(Ex& ex, index_t used, tensor<T, dyn, dyn> y) {
   });
 }
 
-/// wide_matmul as products of chunks.
+/// Computes wide_matmul as a sum of products of chunks.
 template <backend Ex, class T>
 void wide_by_chunks(Ex& ex, matrix<T const> x, matrix<T const> w, index_t used, vec<T const> bias,
                     tensor<T, dyn, dyn> y, workspace ws) {
