@@ -1,10 +1,11 @@
-// The Edge Transformer over labelled graphs: labels to edge states, layers, and a readout at one edge of each graph.
+// The Edge Transformer for labelled graphs: first states of edges from their labels, layers, and a readout of one edge
+// of each graph.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_0(i, j) = e(label(i, j));  x_{k+1} = layer(x_k);  logits = readout(x_L(source, target))
 //
-// Only one edge of each graph is read, so the last layer computes its output projection and feed-forward block there
-// alone.
+// The readout reads only one edge of each graph, so the last layer computes its output projection and feed-forward
+// block only at that edge.
 #pragma once
 
 #include "triad/core/sizes.hpp"
@@ -16,10 +17,10 @@ namespace triad {
 struct edge_transformer_options {
   index_t labels = 0;          // rows of the embedding
   index_t targets = 0;         // logits
-  index_t layers = not_given;  // left out: the type's, or one
+  index_t layers = not_given;  // not_given: L of the type, or 1 if L is dyn
   bool tied = true;
   edge_transformer_layer_options layer{};
-  bool prune = true;  // false: the last layer is computed at every edge, as the released program does; the same logits
+  bool prune = true;  // false: computes the last layer at every edge, as the released program does; equal logits
 };
 
 namespace detail {
@@ -28,7 +29,8 @@ using edge_transformer_parts = graph_model<embedding<T, dyn, D>, repeat<T, edge_
                                            feed_forward<T, D, D, dyn>>;
 }  // namespace detail
 
-/// A graph_model with a feed-forward block as its readout; its members are those of models/graph_model.hpp.
+/// The Edge Transformer: a graph_model with a feed-forward block as its readout.  models/graph_model.hpp has its
+/// members.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released, index_t L = dyn>
 struct edge_transformer : detail::edge_transformer_parts<T, D, H, F, Form, L> {
   using layer_type = edge_transformer_layer<T, D, H, F, Form>;

@@ -1,10 +1,10 @@
-// A model of labelled graphs of three layers: first states of labels, layers over all edges, and a readout of the
+// A model of labelled graphs in three parts: an embedding of edge labels, layers over all edges, and a readout of the
 // queried edges.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_0(i, j) = embedding(label(i, j));  x_L = layers(x_0);  logits = readout(x_L(source, target))
 //
-// With your own readout:
+// An example with your own readout:
 //
 //   graph_model const model(embedding<float>{...}, repeat<...>{...}, my_readout(...));
 //
@@ -12,7 +12,7 @@
 //   Layers      input: edge_input, or (rows, d); output: (rows, d)  any layer over edges, or a repeat of one
 //   Readout     input: (q, d); output: (q, targets)                any layer over rows
 //
-// Where the layers can compute wanted rows alone (layers/repeat.hpp), the last one computes those that are asked about.
+// If the layers can compute only some rows (layers/repeat.hpp), the last one computes only the queried edges.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@
 namespace triad {
 
 namespace detail {
-/// A repeat of layers with triangular attention, with a record of which layers it keeps.
+/// A repeat of layers with triangular attention.  Its saved memory knows which layers were kept.
 template <class Layers>
 concept stack_with_attention = requires(Layers const& l, typename Layers::saved const& s) {
   l.layer.attention.heads();
@@ -38,21 +38,21 @@ concept stack_with_attention = requires(Layers const& l, typename Layers::saved 
   l.count();
   s.keeps(index_t{});
 };
-/// Layers whose memory has a place for x_0, and that compute wanted rows.
+/// Layers that can compute only wanted rows, and whose saved memory contains x_0.
 template <class Layers>
 concept plans_wanted = requires(Layers const& l, arena& place, graph_dims const& dims) {
   l.plan_wanted(place, dims, keep::everything, index_t{});
 };
-/// An input that has the graphs and the states of their edges.
+/// An input that contains graphs besides the states of their edges.
 template <class Input>
 concept carries_graphs = requires(Input in, graph_batch const& g) { in.graphs = g; };
-/// What layers without that keep in addition to their own memory.
+/// Additional saved memory for layers that do not have it (not plans_wanted).
 template <class States>
 struct all_states {
-  States first, last;  // (rows, d) x_0 and x_L
+  States first, last;  // (rows, d) each: x_0 and x_L
 };
 
-/// Nothing is learned outside of the three parts.
+/// No parameters besides those of the three parts.
 struct no_maps {
   template <class S>
   struct fields {
@@ -64,8 +64,8 @@ struct no_maps {
     return {};
   }
 };
-/// The parts of a model of labelled graphs, their names, and the memory of what the readout sees.  Queried: what that
-/// is. Maps: what Model::maps() are, whose names have nothing before them.
+/// The parts of a model of labelled graphs, their names, and the memory of the readout's input.  Queried is the type of
+/// that input.  Maps is the type of Model::maps(); names of its parameters have no prefix.
 template <class Model, class Embedding, class Layers, class Readout, class Queried, class Maps = no_maps>
 struct graph_parts : answers_questions<Model, scalar_t<Embedding>> {
   using value_type = scalar_t<Embedding>;
@@ -97,7 +97,7 @@ struct graph_parts : answers_questions<Model, scalar_t<Embedding>> {
   };
   struct saved {
     typename Layers::saved layers;
-    Queried queried;  // (q, columns): what the readout sees
+    Queried queried;  // (q, columns): the readout's input
     typename Readout::saved readout;
   };
 
@@ -106,7 +106,7 @@ struct graph_parts : answers_questions<Model, scalar_t<Embedding>> {
     return {plan<S>(labels, place), plan<S>(static_cast<Model const&>(*this).maps(), place), plan<S>(layers, place),
             plan<S>(readout, place)};
   }
-  /// For q = dims.questions() questions.
+  /// Plans the saved memory for q = dims.questions() questions.
   saved plan_queried(arena& place, graph_dims const& dims, keep kept, typename Layers::saved of_layers,
                      index_t columns) const {
     index_t const q = dims.questions();
@@ -114,8 +114,8 @@ struct graph_parts : answers_questions<Model, scalar_t<Embedding>> {
   }
 };
 
-/// The same with a table of labels, a repeat of layers over nodes, and a feed-forward block over R columns: the
-/// baselines of the Edge Transformer.
+/// graph_parts with a table of labels, a repeat of layers over nodes, and a feed-forward block of R columns as readout:
+/// the base of the Edge Transformer's baselines.
 template <class Model, class T, index_t D, class Layer, index_t R, class Maps = no_maps>
 struct graph_baseline
     : graph_parts<Model, embedding<T, dyn, D>, repeat<T, Layer>, feed_forward<T, R, R, dyn>, tensor<T, dyn, R>, Maps> {
@@ -124,7 +124,7 @@ struct graph_baseline
   using stack_type = repeat<T, Layer>;
   using readout_type = feed_forward<T, R, R, dyn>;
 
-  /// states_read: of a question, by the readout.
+  /// states_read: the number of states that the readout reads for a question.
   template <class Options>
   graph_baseline(char const* name, Options const& z, index_t states_read, bool prune = true)
       : graph_baseline{{extents_of<dyn, D>(name, {"labels", z.labels}, {"width", z.layer.width})},
@@ -133,7 +133,7 @@ struct graph_baseline
                        states_read,
                        z.targets} {}
 
-  /// What the readout sees of two states each, (q, 2 d), as (2 q, d).
+  /// The readout's input of two states for each question, (q, 2 d), viewed as (2 q, d).
   states as_pairs(tensor<T, dyn, R> both) const { return reshape<D>(both, 2 * both.extent(0), this->layers.width()); }
 
  private:
@@ -145,8 +145,8 @@ struct graph_baseline
 };
 }  // namespace detail
 
-/// Parameters are called embedding, layers and readout.  A trainer holds it like any model; its answer to a
-/// question is one of targets() classes.
+/// A model of labelled graphs with any three parts.  Its parameters are called embedding, layers and readout.  It is
+/// trained like any model; its answer to a question is one of targets() classes.
 template <class Embedding, class Layers, class Readout>
   requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() && detail::expect_layer<Readout>())
 struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>, Embedding, Layers, Readout,
@@ -182,7 +182,7 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
 
   struct saved : parts::saved {
     typename Embedding::saved labels;
-    std::conditional_t<prunes, detail::nothing, detail::all_states<states>> all;  // where it prunes, x_0 is in layers
+    std::conditional_t<prunes, detail::nothing, detail::all_states<states>> all;  // if it prunes, x_0 is in layers
   };
 
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything) const {
@@ -230,7 +230,7 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
     labels.backward(ex, c, w.embedding, in.label, s.labels, dx0, gradient.embedding);
   }
 
-  /// Rows and columns of attention_weights() for a graph of n nodes.
+  /// The number of rows and of columns of attention_weights() for a graph of n nodes.
   index_t attention_heads() const
     requires detail::stack_with_attention<Layers>
   {
@@ -241,9 +241,9 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
   {
     return layers.layer.attention.variant == triangle_form::flat ? 2 * n : n;
   }
-  /// weights (h, n) of layer k, from 0, for edge (i, j) of one graph, after a forward pass with keep::everything; flat:
-  /// (h, 2n). Throws contract_violation where there is no such layer, graph or node, or where their states were not
-  /// kept.
+  /// Overwrites weights (h, n), or (h, 2n) in the flat form, with the attention weights of edge (i, j) of one graph in
+  /// layer k, counted from 0, after a forward pass with keep::everything.  Throws contract_violation if there is no
+  /// such layer, graph or node, or if the layer's memory was not kept.
   template <backend Ex>
     requires detail::stack_with_attention<Layers>
   void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,

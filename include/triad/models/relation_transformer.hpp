@@ -1,13 +1,14 @@
-// The Edge Transformer's baselines over labelled graphs: relation-aware Transformers, with given relations or updated
-// ones.
+// Relation-aware Transformers for labelled graphs, baselines of the Edge Transformer: with fixed relations (RAT), or
+// with relations that the layers update (RRAT).
 // SPDX-License-Identifier: Apache-2.0
 //
-//   relation_aware_transformer (RAT)         g(i, j) = e(label(i, j)), fixed; its keys and values once for all layers
+//   relation_aware_transformer (RAT)         g(i, j) = e(label(i, j)); all layers share its keys and values
 //     x_{k+1} = relation_layer(x_k, g);                    logits = readout(x_L(source), x_L(target))
 //   relation_updating_transformer (RRAT)     g_0(i, j) = e(label(i, j))
 //     x_{k+1}, g_{k+1} = relation_update_layer(x_k, g_k);  logits = readout(g_L(source, target))
 //
-// Node states x_0 are zero, or noise given by the caller.  Only what the readout sees is computed in the last layer.
+// Node states x_0 are zero, or noise that the caller provides.  The last layer computes only the states that the
+// readout reads.
 #pragma once
 
 #include <string>
@@ -28,10 +29,10 @@ struct relation_transformer_options {
   index_t layers = 1;
   bool tied = true;
   relation_layer_options layer{};
-  bool prune = true;  // false: the last layer is computed everywhere, as the released program does; the same logits
+  bool prune = true;  // false: computes all states in the last layer, as the released program does; equal logits
 };
 
-/// Questions about graphs, with the first states of their nodes where these are not zero.
+/// Questions about graphs, and the first states of the graphs' nodes unless these are zero.
 template <class T, index_t D>
 struct relation_queries : graph_queries {
   tensor<T const, dyn, D> x0;  // (nodes, d), or no rows: zero
@@ -84,7 +85,7 @@ struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output logits) const {
-    {  // Edges with one label have one key and one value: the maps are applied to the table.
+    {  // Edges with equal labels have equal keys and values, so the maps are applied to the table of labels.
       auto const frame = c.scratch->open();
       auto const mapped = c.scratch->template make<tensor<T, dyn, dyn>>(labels.shape.extent(0), 2 * width());
       maps().forward(ex, c, w.maps, w.embedding.table, {}, mapped);
@@ -95,7 +96,7 @@ struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_
     readout.forward(ex, c.child(1), w.readout, s.queried, s.readout, logits);
   }
 
-  /// dx0 (nodes, d), where it has rows, is overwritten with the gradient of x_0.
+  /// Adds to `gradient`.  If dx0 (nodes, d) has rows, overwrites it with the gradient of x_0.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dlogits,
                 fields<T> gradient, states dx0 = no_rows<T, D>()) const {
@@ -108,7 +109,7 @@ struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_
     auto const d_relations = scratch.make<tensor<T, dyn, dyn>>(in.graphs.dims.rows, 2 * d);
     layers.backward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, as_pairs(queried), dx0, gradient.layers,
                     [&](index_t k) {
-                      bool const first = k + 1 == layers.count();  // of all that add to it
+                      bool const first = k + 1 == layers.count();  // the first layer in backward overwrites
                       return relations_gradient<T>{d_relations,
                                                    first ? edge_gradients::overwritten : edge_gradients::added};
                     });
@@ -136,7 +137,7 @@ struct relation_updating_transformer
   using input = relation_queries<T, D>;
   using output = typename parts::output;
   using states = typename parts::states;
-  using saved = typename parts::saved;  // its layers have x_0 and g_0
+  using saved = typename parts::saved;  // x_0 and g_0 are in the saved memory of its layers
   template <class S>
   using fields = typename parts::template fields<S>;
   using parts::labels, parts::layers, parts::readout, parts::width;
@@ -144,8 +145,8 @@ struct relation_updating_transformer
   explicit relation_updating_transformer(relation_transformer_options const& options)
       : parts("relation_updating_transformer", options, 1, options.prune) {}
 
-  /// Whether the parameter at a path has a gradient; optimisers skip the others.  Nothing reads the last layer's node
-  /// states, so the parameters that make them have none, unless an earlier layer shares them.
+  /// Whether the parameter at a path has a gradient; optimisers skip the others.  Nothing reads the node states of the
+  /// last layer, so the parameters that compute them have no gradient, unless an earlier layer shares them.
   bool has_gradient(std::string_view path) const {
     if (layers.tied && layers.count() > 1) return true;
     auto const last = "layers." + std::to_string(layers.count() - 1) + ".";
@@ -169,7 +170,7 @@ struct relation_updating_transformer
     readout.forward(ex, c.child(1), w.readout, s.queried, s.readout, logits);
   }
 
-  /// dx0 (nodes, d), where it has rows, is overwritten with the gradient of x_0.
+  /// Adds to `gradient`.  If dx0 (nodes, d) has rows, overwrites it with the gradient of x_0.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dlogits,
                 fields<T> gradient, states dx0 = no_rows<T, D>()) const {

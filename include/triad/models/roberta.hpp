@@ -1,12 +1,12 @@
-// A pre-trained RoBERTa encoder under a decoder of any width: what fine-tuning on pairs of sequences begins with.
+// A pre-trained RoBERTa encoder with a new decoder of any width, for fine-tuning on pairs of sequences.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   source: x_0 = learned_tokens, x_L by L layers with gelu, norms after the sums         (source rows, e)
 //   target: as in models/fused_transformer.hpp; its attention over x_L projects e to d    (target rows, d)
 //
-// In roberta-base e is 768.
+// The width e of roberta-base is 768.
 //
-// With the published weights (io/roberta.hpp reads them):
+// How to use the published weights (io/roberta.hpp reads them):
 //
 //   auto const config = read_roberta_config(folder);
 //   auto const model = roberta_under_decoder<float>(config, sizes);
@@ -14,9 +14,10 @@
 //   initialize(parameters, seed);
 //   load_roberta(folder, parameters);
 //
-// sizes are of the decoder, and say who has fuse-attention.  The decoder and the fuse modules keep their first values.
+// `sizes` has the decoder's sizes, and says which layers have fuse-attention.  Parameters of the decoder and of
+// fuse-attention keep the values from initialize().
 //
-// RoBERTa has no fuse-attention: layers that are given it begin as something else than what was pre-trained.
+// RoBERTa has no fuse-attention: an encoder layer with fuse-attention does not compute what its pre-trained layer did.
 #pragma once
 
 #include <string>
@@ -26,12 +27,13 @@
 
 namespace triad {
 
-/// All widths are dynamic, since files give them.
+/// The model.  All its widths are dynamic, since they are read from files.
 template <class T>
 using roberta_transformer = fused_transformer<T, dyn, dyn, dyn, learned_tokens<T>>;
 
-/// The published encoder under the decoder of `options`.  Config: roberta_config, or a struct with its members.
-/// The source side keeps the dropouts and fuse-attention of the options; the rest is the config's or RoBERTa's.
+/// Returns a model with the published encoder and the decoder of `options`.  Config is roberta_config, or a struct with
+/// its members.  The encoder's dropout and fuse-attention are those of `options`; its other options are those of the
+/// config or of RoBERTa.
 template <class T, class Config>
 roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transformer_options options) {
   TRIAD_EXPECTS(!options.encoder.tied && options.encoder.link == layer_link::previous,

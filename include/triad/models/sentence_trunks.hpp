@@ -1,13 +1,13 @@
-// What parsers have below their heads: from a sentence to states of its edges, or of its tokens.
+// Trunks, the parts of parsers before the heads: they map a sentence to states of its edges or of its tokens.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   edge_trunk    x_0 = sequence_edges(tokens);   x_{k+1} = layer(x_k);  y = x_L         (rows, d)
 //   token_trunk   x_0 = sequence_tokens(tokens);  x_{k+1} = layer(x_k);  y = norm(x_L)   (nodes, d)
 //
-// The rows of the first are of every ordered pair of tokens, those of the second of every token.
+// edge_trunk has a row for every ordered pair of tokens, token_trunk has one for every token.
 //
-// A trunk is part of a model: its dropout counts from the model's own call, whose children 0 and 2 it takes, and its
-// parameters are listed among the model's.
+// A trunk is part of a model.  It uses the children 0 and 2 of the model's call for its dropout.  Its parameters are
+// listed with those of the model, without a prefix.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ struct edge_trunk_options {
   edge_transformer_layer_options layer{};
   sequence_encoding encoding = sequence_encoding::relational;
   double positional_dropout = 0;
-  index_t fixed_token = -1;  // whose vector is not learned, or none
+  index_t fixed_token = -1;  // the token whose vector is not learned; negative: none
 };
 
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
@@ -56,7 +56,7 @@ struct edge_trunk {
   }
 
   constexpr index_t width() const { return layers.layer.width(); }
-  /// The number of states of a batch.
+  /// The number of states of a batch: one for each ordered pair of tokens.
   static constexpr index_t count(graph_dims const& dims) { return dims.rows; }
 
   template <class S>
@@ -84,14 +84,14 @@ struct edge_trunk {
             place.make<states>(dims.rows, width())};
   }
 
-  /// The result is s.y.
+  /// Overwrites s.y, the result.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
     encoder.forward(ex, c.child(2), w.encoder, in, s.encoder, s.layers.state(0));
     layers.forward(ex, c.child(0), w.layers, first_input(in, s), s.layers, s.y);
   }
 
-  /// dy may be overwritten.
+  /// Adds to `gradient`.  May overwrite dy.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, states dy,
                 fields<T> gradient) const {
@@ -101,11 +101,11 @@ struct edge_trunk {
     encoder.backward(ex, c.child(2), w.encoder, in, s.encoder, dx, gradient.encoder);
   }
 
-  /// Rows and columns of attention_weights() for a sentence of n tokens.
+  /// The number of rows and of columns of attention_weights() for a sentence of n tokens.
   index_t attention_heads() const { return layers.layer.attention.heads(); }
   index_t attention_terms(index_t n) const { return layers.layer.attention.variant == triangle_form::flat ? 2 * n : n; }
-  /// weights (h, n) of layer k, from 0, for edge (i, j) of one sentence, after a forward pass with keep::everything;
-  /// flat: (h, 2n).
+  /// Overwrites weights (h, n), or (h, 2n) in the flat form, with the attention weights of edge (i, j) of one sentence
+  /// in layer k, counted from 0, after a forward pass with keep::everything.
   template <backend Ex>
   void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
                          index_t j, matrix<T> weights) const {
@@ -122,12 +122,14 @@ struct edge_trunk {
   }
 };
 
-/// The vectors of a batch's words, dropped or not, for a head that reads them; words (0, d): for none.
+/// Overwrites words (nodes, d) with the vectors of a batch's words, including those of dropped tokens.  Does nothing if
+/// `words` has no rows.
 template <backend Ex, class T, class Table, class States>
 void look_up_words(Ex& ex, Table table, sentence_batch<T> const& in, States words) {
   if (words.extent(0) > 0) gather_rows(ex, table, in.words(), words);
 }
-/// Adds the gradient of these words to that of the table (tokens, d), except to the row of the fixed token.
+/// Adds d_words, the gradient of look_up_words, to the gradient of the table (tokens, d), except to the row of the
+/// fixed token.
 template <backend Ex, class T, class Table, class States>
 void add_to_words(Ex& ex, arena& scratch, States d_words, sentence_batch<T> const& in, index_t fixed_token,
                   Table gradient) {
@@ -142,10 +144,11 @@ struct token_trunk_options {
   bool tied = false;
   transformer_layer_options layer{};
   double positional_dropout = 0;
-  index_t fixed_token = -1;  // whose vector is not learned, or none
+  index_t fixed_token = -1;  // the token whose vector is not learned; negative: none
 };
 
-/// Tied layers make it a universal Transformer (Dehghani et al. 2019) of fixed depth.
+/// Transformer layers over the tokens of a sentence.  With tied layers it is a universal Transformer (Dehghani et al.
+/// 2019) of fixed depth.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct token_trunk {
   using layer_type = transformer_layer<T, D, H, F>;
@@ -167,7 +170,7 @@ struct token_trunk {
   }
 
   constexpr index_t width() const { return layers.layer.width(); }
-  /// The number of states of a batch.
+  /// The number of states of a batch: one for each token.
   static constexpr index_t count(graph_dims const& dims) { return dims.nodes; }
 
   template <class S>
@@ -199,7 +202,7 @@ struct token_trunk {
     return {layers.plan_saved(place, nodes, kept), state(), norm.plan_saved(place, nodes), state()};
   }
 
-  /// The result is s.y.
+  /// Overwrites s.y, the result.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
     encoder.forward(ex, c.child(2), w.encoder, in, {}, s.layers.state(0));
@@ -207,7 +210,7 @@ struct token_trunk {
     norm.forward(ex, c, w.norm, s.final, s.norm, s.y);
   }
 
-  /// dy is overwritten.
+  /// Adds to `gradient`.  Overwrites dy.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, states dy,
                 fields<T> gradient) const {

@@ -1,12 +1,12 @@
-// The Transformer as a parser, the Edge Transformer's baseline: from a sentence to the parent and the labels of each
-// token.
+// The Transformer as a parser, a baseline of the Edge Transformer: it maps a sentence to the parent and the labels of
+// each token.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y = token_trunk(tokens)                                                                    (nodes, d)
-//   score(i, j) = q(i) . k(j),  [q k] = y w' + b;  labels of token i from y(i); its verb, where verb_from_word,
-//                 from the word's vector e(i), of a dropped token too
+//   score(i, j) = q(i) . k(j),  [q k] = y w' + b;  the labels of token i are computed from y(i)
+//   verb_from_word: the verb label of token i is computed from the word's vector e(i), even if the token was dropped
 //
-// Tied layers make it a universal Transformer (Dehghani et al. 2019) of fixed depth.
+// With tied layers it is a universal Transformer (Dehghani et al. 2019) of fixed depth.
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@ struct transformer_parser_options {
   bool tied = false;
   transformer_layer_options layer{};
   double positional_dropout = 0;
-  index_t fixed_token = -1;     // whose vector is not learned, or none
-  bool verb_from_word = false;  // the verb is read from the word's vector, which no dropped token is left without
+  index_t fixed_token = -1;     // the token whose vector is not learned; negative: none
+  bool verb_from_word = false;  // the verb label is computed from the word's vector, which dropped tokens have too
 
   token_trunk_options trunk() const {
     return {.tokens = tokens,
@@ -37,7 +37,7 @@ struct transformer_parser_options {
   }
 };
 
-/// A token as a child, and as a possible parent.
+/// Names for stacked_linear: the map of a token as a child, and its map as a possible parent.
 struct child_and_parent {
   static constexpr std::array<char const*, 2> list{"query", "key"};
 };
@@ -79,7 +79,7 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
   struct saved {
     typename trunk_type::saved trunk;
     tensor<T, dyn, dyn> ends;  // (nodes, 2 d): q and k side by side
-    states words;              // (nodes, d): the vectors of the words; or (0, d): the verb is read from y
+    states words;              // (nodes, d): the vectors of the words; or (0, d): the verb is computed from y
   };
 
   template <class S = T>

@@ -1,25 +1,26 @@
-// The Differentiable Tree Machine: an agent that programs soft tree operations over a growing memory of trees.
+// The Differentiable Tree Machine: in every step an agent chooses a soft tree operation, whose result is added to a
+// memory of trees.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   M_0 = the input tree;  tokens: one for the operation, one for the root
+//   M_0 = the input tree;  the first tokens: one for the operation, one for the root
 //   step k:  a new token  W_shrink flat(M_k) + b
-//            tokens = agent_k(tokens), which also gives operation, arguments and root
-//            M_{k+1} = interpreter(M_0 .. M_k, choice of these)                         DTM eq. 1
-//   scores of symbols: M_steps against the fillers
+//            tokens, operation, arguments, root = agent_k(tokens)
+//            M_{k+1} = interpreter(M_0 .. M_k, softmax of operation and arguments, root)       DTM eq. 1
+//   scores of symbols: products of M_steps with the fillers
 //
-// The root of cons is what the agent says, as in the released program, or the softmax of it: a distribution of symbols.
-// As it is, a root may be as long as it takes to make up for a small weight of cons, so that scores are no
-// probabilities.
+// The root of cons is the agent's output, as in the released program, or the softmax of this output, which is a
+// distribution of symbols.  Without the softmax a long root can make up for a small weight of cons, so the scores of
+// symbols are no probabilities.
 //
-// The paper's memory holds the input and what the steps made.  A cons with one child takes an empty tree as the other,
-// which a machine has to make first, by a car or cdr of a tree that has no such child.  With `empty_tree`, ours, one
-// more token follows those of the trees from the first step on, and an argument may be the empty tree, which it
-// represents:
+// In the paper the memory has the input and the results of the steps.  If cons is to have only one child, its other
+// argument must be an empty tree.  A machine has to make this tree first, by a car or cdr of a tree that has no such
+// child.  Our option `empty_tree` adds a token that represents the empty tree from the first step on, so an argument
+// can choose it:
 //
-//   tokens of step k: operation, root, T_0 .. T_k, and the empty tree's
+//   tokens of step k: operation, root, T_0 .. T_k, empty tree
 //
-// All of it but the agent is linear in the trees.  The gradient of W_shrink is one product over all steps.  The
-// gradient of a tree is computed once those of all later trees are complete.
+// Everything except the agent is linear in the trees.  The gradient of W_shrink is one product over all steps.  The
+// gradient of a tree is computed once the gradients of all later trees are complete.
 #pragma once
 
 #include <algorithm>
@@ -47,12 +48,12 @@ enum class tree_root { scores, distribution };
 
 struct tree_machine_options {
   index_t steps = 1;
-  index_t symbols = 0;  // v, <empty> among them
-  /// The fillers are the unit vectors (except <empty>, which is zero), so that scores are the trees themselves.
+  index_t symbols = 0;  // v, including <empty>
+  /// The fillers are unit vectors, and zero for <empty>, so the scores are the trees themselves.
   bool unit_fillers = false;
   tree_agent_options agent{};
-  tree_root root = tree_root::scores;  // a distribution: of unit fillers
-  bool empty_tree = false;             // an argument may be it at every step
+  tree_root root = tree_root::scores;  // distribution: only with unit_fillers
+  bool empty_tree = false;             // an argument may be the empty tree at every step
 };
 
 template <class T, class Interpreter = tree_interpreter<T>, index_t D = dyn, index_t H = dyn, index_t F = dyn>
@@ -71,7 +72,7 @@ struct tree_machine {
   bool unit_fillers;
   tree_root root;
   bool empty_tree;
-  repeat<T, agent_type> agents;  // their parameters; each step has other sizes, so the passes are below
+  repeat<T, agent_type> agents;  // for parameters only; each step has other sizes, so this class runs the agents
   wide_linear<T, D> shrink;
 
   tree_machine(Interpreter operations, index_t tree_positions, tree_machine_options const& options)
@@ -102,15 +103,15 @@ struct tree_machine {
   constexpr index_t width() const { return agent().width(); }
   constexpr index_t fillers() const { return agent().fillers; }
   constexpr index_t branching() const { return agent().branching; }
-  /// The number of choices for an argument of step k: trees, and the empty one.
+  /// The number of choices for an argument of step k, including the empty tree if there is one.
   constexpr index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
-  /// Tokens of a sample at step k.
+  /// The number of a sample's tokens at step k.
   constexpr index_t tokens_at(index_t k) const { return tree_tokens_at(k, empty_tree); }
 
   template <class S>
   struct fields {
     tensor<S, D> operation_token, root_token;  // (d)
-    tensor<S, D> empty_token;                  // (d); without memory where there is no empty tree
+    tensor<S, D> empty_token;                  // (d); without memory if there is no empty tree
     fields_of<wide_linear<T, D>, S> shrink;
     fields_of<repeat<T, agent_type>, S> agents;
     fields_of<Interpreter, S> interpreter;
@@ -125,9 +126,9 @@ struct tree_machine {
       f("interpreter", interpreter);
     }
   };
-  /// The saved memory of a step.
+  /// The saved memory of one step.
   struct step_saved {
-    states in, out;  // (batch tokens, d): the tokens before and after
+    states in, out;  // (batch tokens, d) each: the tokens before and after the agent
     typename agent_type::saved agent;
   };
   struct step_plan {
@@ -144,16 +145,16 @@ struct tree_machine {
     index_t batch;
     keep kept;
     tree_memory_view<T> memory;           // (steps + 1, batch, rows, f)
-    tree_weights_view<T> arguments;       // (steps, batch, n, 2 b), n choices of the last step: chosen
-    tree_weights_view<T> weights;         // the same, with the operations' weights
-    tensor<T, dyn, dyn, dyn> operations;  // (steps, batch, b + 1): chosen
-    tensor<T, dyn, dyn, dyn> roots;       // (steps, batch, f): the agent's
+    tree_weights_view<T> arguments;       // (steps, batch, n, 2 b): probabilities; n: choices of the last step
+    tree_weights_view<T> weights;         // the same, times the probabilities of operations
+    tensor<T, dyn, dyn, dyn> operations;  // (steps, batch, b + 1): probabilities
+    tensor<T, dyn, dyn, dyn> roots;       // (steps, batch, f): from the agent
     series<step_plan> rest;
 
-    /// Of one step: (batch, b + 1) and (batch, f).
+    /// The operations (batch, b + 1) and the roots (batch, f) of step k.
     tensor<T, dyn, dyn> operation(index_t k) const { return slice(operations, k); }
     tensor<T, dyn, dyn> root(index_t k) const { return slice(roots, k); }
-    /// The tokens and the agent of step k; for inference only until step k + 2.
+    /// The tokens and the agent's saved memory of step k.  In inference step k + 2 overwrites them.
     step_saved at(index_t k) const { return rest.at(k); }
     tree_choices<T> choices(index_t k) const { return {as_matrix(operation(k)), arguments}; }
   };
@@ -169,7 +170,7 @@ struct tree_machine {
             .empty_tree = empty_tree};
   }
   saved plan_saved(arena& place, tree_dims const& d, keep kept = keep::everything) const {
-    index_t const slots = kept == keep::nothing && steps > 2 ? 2 : steps;  // inference looks back one step
+    index_t const slots = kept == keep::nothing && steps > 2 ? 2 : steps;  // inference reads one step back
     return {.batch = d.batch,
             .kept = kept,
             .memory = place.make<tree_memory_view<T>>(steps + 1, d.batch, interpreter.rows(), fillers()),
@@ -238,7 +239,7 @@ struct tree_machine {
     auto const d_memory = scratch.make<tree_memory_view<T>>(steps + 1, batch, interpreter.rows(), fillers());
     auto const d_weights = plan_weights(scratch, batch);
     auto const d_fresh =
-        scratch.make<tensor<T, dyn, dyn, D>>(steps, batch, width());  // of the token that each step adds
+        scratch.make<tensor<T, dyn, dyn, D>>(steps, batch, width());  // gradients of the steps' new tokens
     auto const widest = batch * tokens_at(steps - 1);
     auto const d_out = scratch.make<tensor<T, dyn, dyn>>(widest, width()),
                d_in = scratch.make<tensor<T, dyn, dyn>>(widest, width());
@@ -256,13 +257,13 @@ struct tree_machine {
     interpreter.begin_backward(ex, d_memory);
     if (empty_tree)
       fill(ex, T(0),
-           make_vec(d_weights.data_handle(), static_cast<index_t>(d_weights.size())));  // nothing is made of it
+           make_vec(d_weights.data_handle(), static_cast<index_t>(d_weights.size())));  // the empty tree's stay 0
     fill(ex, T(0), d_out);
     for (index_t k = steps - 1; k >= 0; --k) {
       auto const inner = scratch.open();
       auto const now = s.at(k);
       index_t const tokens = tokens_at(k);
-      if (k + 1 < steps) {  // slot k + 1 is read by later steps, and by the token made of it
+      if (k + 1 < steps) {  // later steps read slot k + 1, and so does its token
         interpreter.complete(ex, pass, k + 1, d_memory);
         shrink.backward_input(ex, weight, read_only(slice(d_fresh, k + 1)), used(in, k + 1),
                               flat(tree_slot(d_memory, k + 1)));
@@ -280,7 +281,7 @@ struct tree_machine {
           tree_weights_view<T const>(d_weights), as_matrix(read_only(d_weighted_root)),
           tree_logits<T>{as_matrix(d_operation), agent().of_trees(as_matrix(d_arguments), tokens), as_matrix(d_root)});
       if (root == tree_root::distribution) softmax_grad(ex, s.root(k), d_root, d_root);
-      // d_out has what step k + 1 says of the tokens that it was given.
+      // d_out has the gradient of step k's tokens from step k + 1.
       auto const after = reshape<D>(d_out, batch * tokens, width()), before = reshape<D>(d_in, batch * tokens, width());
       agent().backward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out, after,
                        as_matrix(read_only(d_operation)), as_matrix(read_only(d_root)),
@@ -302,7 +303,7 @@ struct tree_machine {
                            as_row(gradient.empty_token));
       }
     }
-    // Of all steps at once: slots 0 .. steps - 1 below each other, and the tokens made of them.
+    // All steps at once: the rows are the slots 0 .. steps - 1, and the gradients of their tokens.
     index_t const rows = steps * batch;
     shrink.backward_params(ex, c,
                            tensor<T const, dyn, dyn>(s.memory.data_handle(), rows, interpreter.rows() * fillers()),
@@ -322,17 +323,17 @@ struct tree_machine {
   }
 
  private:
-  /// The token of the newest tree at step k: the last one except for that of the empty tree.
+  /// The index of the newest tree's token at step k: the last token, not counting that of the empty tree.
   constexpr index_t newest_at(index_t k) const { return tree_fixed_tokens + k; }
   tree_weights_view<T> plan_weights(arena& place, index_t batch) const {
     return place.make<tree_weights_view<T>>(steps, batch, choices_at(steps - 1), 2 * branching());
   }
   static tree_pass<T> pass_of(input const& in, saved const& s) { return {in.support, s.memory, s.weights}; }
-  /// The first numbers of the trees of slot k, after which there is nothing; all where rows are no positions.
+  /// The number of first columns of the flat trees of slot k that may be nonzero; all of them if rows are no positions.
   constexpr index_t used(input const& in, index_t k) const {
     return Interpreter::rows_are_positions && in.bounds != nullptr ? in.bound(k) * fillers() : shrink.in;
   }
-  /// The same of all slots that are shrunk, from `first` on.
+  /// The most of used() over the slots from `first` to steps - 1, which become tokens.
   constexpr index_t most_used(input const& in, index_t first) const {
     index_t most = 0;
     for (index_t k = first; k < steps; ++k) most = std::max(most, used(in, k));
@@ -343,14 +344,14 @@ struct tree_machine {
   static tensor<S, dyn, dyn> flat(tree_batch_view<S> t) {
     return reshape(t, t.extent(0), t.extent(1) * t.extent(2));
   }
-  /// The first `count` of the `tokens` tokens of every sample, as one row: (batch, count d).
+  /// The first `count` of the `tokens` tokens of every sample, one sample in a row: (batch, count d).
   template <class S>
   static matrix<S> front(tensor<S, dyn, D> x, index_t tokens, index_t count) {
     index_t const d = x.extent(1);
     return make_matrix(x.data_handle(), x.extent(0) / tokens, count * d, tokens * d);
   }
 
-  /// The first tokens of step k except for the new one: those of the step before, or the parameters.
+  /// Copies the tokens before step k, except for the new one: the previous step's results, or the parameters if k is 0.
   template <backend Ex>
   void gather_tokens(Ex& ex, fields<T const> w, input const& in, saved const& s, index_t k, states to) const {
     index_t const tokens = tokens_at(k);

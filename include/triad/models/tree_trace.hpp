@@ -1,7 +1,9 @@
-// What a tree machine did, read from what a pass saved: every choice of every step, and the trees that it wrote.
+// Traces of a tree machine, from the saved memory of a forward pass: every choice of every step, and the trees that the
+// steps wrote.
 // SPDX-License-Identifier: Apache-2.0
 //
-// tree/program_trace.hpp makes programs of it.  For machines of binary trees, which car, cdr and cons are for.
+// tree/program_trace.hpp converts a trace to a program.  Only for machines of binary trees, since car, cdr and cons are
+// operations of binary trees.
 #pragma once
 
 #include <algorithm>
@@ -25,9 +27,9 @@
 
 namespace triad {
 
-/// One trace for each sample of the batch, without the trees.  s: what forward saved for `in`, which lies in memory
-/// `where` (memory_of(backend)); in training as in inference.  The root of a step is the label, <empty> excepted, whose
-/// filler is most like the one that the agent gave.
+/// Returns one trace for each sample of the batch, without the trees.  s is what forward saved for `in`, in training or
+/// in inference.  Both are in memory `where` (memory_of(backend)).  The root of a step is the label other than <empty>
+/// whose filler has the largest product with the agent's root.
 template <class Model, class Memory>
 std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typename Model::input const& in,
                                   typename Model::saved const& s) {
@@ -71,8 +73,9 @@ std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typen
   return found;
 }
 
-/// The same with the tree that each step wrote: the symbol at each position by decode_rows and `threshold`, and with it
-/// the scores of all symbols there.  w: the parameters.  Takes memory for the scores of a batch's trees while it runs.
+/// The same with the tree that each step wrote.  A tree has the symbol at each position, from decode_rows with
+/// `threshold`, and the scores of symbols there, from least_written on.  w are the parameters.  While it runs, it
+/// allocates memory for the scores of a batch's trees.
 template <backend Ex, class Model>
 std::vector<tree_trace> traces_of(Ex& ex, Model const& model,
                                   typename Model::template fields<typename Model::value_type const> const& w,
