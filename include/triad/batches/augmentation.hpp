@@ -1,4 +1,4 @@
-// Samples that change anew in every epoch, each with a probability: a function of seed, epoch and place alone.
+// Augmented data: in each epoch every sample may be changed at random, depending only on seed, epoch and index.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const swap = [&](sample const& s, random_stream random) { return swapped(s, data[random.below(count)]); };
@@ -6,9 +6,9 @@
 //   for (auto const& [in, targets] : batches(loader, seen, add_one, {.shuffle = 1, .epoch = epoch, .most = 100}))
 //     trainer.update(in, targets, rate);
 //
-// A random number generator that is drawn from in the order of training would have to be saved with every checkpoint,
-// and processes that share a batch would each need their part of it.  Here every sample of every epoch has a stream of
-// its own, so that a resumed run and any number of threads or processes see the same samples.
+// A single random number generator for the whole training would have to be saved with every checkpoint, and processes
+// that share a batch would each need a part of its numbers.  Here every sample has its own random stream in every
+// epoch.  So a resumed run sees the same samples, and so does any number of threads or processes.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,17 @@
 
 namespace triad {
 
-/// Selects the samples that are changed, and their random numbers.
+/// Selects the samples that are changed, and gives each its random stream.
 struct augmentation {
   philox_key seed = 0;
   double rate = 1;  // the probability that a sample is changed, from 0 to 1
 
-  /// The random numbers that change the sample at this place in this epoch; none: it stays as it is.
+  /// Returns the random stream for changing sample `place` in this epoch; nothing if the sample stays unchanged.
   std::optional<random_stream> of(std::size_t place, std::uint64_t epoch) const {
     TRIAD_EXPECTS(!is_nan(rate) && rate >= 0 && rate <= 1,
                   "augmentation: rate is " + std::to_string(rate) + ", expected 0 to 1");
-    // Philox maps (epoch, place) one to one, so no two samples share a stream; one shares that of a shuffle by chance
-    // alone.
+    // Philox maps (epoch, place) one to one, so no two samples share a stream.  A sample and a shuffle share a stream
+    // only by chance.
     auto const words = philox({low(epoch), high(epoch), low(place), high(place)}, seed);
     random_stream random(std::uint64_t{words[0]} << 32U | words[1], std::uint64_t{words[2]} << 32U | words[3]);
     if (random.uniform() >= rate) return std::nullopt;
@@ -46,8 +46,8 @@ struct augmentation {
   static constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32U); }
 };
 
-/// Data for training: size(), and seen(place, epoch), which batches() calls.  Keeps the data by reference.
-/// change(sample, random) gives another sample, or nothing where this one cannot be changed: it then stays as it is.
+/// Data for training, with size() and with seen(place, epoch), which batches() calls.  Keeps a reference to the data.
+/// change(sample, random) returns another sample; it may return nothing, which leaves the sample unchanged.
 template <class Data, class Change>
 class augmented {
  public:
@@ -55,7 +55,7 @@ class augmented {
 
   augmented(Data const& data, Change change, augmentation const& how)
       : data_(data), change_(std::move(change)), how_(how) {}
-  /// Deleted: temporary data would end with the expression.
+  /// Deleted, since temporary data would end with the expression.
   augmented(Data const&&, Change, augmentation const&) = delete;
 
   std::size_t size() const { return std::size(data_); }

@@ -1,4 +1,4 @@
-// Lays a batch out on the host and takes it to a backend's memory in one copy.
+// Prepares a batch on the host and copies it to a backend's memory in one copy.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace triad {
 
-/// Memory of a backend, and as much on the host, where a batch is laid out.
+/// A buffer in a backend's memory, and a buffer of the same size on the host in which a batch is prepared.
 template <backend Ex>
 class batch_upload {
  public:
@@ -19,8 +19,8 @@ class batch_upload {
 
   batch_upload(std::size_t bytes, memory where) : here_(bytes), there_(bytes, where) {}
 
-  /// Runs fill(put) and copies what it puts to the backend's memory: put(values, count) returns the view that the first
-  /// `count` values will have.  Valid until the next call.
+  /// Runs fill(put) and copies the values it puts to the backend's memory.  put(values, count) returns the view that
+  /// the first `count` values will have there.  The views are valid until the next call.
   template <class Fill>
   auto operator()(Fill&& fill) {
     auto here = here_.place(), there = there_.place();
@@ -33,7 +33,7 @@ class batch_upload {
       return vec<V const>(there.template make<vec<V>>(count));
     };
     auto const batch = fill(put);
-    there_.memory().from_host(there_.data(), here_.data(), here.used());  // one copy
+    there_.memory().from_host(there_.data(), here_.data(), here.used());  // the only copy
     return batch;
   }
 

@@ -1,5 +1,4 @@
-// A pass over your own data, batch by batch: in order or shuffled, with a given number of samples a batch or as many as
-// fit.
+// Divides your own data into batches, in order or shuffled, each with a given number of samples or with as many as fit.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const add_one = [](auto& batch, my_sample const& s) { batch.add(...); };
@@ -7,11 +6,10 @@
 //     learner.update(in, targets, rate);
 //
 // Every sample comes once, and the last batch may be smaller.  A loader made with room_for(data, most)
-// (batches/room_for.hpp) holds any `most` samples.  With less room, let add_one return whether the sample was added: a
-// batch then ends where the next sample does not fit.
+// (batches/room_for.hpp) holds any `most` samples.  For a smaller loader let add_one return whether it added the
+// sample; a batch then ends before the first sample that does not fit.
 //
-// Data that have seen(place, epoch), as augmented data do (batches/augmentation.hpp), are asked for what this epoch
-// sees.
+// If the data have seen(place, epoch), such as augmented data (batches/augmentation.hpp), samples are read by seen().
 #pragma once
 
 #include <cstdint>
@@ -30,24 +28,24 @@
 
 namespace triad {
 
-/// The order of samples, and their number in a batch.
+/// Options of batches().
 struct batches_options {
-  std::optional<philox_key> shuffle{};                 // the seed of the order; none: as the data lie
+  std::optional<philox_key> shuffle{};                 // the seed of the order; none: in the order of the data
   std::uint64_t epoch = 0;                             // with one seed each epoch has another order
-  index_t most = std::numeric_limits<index_t>::max();  // samples a batch
-  // To train on: where the backend replays, batches are filled up to few shapes (batches/padding.hpp), of a loader that
-  // can; the trainer's capacity is then padded_room_for<Ex>(the loader's).
+  index_t most = std::numeric_limits<index_t>::max();  // the largest number of samples in a batch
+  // For training: if the backend replays work, pads batches to a few shapes (batches/padding.hpp).  The loader must
+  // have upload_padded(), and the trainer's capacity must be padded_room_for<Ex>(the loader's capacity).
   bool pad = false;
 };
 
-/// A batch and its targets, in the backend's memory until the loader's next upload.
+/// A batch and its targets, in the backend's memory.  Both are valid until the loader's next upload.
 template <class Input, class Answers>
 struct batch_and_answers {
   Input in;
   Answers targets;
 };
 
-/// upload() of any loader, with its targets.  padded: upload_padded(), where the loader has it.
+/// Calls upload() of any loader, and returns the batch with its targets.  padded: calls upload_padded() instead.
 template <loader Loader>
 auto upload_both(Loader& batch, bool padded = false) {
   auto const upload = [&] {
@@ -66,7 +64,7 @@ auto upload_both(Loader& batch, bool padded = false) {
       both.first, both.second};
 }
 
-/// The result of batches(): an input range.  Keeps the loader and the data by reference.
+/// The result of batches(), an input range.  Keeps references to the loader and the data.
 template <loader Loader, class Data, class AddOne>
 class batch_range {
  public:
@@ -108,7 +106,7 @@ class batch_range {
   batch_range(batch_range const&) = delete;
   batch_range& operator=(batch_range const&) = delete;
 
-  /// Begins again.  The loader is this pass's until it ends: a batch of another makes this one's views stale.
+  /// Starts the pass from the first sample.  Until the pass ends, other batches of the loader invalidate its views.
   iterator begin() {
     next_ = 0;
     fill();
@@ -116,7 +114,7 @@ class batch_range {
   }
   std::default_sentinel_t end() const { return {}; }
 
-  /// The samples of the current batch: their number, and the place in the data of each.
+  /// The number of samples in the current batch, and the index in the data of sample k of the batch.
   index_t samples() const { return static_cast<index_t>(next_ - first_); }
   std::size_t sample(index_t k) const {
     TRIAD_EXPECTS(k >= 0 && k < samples(), "batches: sample " + std::to_string(k) + " of a batch, expected 0 to " +
@@ -164,18 +162,19 @@ class batch_range {
   AddOne add_one_;
   std::size_t count_, first_ = 0, next_ = 0;
   batches_options options_;
-  std::vector<std::uint32_t> order_;  // none where nothing is shuffled
+  std::vector<std::uint32_t> order_;  // empty if nothing is shuffled
   std::optional<value_type> batch_;
 };
 
-/// All of data, which has size() and operator[] or seen(place, epoch), in batches.  add_one(loader, sample) adds a
-/// sample, and may return whether it did.  Throws contract_violation where a sample does not fit into an empty batch.
+/// Returns a range over all of the data in batches.  The data have size(), and operator[] or seen(place, epoch).
+/// add_one(loader, sample) adds a sample, and may return whether it did.  Throws contract_violation if a sample does
+/// not fit into an empty batch.
 template <loader Loader, class Data, class AddOne>
 batch_range<Loader, Data, AddOne> batches(Loader& batch, Data const& data, AddOne add_one,
                                           batches_options const& options = {}) {
   return {batch, data, std::move(add_one), options};
 }
-/// Deleted: temporary data would end with the expression.
+/// Deleted, since temporary data would end with the expression.
 template <loader Loader, class Data, class AddOne>
   requires(!std::is_lvalue_reference_v<Data>)
 void batches(Loader&, Data&&, AddOne, batches_options const& = {}) {

@@ -1,4 +1,4 @@
-// A table that stays in a backend's memory, such as the waves of positions.
+// A constant table in a backend's memory, such as the sines and cosines of positions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace triad {
 
-/// Numbers in a backend's memory that no batch changes: copied once.
+/// Numbers in a backend's memory that are copied once and that no batch changes.
 template <class T, class Memory>
 class constant_table {
  public:
-  /// values: row by row, `columns` a row; kept as T.
+  /// values: row by row, with `columns` numbers in a row; converted to T.
   template <class V>
   constant_table(std::vector<V> const& values, index_t columns, Memory where)
       : rows_(columns > 0 ? static_cast<index_t>(values.size()) / columns : 0),

@@ -1,4 +1,4 @@
-// Input and targets of dependency parsers: sentences, and for each token its parent and the relation between the two.
+// Input and targets of dependency parsers: sentences, and for each token its parent and the relation to the parent.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace triad {
 
-/// A batch of sentences, and the pairs whose relations are wanted: in training the target pair of each token, in their
-/// order; or none.
+/// A batch of sentences, and the pairs of tokens whose relations are wanted.  In training there is one pair for each
+/// token in order: the token and its target parent.  Otherwise there are none.
 template <class T>
 struct dependency_batch : sentence_batch<T> {
   token_pairs pairs{};
@@ -21,7 +21,7 @@ struct dependency_batch : sentence_batch<T> {
     sentence_batch<T>::each(f);
     for (auto* view : {&pairs.edge, &pairs.child, &pairs.parent}) f(*view, this->graphs.dims.nodes);
   }
-  /// A batch of these sizes without memory, for measuring.
+  /// Returns a batch of these sizes without memory, for planning.
   static dependency_batch measured(graph_dims const& dims, index_t width) {
     return without_memory(dependency_batch{sentence_batch<T>::measured(dims, width)});
   }
@@ -30,14 +30,14 @@ struct dependency_batch : sentence_batch<T> {
 /// Scores of parents and logits of relations, or their gradients.
 template <class T>
 struct dependency_scores {
-  vec<T> arc;                    // (rows) of edge (child, parent)
+  vec<T> arc;                    // (rows) one for each edge (child, parent)
   tensor<T, dyn, dyn> relation;  // (nodes, relations) of the pairs in training; not written without pairs
 
   static dependency_scores plan(arena& place, graph_dims const& dims, index_t relations) {
     auto const arc = place.make<vec<T>>(dims.rows);
     return {arc, place.make<tensor<T, dyn, dyn>>(dims.nodes, relations)};
   }
-  /// f(view) for each of them.
+  /// Calls f(view) for each member.
   template <class F>
   void each(F&& f) const {
     f(arc);
@@ -45,9 +45,9 @@ struct dependency_scores {
   }
 };
 
-/// The targets of each token; negative: none.
+/// The targets of each token; a negative number means no target.
 struct dependency_answers {
-  vec<index_t const> parent;    // (nodes) place of the parent in its sentence; its own place for a root
+  vec<index_t const> parent;    // (nodes) index of the parent in its sentence; a root's parent is the root itself
   vec<index_t const> relation;  // (nodes)
 
   template <class F>
@@ -55,21 +55,21 @@ struct dependency_answers {
     f(parent);
     f(relation);
   }
-  /// Targets of these sizes without memory, for measuring.
+  /// Returns targets of these sizes without memory, for planning.
   static dependency_answers measured(graph_dims const& dims) {
     vec<index_t const> const each(nullptr, dims.nodes);
     return {each, each};
   }
 };
 
-/// Mean cross entropy of parents and of relations at the target parents, and their sum.  Overwrites loss (1) and all of
-/// d.
+/// Computes the mean cross entropy of parents, that of relations at the target parents, and the sum of both.
+/// Overwrites loss (1) and all of d.
 template <backend Ex, class T>
 void dependency_loss(Ex& ex, arena& scratch, graph_batch const& graphs, dependency_scores<T> const& scores,
                      dependency_answers const& answers, vec<T> loss, dependency_scores<T> const& d) {
   auto const frame = scratch.open();
   auto const parts = scratch.make<vec<T>>(2);
-  auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null while measuring
+  auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null while planning
   arc_cross_entropy(ex, scratch, {}, graphs, vec<T const>(scores.arc), answers.parent, part(0), d.arc);
   cross_entropy(ex, scores.relation, answers.relation, part(1), d.relation);
   sum(ex, scratch, parts, loss);

@@ -1,4 +1,4 @@
-// Fills batches of sentences with dependencies on the host and hands them over in a backend's memory; allocates once.
+// Fills batches of sentences with dependencies on the host, and copies them to a backend's memory.  Allocates once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,10 +15,10 @@
 
 namespace triad {
 
-/// A token, its parent, and the relation between the two; negative: no target.
+/// A token, its parent, and the relation to the parent; a negative number means no target.
 struct attached_token {
   index_t token = 0;
-  index_t parent = -1;  // place in the sentence from 0; its own for a root; of CoNLL-U: text::parents_of
+  index_t parent = -1;  // index in the sentence from 0; a root's is its own; text::parents_of reads CoNLL-U
   index_t relation = -1;
 };
 
@@ -27,8 +27,9 @@ class dependency_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Room for batches up to these dims.  Relative positions are clipped at `reach`; `width` of the position waves: the
-  /// model's.  where: memory_of(ex) of a device's backend; hosts need none.
+  /// Allocates memory for batches up to `capacity`.  Relative positions are clipped at `reach`.  width: the number of
+  /// columns of the position waves, the same as the model's.  where: memory_of(ex) for the backend of a device; not
+  /// needed on a host.
   dependency_loader(graph_dims capacity, index_t reach, index_t width, memory where = {})
       : sentences_("dependency_loader", capacity, reach, width, where),
         upload_(upload_bytes(dependency_batch<T>::measured(padded_room_for<Ex>(capacity), 0),
@@ -41,8 +42,8 @@ class dependency_loader {
   void clear() { sentences_.clear(); }
   bool has_room(index_t n) const { return sentences_.has_room(n); }
 
-  /// One more sentence.  Throws contract_violation where it has no room, has a token below 0, or a parent that is not
-  /// one of its tokens; whether the model knows each token is checked by its gather_rows(), on hosts.
+  /// Adds a sentence.  Throws contract_violation if it does not fit, if a token is below 0, or if a parent is not one
+  /// of its tokens.  The model's gather_rows() checks, on hosts only, that the model knows each token.
   void add(std::span<attached_token const> sentence) {
     auto const word = [&](index_t i) -> attached_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
@@ -50,8 +51,7 @@ class dependency_loader {
     auto const first = sentences_.add(n, [&](index_t i) { return word(i).token; });
     for (index_t i = 0; i < n; ++i) {
       auto const at = static_cast<std::size_t>(first.nodes + i);
-      index_t const p =
-          word(i).parent >= 0 ? word(i).parent : i;  // a token of unknown parent has a pair that nothing is asked about
+      index_t const p = word(i).parent >= 0 ? word(i).parent : i;  // else the pair (i, i), which has no target
       parent_[at] = word(i).parent;
       relation_[at] = word(i).parent >= 0 ? word(i).relation : -1;
       edge_[at] = first.rows + i * n + p;
@@ -62,7 +62,7 @@ class dependency_loader {
 
   graph_dims const& dims() const { return sentences_.dims(); }
 
-  /// The batch with its target pairs, and its targets, in the backend's memory, valid until the next call.
+  /// Returns the batch with its target pairs, and its targets, in the backend's memory.  Valid until the next call.
   std::pair<dependency_batch<T>, dependency_answers> upload() {
     return upload_([&](auto const& put) {
       index_t const nodes = dims().nodes;
@@ -74,9 +74,9 @@ class dependency_loader {
     });
   }
 
-  /// The same, to train on.  Where the backend replays, the batch is padded to a shape that other batches share
-  /// (batches/padding.hpp), and the trainer needs a capacity of padded_room_for<Ex>(capacity).  Tokens of the
-  /// padding have no targets; their pair is the first of them with itself.
+  /// Returns a batch for training.  If the backend replays work, the batch is padded to a shape that other batches
+  /// share (batches/padding.hpp), and the trainer's capacity must be padded_room_for<Ex>(capacity).  Tokens of the
+  /// padding have no targets; the pair of each is the first such token with itself.
   std::pair<dependency_batch<T>, dependency_answers> upload_padded() {
     auto const before = dims();
     auto const pad = [&] {

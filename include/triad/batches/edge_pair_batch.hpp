@@ -1,9 +1,9 @@
-// Input of the encoder-decoder Edge Transformer: ragged pairs of sequences, as graphs of a source and of a source with
-// its target.
+// Input of the encoder-decoder Edge Transformer: pairs of sequences of any lengths.  Each pair has two graphs, one of
+// the source and one of source and target together.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole graph of a pair has the source's nodes first and then the target's, with all edges, so that
-// a pair of s and t tokens has s^2 rows in the encoder and (s + t)^2 in the decoder.
+// The whole graph of a pair has the source's nodes first and then the target's, with all edges.  So a pair of s and t
+// tokens has s^2 rows in the encoder and (s + t)^2 rows in the decoder.
 #pragma once
 
 #include <algorithm>
@@ -15,22 +15,22 @@
 
 namespace triad {
 
-/// Sizes of a batch, known to the host; what memory is planned with.
+/// The sizes of a batch, known to the host.  Memory is planned with them.
 struct edge_pair_dims {
   index_t pairs = 0;    // b
-  graph_dims source;    // of the graphs of the sources
-  graph_dims whole;     // of the graphs of sources with their targets
+  graph_dims source;    // sizes of the graphs of sources
+  graph_dims whole;     // sizes of the graphs of sources with their targets
   index_t targets = 0;  // tokens of all targets
 };
 
-/// The dims of one pair whose sequences have this number of tokens, including `begin` and `end`.
+/// Returns the dims of one pair whose sequences have these numbers of tokens, including `begin` and `end`.
 constexpr edge_pair_dims edge_pair_dims_of(index_t source_tokens, index_t target_tokens) {
   return {1, dims_of(source_tokens), dims_of(source_tokens + target_tokens), target_tokens};
 }
 constexpr edge_pair_dims operator+(edge_pair_dims const& a, edge_pair_dims const& b) {
   return {a.pairs + b.pairs, a.source + b.source, a.whole + b.whole, a.targets + b.targets};
 }
-/// The counts of the dims, for core/batch_sizes.hpp.
+/// Lists the counts of the dims, for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(edge_pair_dims& d, F&& f) {
   f.sum(d.pairs, "pairs");
@@ -46,7 +46,7 @@ constexpr void each_count(edge_pair_dims& d, F&& f) {
     f.sum(*unlisted);
 }
 
-/// The smallest dims that hold either of two batches.
+/// Returns the smallest dims that hold either of two batches.
 constexpr edge_pair_dims larger(edge_pair_dims const& a, edge_pair_dims const& b) {
   return {std::max(a.pairs, b.pairs), larger(a.source, b.source), larger(a.whole, b.whole),
           std::max(a.targets, b.targets)};
@@ -56,10 +56,10 @@ constexpr bool fits(edge_pair_dims const& d, edge_pair_dims const& capacity) {
          d.targets <= capacity.targets;
 }
 
-/// The edge whose state gives the token after the i-th of a target.
+/// The edge whose state predicts the token after the i-th token of a target.
 enum class edge_readout {
   diagonal,   // (i, i), as in the paper
-  from_begin  // (begin, i): from the target's first node
+  from_begin  // (begin, i), from the target's first node
 };
 
 /// The layout that a model and its batches must share.
@@ -70,25 +70,26 @@ struct edge_pair_layout {
   friend constexpr bool operator==(edge_pair_layout const&, edge_pair_layout const&) = default;
 };
 
-/// Sources, and what a decoder has seen of their targets.  Loaders lay graphs side by side, without padding: `sources`
-/// says where the future begins.  Padded forms leave `sources` away and say everything by masks.
+/// Sources, and the part of their targets that a decoder has seen.  Loaders put graphs one after another, without
+/// padding, and `sources` gives the node at which each target begins.  Padded batches leave `sources` empty and use
+/// masks instead.
 template <class T>
 struct edge_pair_batch {
   edge_pair_dims sizes;
-  token_sequences<T> source;               // graphs of sources; relation: their edges' rows of the table
-  token_sequences<T> whole;                // graphs of both; relation: as pair_edges_input has it; self is not read
-  vec<index_t const> sources{nullptr, 0};  // (b) how many nodes of each whole graph are of the source; or (0)
+  token_sequences<T> source;                    // graphs of sources; relation: the row of the table for each edge
+  token_sequences<T> whole;                     // graphs of both; relation: as in pair_edges_input; self is not read
+  vec<index_t const> sources{nullptr, 0};       // (b) or (0); the number of source nodes in each whole graph
   vec<index_t const> target_token{nullptr, 0};  // (targets) each target shifted right, after `begin`
-  vec<index_t const> target_self{nullptr, 0};   // (targets) the row of a target's own edge (i, i) in the whole graph
-  vec<index_t const> wanted{nullptr, 0};        // (targets) the row of the edge that the readout sees
-  vec<index_t const> origin{nullptr, 0};        // (rows of the whole) as pair_edges_input has it
-  vec<index_t const> source_row{nullptr, 0};    // (rows of the sources) a source's edge in the whole graph
-  triangle_mask source_mask{}, mask{};          // padded forms only
-  std::optional<edge_pair_layout> layout{};     // the loader's; none: made by hand, as the model wants it
+  vec<index_t const> target_self{nullptr, 0};   // (targets) the row of a token's edge (i, i) in the whole graph
+  vec<index_t const> wanted{nullptr, 0};        // (targets) the row of the edge that the readout reads
+  vec<index_t const> origin{nullptr, 0};        // (rows of whole graphs) as in pair_edges_input
+  vec<index_t const> source_row{nullptr, 0};    // (rows of sources) the row of a source's edge in the whole graph
+  triangle_mask source_mask{}, mask{};          // for padded batches only
+  std::optional<edge_pair_layout> layout{};     // of the loader; none if the batch was made by hand for the model
 
   edge_pair_dims const& dims() const { return sizes; }
 
-  /// The views of the batch, for core/batch_views.hpp.
+  /// Lists the views of the batch, for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     f.value(sizes.pairs, sizes.targets);
@@ -101,7 +102,7 @@ struct edge_pair_batch {
     source_mask.each(f);
     mask.each(f);
   }
-  /// A batch of these sizes without memory, for measuring.  width: of the position waves.
+  /// Returns a batch of these sizes without memory, for planning.  width: the columns of the position waves.
   static edge_pair_batch measured(edge_pair_dims const& z, index_t width) {
     edge_pair_batch full;
     full.sizes = z;

@@ -1,5 +1,4 @@
-// Fills batches of pairs of sequences, as graphs, on the host and hands them over in a backend's memory; allocates
-// once.
+// Fills batches of pairs of sequences, as graphs, on the host, and copies them to a backend's memory.  Allocates once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +19,7 @@
 namespace triad {
 
 namespace detail {
-/// The capacity of whole graphs that the sources are among which pad a batch's sources.
+/// Returns the capacity of whole graphs, including the sources that pad a batch's sources.
 constexpr graph_dims whole_with_sources(edge_pair_dims const& capacity) {
   auto const source = padded_room(capacity.source);
   auto whole = capacity.whole;
@@ -32,8 +31,8 @@ constexpr graph_dims whole_with_sources(edge_pair_dims const& capacity) {
 }
 }  // namespace detail
 
-/// Room for padded batches of which each has at most `capacity` before it is padded: the edges and nodes of the next
-/// buckets, of sources and of whole graphs, and an eighth of the nodes more as tokens of targets.
+/// Returns the capacity for padded batches that have at most `capacity` before padding.  Edges and nodes of sources and
+/// of whole graphs are rounded up to the next bucket.  Tokens of targets grow by an eighth of the nodes.
 constexpr edge_pair_dims padded_room(edge_pair_dims const& capacity) {
   auto source = padded_room(capacity.source);
   auto const whole = padded_room(detail::whole_with_sources(capacity));
@@ -41,16 +40,17 @@ constexpr edge_pair_dims padded_room(edge_pair_dims const& capacity) {
   return {whole.graphs, source, whole, capacity.targets + whole.nodes / 8};
 }
 
-/// Used as a pair_loader: sequences are given without their ends.  Of a source s and a target t the model reads `s end`
-/// and `begin t`, and is asked for `t end`.
+/// Takes the same sequences as pair_loader, without `begin` and `end`.  For a source s and a target t the model reads
+/// `s end` and `begin t`, and has the targets `t end`.
 template <backend Ex, class T>
 class edge_pair_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Room for batches up to these dims (edge_pair_dims_of), in which every sequence has one token more than is given.
-  /// layout, and `width` of the position waves: the model's.  where: memory_of(ex) of a device's backend; hosts need
-  /// none.  positions: of which there are waves, where a decoder will go beyond the targets that are added here.
+  /// Allocates memory for batches up to `capacity` (edge_pair_dims_of), in which every sequence is counted with one
+  /// additional token.  layout and width (of the position waves): the same as the model's.  where: memory_of(ex) for
+  /// the backend of a device; not needed on a host.  positions: the number of positions with waves, if a decoder will
+  /// continue beyond the targets that are added here.
   edge_pair_loader(edge_pair_dims const& capacity, edge_pair_layout const& layout, index_t width, index_t begin_token,
                    index_t end_token, memory where = {}, index_t positions = 0)
       : capacity_(checked(capacity)),
@@ -82,14 +82,14 @@ class edge_pair_loader {
     targets_ = 0;
   }
 
-  /// Whether a pair with this number of tokens, without their ends, can be added.
+  /// Returns true if a pair with these numbers of tokens, without `begin` and `end`, fits.
   bool has_room(index_t source_length, index_t target_length) const {
     return source_length >= 0 && source_length < capacity_.whole.max_nodes && target_length >= 0 &&
            target_length < capacity_.whole.max_nodes && source_length + target_length < most_nodes &&
            fits(dims() + edge_pair_dims_of(source_length + 1, target_length + 1), capacity_);
   }
-  /// One more pair.  Throws contract_violation where it has no room or a token is below 0; whether the model knows each
-  /// token is checked by its gather_rows(), on hosts.
+  /// Adds a pair.  Throws contract_violation if it does not fit or a token is below 0.  The model's gather_rows()
+  /// checks, on hosts only, that the model knows each token.
   void add(std::span<index_t const> source, std::span<index_t const> target) {
     detail::expect_pair("edge_pair_loader", source, target, has_room(count(source), count(target)), dims(), capacity_);
     index_t const first = targets_;
@@ -102,7 +102,7 @@ class edge_pair_loader {
               token_.begin() + whole_.dims().nodes - (targets_ - first));
   }
 
-  /// The same with a source alone, whose target is searched for: the batch has an empty one.
+  /// The following two take a source alone, whose target is to be decoded; the batch has an empty target.
   bool has_room(index_t source_length) const {
     return source_length >= 0 && source_length < capacity_.whole.max_nodes && source_length < most_nodes &&
            fits(dims() + edge_pair_dims_of(source_length + 1, 0), capacity_);
@@ -114,10 +114,11 @@ class edge_pair_loader {
 
   edge_pair_dims dims() const { return {source_.dims().graphs, source_.dims(), whole_.dims(), targets_}; }
 
-  /// The batch and its targets, in the backend's memory, valid until the next call.
+  /// Returns the batch and its targets, in the backend's memory.  Valid until the next call.
   std::pair<edge_pair_batch<T>, pair_answers> upload() {
     auto const z = dims();
-    // Positional edges have places of their own, as many as there are rows: known now.
+    // Encoder states begin at index `known_from`.  Positional edges come before them, one for each row, so it is known
+    // only now.
     index_t const known_from = relational() ? layout_.relative.count() : z.whole.rows;
     for (index_t r = 0; r < z.whole.rows; ++r) {
       auto const known = known_[size(r)], itself = relational() ? place_[size(r)] : r;
@@ -152,10 +153,10 @@ class edge_pair_loader {
     });
   }
 
-  /// The same, to train on.  Where the backend replays, sources and whole graphs are each padded to a shape that other
-  /// batches share (batches/padding.hpp), and the trainer needs a capacity of padded_room_for<Ex>(capacity).  The
-  /// padding is pairs of a source without a target, of a target without a source, and of neither; nothing in it is
-  /// asked for.
+  /// Returns a batch for training.  If the backend replays work, sources and whole graphs are each padded to a shape
+  /// that other batches share (batches/padding.hpp), and the trainer's capacity must be padded_room_for<Ex>(capacity).
+  /// The padding consists of pairs with only a source, pairs with only a target, and empty pairs.  None has targets in
+  /// the loss.
   std::pair<edge_pair_batch<T>, pair_answers> upload_padded() {
     auto const source = source_.dims(), whole = whole_.dims();
     auto const targets = targets_;
@@ -182,14 +183,14 @@ class edge_pair_loader {
     return upload_bytes(edge_pair_batch<T>::measured(z, 0), edge_pair_batch<T>::measured_answers(z));
   }
 
-  /// Both graphs of a pair whose target has this number of tokens, all but the tokens of the target.
+  /// Adds both graphs of a pair whose target has t tokens, except for the tokens of the target.
   void add_graphs(std::span<index_t const> source, index_t t) {
     index_t const s = count(source) + 1;
     auto const of_source = source_.add(s), all = whole_.add(s + t);
     lay(of_source, all, s, t, [&](index_t i) { return i + 1 < s ? source[size(i)] : end_; });
   }
-  /// The same in graphs that begin at `of_source` and `all`.  s, t: tokens of source and target; token(i): of the
-  /// source.
+  /// Writes the graphs of a pair, which begin at `of_source` and `all`.  s, t: the numbers of tokens of source and
+  /// target. token(i): a token of the source.
   template <class Token>
   void lay(graph_dims const& of_source, graph_dims const& all, index_t s, index_t t, Token const& token) {
     index_t const n = s + t;
@@ -218,8 +219,9 @@ class edge_pair_loader {
     }
   }
 
-  /// Sources alone up to a shape that other batches' sources have, then targets alone up to a shape of whole graphs.
-  /// False where either has none: some may have been added.
+  /// Adds pairs with only a source until the sources have a shape that other batches share; then adds pairs with only a
+  /// target until the whole graphs have one.  Returns false if there is no such shape; some pairs may then have been
+  /// added.
   bool fill_up() {
     auto const no_token = [](index_t) { return index_t{0}; };
     bool fit = true;
@@ -239,7 +241,7 @@ class edge_pair_loader {
     };
     return whole_.pad(targets_too) && fit;
   }
-  /// Of nodes i and j of a whole graph with s nodes of the source.
+  /// Returns the row of the table for edge (i, j) of a whole graph with s source nodes.
   index_t place_of(index_t i, index_t j, index_t s) const {
     auto const& p = layout_.relative;
     if ((i < s) != (j < s)) return i < s ? p.to_target() : p.to_source();
@@ -249,7 +251,7 @@ class edge_pair_loader {
   edge_pair_dims capacity_;
   edge_pair_layout layout_;
   index_t begin_, end_, targets_ = 0;
-  edge_pair_dims room_;  // with what pads a batch, where the backend replays
+  edge_pair_dims room_;  // the capacity including padding, if the backend replays
   graph_offsets source_, whole_;
   std::vector<index_t> sources_;
   std::vector<index_t> source_token_, source_position_, source_self_, source_relation_, source_row_;

@@ -1,4 +1,4 @@
-// Fills batches of labelled graphs on the host and hands them over in a backend's memory; allocates once.
+// Fills batches of labelled graphs on the host, and copies them to a backend's memory.  Allocates once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,31 +26,31 @@ inline void expect_query(char const* what, index_t source, index_t target, index
 }
 }  // namespace detail
 
-/// The label of the edge from one node to another; labels are counted from 1, since 0 means that there is no edge.
+/// The label of an edge between two nodes.  Labels start at 1; 0 means that there is no edge.
 struct labelled_edge {
   index_t source, label, target;
 };
 
-/// An ordered pair of a graph's nodes, counted from 0.
+/// An ordered pair of a graph's nodes; nodes are counted from 0.
 struct node_pair {
   index_t source = 0, target = 0;
 };
 
-/// A question about a graph: what is `ask.target` to `ask.source`?
+/// An additional question about a graph: how is `ask.target` related to `ask.source`?
 struct further_question {
   node_pair ask{};
-  index_t answer = -1;  // -1: not known
+  index_t answer = -1;  // -1: unknown
 };
 
-/// A graph and the question about it: views of data that the caller owns.
+/// A graph and a question about it.  The spans refer to data that the caller owns.
 struct graph_question {
   index_t nodes = 0;
   std::span<labelled_edge const> edges{};
-  std::span<index_t const> node_labels{};  // (nodes), the labels of edges (i, i); or none
+  std::span<index_t const> node_labels{};  // (nodes) or (0); the labels of edges (i, i)
   node_pair ask{};
-  index_t answer = -1;                        // -1: not known
-  std::function<index_t(index_t)> inverse{};  // of an edge's label, that of its inverse, which is then an edge as well
-  std::span<further_question const> further{};  // besides, in the loss by the loader's further_weight()
+  index_t answer = -1;                          // -1: unknown
+  std::function<index_t(index_t)> inverse{};    // returns the label of an edge's inverse, which is added
+  std::span<further_question const> further{};  // more questions; the loader's further_weight() is their weight
 };
 
 template <backend Ex>
@@ -58,7 +58,8 @@ class graph_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Room for batches up to these dims.  where: memory_of(ex) of a device's backend; hosts need none.
+  /// Allocates memory for batches up to `capacity`.  where: memory_of(ex) for the backend of a device; not needed on a
+  /// host.
   explicit graph_loader(graph_dims capacity, memory where = {})
       : graphs_(graph_offsets::padded_for<Ex>(capacity, 0, {.loader = "graph_loader"})),
         label_(size(padded_room_for<Ex>(capacity).rows)),
@@ -70,9 +71,9 @@ class graph_loader {
   }
 
   void clear() { graphs_.clear(); }
-  /// For a graph of n nodes with this number of further questions.
+  /// Returns true if a graph of n nodes with this number of further questions fits.
   bool has_room(index_t n, index_t further = 0) const { return graphs_.has_room(n, further); }
-  /// What all further questions of a batch together weigh in its loss, as batches/graph_queries.hpp says; 1 at first.
+  /// Sets the weight w of all further questions of a batch together (batches/graph_queries.hpp); it is 1 at first.
   void further_weight(double weight) {
     TRIAD_EXPECTS(weight >= 0 && is_finite(weight), "graph_loader: the weight of further questions is " +
                                                         std::to_string(weight) +
@@ -80,8 +81,8 @@ class graph_loader {
     further_weight_ = weight;
   }
 
-  /// One more graph of n nodes, all edges labelled 0; one question about (source, target) whose answer is `answer` (or
-  /// -1). Returns where its labels are: label of edge (i, j) at i * n + j.
+  /// Adds a graph of n nodes, in which all edges have the label 0, and a question about (source, target).  answer: -1
+  /// if it is unknown.  Returns a pointer to the labels: the label of edge (i, j) is at i * n + j.
   index_t* add(index_t n, index_t source, index_t target, index_t answer) {
     graphs_.expect_room(n);
     detail::expect_query("a question", source, target, n);
@@ -96,7 +97,7 @@ class graph_loader {
     return labels;
   }
 
-  /// One more question about the graph that was added last; it comes after the questions of all graphs of the batch.
+  /// Adds a question about the last graph.  In the batch it comes after the questions of all graphs.
   void ask(further_question const& q) {
     TRIAD_EXPECTS(graphs_.has_room_to_ask(), "graph_loader: another question after " + std::to_string(dims().further) +
                                                  " further ones of " + std::to_string(dims().graphs) +
@@ -111,9 +112,9 @@ class graph_loader {
     further_answer_[at] = q.answer;
   }
 
-  /// The same of a graph that is given as a whole.  The inverse of an edge is added where the graph does not give it, but
-  /// not of an edge from a node to itself.  Throws contract_violation, before anything is added, where an edge leads to no
-  /// node of the graph, a label is below 1, or an edge is given two labels.
+  /// Adds a whole graph.  Inverse edges that are missing are added, except those from a node to itself.  Throws
+  /// contract_violation, and adds nothing, if an edge leads to no node of the graph, if a label is below 1, or if an
+  /// edge has two labels.
   index_t* add(graph_question const& g) {
     auto const text = [](index_t v) { return std::to_string(v); };
     auto const expect_label = [&](index_t i, index_t label, index_t j) {
@@ -160,10 +161,10 @@ class graph_loader {
   }
 
   graph_dims const& dims() const { return graphs_.dims(); }
-  /// One for each graph of the batch, until the next add(); not of further questions.
+  /// The answer of each graph of the batch, until the next add(); answers of further questions are not included.
   std::span<index_t const> answers() const { return {target_.data(), size(dims().graphs)}; }
 
-  /// The batch and the answers, in the backend's memory, until the next call.
+  /// Returns the batch and its answers, in the backend's memory.  Valid until the next call.
   std::pair<graph_queries, vec<index_t const>> upload() {
     return upload_([&](auto const& put) {
       index_t const q = dims().questions();
@@ -177,15 +178,15 @@ class graph_loader {
       return std::pair(batch, answer);
     });
   }
-  /// The same, to train on.  Where the backend replays, the batch is padded to a shape that other batches share
-  /// (batches/padding.hpp), and the trainer needs a capacity of padded_room_for<Ex>(capacity).  Graphs of the
-  /// padding have no question.
+  /// Returns a batch for training.  If the backend replays work, the batch is padded to a shape that other batches
+  /// share (batches/padding.hpp), and the trainer's capacity must be padded_room_for<Ex>(capacity).  Graphs of the
+  /// padding have no answers.
   std::pair<graph_queries, vec<index_t const>> upload_padded() {
     auto const before = dims();
     auto const pad = [&] {
       bool const padded = graphs_.pad([&](index_t n, graph_dims const& first) {
         auto const g = size(first.graphs);
-        // Graphs without nodes look at the first that was added.
+        // All refer to the first node of the padding, since some graphs have no nodes.
         query_edge_[g] = before.rows;
         query_source_[g] = query_target_[g] = before.nodes;
         target_[g] = -1;
@@ -205,7 +206,7 @@ class graph_loader {
   static std::size_t bytes(graph_dims const& d) {
     return upload_bytes(graph_queries::measured(d), vec<index_t const>(nullptr, d.questions()));
   }
-  /// Further questions come after those of the graphs.
+  /// Copies the further questions behind those of the graphs.
   void join_further() {
     auto const b = static_cast<std::ptrdiff_t>(dims().graphs), f = static_cast<std::ptrdiff_t>(dims().further);
     if (f == 0) return;
@@ -227,7 +228,7 @@ class graph_loader {
   }
 
   graph_offsets graphs_;
-  graph_dims last_;  // before the last graph
+  graph_dims last_;  // the dims before the last graph
   std::vector<index_t> label_, query_edge_, query_source_, query_target_, target_;
   std::vector<index_t> further_edge_, further_source_, further_target_, further_answer_;
   std::vector<double> further_share_{0.0};

@@ -1,4 +1,4 @@
-// Sizes of the graphs of a batch, and where the nodes, edges and triangles of each begin.
+// The sizes of the graphs of a batch, and the index at which the nodes, edges and triangles of each graph begin.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,17 +12,17 @@
 
 namespace triad {
 
-/// No graph or sequence is longer: n^3 still fits into a capacity.
+/// The largest number of nodes of a graph or sequence; its third power still fits into index_t.
 inline constexpr index_t most_nodes = index_t{1} << 20;
 
-/// Whose graphs they are, and what a user calls one and its nodes, in messages.
+/// Words for messages: the loader's name, and what it calls a graph and its nodes.
 struct graph_words {
   char const* loader = "graph_offsets";
   char const* one = "a graph";
   char const* nodes = "nodes";
 };
 
-/// Sizes and offsets of graphs as they are added.
+/// Records the sizes and offsets of graphs as they are added.
 class graph_offsets {
  public:
   explicit graph_offsets(graph_dims const& capacity, graph_words const& words = {})
@@ -35,7 +35,7 @@ class graph_offsets {
                      {"further", capacity.further}});
     reserve(capacity.graphs);
   }
-  /// With room for what pads a batch, where the backend replays.  graphs: room for at least this number in all.
+  /// Returns offsets with a capacity for padding, if the backend replays.  graphs: the least number of graphs in all.
   template <backend Ex>
   static graph_offsets padded_for(graph_dims const& capacity, index_t graphs = 0, graph_words const& words = {}) {
     graph_offsets all(capacity, words);
@@ -48,24 +48,24 @@ class graph_offsets {
 
   void clear() { dims_ = {}; }
   graph_dims const& dims() const { return dims_; }
-  /// For a graph of n nodes with this number of questions beyond one.
+  /// Returns true if a graph of n nodes with this number of further questions fits.
   bool has_room(index_t n, index_t further = 0) const {
-    if (n < 1 || n > capacity_.max_nodes || n > most_nodes) return false;  // n^3 is an index
+    if (n < 1 || n > capacity_.max_nodes || n > most_nodes) return false;  // n^3 must fit into index_t
     if (further < 0 || further > capacity_.further) return false;
     auto all = dims_ + dims_of(n);
     all.further += further;
     return fits(all, capacity_);
   }
   bool has_room_to_ask() const { return dims_.graphs > 0 && dims_.further < capacity_.further; }
-  /// One more question about the last graph; returns how many there were beyond one for each.
+  /// Adds a further question about the last graph; returns its index among the further questions.
   index_t ask() { return dims_.further++; }
 
-  /// One more graph of n nodes; returns the dims before it, which say where its first node, edge and triangle are.
+  /// Adds a graph of n nodes.  Returns the dims before it, which say where its first node, edge and triangle are.
   graph_dims add(index_t n) {
     expect_room(n);
     return append(n);
   }
-  /// Throws contract_violation where one more, with this number of questions beyond one, has no room.
+  /// Throws contract_violation if a graph of n nodes with this number of further questions does not fit.
   void expect_room(index_t n, index_t further = 0) const {
     TRIAD_EXPECTS(has_room(n, further),
                   detail::no_room(words_.loader,
@@ -74,10 +74,9 @@ class graph_offsets {
                                   dims_, capacity_));
   }
 
-  /// Fills the batch up to a shape that others have, until take_back(): add(n, dims before it) for each graph of n
-  /// nodes after the others, of which the first has some and the last may have none.  Where the backend does not
-  /// replay, or no shape is near, nothing is added.
-  /// Returns whether it was filled up.
+  /// Pads the batch to a shape that other batches share, until take_back().  Calls add(n, dims before it) for each
+  /// added graph of n nodes; the first has nodes, and the last ones may have none.  Adds nothing if the backend does
+  /// not replay, or if there is no such shape nearby.  Returns whether the batch was padded.
   template <class Add>
   bool pad(Add const& add) {
     if (!padding_ || !padding_->find(dims_)) return false;
@@ -85,10 +84,10 @@ class graph_offsets {
     dims_ = padding_->dims();
     return true;
   }
-  /// One more graph of n nodes, or of none, as padding of another batch has it; returns the dims before it.
+  /// Adds a graph of n nodes, or of none, because another set of graphs is padded; returns the dims before it.
   graph_dims add_padding(index_t n) { return append(n); }
 
-  /// What was added since the dims were these.
+  /// Removes all that was added after the dims were `before`.
   void take_back(graph_dims const& before) { dims_ = before; }
 
   template <class Put>

@@ -1,12 +1,12 @@
-// Input of the models of labelled graphs: the graphs, their edge labels, and one or more pairs of nodes to answer for.
+// Input of the models of labelled graphs: the graphs, their edge labels, and one or more pairs of nodes as questions.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch of b graphs may ask f further questions about any of them, which together have a weight w.  With m graphs and
-// n further questions whose answers are known,
+// A batch of b graphs may have f further questions about any of the graphs; all of these together have a weight w.
+// With m graphs and n further questions whose answers are known,
 //
 //   loss = 1/m sum over graphs of loss(its question) + w/m sum over further questions of loss(question)
 //
-// so that a batch in parts (train/trainer.hpp) has the loss of the whole.
+// This makes the loss of a batch in parts (train/trainer.hpp) equal to that of the whole batch.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,19 @@
 
 namespace triad {
 
-/// A batch of b labelled graphs and q = b + f questions: how are `source` and `target` related?  The first b are of one
-/// graph each, in their order.
+/// A batch of b labelled graphs and q = b + f questions of how `source` and `target` are related.  The first b
+/// questions belong to one graph each, in order.
 struct graph_queries {
   graph_batch graphs;
-  vec<index_t const> label;                       // (rows) of every edge; 0: no edge
-  vec<index_t const> query_edge;                  // (q) row of edge (source, target)
-  vec<index_t const> query_source;                // (q) row among all nodes
-  vec<index_t const> query_target;                // (q)
-  triangle_mask mask{};                           // padded forms only
-  vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) 1: an end of the edge is padding; or (0)
-  vec<double const> further_share{nullptr, 0};    // (1) w n/m, where f > 0; else (0)
+  vec<index_t const> label;                       // (rows) the label of each edge; 0: no edge
+  vec<index_t const> query_edge;                  // (q) the row of edge (source, target)
+  vec<index_t const> query_source;                // (q) the row among all nodes
+  vec<index_t const> query_target;                // (q) the row among all nodes
+  triangle_mask mask{};                           // for padded batches only
+  vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) or (0); 1 if an end of the edge is padding
+  vec<double const> further_share{nullptr, 0};    // (1) w n/m if f > 0; else (0)
 
-  /// The views of the batch, for core/batch_views.hpp.
+  /// Lists the views of the batch, for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     graphs.each(f);
@@ -44,7 +44,7 @@ struct graph_queries {
     f.maybe(further_share);
     mask.each(f);
   }
-  /// A batch of these sizes without memory, for measuring.
+  /// Returns a batch of these sizes without memory, for planning.
   static graph_queries measured(graph_dims const& dims) {
     graph_queries full;
     full.graphs.dims = dims;
@@ -54,8 +54,8 @@ struct graph_queries {
 };
 
 namespace detail {
-/// look_up(), which gathers rows of a table by the labels of all edges.  Where a label has no row, it is said which
-/// edge of which graph has it; only hosts find one.
+/// Calls look_up(), which gathers rows of a table by the labels of all edges.  If a label has no row, throws
+/// contract_violation, which names the edge and its graph.  Only hosts detect such a label.
 template <class F>
 void by_known_labels(graph_batch const& graphs, F const& look_up) {
   try {
@@ -72,19 +72,19 @@ void by_known_labels(graph_batch const& graphs, F const& look_up) {
 }
 }  // namespace detail
 
-/// Base of models of labelled graphs with what a trainer needs; the models have targets() logits.
+/// Base of models of labelled graphs.  Has the functions that a trainer needs; the model has targets() logits.
 template <class Model, class T>
 struct answers_questions {
   using output = tensor<T, dyn, dyn>;  // (q, targets)
-  using answers = vec<index_t const>;  // (q); negative: not asked
+  using answers = vec<index_t const>;  // (q) negative: not in the loss
 
   output plan_output(arena& place, graph_dims const& dims) const {
     return place.make<output>(dims.questions(), static_cast<Model const&>(*this).targets());
   }
-  /// Questions and answers of these sizes without memory, to measure with.
+  /// Returns a batch and answers of these sizes without memory, for planning.
   static auto measured_input(graph_dims const& dims) { return Model::input::measured(dims); }
   static answers measured_answers(graph_dims const& dims) { return answers(nullptr, dims.questions()); }
-  /// Mean cross entropy, of further questions by their weight, and its gradient.
+  /// Computes the mean cross entropy, with further questions by their weight, and its gradient.
   template <backend Ex>
   void loss(Ex& ex, arena& scratch, graph_queries const& in, output logits, answers const& targets, vec<T> loss,
             output dlogits) const {

@@ -8,7 +8,7 @@
 
 namespace triad {
 
-/// How many labels of each kind there are.
+/// The number of labels of each kind.
 struct label_counts {
   index_t role = 0, category = 0, noun_type = 0, verb = 0;
 };

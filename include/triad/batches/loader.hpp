@@ -1,19 +1,19 @@
-// What a loader of batches is.
+// The concept of a loader of batches.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   memory          of the backend that batches are uploaded to
-//   clear()         begins a batch
-//   has_room(...)   whether one more sample of such a size fits; every loader has sizes of its own
+//   memory          the type of the memory that batches are copied to
+//   clear()         starts an empty batch
+//   has_room(...)   returns true if one more sample of this size fits; the arguments depend on the loader
 //   add(...)        adds a sample
-//   dims()          what the batch has by now, as a model's memory is planned with
-//   upload()        the batch and its targets, as a pair, in the backend's memory until the next call
+//   dims()          returns the current sizes of the batch, with which a model plans its memory
+//   upload()        returns the batch and its targets, as a pair, in the backend's memory; valid until the next call
 #pragma once
 
 #include <type_traits>
 
 namespace triad {
 
-/// Fills batches and hands them over.
+/// A type that fills batches and copies them to a backend's memory.
 template <class L>
 concept loader = requires(L& batch) {
   typename L::memory;

@@ -1,4 +1,4 @@
-// Checks that loaders share: impossible capacities, tokens below 0, and a sample without room.
+// Checks that loaders share: for impossible capacities, tokens below 0, and samples that do not fit.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace triad {
 
-/// Refuses a loader's capacity in which a count is negative; larger counts would make sums too large for an index.
+/// Throws contract_violation if a count of a loader's capacity is negative, or so large that sums would overflow.
 inline void expect_capacity(std::initializer_list<named_size> counts) {
   constexpr index_t most = index_t{1} << 60;
   for (auto const& c : counts)
@@ -22,13 +22,14 @@ inline void expect_capacity(std::initializer_list<named_size> counts) {
                                                        std::to_string(most));
 }
 namespace detail {
-/// Refuses tokens below 0, in the name of a loader.
+/// Throws contract_violation if a token is below 0; the message has the loader's name.
 inline void expect_tokens(char const* loader, std::span<index_t const> tokens) {
   auto const bad = std::find_if(tokens.begin(), tokens.end(), [](index_t token) { return token < 0; });
   TRIAD_EXPECTS(bad == tokens.end(), std::string(loader) + ": token " + std::to_string(bad - tokens.begin()) +
                                          " of a sequence is " + std::to_string(*bad) + ", expected 0 or more");
 }
-/// The same of a pair, or of a source alone, and refuses it where a batch of these dims has no room.
+/// Throws contract_violation if a token of a pair is below 0 or the pair does not fit.  expect_source() checks a source
+/// alone.
 template <class Dims>
 void expect_pair(char const* loader, std::span<index_t const> source, std::span<index_t const> target, bool has_room,
                  Dims const& dims, Dims const& capacity) {

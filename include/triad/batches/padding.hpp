@@ -1,19 +1,19 @@
-// Batches of few shapes, for backends that record work and replay it: graphs that fill a batch up to the next shape.
+// Pads batches of graphs to a few shapes, for backends that record work and replay it.
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is recorded has the sizes that it was recorded with, and shuffled batches of ragged data hardly ever have the
-// same ones again.  So edges and nodes are rounded up to buckets a twelfth apart at most (8 below 96), and the
-// difference is filled with graphs without a question:
+// Recorded work can be replayed only for the same sizes, and shuffled batches of ragged data rarely have the same sizes
+// again.  So edges and nodes are rounded up to buckets.  Buckets are at most a twelfth apart, and 8 apart below 96.
+// The difference is filled with graphs without a question:
 //
-//   sum of m = nodes that are missing,  sum of m^2 = edges that are missing      over the sizes m of these graphs
+//   sum of m = missing nodes,  sum of m^2 = missing edges      over the sizes m of these graphs
 //
-// Each row then belongs to a graph.  An added graph is computed as any other, its numbers are finite, no other graph
-// sees it, and since it has no loss its gradients are zeros, which change no sum.  It comes after the
-// batch, so that dropout draws for the batch what it draws without it, but in attention over sequences, which numbers
-// its elements by the sizes of the whole batch, and for further questions, whose rows come after those of the added
+// So each row belongs to a graph.  An added graph is computed like any other, its numbers are finite, and no other
+// graph depends on it.  It has no loss, so its gradients are zero and change no sum.  It comes after the batch, so that
+// dropout has the same masks for the batch as without padding.  There are two exceptions.  Attention over sequences
+// numbers its elements by the sizes of the whole batch, and the rows of further questions come after those of the added
 // graphs.
 //
-// The shape follows from the batch and the capacity alone: a run that is resumed has the shapes of one that was not.
+// The shape depends only on the batch and the capacity, so a resumed run has the same shapes as an uninterrupted one.
 #pragma once
 
 #include <algorithm>
@@ -26,15 +26,15 @@
 
 namespace triad {
 
-/// The bucket of a count: the next multiple of 8, and of the largest power of two up to a twelfth of the count.
+/// Returns the count rounded up to a multiple of the largest power of two up to a twelfth of the count, at least of 8.
 constexpr index_t bucket_of(index_t count) {
   index_t step = 8;
   while (step <= count / 24) step *= 2;
   return (count + step - 1) / step * step;
 }
 
-/// How many graphs a padded batch has, with a quarter of its own and eight to add at least: powers of two, and half as
-/// much again, since a graph without nodes costs next to nothing.
+/// Returns the number of graphs in a padded batch: a power of two, or three quarters of one, that is at least 8 above
+/// 5/4 of `graphs`.  A graph without nodes costs almost nothing.
 constexpr index_t padded_graphs(index_t graphs) {
   index_t const least = graphs + graphs / 4 + 8;
   index_t power = 8;
@@ -42,8 +42,8 @@ constexpr index_t padded_graphs(index_t graphs) {
   return power / 4 * 3 >= least ? power / 4 * 3 : power;
 }
 
-/// Room for padded batches of which each has at most `capacity` before it is padded: more graphs, which are small or
-/// empty, and the edges and nodes of the next buckets.
+/// Returns the capacity for padded batches that have at most `capacity` before padding: more graphs, which are small or
+/// empty, and the next buckets of edges and nodes.
 constexpr graph_dims padded_room(graph_dims const& capacity) {
   constexpr index_t most = std::numeric_limits<index_t>::max();
   index_t const rows = bucket_of(capacity.rows + 1), longest = std::max<index_t>(capacity.max_nodes, 1);
@@ -54,22 +54,23 @@ constexpr graph_dims padded_room(graph_dims const& capacity) {
           .max_nodes = capacity.max_nodes,
           .further = bucket_of(capacity.further)};
 }
-/// The same, of graphs or of pairs, where the backend replays; elsewhere nothing is padded, and it is the capacity.
+/// Returns that capacity, of graphs or of pairs, if the backend replays; otherwise returns the capacity unchanged.
 template <backend Ex, class Dims>
 constexpr Dims padded_room_for(Dims const& capacity) {
   return replays<Ex> ? padded_room(capacity) : capacity;
 }
 
-/// Finds the graphs that pad a batch; allocates at construction.
+/// Finds the graphs that pad a batch.  Allocates at construction.
 class graph_padding {
  public:
-  /// capacity: of batches before they are padded.
+  /// capacity: the capacity for batches before padding.
   explicit graph_padding(graph_dims const& capacity) : room_(padded_room(capacity)) {
     nodes_.reserve(static_cast<std::size_t>(room_.graphs));
   }
 
-  /// Looks for the smallest shape that these sizes can be filled up to, of which some are skipped: a single node more
-  /// cannot bring a hundred edges.  False where there is none in three buckets of edges: the batch stays as it is.
+  /// Finds the smallest shape to which a batch of these sizes can be padded.  Some shapes are impossible: a single
+  /// additional node cannot have a hundred edges.  Returns false, and pads nothing, if the next three buckets of edges
+  /// have no shape.
   bool find(graph_dims const& batch) {
     dims_ = batch;
     nodes_.clear();
@@ -87,7 +88,7 @@ class graph_padding {
         if (!cut(dims_.nodes - batch.nodes, rows, dims_.graphs - batch.graphs, dims_.max_nodes)) continue;
         dims_.triangles = dims_.rows * dims_.max_nodes;
         dims_.further = bucket_of(batch.further);
-        nodes_.resize(static_cast<std::size_t>(dims_.graphs - batch.graphs));  // the others have no node
+        nodes_.resize(static_cast<std::size_t>(dims_.graphs - batch.graphs));  // the other graphs have no nodes
         return true;
       }
     }
@@ -95,20 +96,21 @@ class graph_padding {
     return false;
   }
 
-  /// Of the batch with its padding.  triangles: no fewer than there are, since nothing is planned by their number.
+  /// The sizes of the padded batch.  triangles: an upper bound; no memory is planned with it.
   graph_dims const& dims() const { return dims_; }
-  /// How many nodes each added graph has, the largest first; the last ones may have none.
+  /// The number of nodes of each added graph, in descending order; the last ones may be 0.
   std::span<index_t const> nodes() const { return nodes_; }
 
  private:
-  /// Kernels are chosen by the largest graph up to 16 nodes, and cover larger ones in tiles.
+  /// Kernels are selected by the largest graph up to 16 nodes; larger graphs are computed in tiles.
   static constexpr index_t longest_of(index_t n) { return n <= 6 ? 6 : (n + 15) / 16 * 16; }
 
-  /// Appends sizes of at most `graphs` graphs of at most `largest` nodes that have this number of nodes and edges in
-  /// all; or nothing, and false.  Goes back where it took too large a graph; rarely over a thousand steps.
+  /// Finds at most `graphs` graphs of at most `largest` nodes with `nodes` nodes and `rows` edges in all, and appends
+  /// their sizes.  Returns false, and appends nothing, if there are none.  Backtracks if a graph was too large; more
+  /// than a thousand steps are rare.
   bool cut(index_t nodes, index_t rows, index_t graphs, index_t largest) {
     if (nodes == 0) return rows == 0;
-    // Between graphs of about one size, as many as may be, and graphs of the largest size.
+    // The number of edges must lie between that of many graphs of equal size and that of graphs of the largest size.
     if (++steps_ > most_steps || graphs == 0 || rows < nodes || rows > nodes * largest || nodes * nodes > graphs * rows)
       return false;
     index_t n = std::min(largest, nodes);
@@ -128,8 +130,8 @@ class graph_padding {
   int steps_ = 0;
 };
 
-/// pad(), which adds graphs without a question; upload(), whose batch is returned; then take_back(), which
-/// takes away what was added, also where one of both throws.
+/// Calls pad(), which adds graphs without a question, and returns the batch of upload().  At the end take_back()
+/// removes the added graphs, even if pad() or upload() throws.
 template <class Pad, class Upload, class TakeBack>
 auto upload_with(Pad&& pad, Upload&& upload, TakeBack&& take_back) {
   struct in_scope {

@@ -1,4 +1,4 @@
-// Input and targets of models from one sequence of tokens to another: ragged pairs of sequences.
+// Input and targets of sequence-to-sequence models: pairs of sequences of any lengths.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,25 +9,25 @@
 
 namespace triad {
 
-/// Sizes of a batch of pairs, known to the host; what memory is planned with.
+/// The sizes of a batch of pairs, known to the host.  Memory is planned with them.
 struct pair_dims {
   index_t pairs = 0;                               // b
-  index_t source_rows = 0, target_rows = 0;        // tokens in all
-  index_t longest_source = 0, longest_target = 0;  // no sequence has more tokens
+  index_t source_rows = 0, target_rows = 0;        // tokens of all sequences
+  index_t longest_source = 0, longest_target = 0;  // the largest number of tokens
 };
 
-/// The dims of one pair whose sequences have this number of tokens, including `begin` and `end`.
+/// Returns the dims of one pair whose sequences have these numbers of tokens, including `begin` and `end`.
 constexpr pair_dims dims_of(index_t source_tokens, index_t target_tokens) {
   return {1, source_tokens, target_tokens, source_tokens, target_tokens};
 }
 
-/// The dims of both batches as one.
+/// Returns the dims of both batches together.
 constexpr pair_dims operator+(pair_dims const& a, pair_dims const& b) {
   return {a.pairs + b.pairs, a.source_rows + b.source_rows, a.target_rows + b.target_rows,
           std::max(a.longest_source, b.longest_source), std::max(a.longest_target, b.longest_target)};
 }
 
-/// The counts of the dims, for core/batch_sizes.hpp.
+/// Lists the counts of the dims, for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(pair_dims& d, F&& f) {
   f.sum(d.pairs, "pairs");
@@ -37,34 +37,34 @@ constexpr void each_count(pair_dims& d, F&& f) {
   f.largest(d.longest_target, "in the longest target");
 }
 
-/// The smallest dims that hold either of two batches.
+/// Returns the smallest dims that hold either of two batches.
 constexpr pair_dims larger(pair_dims const& a, pair_dims const& b) {
   return {std::max(a.pairs, b.pairs), std::max(a.source_rows, b.source_rows), std::max(a.target_rows, b.target_rows),
           std::max(a.longest_source, b.longest_source), std::max(a.longest_target, b.longest_target)};
 }
 
-/// Whether a batch of dims d has room in one of dims capacity.
+/// Returns true if a batch of dims d fits into dims capacity.
 constexpr bool fits(pair_dims const& d, pair_dims const& capacity) {
   return d.pairs <= capacity.pairs && d.source_rows <= capacity.source_rows && d.target_rows <= capacity.target_rows &&
          d.longest_source <= capacity.longest_source && d.longest_target <= capacity.longest_target;
 }
 
-/// Sources, and what a decoder has seen of their targets.  Masks are for padded forms: loaders lay sequences next to
-/// each other, without padding.
+/// Sources, and the part of their targets that a decoder has seen.  Loaders put sequences one after another, without
+/// padding.  Masks are for padded batches.
 template <class T>
 struct pair_batch {
   pair_dims sizes;
-  sequence_batch source, target;                                             // of tokens; one of each a pair
-  vec<index_t const> source_token{nullptr, 0}, source_position{nullptr, 0};  // (source rows); position: a row of waves
+  sequence_batch source, target;                                             // one of each for a pair
+  vec<index_t const> source_token{nullptr, 0}, source_position{nullptr, 0};  // (source rows) position: the row of waves
   vec<index_t const> target_token{nullptr, 0},
       target_position{nullptr, 0};  // (target rows) each target shifted right, after `begin`
   tensor<T const, dyn, dyn> waves;  // (positions, d) half_waves
   vec<std::uint8_t const> source_masked{nullptr, 0},
-      target_masked{nullptr, 0};  // (rows) 1: padding, a masked key; or (0)
+      target_masked{nullptr, 0};  // (rows) or (0); 1 if the token is padding, which masks the key
 
   pair_dims const& dims() const { return sizes; }
 
-  /// The views of the batch, for core/batch_views.hpp.
+  /// Lists the views of the batch, for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     f.value(sizes.pairs, sizes.source_rows, sizes.target_rows, sizes.longest_source, sizes.longest_target);
@@ -76,7 +76,7 @@ struct pair_batch {
     f.maybe(source_masked);
     f.maybe(target_masked);
   }
-  /// A batch of these sizes without memory, for measuring.  width: of the position waves.
+  /// Returns a batch of these sizes without memory, for planning.  width: the columns of the position waves.
   static pair_batch measured(pair_dims const& z, index_t width) {
     pair_batch full;
     full.sizes = z;
@@ -87,16 +87,16 @@ struct pair_batch {
   }
 };
 
-/// The targets.
+/// The targets of a batch of pairs.
 struct pair_answers {
-  // (target rows) the token that follows what the decoder has seen; negative: not asked
+  // (target rows) the token after those that the decoder has seen; negative: not in the loss
   vec<index_t const> next{nullptr, 0};
 
   template <class F>
   void each(F&& f) {
     f(next);
   }
-  /// Targets of these sizes without memory, for measuring.
+  /// Returns targets of these sizes without memory, for planning.
   static pair_answers measured(pair_dims const& dims) { return {vec<index_t const>(nullptr, dims.target_rows)}; }
 };
 

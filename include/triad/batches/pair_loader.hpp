@@ -1,4 +1,4 @@
-// Fills batches of pairs of sequences on the host and hands them over in a backend's memory; allocates once.
+// Fills batches of pairs of sequences on the host, and copies them to a backend's memory.  Allocates once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,15 +18,16 @@
 
 namespace triad {
 
-/// Sequences are given without their ends, as text::dictionary::numbers() has them, not encode().  Of a source s and a
-/// target t the model reads `s end` and `begin t`, and is asked for `t end`.
+/// Takes sequences without `begin` and `end`, as text::dictionary::numbers() returns them (encode() adds them).  For a
+/// source s and a target t the model reads `s end` and `begin t`, and has the targets `t end`.
 template <backend Ex, class T>
 class pair_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Room for batches up to these dims, in which every sequence has one token more than is given.  `width` of the
-  /// position waves: the model's.  where: memory_of(ex) of a device's backend; hosts need none.
+  /// Allocates memory for batches up to `capacity`, in which every sequence is counted with one additional token.
+  /// width: the columns of the position waves, the same as the model's.  where: memory_of(ex) for the backend of a
+  /// device; not needed on a host.
   pair_loader(pair_dims const& capacity, index_t width, index_t begin_token, index_t end_token, memory where = {})
       : capacity_(checked(capacity)),
         begin_(begin_token),
@@ -46,14 +47,14 @@ class pair_loader {
 
   void clear() { dims_ = {}; }
 
-  /// Whether a pair with this number of tokens, without their ends, can be added.
+  /// Returns true if a pair with these numbers of tokens, without `begin` and `end`, fits.
   bool has_room(index_t source_length, index_t target_length) const {
     return source_length >= 0 && source_length < capacity_.longest_source && target_length >= 0 &&
            target_length < capacity_.longest_target &&
            fits(dims_ + dims_of(source_length + 1, target_length + 1), capacity_);
   }
-  /// One more pair.  Throws contract_violation where it has no room or a token is below 0; whether the model knows each
-  /// token is checked by its gather_rows(), on hosts.
+  /// Adds a pair.  Throws contract_violation if it does not fit or a token is below 0.  The model's gather_rows()
+  /// checks, on hosts only, that the model knows each token.
   void add(std::span<index_t const> source, std::span<index_t const> target) {
     detail::expect_pair("pair_loader", source, target, has_room(count(source), count(target)), dims_, capacity_);
     index_t const row = dims_.target_rows;
@@ -64,7 +65,7 @@ class pair_loader {
     dims_ = dims_ + dims_of(count(source) + 1, count(target) + 1);
   }
 
-  /// The same with a source alone, whose target is searched for: the batch has an empty one.
+  /// The following two take a source alone, whose target is to be decoded; the batch has an empty target.
   bool has_room(index_t source_length) const {
     return source_length >= 0 && source_length < capacity_.longest_source &&
            fits(dims_ + dims_of(source_length + 1, 0), capacity_);
@@ -78,7 +79,7 @@ class pair_loader {
 
   pair_dims const& dims() const { return dims_; }
 
-  /// The batch and its targets, in the backend's memory, valid until the next call.
+  /// Returns the batch and its targets, in the backend's memory.  Valid until the next call.
   std::pair<pair_batch<T>, pair_answers> upload() {
     return upload_([&](auto const& put) {
       pair_batch<T> in;
@@ -96,8 +97,8 @@ class pair_loader {
     });
   }
 
-  /// The same, to train on.  Where the backend replays, the batch is padded to a shape that other batches share
-  /// (batches/pair_padding.hpp), and the trainer needs a capacity of padded_room_for<Ex>(capacity).  Pairs of the
+  /// Returns a batch for training.  If the backend replays work, the batch is padded to a shape that other batches
+  /// share (batches/pair_padding.hpp), and the trainer's capacity must be padded_room_for<Ex>(capacity).  Pairs of the
   /// padding have no targets.
   std::pair<pair_batch<T>, pair_answers> upload_padded() {
     auto const before = dims_;
@@ -132,12 +133,12 @@ class pair_loader {
     return upload_bytes(pair_batch<T>::measured(z, 0), pair_answers::measured(z));
   }
 
-  /// One side of all pairs.
+  /// The sources, or the targets, of all pairs.
   struct side {
     side(index_t pairs, index_t rows)
         : size(static_cast<std::size_t>(pairs)), first(size), token(static_cast<std::size_t>(rows)), position(token) {}
 
-    /// Sequence p from row r on: what comes before the tokens, if anything, they, and what comes after.
+    /// Writes sequence p from row r on: `before` if it is not null, the tokens, and `after` if it is not null.
     void add(index_t p, index_t r, std::span<index_t const> tokens, index_t const* before, index_t const* after) {
       auto at = token.begin() + r;
       if (before) *at++ = *before;
@@ -149,7 +150,7 @@ class pair_loader {
       for (index_t i = 0; i < n; ++i) position[static_cast<std::size_t>(r + i)] = i;
     }
 
-    /// Sequence p from row r on: n tokens 0.
+    /// Writes sequence p from row r on: n tokens 0.
     void add_blanks(index_t p, index_t r, index_t n) {
       size[static_cast<std::size_t>(p)] = n;
       first[static_cast<std::size_t>(p)] = r;
@@ -163,7 +164,7 @@ class pair_loader {
 
   pair_dims capacity_;
   index_t begin_, end_;
-  pair_dims room_, dims_{};  // room_: with what pads a batch, where the backend replays
+  pair_dims room_, dims_{};  // room_: the capacity including padding, if the backend replays
   side source_, target_;
   std::vector<index_t> next_;
   batch_upload<Ex> upload_;

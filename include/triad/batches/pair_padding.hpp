@@ -1,10 +1,10 @@
-// Batches of pairs of few shapes, for backends that replay: pairs that fill a batch up to the next shape.
+// Pads batches of pairs to a few shapes, for backends that record work and replay it.
 // SPDX-License-Identifier: Apache-2.0
 //
-// As batches/padding.hpp, but a sequence adds its tokens alone and no square of them.  So the tokens that are missing,
-// on either side, are shared out evenly among the pairs that are added: these are short, and what their attention costs
-// is little.  A pair that is added has tokens of a target only where it has tokens of a source to look at.  It is asked
-// about nowhere, so its loss does not count and its gradients are zeros.
+// Similar to batches/padding.hpp, except that a sequence adds only its tokens and not their square.  So the missing
+// tokens of sources and of targets are divided evenly among the added pairs.  These are short, and their attention
+// costs little.  An added pair has target tokens only if it has source tokens to attend to.  It has no targets in the
+// loss, so its gradients are zero.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace triad {
 
-/// Room for padded batches of which each has at most `capacity` before it is padded: more pairs, which are short or
-/// empty, and the tokens of the next buckets.
+/// Returns the capacity for padded batches that have at most `capacity` before padding: more pairs, which are short or
+/// empty, and the next buckets of tokens.
 constexpr pair_dims padded_room(pair_dims const& capacity) {
   return {padded_graphs(capacity.pairs), bucket_of(capacity.source_rows + 1), bucket_of(capacity.target_rows + 1),
           capacity.longest_source, capacity.longest_target};
@@ -23,16 +23,17 @@ constexpr pair_dims padded_room(pair_dims const& capacity) {
 
 /// The pairs that pad a batch.
 struct pair_padding {
-  pair_dims dims;                                       // of the batch with its padding, or of the batch alone
-  index_t pairs = 0, source_rows = 0, target_rows = 0;  // that are added
+  pair_dims dims;                                       // sizes of the batch, with its padding if there is any
+  index_t pairs = 0, source_rows = 0, target_rows = 0;  // added by the padding
 
-  /// Tokens of added pair p, of its source and of its target: the same in all pairs that have any, but for one more in
-  /// the first ones.
+  /// The number of source tokens and of target tokens of added pair p.  All pairs with tokens have the same number,
+  /// except that the first ones may have one more.
   index_t source_tokens(index_t p) const { return tokens_of(source_rows, with_source(), p); }
   index_t target_tokens(index_t p) const { return tokens_of(target_rows, with_target(), p); }
 
-  /// Of a batch in a room.  The smallest shape, of which some are skipped: one token cannot be looked at by more than
-  /// the longest target has.  Nothing is added where there is no shape in three buckets.
+  /// Returns the padding to the smallest possible shape within `room`.  Some shapes are impossible: a single source
+  /// token allows at most one target of the longest length.  Returns no padding if the next three buckets have no
+  /// shape.
   static pair_padding of(pair_dims const& batch, pair_dims const& room) {
     auto const longest_of = [](index_t n, index_t most) { return std::min((n + 15) / 16 * 16, most); };
     pair_padding p;

@@ -1,4 +1,4 @@
-// Sines and cosines of positions, as Edge Transformers' programs have them and as sequence models do.
+// Position waves: sines and cosines of positions, as in Edge Transformers and as in sequence models.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace triad {
 
-/// (positions, d) row by row.
+/// Returns a table (positions, d), row by row.
 ///
 ///   p(i, 2 k) = sin(i w), p(i, 2 k + 1) = cos(i w), w = 10000^(-2 k / d)
 ///
-/// In float, as the released programs of the Edge Transformer compute it.
+/// Computed in float, as in the released programs of the Edge Transformer.
 inline std::vector<float> position_waves(index_t positions, index_t d) {
   std::vector<float> waves;
   waves.reserve(static_cast<std::size_t>(checked_product("position_waves", "positions and width", positions, d)));
@@ -27,11 +27,11 @@ inline std::vector<float> position_waves(index_t positions, index_t d) {
   return waves;
 }
 
-/// (positions, d) row by row: sines of position k in the first half of row k, cosines in the second, as fairseq has
-/// them.
+/// Returns a table (positions, d), row by row.  Row k has the sines of position k in its first half and the cosines in
+/// its second half, as in fairseq.
 ///
 ///   p(k, i) = sin((k + 2) w_i),  p(k, h + i) = cos((k + 2) w_i),  w_i = 10000^(-i / (h - 1)),  i < h = floor(d / 2)
-///   p(k, d - 1) = 0 where d is odd
+///   p(k, d - 1) = 0 if d is odd
 inline std::vector<double> half_waves(index_t positions, index_t d) {
   index_t const h = d / 2;
   std::vector<double> waves(

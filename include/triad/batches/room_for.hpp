@@ -1,12 +1,12 @@
-// The capacity of a batch, from your data or from numbers, that loaders and trainers are made with.
+// Computes the capacity of a batch from your data or from numbers.  Loaders and trainers are made with it.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   graph_dims const room = room_for(data, 100);                      of samples with a member `nodes`
-//   graph_dims const room = room_for_graphs(100, 7, 12);               graphs, of 7 nodes mostly and of 12 at most
+//   graph_dims const room = room_for(data, 100);                      for samples with a member `nodes`
+//   graph_dims const room = room_for_graphs(100, 7, 12);              for 100 graphs, mostly of 7, at most of 12 nodes
 //   pair_dims const pairs = room_for(data, 100, [](auto const& s) { return dims_of(s.source + 1, s.target + 1); });
 //
-// A count that adds up, as edges do, gets the sum of its `most` largest values, so that any `most` samples fit and none
-// of the room is for a batch that cannot be.
+// A count that adds up, such as that of edges, gets the sum of its `most` largest values.  So any `most` samples fit,
+// and no memory is wasted on impossible batches.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace triad {
 
-/// The size of a sample with a member for it.
+/// Returns the size of a sample, which is its member `nodes`.
 struct nodes_of_sample {
   template <class Sample>
   index_t operator()(Sample const& s) const {
@@ -43,7 +43,7 @@ constexpr auto dims_of_size(Size const& size) {
     return size;
 }
 
-/// Every count of many dims, one list a count.
+/// Collects every count of many dims, with one list for each count.
 struct counts_of_samples {
   std::vector<std::vector<index_t>>& lists;
   std::size_t k = 0;
@@ -55,7 +55,7 @@ struct counts_of_samples {
   void largest(index_t count, char const* = nullptr) { sum(count); }
   void maybe(index_t count, char const* = nullptr) { sum(count); }
 };
-/// Writes the most that `most` samples can need into the counts of dims.
+/// Sets each count of dims to the most that `most` samples can need.
 struct counts_of_room {
   std::vector<std::vector<index_t>>& lists;
   std::size_t most, k = 0;
@@ -74,8 +74,8 @@ struct counts_of_room {
 };
 }  // namespace detail
 
-/// Room for any `most` samples of data.  size_of(sample): its nodes, or the dims of it alone, as dims_of(n),
-/// dims_of(source, target) and edge_pair_dims_of give them.
+/// Returns the capacity for any `most` samples of the data.  size_of(sample) returns its number of nodes, or the dims
+/// of this sample alone, as from dims_of(n), dims_of(source, target) and edge_pair_dims_of.
 template <class Data, class SizeOf = nodes_of_sample>
   requires requires(Data const& data) {
     std::size(data);
@@ -95,7 +95,7 @@ auto room_for(Data const& data, index_t most, SizeOf size_of = {}) {
   return room;
 }
 
-/// Room for `batch` graphs of `usual` nodes, and for fewer of up to `largest`.
+/// Returns the capacity for `batch` graphs of `usual` nodes, or for fewer graphs of up to `largest` nodes.
 constexpr graph_dims room_for_graphs(index_t batch, index_t usual, index_t largest) {
   index_t const rows = std::max(batch * usual * usual, largest * largest);
   return {batch, rows, std::max(batch * usual, largest), rows * largest, largest};

@@ -12,14 +12,14 @@
 
 namespace triad {
 
-/// A batch of sentences, with masks of padding, and the words before some were dropped.
+/// A batch of sentences, with masks of padding, and with the original tokens if some were dropped.
 template <class T>
 struct sentence_batch : token_sequences<T> {
-  triangle_mask mask{};                           // padded forms only
-  vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) 1: an end of the edge is padding; or (0)
-  vec<index_t const> word{nullptr, 0};            // (nodes) tokens before some were dropped; or (0): none was
+  triangle_mask mask{};                           // for padded batches only
+  vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) or (0); 1 if an end of the edge is padding
+  vec<index_t const> word{nullptr, 0};            // (nodes) the original tokens; or (0) if none was dropped
 
-  /// The tokens, dropped or not.
+  /// Returns the original tokens.
   vec<index_t const> words() const { return word.extent(0) > 0 ? word : this->token; }
 
   template <class F>
@@ -29,7 +29,7 @@ struct sentence_batch : token_sequences<T> {
     f.maybe(word);
     mask.each(f);
   }
-  /// A batch of these sizes without memory, for measuring.  width: of the position waves.
+  /// Returns a batch of these sizes without memory, for planning.  width: the columns of the position waves.
   static sentence_batch measured(graph_dims const& dims, index_t width) {
     sentence_batch full;
     full.graphs.dims = dims;
@@ -41,14 +41,14 @@ struct sentence_batch : token_sequences<T> {
 /// Scores of parents and logits of labels, or their gradients.
 template <class T>
 struct parse_scores {
-  vec<T> parent;          // (rows) of every edge
-  label_views<T> labels;  // (nodes, labels) of every token
+  vec<T> parent;          // (rows) one for each edge
+  label_views<T> labels;  // (nodes, labels) for each token
 
   static parse_scores plan(arena& place, graph_dims const& dims, label_counts const& z) {
     auto const parent = place.make<vec<T>>(dims.rows);
     return {parent, label_views<T>::plan(place, dims.nodes, z)};
   }
-  /// f(view) for each of them.
+  /// Calls f(view) for each member.
   template <class F>
   void each(F&& f) const {
     f(parent);
@@ -59,30 +59,30 @@ struct parse_scores {
   }
 };
 
-/// The targets of each token; negative: none.
+/// The targets of each token; a negative number means no target.
 struct parse_answers {
-  vec<index_t const> parent;  // (nodes) place of the parent in its sentence; its own place for a root
+  vec<index_t const> parent;  // (nodes) index of the parent in its sentence; a root's parent is the root itself
   vec<index_t const> role, category, noun_type, verb;  // (nodes)
 
   template <class F>
   void each(F&& f) {
     for (auto* view : {&parent, &role, &category, &noun_type, &verb}) f(*view);
   }
-  /// Targets of these sizes without memory, for measuring.
+  /// Returns targets of these sizes without memory, for planning.
   static parse_answers measured(graph_dims const& dims) {
     vec<index_t const> const each(nullptr, dims.nodes);
     return {each, each, each, each, each};
   }
 };
 
-/// Mean cross entropy of parents and of each kind of label, and their sum.  Overwrites loss (1) and all of d; each
-/// part's own loss goes to parts (5), in the order of parse_answers.
+/// Computes the mean cross entropy of parents and of each kind of label, and their sum.  Overwrites loss (1), all of d,
+/// and parts (5), which gets the five losses in the order of parse_answers.
 template <backend Ex, class T>
 void parse_loss(Ex& ex, arena& scratch, arc_cross_entropy_options const& arcs, graph_batch const& graphs,
                 parse_scores<T> const& scores, parse_answers const& answers, vec<T> loss, vec<T> parts,
                 parse_scores<T> const& d) {
   expect_shape("parse_loss", "parts", parts, {5});
-  auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null while measuring
+  auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null while planning
   arc_cross_entropy(ex, scratch, arcs, graphs, vec<T const>(scores.parent), answers.parent, part(0), d.parent);
   cross_entropy(ex, scores.labels.role, answers.role, part(1), d.labels.role);
   cross_entropy(ex, scores.labels.category, answers.category, part(2), d.labels.category);
@@ -91,7 +91,8 @@ void parse_loss(Ex& ex, arena& scratch, arc_cross_entropy_options const& arcs, g
   sum(ex, scratch, parts, loss);
 }
 
-/// Base of parsers with what a trainer needs: the models have heads, a width(), and a `readout` of their scores.
+/// Base of parsers.  Has the functions that a trainer needs; the model has heads, width(), and a `readout` of its
+/// scores.
 template <class Model, class T>
 struct parses_sentences {
   using value_type = T;
@@ -102,10 +103,10 @@ struct parses_sentences {
   output plan_output(arena& place, graph_dims const& dims) const {
     return output::plan(place, dims, self().heads.labels);
   }
-  /// Sentences and answers of these sizes without memory, to measure with.
+  /// Returns sentences and answers of these sizes without memory, for planning.
   input measured_input(graph_dims const& dims) const { return input::measured(dims, self().width()); }
   static answers measured_answers(graph_dims const& dims) { return answers::measured(dims); }
-  /// The sum of five mean cross entropies, and its gradient.
+  /// Computes the sum of five mean cross entropies, and its gradient.
   template <backend Ex>
   void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& targets, vec<T> loss,
             output const& d) const {
@@ -113,7 +114,7 @@ struct parses_sentences {
     parse_loss(ex, scratch, arcs_of(in), in.graphs, scores, targets, loss, scratch.make<vec<T>>(5), d);
   }
 
-  /// How scores of edges are read as scores of parents.
+  /// Returns the options by which scores of edges become scores of parents.
   arc_cross_entropy_options arcs_of(input const& in) const { return {self().readout, in.edge_mask}; }
 
  private:

@@ -1,4 +1,4 @@
-// What all loaders of sentences lay out: tokens and positions, relative positions of edges, and the waves of positions.
+// The columns that all loaders of sentences fill: tokens, positions, relative positions of edges, and position waves.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,8 +19,9 @@ class sentence_columns {
  public:
   using memory = typename Ex::memory;
 
-  /// Relative positions are clipped at `reach`; `width` of the position waves: the model's.  Tokens stand at positions
-  /// before the longest sentence's end, or before `positions`.  loader: whose name messages have.
+  /// Relative positions are clipped at `reach`.  width: the columns of the position waves, the same as the model's.
+  /// Each position must be below `positions` or below the length of the longest sentence.  loader: the name for
+  /// messages.
   sentence_columns(char const* loader, graph_dims const& capacity, index_t reach, index_t width, memory where,
                    index_t positions = 0)
       : loader_(loader),
@@ -35,7 +36,7 @@ class sentence_columns {
 
   void clear() { graphs_.clear(); }
   bool has_room(index_t n) const { return graphs_.has_room(n); }
-  /// Throws contract_violation where one of n tokens is below 0 or has a parent that is none of them.
+  /// Throws contract_violation if one of n tokens is below 0 or has a parent outside of the sentence.
   template <class Token, class Parent>
   void expect_tokens(index_t n, Token const& token, Parent const& parent) const {
     index_t bad = 0;
@@ -49,7 +50,7 @@ class sentence_columns {
   }
   graph_dims const& dims() const { return graphs_.dims(); }
 
-  /// One more sentence of n tokens: token(i), 0 <= i < n, which stand at position(i).  Returns the dims before it.
+  /// Adds a sentence of n tokens: token(i) has the position position(i), 0 <= i < n.  Returns the dims before it.
   template <class Token, class Position>
   graph_dims add(index_t n, Token const& token, Position const& position) {
     auto const first = graphs_.add(n);
@@ -62,19 +63,19 @@ class sentence_columns {
     lay(n, first, token, position);
     return first;
   }
-  /// The same, where each stands at its place in the sentence.
+  /// Adds a sentence in which token i has the position i.
   template <class Token>
   graph_dims add(index_t n, Token const& token) {
     return add(n, token, place);
   }
 
-  /// Fills the batch up to a shape that others have, with sentences of token 0, until take_back(dims before).
+  /// Pads the batch to a shape that other batches share, with sentences of token 0, until take_back(dims before).
   void pad() {
     graphs_.pad([&](index_t n, graph_dims const& first) { lay(n, first, [](index_t) { return index_t{0}; }, place); });
   }
   void take_back(graph_dims const& before) { graphs_.take_back(before); }
 
-  /// put: as batch_upload hands it out.
+  /// put: the function that batch_upload passes to fill(put).
   template <class Put>
   token_sequences<T> upload(Put const& put) const {
     index_t const nodes = dims().nodes;

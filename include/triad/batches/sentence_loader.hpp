@@ -1,4 +1,4 @@
-// Fills batches of sentences on the host and hands them over in a backend's memory; allocates once.
+// Fills batches of sentences on the host, and copies them to a backend's memory.  Allocates once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,13 +15,13 @@
 
 namespace triad {
 
-/// A token and its targets; negative: none.
+/// A token and its targets; a negative number means no target.
 struct labelled_token {
   index_t token = 0;
-  index_t parent = -1;  // place in the sentence; its own for a root
+  index_t parent = -1;  // index in the sentence; a root's is its own
   index_t role = -1, category = -1, noun_type = -1, verb = -1;
-  index_t word = -1;      // the token where `token` is what it was dropped for; negative: `token`
-  index_t position = -1;  // where it stands; negative: its place in the sentence
+  index_t word = -1;      // the original token if `token` replaces a dropped one; negative: not dropped
+  index_t position = -1;  // negative: the index in the sentence
 };
 
 template <backend Ex, class T>
@@ -29,9 +29,9 @@ class sentence_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Room for batches up to these dims.  Relative positions are clipped at `reach`; `width` of the position waves: the
-  /// model's.  where: memory_of(ex) of a device's backend; hosts need none.  positions: tokens stand before this one,
-  /// and before the longest sentence's end.
+  /// Allocates memory for batches up to `capacity`.  Relative positions are clipped at `reach`.  width: the columns of
+  /// the position waves, the same as the model's.  where: memory_of(ex) for the backend of a device; not needed on a
+  /// host.  Each position must be below `positions` or below the length of the longest sentence.
   sentence_loader(graph_dims capacity, index_t reach, index_t width, memory where = {}, index_t positions = 0)
       : sentences_("sentence_loader", capacity, reach, width, where, positions),
         upload_(upload_bytes(with_words(sentence_batch<T>::measured(padded_room_for<Ex>(capacity), 0)),
@@ -47,8 +47,8 @@ class sentence_loader {
   }
   bool has_room(index_t n) const { return sentences_.has_room(n); }
 
-  /// One more sentence.  Throws contract_violation where it has no room, has a token below 0, or a parent that is not
-  /// one of its tokens; whether the model knows each token is checked by its gather_rows(), on hosts.
+  /// Adds a sentence.  Throws contract_violation if it does not fit, if a token is below 0, or if a parent is not one
+  /// of its tokens.  The model's gather_rows() checks, on hosts only, that the model knows each token.
   void add(std::span<labelled_token const> sentence) {
     auto const word = [&](index_t i) -> labelled_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
@@ -68,7 +68,7 @@ class sentence_loader {
 
   graph_dims const& dims() const { return sentences_.dims(); }
 
-  /// The batch and its targets, in the backend's memory, valid until the next call.
+  /// Returns the batch and its targets, in the backend's memory.  Valid until the next call.
   std::pair<sentence_batch<T>, parse_answers> upload() {
     return upload_([&](auto const& put) {
       index_t const nodes = dims().nodes;
@@ -81,8 +81,8 @@ class sentence_loader {
     });
   }
 
-  /// The same, to train on.  Where the backend replays, the batch is padded to a shape that other batches share
-  /// (batches/padding.hpp), and the trainer needs a capacity of padded_room_for<Ex>(capacity).  Tokens of the
+  /// Returns a batch for training.  If the backend replays work, the batch is padded to a shape that other batches
+  /// share (batches/padding.hpp), and the trainer's capacity must be padded_room_for<Ex>(capacity).  Tokens of the
   /// padding have no targets.
   std::pair<sentence_batch<T>, parse_answers> upload_padded() {
     auto const before = dims();
@@ -102,7 +102,7 @@ class sentence_loader {
   }
 
   sentence_columns<Ex, T> sentences_;
-  bool drops_ = false;  // a token of the batch says which word it was
+  bool drops_ = false;  // some token of the batch was dropped
   std::vector<index_t> word_, parent_, role_, category_, noun_type_, verb_;
   batch_upload<Ex> upload_;
 };

@@ -1,4 +1,4 @@
-// Input and targets of a Differentiable Tree Machine: trees as symbols, position by position.
+// Input and targets of a Differentiable Tree Machine: trees as symbols, one at each position.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,51 +8,51 @@
 
 namespace triad {
 
-/// Sizes of a batch, known to the host.
+/// The sizes of a batch, known to the host.
 struct tree_dims {
   index_t batch = 0;
 };
-/// The counts of the dims, for core/batch_sizes.hpp.
+/// Lists the counts of the dims, for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(tree_dims& d, F&& f) {
   f.sum(d.batch, "trees");
 }
 
-/// A batch of trees, and the rest of what passes over it need.
+/// A batch of trees, with all other data that a pass over it needs.
 template <class T>
 struct tree_batch {
   tree_dims sizes;
   index_t positions = 0;              // N
-  vec<index_t const> symbols;         // (batch N) 0: nothing
+  vec<index_t const> symbols;         // (batch N) 0: no node
   tensor<T const, dyn, dyn> fillers;  // (v, f), row 0 zero
-  tree_support support{};             // of the positions, by slot
-  /// On the host: positions from bounds[k] on are empty in slot k; null: none is known to be empty.
+  tree_support support{};             // the positions that may hold a node, for each slot
+  /// On the host: in slot k all positions from bounds[k] on are empty.  Null: no position is known to be empty.
   index_t const* bounds = nullptr;
   vec<index_t const> sample;       // (batch) 0, 1, 2 ...
   vec<index_t const> zero;         // (batch) 0
-  vec<index_t const> size, first;  // (steps batch) step k: tokens_at(k) of each sample, and where they begin
-  bool empty_tree = false;         // an argument may be it: it has a token, after those of the trees
+  vec<index_t const> size, first;  // (steps batch) step k: tokens_at(k) of each sample; its first token's index
+  bool empty_tree = false;         // the empty tree is a possible argument; its token follows those of the trees
 
-  // Gumbel-softmax, of operations, of arguments or of both: noise that is added to the logits, or none, and the
-  // temperature that they are then divided by.
+  // Gumbel-softmax for operations, for arguments or for both.  Optional noise is added to the logits; then the logits
+  // are divided by the temperature.
   double operation_temperature = 1, argument_temperature = 1;
-  double evenness = 0;                               // of choices, in the loss: counted in positions of a tree
-  double recency = 0;                                // what a tree's score loses with each step that it is old
-  choice_over over = choice_over::trees;             // what the softmax of the arguments is over
+  double evenness = 0;                    // weight of evenness of choices in the loss, in positions of a tree
+  double recency = 0;                     // subtracted from a tree's score for each step of its age
+  choice_over over = choice_over::trees;  // the alternatives in the softmax of the arguments
   tensor<T const, dyn, dyn, dyn> operation_noise{};  // (steps, batch, b + 1)
-  tensor<T const, dyn, dyn, dyn> argument_noise{};   // (steps, batch, n 2 b), n choices of the last step; step k reads
-                                                     // as many of the first columns as it has arguments
+  tensor<T const, dyn, dyn, dyn> argument_noise{};   // (steps, batch, n 2 b) for the n choices of the last step;
+                                                     // step k reads the first columns, as many as it has arguments
 
-  tree_loss_options loss{};  // what a machine is trained with on this batch
+  tree_loss_options loss{};  // the loss that a machine is trained with on this batch
 
   tree_dims const& dims() const { return sizes; }
-  /// Of slot k only the first bound(k) positions may hold anything.
+  /// Returns the number of positions of slot k that may hold a node; later positions are empty.
   index_t bound(index_t k) const { return bounds != nullptr ? bounds[k] : positions; }
-  /// Tokens of a sample at step k: operation, root, and the choices of an argument.
+  /// Returns the number of tokens of a sample at step k: operation, root, and the choices of an argument.
   index_t tokens_at(index_t k) const { return tree_tokens_at(k, empty_tree); }
-  /// The number of choices of an argument at step k: k + 1 trees, and the empty one.
+  /// Returns the number of choices of an argument at step k: k + 1 trees, and the empty tree if it is a choice.
   index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
-  /// The tokens of step k as sequences.
+  /// Returns the tokens of step k as sequences.
   sequence_batch tokens(index_t k) const {
     index_t const b = sizes.batch, each = tokens_at(k);
     auto const of_step = [&](vec<index_t const> v) {
@@ -60,7 +60,7 @@ struct tree_batch {
     };
     return {b, b * each, each, of_step(size), of_step(first)};
   }
-  /// How step k chooses.  Noise that there is has k + 1 steps or more.
+  /// Returns the options of the choice at step k.  If there is noise, it must have at least k + 1 steps.
   tree_choice_options<T> choice(index_t k) const {
     tree_choice_options<T> t{over, operation_temperature, argument_temperature};
     if (evenness > 0) t.evenness = evenness / (static_cast<double>(sizes.batch) * static_cast<double>(positions));
@@ -79,7 +79,7 @@ struct tree_batch {
     return t;
   }
 
-  /// The views of the batch, for core/batch_views.hpp.
+  /// Lists the views of the batch, for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     f.value(sizes.batch, operation_temperature, argument_temperature, static_cast<index_t>(over), evenness, recency,
@@ -93,7 +93,7 @@ struct tree_batch {
     index_t const steps = sizes.batch > 0 ? static_cast<index_t>(size.extent(0)) / sizes.batch : 0;
     for (index_t k = 0; k < steps; ++k) f.value(bound(k));
   }
-  /// A batch without memory, to measure with.
+  /// Returns a batch without memory, for planning.
   static tree_batch measured(index_t batch, index_t positions, index_t steps, tensor<T const, dyn, dyn> fillers,
                              bool empty_tree = false) {
     auto const none = [](index_t n) { return vec<index_t const>(nullptr, n); };
@@ -104,7 +104,7 @@ struct tree_batch {
   }
 };
 
-/// The target symbols: (batch N), 0 where no node is.
+/// The target symbols (batch N); 0 if there is no node.
 struct tree_answers {
   vec<index_t const> symbols;
 

@@ -1,4 +1,4 @@
-// Fills batches of trees on the host and hands them over in a backend's memory; allocates once.
+// Fills batches of trees on the host, and copies them to a backend's memory.  Allocates once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace triad {
 
-/// The positions that the trees of each slot can have, from those of slot 0, step by step.
+/// Finds the positions that trees can have in each slot, step by step from the positions in slot 0.
 class reachable_positions {
  public:
   reachable_positions(tree_positions<> where, index_t steps)
@@ -27,7 +27,7 @@ class reachable_positions {
 
   void clear() { std::fill(first_.begin(), first_.end(), std::uint8_t{0}); }
   void add(index_t position) { first_[size(position)] = 1; }
-  /// Follows all steps; afterwards the three lists are up to date.
+  /// Follows all steps; afterwards first(), since() and bounds() are valid.
   void close() {
     index_t const count = where_.count(), never = steps_ + 1;
     std::fill(since_.begin(), since_.end(), never);
@@ -35,8 +35,7 @@ class reachable_positions {
     for (index_t q = 0; q < count; ++q)
       if (first_[size(q)] != 0) reached_.push_back(q);
     bounds_[0] = reached_.empty() ? 1 : reached_.back() + 1;
-    // Whatever a position of slot 0 reaches at step k it reaches again at all later ones, so only new positions are
-    // followed.
+    // A position that is reached at step k is reached again at all later steps, so only new positions are followed.
     auto const held = [&](index_t q) { return first_[size(q)] != 0 || since_[size(q)] != never; };
     std::size_t begin = 0;
     for (index_t k = 1; k <= steps_; ++k) {
@@ -60,7 +59,7 @@ class reachable_positions {
 
   std::vector<std::uint8_t> const& first() const { return first_; }
   std::vector<index_t> const& since() const { return since_; }
-  /// Positions from bounds()[k] on are empty in slot k.
+  /// In slot k all positions from bounds()[k] on are empty.
   std::vector<index_t> const& bounds() const { return bounds_; }
 
  private:
@@ -75,10 +74,10 @@ class reachable_positions {
 /// Options of a loader of trees.
 struct tree_loader_options {
   tree_positions<> where;
-  index_t steps = 1;        // of the machine
-  index_t symbols = 0;      // v, <empty> among them: the fillers are the unit vectors, and zero for <empty>
-  index_t batch = 1;        // at most
-  bool empty_tree = false;  // of the machine
+  index_t steps = 1;        // steps of the machine
+  index_t symbols = 0;      // v, including <empty>; the filler of <empty> is zero, and the others are the unit vectors
+  index_t batch = 1;        // the largest number of trees
+  bool empty_tree = false;  // as in the machine
 };
 
 template <backend Ex, class T>
@@ -86,7 +85,7 @@ class tree_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// where: memory_of(ex) of a device's backend; hosts need none.
+  /// where: memory_of(ex) for the backend of a device; not needed on a host.
   explicit tree_loader(tree_loader_options const& options, memory where = {})
       : z_(checked(options)),
         symbols_(size(options.batch * options.where.count())),
@@ -110,8 +109,8 @@ class tree_loader {
   tree_dims dims() const { return {batch_}; }
   bool has_room() const { return batch_ < z_.batch; }
 
-  /// Two ranges of nodes, each with its `position`, which no other node of the range has, and its `filler`, which is a
-  /// symbol other than 0.
+  /// Adds two ranges of nodes.  Each node has a `position`, which differs between the nodes of a range, and a `filler`,
+  /// which is a symbol other than 0.
   template <class Source, class Target>
   void add(Source const& source, Target const& target) {
     TRIAD_EXPECTS(has_room(), detail::no_room("tree_loader", "one more tree", dims(), tree_dims{z_.batch},
@@ -139,7 +138,7 @@ class tree_loader {
     ++batch_;
   }
 
-  /// The batch and its target trees, in the backend's memory, valid until the next call.
+  /// Returns the batch and its target trees, in the backend's memory.  Valid until the next call.
   std::pair<tree_batch<T>, tree_answers> upload() {
     index_t const count = z_.where.count();
     tree_batch<T> in;
@@ -151,7 +150,7 @@ class tree_loader {
         size_[size(k * batch_ + b)] = in.tokens_at(k);
         begin_[size(k * batch_ + b)] = b * in.tokens_at(k);
       }
-    // A device records its work once for all batches: there every position counts.
+    // A device records its work once for all batches, so every position is computed there.
     constexpr bool by_batch = std::is_same_v<memory, host_memory>;
     if constexpr (by_batch) reachable_.close();
     return upload_([&](auto const& put) {
