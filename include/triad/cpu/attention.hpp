@@ -1,10 +1,10 @@
-// Attention, sequences and heads in parallel, some queries at a time; products by BLAS, what is between them in whole
-// vectors.
+// Attention with sequences and heads in parallel, a few queries at a time.  BLAS computes the products, and vector
+// kernels the steps between them.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Even products of eight by eight are BLAS's: OpenBLAS has kernels for small ones, which beat register blocks of ours,
-// whose factors must be turned first.  Microseconds a head takes, forward / backward, in float on one AVX-512 core, and
-// those of its products alone:
+// BLAS computes even products of eight by eight: OpenBLAS has kernels for small products, which are faster than our
+// register kernels, whose factors must be transposed first.  Microseconds per head, forward / backward, in float on one
+// AVX-512 core; in parentheses those of the products alone:
 //
 //   n = 8, k = 16   0.7 / 0.9   (0.3 / 0.7)         n = 32, k = 64    3.8 / 8.2   (3.0 / 7.4)
 //   n = 20, k = 16  1.6 / 2.1   (0.6 / 1.4)         n = 50, k = 128  17.1 / 37.8  (14.4 / 35)
@@ -21,13 +21,13 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace attending {
 
-/// Bytes of `tiles` tiles of scores.
+/// The number of bytes of `tiles` tiles of scores.
 template <class T>
 std::size_t tile_bytes(attention_sequences const& s, index_t tiles) {
   return static_cast<std::size_t>(tiles * tile * padded<T>(s.keys.longest)) * sizeof(T);
 }
 
-/// Memory was measured with what a batch says of itself.
+/// Throws contract_violation if a sequence is longer than the batch's `longest`, for which memory was measured.
 inline void expect_measured(sequence_batch const& keys) {
   for (index_t b = 0; b < keys.count; ++b)
     TRIAD_EXPECTS(keys.size(b) <= keys.longest, "attention: sequence " + std::to_string(b) + " has " +
@@ -35,7 +35,7 @@ inline void expect_measured(sequence_batch const& keys) {
                                                     std::to_string(keys.longest) + ", the batch's `longest`");
 }
 
-/// f(head, bits of dropout, memory of the thread) for every head of every sequence.
+/// Calls f(head, bits of dropout, memory of the thread) for every head of every sequence.
 template <class T, class F>
 void each_head(backend& ex, attention_options const& options, attention_sequences const& s, index_t d, index_t tiles,
                workspace ws, F&& f) {

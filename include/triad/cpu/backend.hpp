@@ -1,4 +1,4 @@
-// The host's processors: BLAS for products, one pool of threads, and the reference for whatever is not faster here.
+// The cpu backend: BLAS for products, one pool of threads, and the reference for operations that are not faster here.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,26 +11,27 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-/// How many threads there are to use.  Results do not depend on it, bit by bit.
+/// The default number of threads.  The number of threads does not change a single bit of any result.
 inline int hardware_threads();
 
-/// Threads of the calling program, where its own would compete with ours: calls
-/// work(context, worker) for each worker in [0, workers), on whichever threads it likes, and returns when all have.
+/// A function that runs work on the calling program's threads, for programs whose threads would compete with ours.
+/// Calls work(context, worker) for each worker in [0, workers), on any threads, and returns when all calls have
+/// returned.
 using borrowed_threads = void (*)(int workers, void (*work)(void* context, int worker), void* context);
 
 struct backend : reference::backend {
-  static constexpr char const *name = "cpu", *number_means = "THREADS";  // what with_backend calls it
+  static constexpr char const *name = "cpu", *number_means = "THREADS";  // names that with_backend uses
   static constexpr int most_threads = 1 + detail::pool::most_helpers;
 
-  /// 0: one for each processor.  Throws contract_violation where there are fewer than none, or more than can be
-  /// counted.
+  /// 0 stands for one thread per processor.  Throws contract_violation for a negative number, and for one above the
+  /// limit.
   explicit backend(int thread_count = 0) : threads(thread_count > 0 ? thread_count : hardware_threads()) {
     TRIAD_EXPECTS(thread_count >= 0 && thread_count <= most_threads,
                   "cpu::backend: threads are " + std::to_string(thread_count) + ", expected 1 to " +
                       std::to_string(most_threads) + ", or 0 for one each processor");
   }
   int threads;
-  borrowed_threads borrowed = nullptr;  // null: the process's own (cpu/kernels/pool.hpp)
+  borrowed_threads borrowed = nullptr;  // null: use the threads of cpu/kernels/pool.hpp
 };
 
 }  // namespace triad::cpu::inline TRIAD_CPU_FLAGS

@@ -1,12 +1,12 @@
-// All operations of the cpu backend: what is faster here than the reference, and the reference for the rest.
+// Includes all operations of the cpu backend: those that are faster than the reference, and the reference for the rest.
 // SPDX-License-Identifier: Apache-2.0
-// With TRIAD_KERNELS, those that triad::kernels has compiled are only declared.
+// If TRIAD_KERNELS is defined, kernels that triad::kernels has compiled are only declared.
 #pragma once
 
 #include "triad/cpu/backend.hpp"
 #include "triad/reference/reference.hpp"
 
-// The cpu backend's own hooks.  kernels/compiled_for.hpp says what TRIAD_KERNELS is.
+// The hooks of the cpu backend itself.  kernels/compiled_for.hpp explains TRIAD_KERNELS.
 #if defined(TRIAD_KERNELS)
 #define TRIAD_HOOK(hook, on_cpu) TRIAD_HOOK_##on_cpu(hook)
 #define TRIAD_HOOK_cpu(hook) \

@@ -1,4 +1,5 @@
-// Cross entropy, rows in parallel: exp in whole registers, and each row done with while it lies in a near cache.
+// Cross entropy with rows in parallel: exp in vectors, and all work on a row is finished while the row is in a near
+// cache.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,8 +15,8 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
 
-/// y = exp(x - maximum), where no x is larger; returns the sum of y.  One exponential for all of a row: equal logits
-/// get equal probabilities wherever they stand.
+/// y = exp(x - maximum), where `maximum` is the largest x; returns the sum of y.  Every element of a row uses the same
+/// exponential function, so that equal logits get equal probabilities at any position.
 template <class T>
 T exponentials(T const* x, index_t v, T maximum, T* y) {
   if constexpr (std::is_same_v<T, float>) {
@@ -45,7 +46,7 @@ T exponentials(T const* x, index_t v, T maximum, T* y) {
   }
 }
 
-/// The loss of a row, and its gradient over `count`.
+/// Returns the loss of a row and writes the row's gradient, divided by `count`.
 template <class T>
 T cross_entropy_row(T const* x, index_t v, index_t target, T hit, T miss, T count, T* dx) {
   T maximum = x[0], lower = 0;
@@ -78,7 +79,8 @@ void do_cross_entropy(backend& ex, matrix<T const> logits, vec<index_t const> ta
     TRIAD_EXPECTS(target(r) < v, target_outside("cross_entropy", r, target(r), v));
     counted += target(r) >= 0 ? 1 : 0;
   }
-  // Blocks follow from the shape alone: enough to share out, and no more than there are places for their losses.
+  // The shape alone decides the blocks: enough blocks for the threads, and at most `most`, the number of partial
+  // losses.
   constexpr index_t most = 256, least = 1 << 13;
   index_t const block = std::max({(rows + most - 1) / most, least / v, index_t{1}});
   double part[most] = {};

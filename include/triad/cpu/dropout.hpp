@@ -1,4 +1,4 @@
-// Dropout of rows in parallel, sixteen counters at once.
+// Dropout with rows in parallel, sixteen counters at once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

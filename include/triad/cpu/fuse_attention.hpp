@@ -1,4 +1,5 @@
-// Fuse-attention, tokens in parallel, lanes along the width: the few states of a token stay in the first cache.
+// Fuse-attention with tokens in parallel and lanes along the width.  The few states of a token stay in the first-level
+// cache.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +21,7 @@ template <class T>
   return sum;
 }
 
-/// Tokens of one task.
+/// The number of tokens in one task.
 inline constexpr index_t rows_at_once = 32;
 
 }  // namespace fuse
@@ -67,7 +68,7 @@ void do_fuse_attention_grad(backend& ex, fuse_attention_options const& options, 
                             tensor<T const, dyn, dyn> u, layer_states<T const> states,
                             tensor<T const, dyn, dyn> weights, tensor<T const, dyn, dyn> d_mixed,
                             tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du, layer_states<T> d_states) {
-  constexpr index_t most = 64;  // layers whose gradients of p fit here
+  constexpr index_t most = 64;  // the most layers for which the gradients of p fit here
   if (layers > most)
     return reference::do_fuse_attention_grad(ex, options, layers, u, states, weights, d_mixed, d_kept, du, d_states);
   index_t const d = states.extent(2), heads = options.heads;

@@ -1,4 +1,5 @@
-// Gather by rows, scatter-add by columns: every element of the table has one owner, which sees the rows in order.
+// Gather by rows, scatter-add by columns: one thread owns each element of the table and adds to it in the order of
+// rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

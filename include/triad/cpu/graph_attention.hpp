@@ -1,4 +1,5 @@
-// Graph attention, graphs in parallel, lanes along the head width: of the pairs of nodes, only neighbours are computed.
+// Graph attention with graphs in parallel and lanes along the head width; computes only pairs of nodes that are
+// neighbours.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Biases of heads, rows in parallel.
+// Biases of heads, with rows in parallel.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

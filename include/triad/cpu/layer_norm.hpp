@@ -1,4 +1,4 @@
-// Layer normalisation, rows in parallel; gradients of gain and bias in fixed chunks of rows.
+// Layer normalisation with rows in parallel; sums the gradients of gain and bias in fixed chunks of rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

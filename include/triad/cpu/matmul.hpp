@@ -1,9 +1,9 @@
-// Matrix products through BLAS, in blocks that depend on the shape alone, each finished while it is in cache.
+// Matrix products by BLAS, in blocks that depend on the shape alone; each block is finished while it is in the cache.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A BLAS that threads by itself sums in an order that depends on the number of threads.  So a product is cut into
-// blocks by its shape, our own loop runs them, and BLAS computes each with one thread: the same bits whatever the
-// threads.
+// A BLAS that uses threads itself sums in an order that depends on the number of threads.  So a product is cut into
+// blocks by its shape, a parallel loop of ours runs over the blocks, and BLAS computes each block with one thread.  The
+// result has the same bits with any number of threads.
 #pragma once
 
 #include <cblas.h>
@@ -19,7 +19,7 @@
 #include "triad/ops/matmul.hpp"
 #include "triad/reference/matmul.hpp"
 
-// Present in the BLAS that is linked, or null.
+// Functions of the linked BLAS; null if that BLAS does not have them.
 extern "C" {
 void openblas_set_num_threads(int) __attribute__((weak));
 int openblas_get_parallel(void) __attribute__((weak));
@@ -28,13 +28,14 @@ void MKL_Set_Num_Threads(int) __attribute__((weak));
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-/// Asks the linked BLAS for one thread, once a process; false where it cannot be asked (then set its variable before
-/// the start).
+/// Sets the linked BLAS to one thread, once per process.  Returns false if that is not possible; then its environment
+/// variable must be set before the program starts.
 inline bool blas_is_serial() {
   static bool const serial = [] {
     if (openblas_set_num_threads) openblas_set_num_threads(1);
     if (MKL_Set_Num_Threads) MKL_Set_Num_Threads(1);
-    // An OpenBLAS that threads by OpenMP asks the thread that calls it how many; of ours only the environment knows.
+    // An OpenBLAS that uses OpenMP takes the number of threads from the calling thread.  For our threads, only the
+    // environment variable sets that number.
     if (openblas_get_parallel && openblas_get_parallel() == 2) {
       char const* const threads = std::getenv("OMP_NUM_THREADS");
       return threads != nullptr && std::string_view(threads) == "1";
@@ -55,7 +56,7 @@ inline void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, do
   cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1.0, a, lda, b, ldb, beta, c, ldc);
 }
 
-/// How BLAS reads a matrix: as it is, or transposed; `fits` is false for strides that BLAS does not know.
+/// How BLAS can read a matrix: as it is, or transposed; `fits` is false if BLAS cannot express its strides.
 struct blas_layout {
   CBLAS_TRANSPOSE transpose = CblasNoTrans;
   int leading = 1;
@@ -75,27 +76,28 @@ struct blas_layout {
   blas_layout(CBLAS_TRANSPOSE t, int l, bool f) : transpose(t), leading(l), fits(f) {}
 };
 
-/// Splits `size` into equal parts of about `target`, multiples of 16.
+/// The size of equal parts, each about `target` and a multiple of 16, into which `size` is split.
 constexpr index_t even_block(index_t size, index_t target) {
   index_t const parts = std::max<index_t>(1, (size + target / 2) / target);
   return std::max<index_t>(16, ((size + parts - 1) / parts + 15) / 16 * 16);
 }
 
-/// Block sizes of a product (m, n), a function of the shape alone.
+/// The block sizes of a product (m, n); they depend on the shape alone.
 struct product_blocks {
   index_t rows, columns;
   product_blocks(index_t m, index_t n) : rows(even_block(m, 384)), columns(n) {
     if (down(m) >= 8) return;
-    columns = even_block(n, std::max<index_t>(96, n * down(m) / 8));  // few rows (weight gradients): cut columns too
+    columns = even_block(n, std::max<index_t>(96, n * down(m) / 8));  // few rows, as in weight gradients: cut columns
+                                                                      // too
     if (auto const parts = across(n); parts > 1 && parts % 2 == 1 && down(m) % 2 == 1)
-      columns = even_block(n, n / (parts + 1));  // for two
+      columns = even_block(n, n / (parts + 1));  // an even number of blocks, for two threads
     if (auto const tasks = down(m) * across(n); tasks < 4) rows = even_block(m, std::max<index_t>(32, m * tasks / 4));
   }
   constexpr index_t down(index_t m) const { return (m + rows - 1) / rows; }
   constexpr index_t across(index_t n) const { return (n + columns - 1) / columns; }
 };
 
-/// The epilogue over a block of c, row by row.
+/// Applies the epilogue to a block of c, row by row.
 template <class T>
 void finish_block(epilogue<T> const& e, matrix<T> c, index_t row, index_t rows, index_t column, index_t columns) {
   bool const drop = e.dropout.active();
@@ -157,7 +159,7 @@ void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, b
     return reference::do_matmul(ex, a, b, c, accumulate, e);
   blas_is_serial();
   detail::product_blocks block(m, n);
-  if (e.dropout.active()) block.columns = n;  // dropout numbers elements by whole rows
+  if (e.dropout.active()) block.columns = n;  // dropout numbers elements within whole rows
   index_t const down = block.down(m), across = block.across(n);
   parallel_for(ex, down * across, [&](index_t task, int) {
     index_t const row = task / across * block.rows, column = task % across * block.columns;
@@ -175,7 +177,7 @@ void do_batched_matmul(backend& ex, matrices<T const> a, matrices<T const> b, ma
     do_matmul(on, matrix_of(a, i), matrix_of(b, i), matrix_of(c, i), false, epilogue<T>{});
   };
   backend one(1);
-  without_denormals const here;    // in whichever thread runs the products
+  without_denormals const here;    // in every thread that runs the products
   if (c.extent(0) < ex.threads) {  // few large products: the threads share each
     for (index_t i = 0; i < c.extent(0); ++i) product(ex, i);
     return;

@@ -1,4 +1,4 @@
-// Sums over the pairs of nodes of each graph, graphs in parallel, a block of columns at a time.
+// Sums over the pairs of nodes of each graph, with graphs in parallel, a block of columns at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
-/// f(row of the edge, i, j, first column, end, keep bits) for every edge of a graph and block of dropout.
+/// Calls f(row of the edge, i, j, first column, end, keep bits) for every edge of a graph and every block of dropout.
 template <class F>
 void each_pair_block(graph_batch const& g, index_t graph, index_t d, dropout_mask const& dropout,
                      keep_source const& source, F&& f) {

@@ -1,4 +1,4 @@
-// Sums in fixed chunks, joined in order: the same bits whatever the threads.
+// Sums in fixed chunks, added in order, so that the result has the same bits with any number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

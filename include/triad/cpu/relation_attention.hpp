@@ -1,5 +1,5 @@
-// Relation-aware attention, graphs in parallel, lanes along the head width: graphs have a few nodes, so all of one
-// stays in cache.
+// Relation-aware attention with graphs in parallel and lanes along the head width.  Graphs have a few nodes, so a whole
+// graph stays in the cache.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,7 @@ bool rows_are_contiguous(relation_operands<S> const& x) {
          x.edge_value.stride(1) == 1;
 }
 
-/// a . (b + g)
+/// Returns a . (b + g).
 template <class T>
 [[gnu::always_inline]] inline T shifted_dot(T const* a, T const* b, T const* g, index_t width) {
   T s = 0;
@@ -30,7 +30,7 @@ template <class T>
   return s;
 }
 
-/// The n scores of one node and head become weights; `first` is the element of dropout that the first of them is.
+/// Turns the n scores of one node and head into weights; w[0] is element `first` of the dropout mask.
 template <class T>
 void softmax_row(relation_attention_options const& options, keep_source const& source, std::uint64_t first, index_t n,
                  T* w) {

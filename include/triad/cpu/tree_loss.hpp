@@ -1,4 +1,4 @@
-// The loss of trees, rows in parallel.
+// The loss of trees, with rows in parallel.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,7 +25,8 @@ void do_tree_loss(backend& ex, matrix<T const> x, vec<index_t const> target, vec
         for (index_t v = begin; v < end; ++v) part += from[v] * from[v];
         return part;
       };
-      // Around the right symbol: what is near 1 there must not be taken off a sum.
+      // Sums all squares except the right symbol's, since subtracting a value near 1 from the whole sum would lose
+      // digits.
       T const sum = symbol == 0 ? squares(1, symbols) : squares(1, symbol) + squares(symbol + 1, symbols);
       T slope = 2 * per_row;
       if (symbol == 0) {

@@ -1,10 +1,10 @@
-// Soft tree operations, samples in parallel, lanes along the filler: every row of the memory is read once and goes to
-// all its targets.
+// Soft tree operations with samples in parallel and lanes along the filler.  Reads every row of the memory once and
+// adds it to all its targets.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The positions of a level that lie below the same child of the root go to one place above and to b places below, each
-// a run of rows side by side.  So the loops walk such blocks, and a position's targets are its block's, as many rows
-// on.
+// A block is the positions of one level below the same child of the root.  Its rows lie side by side, and so do the
+// rows at each of its targets: one run of rows on the level above, and b runs on the level below.  So the loops go over
+// blocks; row i of a block goes to row i of each target of the block.
 #pragma once
 
 #include <algorithm>
@@ -22,17 +22,19 @@ namespace shifts {
 using simd::floats;
 using simd::lanes;
 
-/// Targets that one pass over a row serves: all where trees are binary.
+/// The number of targets that one pass over a row serves, which is enough for binary trees.
 inline constexpr int most_targets = 3;
 
-/// Positions begin .. begin + size, and where they go: argument `argument[t]`, to the positions from to[t].
+/// Positions begin .. begin + size and their targets: target t belongs to argument `argument[t]` and begins at position
+/// to[t].
 struct block {
   index_t begin, size;
   int targets;
   index_t argument[most_targets], to[most_targets];
 };
 
-/// f(block) for all positions, level by level; positions with more than three targets come again with the others.
+/// Calls f(block) for all positions, level by level.  A block with more than three targets comes several times, with up
+/// to three targets each time.
 template <class F>
 void each_block(tree_positions<> const& where, F&& f) {
   index_t const b = where.branching(), depth = where.depth();
@@ -56,7 +58,7 @@ void each_block(tree_positions<> const& where, F&& f) {
   }
 }
 
-/// The slots that a position has: maybe the first, and those from `since` on.
+/// The slots that hold a position: the first slot if `first` is 1, and the slots since .. end.
 struct slots {
   index_t first, since, end;
   slots(tree_support const& support, index_t position, index_t count)
@@ -64,7 +66,7 @@ struct slots {
         since(support.empty() ? 1 : std::clamp<index_t>(support.since(position), 1, std::max<index_t>(count, 1))),
         end(count) {}
   bool empty() const { return first == 0 && since >= end; }
-  /// f(slot)
+  /// Calls f(slot) for each of these slots.
   template <class F>
   [[gnu::always_inline]] void each(F&& f) const {
     if (first != 0) f(index_t{0});
@@ -72,7 +74,7 @@ struct slots {
   }
 };
 
-/// y_t += sum over slots of w(l, argument t) m_l, for V vectors, the last of which is `last` wide.
+/// y_t += sum over slots of w(l, argument t) m_l, for V vectors; the last vector has `last` floats.
 template <int Targets, int V>
 [[gnu::always_inline]] inline void blend_columns(slots const& which, float const* m, index_t stride, float const* w,
                                                  index_t arguments, block const& at, simd::tail last, float* const* y) {
@@ -102,7 +104,7 @@ template <int Targets, int V>
     }
 }
 
-/// One row of `fillers` numbers to its targets in y.
+/// Adds one row of `fillers` numbers to its targets in y.
 template <int Targets>
 void blend_row(slots const& which, float const* m, index_t stride, float const* w, index_t arguments, block const& at,
                index_t offset, index_t fillers, float* y) {
@@ -122,11 +124,11 @@ void blend_row(slots const& which, float const* m, index_t stride, float const* 
   if (left > 0) blend_columns<Targets, 1>(which, m, stride, w, arguments, at, simd::tail(left), to);
 }
 
-/// Slots whose products with one row of dy are made together: their sums stay in registers.
+/// The number of slots whose products with one row of dy are computed together: their sums stay in registers.
 inline constexpr int slots_at_once = 4;
 
-/// sums[l][t] += lanes of  m_l . dy_t  over `rows` rows, for `count` slots side by side.  A slot that does not have a
-/// row has zeros there.
+/// sums[l][t] += lanes of  m_l . dy_t  over `rows` rows, for `count` consecutive slots.  A slot without a row has zeros
+/// in its place.
 template <int Targets, int Count>
 void dot_rows(float const* m, index_t stride, float const* const* dy, index_t numbers, floats (*sums)[most_targets]) {
   floats sum[std::size_t{Count}][std::size_t{Targets}];
@@ -153,7 +155,7 @@ inline float total(floats v) {
   return s;
 }
 
-/// d = (or +=) sum over `steps` steps of sum_t w(k, argument t) y_k,t, over `numbers` numbers side by side.
+/// d = (or +=) sum over `steps` steps of sum_t w(k, argument t) y_k,t, over `numbers` consecutive numbers.
 template <int Targets, int Steps>
 void gather_rows_back(float const* const* y, index_t stride, float const* const* w, block const& at, index_t numbers,
                       float* d, bool add) {
@@ -170,7 +172,7 @@ void gather_rows_back(float const* const* y, index_t stride, float const* const*
   });
 }
 
-/// Runs of positions of a block that `has(position)`: f(first, count).
+/// Calls f(first, count) for the runs of positions of a block with `has(position)`.
 template <class Has, class F>
 void each_run(block const& at, Has&& has, F&& f) {
   for (index_t q = at.begin, end = at.begin + at.size; q < end;) {
@@ -250,13 +252,14 @@ void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support
 template <std::same_as<float> T>
 void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support const& support,
                         tree_weights_view<T const> w, index_t slot, tree_memory_view<T> d_memory) {
-  constexpr index_t together = 4;  // steps whose trees are read in one pass: few enough for the last-level cache
+  constexpr index_t together = 4;  // steps whose trees are read in one pass; so few that the trees stay in the
+                                   // last-level cache
   index_t const steps = w.extent(0), fillers = d_memory.extent(3), tree = where.count() * fillers,
                 stride = d_memory.extent(1) * tree;
   parallel_for(ex, d_memory.extent(1), [&](index_t b, int) {
     float* const d = &d_memory(slot, b, 0, 0);
     auto const has = [&](index_t q) { return support.has(slot, q); };
-    if (steps <= slot || where.depth() == 1) {  // nothing reads it, or nothing can be moved
+    if (steps <= slot || where.depth() == 1) {  // no step reads this slot, or trees have no level to move
       std::fill_n(d, tree, 0.0f);
       return;
     }
@@ -265,7 +268,8 @@ void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support
       float const* weights[together];
       for (index_t i = 0; i < count; ++i) weights[i] = &w(k + i, b, slot, 0);
       float const* const y = d_memory.data_handle() + (k + 1) * stride + b * tree;
-      // The last block begun: positions with more targets than one pass serves come again, and then add.
+      // The beginning of the block of the last call: if the same block comes again with further targets, these are
+      // added.
       index_t done = -1;
       shifts::each_block(where, [&](shifts::block const& at) {
         bool const add = k > slot || at.begin == done;

@@ -1,13 +1,13 @@
-// Triangular attention on the host: float, any number of nodes, heads and channels; the reference serves other types
-// and the flat form.
+// Triangular attention on the host for float and any number of nodes, heads and channels.  The reference serves other
+// types and the flat form.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   graphs of a few nodes   one task a graph or head          triangle/small.hpp
 //   others, forward         one task a head and tile of j     triangle/tiled_forward.hpp
 //           backward        one task a head and block of l    triangle/tiled_backward.hpp
 //
-// Every output has one owner and one order of summation, so results do not depend on the number of threads.  Dropout
-// bits of the whole call are made first, since tasks share blocks of them.
+// Exactly one task computes each output, in a fixed order of summation, so results do not depend on the number of
+// threads. The dropout bits of the whole call are computed first, since several tasks read the same block of bits.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace triangles {
 
-/// What both directions of one call read, and where its scratch memory is.
+/// The inputs and the scratch memory that forward and backward of one call share.
 template <bool RightValue>
 struct call_inputs {
   triangle_options const& options;
@@ -38,7 +38,7 @@ struct call_inputs {
   auto head_of(index_t graph, index_t c) const {
     return make_head(options, x, g, graph, c, statistics_stride, scratch.bits);
   }
-  /// The rows of head c of a graph's edges.
+  /// The rows of head c for a graph's edges.
   template <class Matrix>
   auto rows_of_head(Matrix m, index_t graph, index_t c) const {
     return head_rows(m, g.edge_begin(graph), c, width);
@@ -85,7 +85,7 @@ struct forward_call {
     small_forward<OwnKey, RightValue>(in.head_of(graph, c), in.rows_of_head(o, graph, c), &statistics.maximum(edge, c),
                                       &statistics.inverse_sum(edge, c), in.memory(thread));
   }
-  /// The columns from j0 on of one head.
+  /// Computes the columns from j0 on of one head.
   void one_tile(index_t graph, index_t c, index_t j0, int thread) const {
     auto const columns = std::min<index_t>(tile, in.g.size(graph) - j0);
     if (columns > simd::lanes)
@@ -112,7 +112,8 @@ struct backward_call {
   void run(backend& ex) const {
     auto const& g = in.g;
     index_t const heads = in.options.heads;
-    // Own keys gather from every l: no block of l owns them, so a task takes all of a head.
+    // With OwnKey, gradients of keys are sums over every l, so no block of l could own them: one task takes a whole
+    // head.
     index_t const limit = OwnKey ? g.dims.max_nodes : whole_graph;
     each_small(
         ex, heads, g, limit, 10 * heads * in.width * 4,
@@ -130,12 +131,12 @@ struct backward_call {
 
  private:
   auto tiles(index_t graph) const { return backward_tiles{in.g.size(graph), in.width}; }
-  /// Blocks of middle nodes of a graph of n.
+  /// The number of blocks of middle nodes in a graph of n nodes.
   index_t blocks(index_t n) const {
     auto const size = backward_tiles{n, in.width}.block();
     return (n + size - 1) / size;
   }
-  /// Where do of head c lies, the `c`-th of a portion's heads.
+  /// The address of the packed do of head number c of a portion.
   float* packed(index_t graph, index_t c) const {
     return in.scratch.gradients + in.scratch.first_gradient[graph] + c * tiles(graph).gradients();
   }
@@ -160,7 +161,7 @@ struct backward_call {
                                        in.rows_of_head(dx.key, graph, c), in.rows_of_head(dx.left_value, graph, c),
                                        right_gradient(graph, c), in.memory(thread));
   }
-  /// Graphs [first, last), heads [first_head, first_head + heads): packs their do, then computes block by block.
+  /// Computes graphs [first, last), heads [first_head, first_head + heads): packs their do, then goes block by block.
   void portion(backend& ex, index_t first, index_t last, index_t first_head, index_t heads) const {
     auto const& g = in.g;
     index_t place = 0;
@@ -168,7 +169,7 @@ struct backward_call {
       in.scratch.first_gradient[graph] = place;
       if (!is_small(g.size(graph))) place += heads * tiles(graph).gradients();
     }
-    // Heads innermost: rows that one head brings into the cache are there for the next.
+    // Heads are innermost: the rows that one head reads stay in the cache for the next.
     each_tiled(
         ex, g, first, last, in.scratch.first_task,
         [&](index_t n) { return heads * backward_tiles{n, in.width}.row_blocks(); },
@@ -183,7 +184,7 @@ struct backward_call {
           one_block(graph, first_head, task / of_head, task % of_head, thread);
         });
   }
-  /// A block of middle nodes of head first_head + c.
+  /// Computes a block of middle nodes of head first_head + c.
   void one_block(index_t graph, index_t first_head, index_t c, index_t block, int thread) const {
     auto const n = in.g.size(graph), size = tiles(graph).block(), l0 = block * size, number = first_head + c,
                line = in.scratch.statistics_rows, all = in.options.heads * line;

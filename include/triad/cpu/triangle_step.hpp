@@ -1,9 +1,9 @@
-// One step of causal triangular attention, some edges of a slot at a time; rows of the cache are read whole, all heads
+// One step of causal triangular attention, a few edges of a slot at a time.  Reads whole rows of the cache, all heads
 // together.
 // SPDX-License-Identifier: Apache-2.0
 //
-// In a step every q, k, v1, v2 of a graph is read once and multiplied once, so its time is that of reading memory.
-// Each row is read whole, first for the scores of all heads, then for the values.  (With prefetching it took longer.)
+// A step reads every q, k, v1, v2 of a graph once and uses it in one product, so reading memory decides its time.  Each
+// row is read whole: first for the scores of all heads, then for the values.  (Prefetching made the step slower.)
 #pragma once
 
 #include <algorithm>
@@ -20,13 +20,13 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace stepping {
 
-inline constexpr index_t edges = 4;  // of a task
+inline constexpr index_t edges = 4;  // edges per task
 
-/// The memory of a thread: where the edges (i, l) and (l, j) of one edge lie, its scores, and vectors whose lanes are
-/// still to be added up.
+/// The memory of a thread: the places of the edges (i, l) and (l, j) of one edge, its scores, and vectors whose lanes
+/// are not added up yet.
 template <class T>
 struct edge_buffers {
-  index_t across, heads;  // scores of a head, whole registers of them
+  index_t across, heads;  // scores of a head, rounded up to whole vectors
   index_t *left, *right;  // (across)
   T *scores, *partial;    // (heads, across), (heads, lanes, lanes)
 
@@ -45,7 +45,7 @@ struct edge_buffers {
   }
 };
 
-/// to[0 .. lanes) = products a[e] b[e] of one head, added up in as many lanes.
+/// to[0 .. lanes) = partial sums, one per lane, of the products a[e] b[e] of one head.
 template <class T>
 [[gnu::always_inline]] inline void multiply(T const* a, T const* b, index_t width, T* to) {
   if constexpr (std::same_as<T, float>) {
@@ -60,7 +60,7 @@ template <class T>
   }
 }
 
-/// The sums of a number of vectors of a head, one after the other.
+/// to[l] = the sum of the lanes of vector l, for as many consecutive vectors as a vector has lanes.
 template <class T>
 [[gnu::always_inline]] inline void add_up(T const* partial, T* to) {
   constexpr index_t count = attending::lanes_of<T>::count;
@@ -70,7 +70,7 @@ template <class T>
     for (index_t l = 0; l < count; ++l) to[l] = partial[l * count];
 }
 
-/// Scores become weights, zero from the n-th on.
+/// Turns n scores into weights; weights from the n-th on become zero.
 template <class T>
 void weigh(T* row, index_t n, index_t across, T scale) {
   using attending::lanes;
@@ -91,7 +91,7 @@ void weigh(T* row, index_t n, index_t across, T scale) {
   for (index_t l = 0; l < across; l += count) attending::store(row + l, attending::load(row + l) * inverse);
 }
 
-/// to += p a * b, or p a, of one head.
+/// to += p a * b (Both) or to += p a, for one head.
 template <bool Both, class T>
 [[gnu::always_inline]] inline void add_product(T p, T const* a, T const* b, index_t width, T* to) {
   if constexpr (std::same_as<T, float>) {
@@ -105,7 +105,7 @@ template <bool Both, class T>
   }
 }
 
-/// One edge (i, j): its row of o.
+/// Computes the row of o of one edge (i, j).
 template <bool OwnKey, bool RightValue, class T>
 void attend(edge_buffers<T> const& buffers, triangle_projections<T const> const& x, edge_shells const& at,
             shell_edge const& e, index_t width, T* to) {

@@ -1,12 +1,13 @@
-// Products with one very wide matrix.  In float it is laid out so that each product reads it once, from front to back.
+// Products with one very wide matrix.  In float, that matrix is packed so that each product reads it once, from front
+// to back.
 // SPDX-License-Identifier: Apache-2.0
 //
-// BLAS copies either factor into an order of its own at every call, which takes it longer than the arithmetic where one
-// factor has few rows.  Here w (n, k) is copied once, into panels of as many columns as a vector has lanes: a row of a
+// At every call, BLAS copies either factor into an internal order.  If one factor has few rows, the copy takes longer
+// than the arithmetic.  Here w (n, k) is copied once, into panels of as many columns as a vector has lanes.  A row of a
 // panel is one vector, and the panels follow one another.
 //
-//   y = x w'     lanes along k.  Tiles of sums stay in registers for a span of panels and are kept as vectors until the
-//                chunk's end.
+//   y = x w'     lanes along k.  A tile of sums stays in registers over a span of panels; sums are kept as vectors until
+//                the end of the chunk.
 //   dx += dy w   lanes along k.  A tile of dx, a few rows by a few panels, stays in registers while all rows of those
 //                panels are read.
 #pragma once
@@ -30,23 +31,23 @@ using simd::lanes;
 
 inline constexpr int tile_rows = 4;                                 // of x, in a tile of sums
 inline constexpr int tile_columns = simd::registers == 32 ? 6 : 2;  // rows of w in it
-inline constexpr int back_rows = simd::registers == 32 ? 8 : 4;     // of dx, in a tile of it
+inline constexpr int back_rows = simd::registers == 32 ? 8 : 4;     // of dx, in a tile of dx
 inline constexpr int back_panels = simd::registers == 32 ? 3 : 2;
-/// In panels: a tile's part of them stays in the first-level cache, all of them in the second.
+/// In panels: a tile's part of a span stays in the first-level cache, the whole span in the second-level cache.
 inline constexpr index_t span = 32;
 inline constexpr index_t chunk_panels = wide_chunk / lanes;
-inline constexpr index_t line = 64;    // bytes of a line of the cache
-inline constexpr int lines_ahead = 2;  // lines of the next span that a tile prefetches with each of its panels
+inline constexpr index_t line = 64;    // bytes of a cache line
+inline constexpr int lines_ahead = 2;  // cache lines of the next span that a tile prefetches with each of its panels
 
-/// Rows of a panel: those of w, and as many of zeros as fill the last tile.
+/// The number of rows of a panel: those of w, and rows of zeros that fill the last tile.
 constexpr index_t padded_rows(index_t n) { return (n + tile_columns - 1) / tile_columns * tile_columns; }
-/// Numbers from one panel to the next: a row more, so that the same rows of all panels do not meet in one set of the
-/// cache.
+/// The distance between panels, in numbers: one extra row, so that equal rows of all panels are not mapped to one set
+/// of the cache.
 constexpr index_t pitch(index_t n) { return (padded_rows(n) + 1) * lanes; }
-/// Numbers that the sums of a row of x take, as vectors.
+/// The size, in numbers, of the sums of a row of x when kept as vectors.
 constexpr index_t sums_row(index_t n) { return simd::padded(padded_rows(n)) * lanes; }
 
-/// sums(r, c) += lanes of x(r, .) w(c, .) over `panels` panels, the last of them `last` wide; prefetches the
+/// sums(r, c) += lanes of x(r, .) w(c, .) over `panels` panels; the last panel has `last` columns.  Prefetches the
 /// lines from `ahead` to `ahead_end`.
 template <int R>
 void dots(float const* x, index_t stride, float const* w, index_t step, index_t panels, simd::tail last, float* sums,
@@ -74,7 +75,7 @@ void dots(float const* x, index_t stride, float const* w, index_t step, index_t 
     for (int c = 0; c < C; ++c) simd::store(sums + r * row + c * lanes, sum[r][c]);
 }
 
-/// d(r, .) += sum over o of dy(r, o) w(o, .) for V panels.  Ahead: prefetches the V panels after them.
+/// d(r, .) += sum over o of dy(r, o) w(o, .) for V panels.  Ahead: also prefetches the next V panels.
 template <int R, int V, bool Ahead>
 void spread(float const* dy, index_t stride, float const* w, index_t step, index_t n, float* d, index_t row) {
   floats sum[std::size_t{R}][std::size_t{V}];
@@ -174,7 +175,7 @@ void do_wide_matmul_back(backend& ex, matrix<T const> dy, wide_factor<T> const& 
   using namespace wide;
   index_t const m = dy.extent(0), n = dy.extent(1), step = pitch(n), whole = used / lanes, rest = used % lanes;
   auto const* const w = reinterpret_cast<float const*>(factor.laid_out.data);
-  auto const each_tile = [&](auto&& f) {  // f(row, rows as a constant)
+  auto const each_tile = [&](auto&& f) {  // calls f(row, the number of rows as a constant)
     for (index_t r = 0; r < m; r += back_rows) with_constant<back_rows>(m - r, [&](auto some) { f(r, some); });
   };
   parallel_rows(ex, whole, chunk_panels, [&](index_t first, index_t count, int) {
@@ -191,7 +192,7 @@ void do_wide_matmul_back(backend& ex, matrix<T const> dy, wide_factor<T> const& 
     for (; q < first + count; ++q) panels(q, std::integral_constant<int, 1>());
   });
   if (rest == 0) return;
-  // The last columns go through a copy: after them lie those of the next row, or nothing.
+  // The last columns use a copy, since a whole vector would overwrite the next row or end outside the matrix.
   each_tile([&](index_t r, auto some) {
     constexpr int R = decltype(some)::value;
     float part[std::size_t{R * lanes}] = {};
@@ -201,7 +202,7 @@ void do_wide_matmul_back(backend& ex, matrix<T const> dy, wide_factor<T> const& 
   });
 }
 
-// In double BLAS computes the chunks.
+// In double, BLAS computes the chunks.
 
 template <std::same_as<double> T>
 std::size_t do_wide_factor_workspace(backend&, matrix<T const>, index_t) {

@@ -1,5 +1,5 @@
-// What attention does with rows of scores between its products: masked keys, softmax, dropout and their gradient, in
-// whole registers.
+// The steps of attention on rows of scores, between its matrix products: masking, softmax, dropout, and their
+// gradients, in whole vectors.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,9 +18,9 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace attending {
 
-inline constexpr index_t tile = 64;  // queries that are worked on at once
+inline constexpr index_t tile = 64;  // queries computed at once
 
-/// A register of T.
+/// A vector of T.
 template <class T>
 struct lanes_of {
   static constexpr index_t count = simd::lanes * 4 / static_cast<index_t>(sizeof(T));
@@ -29,7 +29,7 @@ struct lanes_of {
 template <class T>
 using lanes = typename lanes_of<T>::type;
 
-/// `count` rounded up to whole registers.
+/// `count` rounded up to whole vectors.
 template <class T>
 constexpr index_t padded(index_t count) {
   return (count + lanes_of<T>::count - 1) / lanes_of<T>::count * lanes_of<T>::count;
@@ -46,14 +46,14 @@ template <class T>
   std::memcpy(p, &v, sizeof v);
 }
 
-/// exp of numbers that are no larger than zero, up to rounding.
+/// exp(x) for x <= 0, up to rounding.
 [[gnu::always_inline]] inline lanes<float> exponential(lanes<float> x) { return simd::exp_nonpositive(x); }
 [[gnu::always_inline]] inline lanes<double> exponential(lanes<double> x) {
   for (int l = 0; l < lanes_of<double>::count; ++l) x[l] = std::exp(x[l]);
   return x;
 }
 
-/// join(...) of all lanes, in halves.
+/// join() over all lanes, by halving.
 template <class T, class Join>
 [[gnu::always_inline]] inline T across_lanes(lanes<T> v, Join join) {
   T half[lanes_of<T>::count];
@@ -64,7 +64,7 @@ template <class T, class Join>
   return half[0];
 }
 
-/// Bits of dropout from any element on; neighbours share blocks.
+/// Dropout bits from any element on; caches two blocks, since neighbouring calls read the same ones.
 class keep_bits {
  public:
   explicit keep_bits(keep_source const& source) : source_(source) {}
@@ -111,12 +111,12 @@ struct head {
     return part(m, first_key, n);
   }
 
-  /// The gradients of keys from the n-th on, which no product has written yet, become zero.
+  /// Sets the gradients of keys from the n-th on to zero: no product writes these.
   void clear_keys(attention_operands<T> const& dx, index_t n) const {
     for (index_t j = first_key + n; j < first_key + keys; ++j)
       for (index_t f = c * width; f < (c + 1) * width; ++f) dx.key(j, f) = dx.value(j, f) = T(0);
   }
-  /// Scores that query i may not see become below_all, up to `across`.
+  /// Sets the scores that query i may not see, up to `across`, to below_all.
   void mask_row(index_t i, index_t across, T* x) const {
     index_t const n = seen(i);
     std::fill(x + n, x + across, below_all<T>);
@@ -124,14 +124,14 @@ struct head {
     std::uint8_t const* const masked = t.masked.data_handle() + first_key;
     for (index_t j = 0; j < n; ++j) x[j] = masked[j] != 0 ? below_all<T> : x[j];
   }
-  /// Query i sees no key.
+  /// Whether query i sees no key.
   bool blind(index_t i) const {
     index_t const n = seen(i);
     if (t.masked.extent(0) == 0) return n == 0;
     std::uint8_t const* const masked = t.masked.data_handle() + first_key;
     return std::find(masked, masked + n, 0) == masked + n;
   }
-  /// f(first key, factor of each of a register's keys) for the keys of query i: `value` where p is kept, else 0.
+  /// Calls f(first key, factors) for the keys of query i, a vector at a time; a factor is `value` if p is kept, else 0.
   template <class F>
   void each_kept(index_t i, index_t across, T value, keep_bits& bits, F&& f) const {
     constexpr index_t count = lanes_of<T>::count;
@@ -151,8 +151,8 @@ struct head {
   }
 };
 
-/// The keys that query i sees, by offset: [0, before) and [after, seen) are at the reach or beyond it, and key j
-/// between is at j + shift.
+/// The keys that query i sees, by offset.  Keys in [0, before) and [after, seen) have an offset at or beyond the reach;
+/// a key j between them has offset number j + shift.
 struct offset_ranges {
   index_t before, after, seen, shift;
 
@@ -164,7 +164,7 @@ struct offset_ranges {
     shift = reach - place;
   }
 };
-/// row(j) += m(i, the offset of key j)
+/// row(j) += m(i, the offset of key j).
 template <class T>
 void add_by_offset(head<T> const& at, index_t i, matrix<T const> m, T* row) {
   offset_ranges const keys(at, i);
@@ -175,7 +175,7 @@ void add_by_offset(head<T> const& at, index_t i, matrix<T const> m, T* row) {
   for (index_t j = keys.before; j < keys.after; ++j) row[j] += by_offset[j + keys.shift];
   for (index_t j = keys.after; j < keys.seen; ++j) row[j] += last;
 }
-/// m(i, r) = the sum of row(j) over the keys at offset r
+/// m(i, r) = the sum of row(j) over the keys j at offset r.
 template <class T>
 void sum_by_offset(head<T> const& at, index_t i, T const* row, matrix<T> m) {
   offset_ranges const keys(at, i);
@@ -207,7 +207,7 @@ T dot(matrix<T const> a, matrix<T const> b, index_t row) {
   return sum;
 }
 
-/// Row i of `scores` becomes p~, its maximum and sum its lse.
+/// Turns row i of `scores` into p~, and sets the row's lse from its maximum and sum.
 template <class T>
 T weigh(head<T> const& at, keep_bits& bits, index_t i, index_t across, T* row) {
   constexpr index_t count = lanes_of<T>::count;
@@ -230,14 +230,14 @@ T weigh(head<T> const& at, keep_bits& bits, index_t i, index_t across, T* row) {
   return maximum + std::log(sum);
 }
 
-/// Row i of `scores` becomes p~, and of `slopes`, which is dp~, ds.
+/// Turns row i of `scores` into p~, and row i of `slopes`, which holds dp~, into ds.
 template <class T>
 void slope(head<T> const& at, keep_bits& bits, index_t i, index_t across, T lse, T delta, T* row, T* slopes) {
   at.mask_row(i, across, row);
   std::fill(slopes + at.seen(i), slopes + across, T(0));
   at.each_kept(i, across, at.kept, bits, [&](index_t j, lanes<T> keep) {
     lanes<T> x = load(row + j);
-    x = x > below_all<T> ? x * at.scale - lse : x;  // lse is minus infinity where all are masked
+    x = x > below_all<T> ? x * at.scale - lse : x;  // lse is minus infinity if all keys are masked
     lanes<T> const p = exponential(x);
     store(slopes + j, at.scale * p * (keep * load(slopes + j) - delta));
     store(row + j, keep * p);

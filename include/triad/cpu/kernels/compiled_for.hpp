@@ -1,13 +1,15 @@
-// What a unit's host kernels are compiled for, as a namespace, so that kernels of other flags have other names.
+// Names the instruction set and flags of a unit as a namespace, so that kernels compiled with other flags have other
+// names.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The number of lanes follows from the instruction set, and the memory that a kernel is given from the number of lanes.
-// So units of one program that were compiled by different flags each have their own kernels, and kernels that were
-// compiled once (triad::kernels) link with no unit of other flags: the linker names what that wanted, for example
-// triad::cpu::avx512::kernels_compiled_here.  Flags that relax arithmetic are a part of the name (core/math_flags.hpp).
+// The instruction set decides the number of lanes, and the number of lanes decides the memory of a kernel.  So units of
+// one program that were compiled with different flags have separate kernels.  Kernels that were compiled once
+// (triad::kernels) do not link with a unit of other flags.  The linker's message then names what that unit needs, for
+// example triad::cpu::avx512::kernels_compiled_here.  Flags that relax arithmetic are a part of the name
+// (core/math_flags.hpp).
 //
-// TRIAD_KERNELS is `extern` in units that use compiled kernels, nothing in the unit that has them, and not defined
-// where each unit compiles its own.
+// TRIAD_KERNELS is `extern` in units that use compiled kernels and empty in the unit that compiles them.  It is not
+// defined if each unit compiles its own.
 #pragma once
 
 #include "triad/core/math_flags.hpp"
@@ -45,7 +47,7 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-/// Asked for by every unit that uses compiled kernels, whichever of them it calls.
+/// Referred to by every unit that uses compiled kernels, whichever kernels it calls.
 template <class = void>
 void kernels_compiled_here() {}
 

@@ -1,4 +1,4 @@
-// A number that is known when the program runs, as a constant of the types it chooses among.
+// Turns a number known at run time into a compile-time constant.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-/// f(std::integral_constant<int, N>()) with N = count, 1 to Most; Most where count is more.
+/// Calls f(std::integral_constant<int, N>()) with N = count, from 1 to Most; N is Most if count is larger.
 template <int Most, class F>
 void with_constant(index_t count, F&& f) {
   if constexpr (Most > 1)

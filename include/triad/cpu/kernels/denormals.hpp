@@ -1,10 +1,10 @@
-// Arithmetic without denormal numbers, for as long as an object lives.
+// Treats denormal numbers as zero during the lifetime of an object.
 // SPDX-License-Identifier: Apache-2.0
 //
-// An operation on a denormal number takes a processor a hundred cycles or more, and training makes them by the million:
-// the squares of small gradients, and the first moment of a parameter that gets none any more, which falls by a tenth
-// at every update and then, for rounding, never leaves the smallest denormals.  Adam adds epsilon to what would come of
-// them, so they change no result worth having.
+// An operation on a denormal number takes a processor a hundred cycles or more, and training produces millions of them.
+// Examples are the squares of small gradients, and the first moment of a parameter that gets no gradient any more: the
+// moment falls by a tenth at every update and then, by rounding, stays among the smallest denormals.  Adam adds epsilon
+// to what is computed from them, so they change no result that matters.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-/// On this thread, until the end of the scope, denormal operands and results are zero.  Other settings of the
-/// processor, and the exceptions that it has noted, stay; a processor without such a setting computes as ever.
+/// Sets denormal operands and results to zero on this thread until the end of the scope.  Other settings of the
+/// processor, and the floating-point exceptions it has recorded, stay.  A processor without such a setting computes as
+/// before.
 class without_denormals {
  public:
   without_denormals() : before_(control() & flushing) { set(control() | flushing); }

@@ -1,9 +1,10 @@
-// gelu and its gradient on whole registers of floats; std::erf alone would take longer than the products around it.
+// gelu and its gradient on whole vectors of floats; std::erf alone would take longer than the matrix products around
+// it.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   z = |x| / sqrt 2,  t = 1 / (1 + p z),  erfc(z) = (a1 t + ... + a5 t^5) exp(-z^2)      Abramowitz and Stegun 7.1.26
-//   below(x) = erfc(z) / 2 where x < 0, else 1 - erfc(z) / 2: absolute error 8e-8 of the formula, 2.4e-7 in floats
-//   gelu(x) = x below(x),  gelu'(x) = below(x) + x exp(-z^2) / sqrt(2 pi): the same exponential
+//   below(x) = erfc(z) / 2 if x < 0, else 1 - erfc(z) / 2: the formula's absolute error is 8e-8, 2.4e-7 in floats
+//   gelu(x) = x below(x),  gelu'(x) = below(x) + x exp(-z^2) / sqrt(2 pi), with the same exponential
 #pragma once
 
 #include "triad/cpu/kernels/simd.hpp"

@@ -1,10 +1,10 @@
-// Tasks in a loop, each run once by some thread.
+// A parallel loop over tasks; some thread runs each task once.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads are our own (cpu/kernels/pool.hpp), or the caller's (cpu::backend::borrowed).  Our own join in where a
-// call is long enough to be worth it and where help has paid off lately (cpu/kernels/payoff.hpp).  Borrowed ones join
-// in wherever it is long enough: no account is kept of them, and that of our own does not count then.  Otherwise the
-// calling thread runs all tasks.
+// The threads are those of cpu/kernels/pool.hpp, or the caller's (cpu::backend::borrowed).  Threads of the pool join a
+// call that is long enough, if help has saved time lately (cpu/kernels/payoff.hpp).  Borrowed threads join every call
+// that is long enough; the record of saved time does not apply to them.  In all other cases the calling thread runs all
+// tasks.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,8 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 inline int hardware_threads() {
   static int const count = [] {
-    char const* const wanted = std::getenv("OMP_NUM_THREADS");  // what other programs' threads are set by
+    char const* const wanted = std::getenv("OMP_NUM_THREADS");  // the variable that sets the number of threads in other
+                                                                // programs too
     long const number = wanted ? std::strtol(wanted, nullptr, 10) : 0;
     return number > 0 ? static_cast<int>(std::min<long>(number, backend::most_threads)) : detail::processors();
   }();
@@ -34,29 +35,30 @@ inline int hardware_threads() {
 
 namespace detail {
 
-/// What will take longer is offered to the threads that are awake,
+/// A call that will take longer than this uses the threads that are awake.
 inline constexpr nanoseconds worth_sharing = 5'000;
-/// and what will take longer than this to those that sleep too; a shorter call begins alone.
+/// A call that will take longer than this also wakes sleeping threads; a shorter call begins on the caller's thread
+/// alone.
 inline constexpr nanoseconds worth_waking = 20'000;
 
-/// How long a task took where a call stands, when it was last run there.  At first, long: without a measurement the
-/// work is shared.
+/// How long a task took in the last run of this call in the source.  The initial value is large, so that a call without
+/// a measurement is shared.
 class task_time {
  public:
   double known() const { return nanoseconds_.load(std::memory_order_relaxed); }
-  /// Falls slowly, so that large calls among small ones stay known.
+  /// Stores a new time, but at least half the old one, so that large calls among small ones are remembered.
   void note(double taken) { nanoseconds_.store(std::max(taken, known() / 2), std::memory_order_relaxed); }
 
  private:
   std::atomic<double> nanoseconds_{1e9};
 };
 
-/// The tasks of one call, with the first exception among them.
+/// The tasks of one call, with the first exception that a task has thrown.
 template <class F>
 struct task_list {
   F& f;
   std::mutex access = {};
-  index_t failed = -1;  // the first of the tasks that did
+  index_t failed = -1;  // the lowest task that has thrown
   std::exception_ptr failure = nullptr;
 
   static void run(void* context, index_t task, int thread) {
@@ -73,7 +75,7 @@ struct task_list {
   }
 };
 
-/// Says that this thread is inside a task, as long as it lives.
+/// Marks this thread as inside a task during the lifetime of the object.
 struct inside_scope {
   inside_scope() { inside_task = true; }
   ~inside_scope() { inside_task = false; }
@@ -81,7 +83,7 @@ struct inside_scope {
   inside_scope& operator=(inside_scope const&) = delete;
 };
 
-/// Runs the tasks on up to `threads` threads.  `run` does not throw.
+/// Runs the tasks on up to `threads` threads.  `run` must not throw.
 inline void run_tasks(int threads, index_t tasks, task_time& each, shared_call::task_function run, void* context) {
   auto& account = account_of_caller;
   nanoseconds const start = now();
@@ -92,7 +94,7 @@ inline void run_tasks(int threads, index_t tasks, task_time& each, shared_call::
   }
   double expected = each.known() * static_cast<double>(tasks);
   if (expected < worth_waking) {
-    // At the clock after 1, 2, 4 ... tasks: they may be longer this time, or shorter than they were next to helpers.
+    // Reads the clock after 1, 2, 4 ... tasks: tasks may take longer than last time, or less without helpers.
     for (index_t look = 1; done < tasks;) {
       run(context, done++, 0);
       if (done < look && done < tasks) continue;
@@ -106,7 +108,7 @@ inline void run_tasks(int threads, index_t tasks, task_time& each, shared_call::
   auto& pool = pool::of_process();
   pool.grow(threads - 1);
   auto* const call = pool.claim();
-  if (!call) {  // too many callers at once
+  if (!call) {  // too many callers at the same time
     while (done < tasks) run(context, done++, 0);
     return;
   }
@@ -122,12 +124,13 @@ inline void run_tasks(int threads, index_t tasks, task_time& each, shared_call::
   call->give_back();
   nanoseconds const ended = now();
   account.end(opened, began, stopped, ended, own, tasks - done - own, slept);
-  // Helpers may be so quick that the caller runs no task; it then learns from their time, or it would always call them.
+  // If the helpers ran all tasks, the caller estimates a task's time from theirs; otherwise it would always call for
+  // help.
   each.note(own > 0 ? static_cast<double>(stopped - began) / static_cast<double>(own)
                     : static_cast<double>(ended - opened) * helpers / static_cast<double>(tasks - done));
 }
 
-/// The same on borrowed threads, each of which takes the next task until none is left.
+/// The same on borrowed threads; each takes the next task until none is left.
 inline void run_borrowed(backend const& ex, index_t tasks, task_time& each, shared_call::task_function run,
                          void* context) {
   struct shared {
@@ -160,10 +163,10 @@ inline void run_borrowed(backend const& ex, index_t tasks, task_time& each, shar
 
 }  // namespace detail
 
-/// f(task, thread) for every task in [0, tasks), thread < ex.threads.  Tasks may not depend on each other, and what one
-/// computes may not depend on its thread.  Denormal numbers are zero in all of them.  Called within a task, it runs all
-/// tasks there, with thread 0.  Where tasks throw, one of the exceptions comes out: with one thread the first, else
-/// that of the lowest task, when all have run.
+/// Calls f(task, thread) for every task in [0, tasks), with thread < ex.threads.  Tasks must not depend on each other,
+/// and their results must not depend on the thread.  Denormal numbers are zero in all tasks.  A call from within a task
+/// runs all its tasks on that thread, with thread 0.  If tasks throw, one exception is rethrown: with one thread the
+/// first, otherwise that of the lowest task, after all tasks have run.
 template <class F>
 void parallel_for(backend& ex, index_t tasks, F&& f) {
   without_denormals const here;
@@ -182,7 +185,7 @@ void parallel_for(backend& ex, index_t tasks, F&& f) {
   if (list.failure) std::rethrow_exception(list.failure);
 }
 
-/// Rows in equal parts of `block`: f(first, count, thread).
+/// Calls f(first, count, thread) for rows in equal parts of `block`.
 template <class F>
 void parallel_rows(backend& ex, index_t rows, index_t block, F&& f) {
   parallel_for(ex, (rows + block - 1) / block, [&](index_t task, int thread) {

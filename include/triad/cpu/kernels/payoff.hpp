@@ -1,17 +1,17 @@
-// Whether help pays: what other threads have saved a caller, less what waiting for them has cost.
+// Decides whether help pays: the time that other threads have saved a caller, less the time spent waiting for them.
 // SPDX-License-Identifier: Apache-2.0
 //
-// On a processor that is busy with something else, a thread is preempted in the middle of a task for milliseconds, and
-// its caller waits for it.  So each caller keeps an account of time:
+// If a processor is busy with another program, a thread may be preempted for milliseconds in the middle of a task, and
+// its caller waits.  So each caller keeps an account of time:
 //
 //   gain = (tasks that helpers ran) (processor time that a task takes the caller) - (time to call helpers)
 //          - (time to wait for them).
 //
-// While the account is not overdrawn the caller uses helpers.  When it is, the caller works alone for a while and then
-// tries again; the while doubles with every failure, so that trying costs a few per cent at most.  Which thread runs a
-// task changes the time and no result.  Time in which the caller itself was preempted is not charged to its helpers: on
-// a shared machine that happens without helpers too, and charging it disabled them on nearly idle machines (50 graphs
-// of 5 nodes: 0.97 of one thread's time in place of 0.73).
+// If the account is not negative, the caller uses helpers.  If it is negative, the caller works alone for some time and
+// then tries again.  That time doubles with every failure, so that trying costs a few per cent at most.  The thread
+// that runs a task affects the time, never the result.  Time in which the caller itself was preempted is not charged to
+// its helpers: on a shared machine, preemption happens without helpers too.  Charging it disabled helpers on nearly
+// idle machines (50 graphs of 5 nodes: 0.97 of one thread's time in place of 0.73).
 #pragma once
 
 #include <time.h>
@@ -22,7 +22,7 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS::detail {
 
-/// Processor time of this thread; 0 where that is not known.
+/// The processor time of this thread; 0 if it is not known.
 inline nanoseconds processor_time() {
 #if defined(CLOCK_THREAD_CPUTIME_ID)
   timespec t{};
@@ -32,17 +32,18 @@ inline nanoseconds processor_time() {
   return 0;
 }
 
-/// One thread's account.  Times are of now(), in nanoseconds; processor(): of the thread, in nanoseconds.
+/// The account of one thread.  Times are values of now(), in nanoseconds; processor() is the thread's processor time,
+/// in nanoseconds.
 class payoff {
  public:
   constexpr explicit payoff(nanoseconds (*processor)() = processor_time) : processor_(processor) {}
 
-  /// Whether to work alone now.
+  /// Whether the caller shall work alone at this time.
   bool alone(nanoseconds at) const { return at < alone_until_; }
 
-  /// A call with helpers begins.
+  /// Records that a call with helpers begins.
   void begin(nanoseconds at) {
-    if (counting_ && at - last_ > longest_gap) settle(at, false);  // the caller may have slept in between
+    if (counting_ && at - last_ > longest_gap) settle(at, false);  // the caller may have slept between two calls
     if (counting_) return;
     counting_ = true;
     from_ = at;
@@ -51,8 +52,8 @@ class payoff {
     helped_ = 0;
   }
 
-  /// It has ended: from `start` to `began` the caller called for help, until `stopped` it ran `own` tasks and others
-  /// ran `others`; then it waited until `end`, `slept` of it asleep.
+  /// Records that the call has ended.  From `start` to `began` the caller called for help.  Until `stopped` it ran
+  /// `own` tasks, and others ran `others`.  Then it waited until `end`; for `slept` of that time it was asleep.
   void end(nanoseconds start, nanoseconds began, nanoseconds stopped, nanoseconds end, index_t own, index_t others,
            nanoseconds slept) {
     nanoseconds const busy = stopped - began;
@@ -64,17 +65,17 @@ class payoff {
     if (end - from_ >= window) settle(end, true);
   }
 
-  /// One entry; to read a processor time twice takes two thousandths of it.
+  /// The length of one entry; reading the processor time twice takes two thousandths of it.
   static constexpr nanoseconds window = 800'000;
-  static constexpr nanoseconds longest_gap = 200'000;  // between the calls of one window
-  static constexpr double credit = 8e6;  // savings that count at most: a rare delay does not send helpers away
-  static constexpr nanoseconds shortest = 10'000'000, longest = 320'000'000;  // alone
+  static constexpr nanoseconds longest_gap = 200'000;  // between the calls of one entry
+  static constexpr double credit = 8e6;                // the largest balance; it outweighs one rare delay
+  static constexpr nanoseconds shortest = 10'000'000, longest = 320'000'000;  // times of working alone
 
  private:
   void settle(nanoseconds at, bool dense) {
     counting_ = false;
     auto const own = static_cast<double>(own_);
-    double lost = 0;  // of its own time, to other programs
+    double lost = 0;  // of the caller's time, to other programs
     if (dense)
       if (nanoseconds const processor = processor_() - processor_from_; processor > 0)
         lost = std::clamp(static_cast<double>(at - from_ - processor - slept_), 0.0, own);

@@ -1,9 +1,9 @@
-// The process's threads: they help callers that share tasks, and sleep when none does.
+// The process's pool of threads: they help callers that share tasks, and sleep if there are none.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A caller posts a call, works on it itself and never waits for a thread that has not begun: when no task is left, it
-// closes the call and waits only for threads that are inside a task.  So a thread whose processor is busy with
-// something else costs nothing as long as it has not started, and one that wakes too late finds nothing to do.
+// A caller posts a call and works on it itself.  It never waits for a thread that has not entered the call.  When no
+// task is left, it closes the call and waits only for threads that are inside a task.  So a thread whose processor is
+// busy with another program costs nothing before it enters, and a thread that wakes too late finds nothing to do.
 #pragma once
 
 #include <array>
@@ -32,8 +32,8 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS::detail {
 
 using nanoseconds = std::int64_t;
 
-/// Longest spinning, of a thread without work and of a caller whose last tasks are elsewhere: about what a sleeper
-/// takes to wake.
+/// The longest time that a thread without work, or a caller that waits for its last tasks, spins: about the time that
+/// waking a thread takes.
 inline constexpr nanoseconds spin_time = 50'000;
 
 inline nanoseconds now() {
@@ -49,7 +49,7 @@ inline void pause_processor() {
 #endif
 }
 
-/// Whether done() became true within `longest` nanoseconds.
+/// Returns whether done() became true within `longest` nanoseconds.
 template <class F>
 bool spin_until(F&& done, nanoseconds longest) {
   nanoseconds const end = now() + longest;
@@ -62,7 +62,7 @@ bool spin_until(F&& done, nanoseconds longest) {
   return done();
 }
 
-/// Processors that this process may use.
+/// The number of processors that this process may use.
 inline int processors() {
 #if defined(__linux__)
   cpu_set_t allowed;
@@ -73,18 +73,18 @@ inline int processors() {
   return known > 0 ? known : 1;
 }
 
-/// True on a thread that is inside a task: what it calls in parallel it runs alone.
+/// True on a thread that is inside a task: parallel calls from there run on that thread alone.
 inline constinit thread_local bool inside_task = false;
 
-/// A call in parallel as other threads see it.  Its memory stays for the next use.
+/// The state of a parallel call that other threads see.  Its memory is reused by later calls.
 class alignas(128) shared_call {
  public:
   using task_function = void (*)(void* context, index_t task, int thread);
 
-  /// For the caller: takes this call, if no other caller has it.
+  /// Called by a caller: takes this object if no other caller has it.
   bool claim() { return !taken_.load(std::memory_order_relaxed) && !taken_.exchange(true, std::memory_order_acquire); }
 
-  /// From now on up to `helpers` threads may enter.
+  /// Allows up to `helpers` threads to enter from now on.
   void open(int helpers, index_t first, index_t tasks, task_function run, void* context) {
     run_ = run;
     context_ = context;
@@ -93,7 +93,7 @@ class alignas(128) shared_call {
     state_.store(is_open | static_cast<std::uint32_t>(helpers) * one_place, std::memory_order_release);
   }
 
-  /// For another thread: works here until no task is left; false where it is not needed.
+  /// Called by another thread: runs tasks until none is left; returns false if no help is needed.
   bool help() {
     auto state = state_.load(std::memory_order_relaxed);
     do {
@@ -108,7 +108,7 @@ class alignas(128) shared_call {
     return true;
   }
 
-  /// Runs tasks until none is left, and says how many it has run.
+  /// Runs tasks until none is left; returns how many it ran.
   index_t work(int thread) {
     index_t const tasks = tasks_.load(std::memory_order_relaxed);
     index_t done = 0;
@@ -117,8 +117,8 @@ class alignas(128) shared_call {
     return done;
   }
 
-  /// For the caller, when no task is left: no thread enters any more; waits for those inside.  Returns the nanoseconds
-  /// that it slept.
+  /// Called by the caller when no task is left: lets no thread enter any more, and waits for those inside.  Returns how
+  /// many nanoseconds it slept.
   nanoseconds close(bool spin) {
     if (!(state_.fetch_and(inside, std::memory_order_acq_rel) & inside)) return 0;
     auto const empty = [&] { return !(state_.load(std::memory_order_acquire) & inside); };
@@ -132,14 +132,14 @@ class alignas(128) shared_call {
 
   void give_back() { taken_.store(false, std::memory_order_release); }
 
-  /// Called after a fork: the threads inside are not in this process.
+  /// Called after a fork, since the helpers inside are not threads of the new process.
   void forget_helpers(bool caller_too) {
     state_.store(0);
     if (caller_too) taken_.store(false);
   }
 
  private:
-  // One word, so that entering, leaving and closing are one step each.
+  // One word, so that entering, leaving and closing are one atomic step each.
   static constexpr std::uint32_t is_open = 1u << 31, waits = 1u << 30, one_place = 1u << 15, places = 0x7fffu << 15,
                                  one_inside = 1, inside = 0x7fff;
 
@@ -151,8 +151,8 @@ class alignas(128) shared_call {
   std::atomic<index_t> tasks_{0};
 };
 
-/// All threads but the callers'.  They are made when they are first wanted and joined when the process, or the library
-/// that it is part of, ends; a forked child begins without.
+/// All threads except the callers'.  Threads are started when they are first needed, and joined when the process, or
+/// the library that contains the pool, ends.  A forked child begins without threads.
 class pool {
  public:
   static constexpr int most_helpers = 0x7ffe;
@@ -162,14 +162,14 @@ class pool {
     return only;
   }
 
-  /// A free call, or null where too many callers work at once: a caller without one works alone.
+  /// A free call, or null if too many callers work at once; a caller without one works alone.
   shared_call* claim() {
     for (auto& call : calls_)
       if (call.claim()) return &call;
     return nullptr;
   }
 
-  /// There are at least `wanted` threads then.
+  /// Ensures that there are at least `wanted` threads.
   void grow(int wanted) {
     if (threads_.load(std::memory_order_acquire) >= wanted) return;
     std::lock_guard const lock(growing_);
@@ -185,7 +185,7 @@ class pool {
     }
   }
 
-  /// A call was opened.  Sleeping threads stay asleep where `wake` is false.
+  /// Announces that a call was opened.  Wakes sleeping threads only if `wake` is true.
   void announce(int helpers, bool wake) {
     posted_.fetch_add(1, std::memory_order_seq_cst);
     int const asleep = wake ? asleep_.load(std::memory_order_seq_cst) : 0;
@@ -196,7 +196,7 @@ class pool {
     }
   }
 
-  /// Whether `threads` threads have a processor each, so that a spinning thread keeps no other from running.
+  /// Whether each of `threads` threads has a processor, so that a spinning thread keeps no other thread from running.
   bool may_spin(int threads) const { return threads <= processors_; }
 
   pool(pool const&) = delete;
@@ -205,7 +205,7 @@ class pool {
  private:
   struct worker_threads {
     std::vector<std::thread> threads;
-    /// Those of the process that this one was forked from: never joined, never freed.
+    /// the threads of the process that this one was forked from: never joined, never freed
     worker_threads* of_parent = nullptr;
   };
 
@@ -218,12 +218,12 @@ class pool {
 
   ~pool() {
     {
-      std::lock_guard const lock(growing_);  // a caller on a detached thread may be making threads just now
+      std::lock_guard const lock(growing_);  // a caller on a detached thread may be starting threads at this moment
       ending_.store(true);
     }
     posted_.fetch_add(1);
     posted_.notify_all();
-    bool const by_a_task = inside_task;  // a task that ends the process cannot wait for itself
+    bool const by_a_task = inside_task;  // if a task ends the process, its thread cannot join itself
     for (auto& thread : workers_->threads)
       if (by_a_task)
         thread.detach();
@@ -259,7 +259,8 @@ class pool {
   }
 
   std::array<shared_call, 8> calls_;
-  alignas(128) std::atomic<std::uint32_t> posted_{0};  // counts calls; sleeping threads wait for the next
+  alignas(128) std::atomic<std::uint32_t> posted_{0};  // the number of calls posted; sleeping threads wait for it to
+                                                       // change
   alignas(128) std::atomic<int> asleep_{0};
   std::atomic<int> threads_{0};
   std::atomic<bool> ending_{false};

@@ -1,4 +1,4 @@
-// Sixteen dropout counters at once: the keep bits of a block of 64 elements.
+// Computes sixteen dropout counters at once: the keep bits of a block of 64 elements.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,21 +10,21 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-/// What a kernel needs of a dropout mask, read once a call.
+/// The values of a dropout mask that a kernel needs, read once per call.
 struct keep_source {
   philox_key key;
   std::uint64_t threshold;
-  philox_words first;  // counter of block 0
+  philox_words first;  // the counter of block 0
 
   explicit keep_source(dropout_mask const& m) : key(m.key), threshold(m.threshold()), first(m.counter(0)) {}
 
-  /// Bit 16 w + q is set where element block * 64 + 16 w + q is kept.
+  /// Returns a word in which bit 16 w + q is set if element block * 64 + 16 w + q is kept.
   std::uint64_t bits(std::uint64_t block) const {
-    auto const begin = counter_at(first, block * 16);  // fifteen more do not carry into its upper half
+    auto const begin = counter_at(first, block * 16);  // adding up to 15 does not carry into the upper half
 #if defined(__AVX512F__)
     if (threshold > 0xffffffffu) return 0;
-    // Eight counters a vector, each word in the low half of 64 bits: that is where the product of the next round reads
-    // it, and the high half is not read.
+    // Eight counters per vector, each word in the low half of 64 bits: the product of the next round reads only the low
+    // half.
     auto const ma = _mm512_set1_epi64(0xD2511F53), mb = _mm512_set1_epi64(0xCD9E8D57);
     auto const word = [](std::uint32_t w) { return _mm512_set1_epi64(static_cast<long long>(w)); };
     auto const base = static_cast<long long>(begin[0]);
@@ -45,7 +45,7 @@ struct keep_source {
       k0 = _mm512_add_epi32(k0, _mm512_set1_epi32(static_cast<int>(0x9E3779B9u)));
       k1 = _mm512_add_epi32(k1, _mm512_set1_epi32(static_cast<int>(0xBB67AE85u)));
     }
-    // Words of even counters where they are, those of odd ones between them.
+    // Puts the words of even counters into even lanes, and those of odd counters between them.
     auto const join = [](auto even, auto odd) __attribute__((always_inline)) {
       return _mm512_mask_shuffle_epi32(even, 0xAAAA, odd, static_cast<_MM_PERM_ENUM>(0xA0));
     };

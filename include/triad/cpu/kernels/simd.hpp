@@ -1,8 +1,9 @@
-// Vectors of floats as wide as the machine's registers: arithmetic, rows with a ragged end, exp, sums across lanes.
+// Vectors of floats as wide as the machine's registers: arithmetic, rows with an incomplete last vector, exp, sums of
+// lanes.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compiler's vector extensions do almost everything; intrinsics appear only where AVX masks a load or a store, and
-// for square roots.
+// Nearly everything uses the compiler's vector extensions.  Intrinsics appear only for masked loads and stores with
+// AVX, and for square roots.
 #pragma once
 
 #include <cmath>
@@ -35,20 +36,20 @@ inline constexpr int lanes = 8;
 inline constexpr int lanes = 4;
 #endif
 
-/// Registers a kernel may plan with.
+/// The number of registers that a kernel may use.
 inline constexpr int registers = lanes == 16 ? 32 : 16;
 
 typedef float floats __attribute__((vector_size(lanes * 4)));
 typedef std::int32_t ints __attribute__((vector_size(lanes * 4)));
 
-/// The vectors that hold `count` floats.
+/// The number of vectors that hold `count` floats.
 constexpr index_t vectors(index_t count) { return (count + lanes - 1) / lanes; }
 /// `count` rounded up to whole vectors.
 constexpr index_t padded(index_t count) { return vectors(count) * lanes; }
 
 [[gnu::always_inline]] inline floats broadcast(float x) {
   return x - floats{};
-}  // not + 0, which would turn -0 into 0 and cost an addition
+}  // + 0 would turn -0 into 0 and cost an addition
 
 [[gnu::always_inline]] inline floats load(float const* p) {
   floats v;
@@ -86,13 +87,13 @@ struct tail {
 #endif
 };
 
-/// Stands where a tail may stand, for the vectors before the last.
+/// Has the interface of tail, for the whole vectors of a row.
 struct whole {
   [[gnu::always_inline]] floats load(float const* p) const { return simd::load(p); }
   [[gnu::always_inline]] void store(float* p, floats v) const { simd::store(p, v); }
 };
 
-/// Lanes 4 q .. 4 q + 3 are the four floats at rows[4 q] + c.
+/// A vector whose lanes 4 q .. 4 q + 3 are the four floats at rows[4 q] + c.
 [[gnu::always_inline]] inline floats load_fours(float const* const* rows, index_t c) {
 #if defined(__AVX512F__)
   __m512 v = _mm512_broadcast_f32x4(_mm_loadu_ps(rows[0] + c));
@@ -100,13 +101,14 @@ struct whole {
   v = _mm512_mask_broadcast_f32x4(v, 0x0f00, _mm_loadu_ps(rows[8] + c));
   return (floats)_mm512_mask_broadcast_f32x4(v, 0xf000, _mm_loadu_ps(rows[12] + c));
 #else
-  floats v{};  // all of it is overwritten, which g++ 12 does not always see
+  floats v{};  // every lane is overwritten, but g++ 12 does not always see that
   for (int q = 0; q < lanes / 4; ++q) std::memcpy(reinterpret_cast<char*>(&v) + 16 * q, rows[4 * q] + c, 16);
   return v;
 #endif
 }
 
-/// Calls f(c, part) for the vectors of a row of k floats: whole ones first, then, if k asks for it, the tail.
+/// Calls f(c, part) for the vectors of a row of k floats: whole vectors first, then a tail if k is not a multiple of
+/// `lanes`.
 template <class F>
 [[gnu::always_inline]] inline void each_vector(index_t k, F&& f) {
   index_t c = 0;
@@ -116,7 +118,8 @@ template <class F>
 
 [[gnu::always_inline]] inline floats max(floats a, floats b) { return a > b ? a : b; }
 
-/// v, of which the compiler forgets how it came about: nothing before and after is joined, whatever the flags allow.
+/// Returns v, and hides its computation from the compiler: operations before and after are not fused, whatever the
+/// flags allow.
 [[gnu::always_inline]] inline floats settled(floats v) {
 #if defined(__CUDA_ARCH__)
 #elif defined(__AVX512F__)
@@ -131,7 +134,7 @@ template <class F>
   return v;
 }
 
-/// std::sqrt of every lane, without errno: compilers do not vectorise a loop that sets it.
+/// std::sqrt of every lane, without setting errno: compilers do not vectorise a loop that sets it.
 [[gnu::always_inline]] inline floats sqrt(floats v) {
 #if defined(__AVX512F__)
   return (floats)_mm512_sqrt_ps((__m512)v);
@@ -145,7 +148,7 @@ template <class F>
 #endif
 }
 
-/// Lanes of v whose bits in `word` are set; the others become zero.
+/// v with the lanes whose bits in `word` are not set replaced by zero.
 [[gnu::always_inline]] inline floats keep(floats v, std::uint32_t word) {
 #if defined(__AVX512F__)
   return (floats)_mm512_maskz_mov_ps(static_cast<__mmask16>(word), (__m512)v);
@@ -156,20 +159,20 @@ template <class F>
 #endif
 }
 
-/// The same for the bits from bit `position` on; up to three bytes after the last of them are read.
+/// The same with the bits from bit `position` on; reads up to three bytes beyond the last of these bits.
 [[gnu::always_inline]] inline floats keep(floats v, std::uint64_t const* bits, std::uint64_t position) {
   std::uint32_t word;
   std::memcpy(&word, reinterpret_cast<unsigned char const*>(bits) + position / 8, sizeof word);
   return keep(v, word >> position % 8);
 }
 
-/// exp(x) for x <= 0, to 2e-7 relative near 0 and 3.5e-6 near -69; below that (2^-100) it is 0, so that no product with
-/// it is denormal.  NaN stays NaN.
+/// exp(x) for x <= 0.  The relative error is 2e-7 near 0 and 3.5e-6 near -69.  Below -69 (2^-100) the result is 0, so
+/// that no product with it is denormal.  NaN stays NaN.
 [[gnu::always_inline]] inline floats exp_nonpositive(floats x) {
   floats const low = broadcast(-69.0f);
-  floats const y = max(low, x) * 1.44269504088896341f;  // in this order max keeps a NaN
-  // Adding 1.5 * 2^23 rounds to the nearest integer n; 127 more, and the low bits are the exponent of 2^n.
-  // Re-associated, as -ffast-math allows, f would be 0.
+  floats const y = max(low, x) * 1.44269504088896341f;  // with the arguments in this order, max keeps a NaN
+  // Adding 1.5 * 2^23 rounds to the nearest integer n.  With another 127, the low bits are the exponent of 2^n.
+  // settled() prevents reassociation, which -ffast-math allows and which would make f 0.
   floats const shifted = settled(y + 12583039.0f);
   floats const f = y - settled(shifted - 12583039.0f);
   floats p = 0.00133335581464f + f * 0.000154035303934f;
@@ -180,7 +183,7 @@ template <class F>
   p = 1.0f + f * p;
   floats const power = (floats)((ints)shifted << 23);
   floats const e = x < low ? floats{} : p * power;  // a product: adding to the exponent could turn a NaN into a number
-#if __FINITE_MATH_ONLY__                            // then a comparison tells nothing of a NaN
+#if __FINITE_MATH_ONLY__                            // with these flags, a comparison does not detect a NaN
   return ((ints)settled(x) & 0x7fffffff) > 0x7f800000 ? x : e;
 #else
   return e;
@@ -189,7 +192,7 @@ template <class F>
 
 namespace detail {
 
-/// Lane x of the result is lane I_x of a and b, b's counted from `lanes`.
+/// Lane x of the result is lane I_x of a and b; the lanes of b are numbered from `lanes`.
 template <int... I>
 [[gnu::always_inline]] inline floats shuffle(floats a, floats b) {
 #if defined(__clang__) || (__GNUC__ >= 12 && !defined(__CUDACC__))
@@ -199,7 +202,7 @@ template <int... I>
 #endif
 }
 
-// Lane r of the result is a[r] + a[r ^ S] where r does not have bit S, b[r] + b[r ^ S] where it has.
+// Lane r of the result is a[r] + a[r ^ S] if r does not have bit S, and b[r] + b[r ^ S] if it has.
 template <int S, int... R>
 [[gnu::always_inline]] inline floats fold(floats a, floats b, std::integer_sequence<int, R...>) {
   return shuffle<((R & S) ? R + lanes : R)...>(a, b) + shuffle<((R & S) ? (R ^ S) + lanes : (R ^ S))...>(a, b);
@@ -216,7 +219,7 @@ template <int S>
 
 }  // namespace detail
 
-/// Lane r of the result is the sum of the lanes of the r-th of `lanes` vectors that follow one another in memory.
+/// Lane r of the result is the sum of the lanes of vector r; `lanes` vectors follow one another in memory.
 [[gnu::always_inline]] inline floats sums(float const* p) { return detail::sums<lanes / 2>(p); }
 
 }  // namespace triad::simd::inline TRIAD_CPU_FLAGS

@@ -1,4 +1,4 @@
-// Register kernels of triangular attention: blocks of edges, lanes along the head width, one head.
+// Register kernels of triangular attention for one head: blocks of edges, with lanes along the head width.
 // SPDX-License-Identifier: Apache-2.0
 //
 //                                                                   operations per element and triangle
@@ -8,9 +8,9 @@
 //   gradients    dP(i, j) = do(i, j) . (v1(i) * v2(j))                5, all three in one pass
 //   of one l     dv1(i) = sum_j p do v2(j),  dv2(j) = sum_i p do v1(i)
 //
-// Rows are read where they lie; the last vector of a row is masked, so that the neighbouring head is neither read into
-// a sum nor written.  Blocks are small constants: their accumulators are registers only if every loop over them is
-// unrolled.
+// The kernels read rows in place.  The last vector of a row is masked, so that the neighbouring head is neither added
+// to a sum nor overwritten.  Block sizes are small constants: accumulators are registers only if every loop over them
+// is unrolled.
 #pragma once
 
 #include <type_traits>
@@ -22,7 +22,7 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles {
 using simd::floats;
 using simd::lanes;
 
-/// Rows of one head: row r begins at data + r stride.
+/// The rows of one head: row r begins at data + r stride.
 template <class T>
 struct rows {
   T* data;
@@ -35,7 +35,7 @@ struct rows {
 using in_rows = rows<float const>;
 using out_rows = rows<float>;
 
-/// partial[i ld + j] = lane-wise sums of a_i * b_j, one vector each.
+/// partial[i ld + j] = lane-wise sums of a_i * b_j, one vector for each pair.
 template <int I, int J>
 [[gnu::noinline]] inline void dots(in_rows a, in_rows b, index_t k, float* partial, index_t ld) {
   floats acc[std::size_t{I}][std::size_t{J}] = {};
@@ -62,7 +62,7 @@ struct weights {
   index_t row, step;
 };
 
-/// y_r = sum over s < count of w(r, s) b_s for R rows and V vectors, the last of which is `last` wide.
+/// y_r = sum over s < count of w(r, s) b_s for R rows and V vectors; the last vector has `last` floats.
 template <int R, int V>
 [[gnu::always_inline]] inline void mix_columns(weights w, index_t count, in_rows b, simd::tail last, out_rows y,
                                                bool add) {
@@ -91,8 +91,7 @@ template <int R, int V>
     }
 }
 
-/// The same for k columns, four vectors at once where there are registers for it: a weight is then read once for all of
-/// them.
+/// The same for k columns, four vectors at once if there are enough registers: a weight is then read once for all four.
 template <int R>
 [[gnu::noinline]] inline void mix(weights w, index_t count, in_rows b, index_t k, out_rows y, bool add) {
   constexpr int most = simd::registers == 32 ? 4 : 2;
@@ -141,8 +140,9 @@ template <int I, int J>
   });
 }
 
-/// One l.  p(i, j) = p[i ld + j];  partial(i, j) = lanes of dP;  v1, dv1: row i;  v2, dv2: row j;  gradient: rows i n +
-/// j.  With V2 false, v2 is 1 and has no gradient.  add1, add2: whether dv1, dv2 hold earlier blocks already.
+/// The gradients of one l.  p(i, j) = p[i ld + j];  partial(i, j) = lanes of dP;  v1, dv1: row i;  v2, dv2: row j;
+/// gradient: rows i n + j.  With V2 false, v2 is 1 and has no gradient.  add1, add2: whether dv1, dv2 already hold sums
+/// of earlier blocks.
 template <int I, int J, bool V2>
 [[gnu::noinline]] inline void gradients(float const* p, index_t ld, in_rows gradient, index_t n, index_t k, in_rows v1,
                                         in_rows v2, out_rows dv1, bool add1, out_rows dv2, bool add2, float* partial) {
@@ -186,8 +186,8 @@ template <int I, int J, bool V2>
 template <int N>
 using size = std::integral_constant<int, N>;
 
-/// Cuts n rows into runs of at most four (n = 5: one of five) and calls f(first, size).  From six on, threes and fours
-/// suffice.
+/// Cuts n rows into runs of at most four (n = 5: one run of five) and calls f(first, size).  From n = 6 on, threes and
+/// fours suffice.
 template <class F>
 void each_run(index_t n, F&& f) {
   index_t const threes = n < 6 ? (n == 3) : (4 - n % 4) % 4;

@@ -1,10 +1,10 @@
-// Panels and register kernels of tiled triangular attention: what is packed, and what runs on it.
+// Tiled triangular attention: packs matrices into panels, and computes on them with register kernels.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tile is `tile` columns j.  Scores and their gradients have lanes along j, everything else along the head width:
+// A tile has `tile` columns j.  Scores and their gradients have lanes along j, all else has lanes along the head width:
 //
-//   transposed  [c][tile]            rows j of a matrix, turned: element (c, j)
-//   panel       [c / lanes][row][lanes]   rows as they are, cut into vectors; the last is padded with zeros
+//   transposed  [c][tile]            rows j of a matrix, transposed: element (c, j)
+//   panel       [c / lanes][row][lanes]   rows cut into vectors; the last vector is padded with zeros
 //
 //   scores           s(r, j) = scale q_r . k_j                                     one q broadcast, k transposed
 //   outputs          o(i, j) += sum_l p(i, l, j) v1(i, l) * v2(l, j)               lanes c, 16 accumulators
@@ -19,15 +19,15 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles {
 
-/// Rows of the largest kernels: with two vectors each, half of the registers are accumulators.
+/// The number of rows of the largest kernels: with two vectors each, half of the registers are accumulators.
 inline constexpr int group = simd::registers / 4;
 inline constexpr int half = group / 2;
-/// Columns j of a tile.
+/// The number of columns j of a tile.
 inline constexpr int tile = 2 * lanes;
 
 namespace detail {
 
-// Rows r and r + S exchange the lanes with bit S and those without.
+// Exchanges the lanes of a with bit S for the lanes of b without it; a and b are rows r and r + S.
 template <int S, int... X>
 [[gnu::always_inline]] inline void exchange(floats& a, floats& b, std::integer_sequence<int, X...>) {
   floats const low = simd::detail::shuffle<((X & S) ? (X ^ S) + lanes : X)...>(a, b);
@@ -37,9 +37,9 @@ template <int S, int... X>
 
 }  // namespace detail
 
-/// Rows [0, count), at most `width` of them, turned: to[c width + j] = x(j, c).  Missing rows repeat the last.
-/// Four columns at a time: vector r takes them from rows r, r + 4, ..., and two exchanges inside each four lanes
-/// finish.
+/// Transposes rows [0, count), at most `width` of them: to[c width + j] = x(j, c).  Missing rows repeat the last.
+/// Takes four columns at a time: vector r loads them from rows r, r + 4, ..., and two exchanges within each four lanes
+/// complete the transposition.
 [[gnu::noinline]] inline void turn(in_rows x, index_t count, index_t k, float* to, index_t width) {
   for (index_t j = 0; j < width; j += lanes) {
     float const* row[lanes];
@@ -80,15 +80,15 @@ inline void unpack_panel(float const* panel, index_t panel_rows, index_t count, 
   }
 }
 
-/// Prefetches the first k floats of some rows, which will be read or, with Write, overwritten.
+/// Prefetches the first k floats of some rows; with Write, for overwriting.
 template <bool Write = false, class T>
 inline void prefetch_rows(rows<T> x, index_t count, index_t k) {
   for (index_t r = 0; r < count; ++r)
     for (index_t c = 0; c < k + lanes - 1; c += 16) __builtin_prefetch(x[r] + std::min(c, k - 1), Write, 2);
 }
 
-/// s[r ld + j] = scale q_r . k_j for R rows and V vectors j.  k is turned; q(r, c) = q[r][c / lanes * jump + c %
-/// lanes]: a panel, or, where jump is `lanes`, rows as they lie.
+/// s[r ld + j] = scale q_r . k_j for R rows and V vectors j.  k is transposed.  q(r, c) = q[r][c / lanes * jump + c %
+/// lanes] is a panel, or, if jump is `lanes`, rows in place.
 template <int R, int V>
 [[gnu::noinline]] inline void scores(in_rows q, index_t jump, float const* k_turned, index_t k, float scale, float* s,
                                      index_t ld) {
@@ -113,7 +113,7 @@ template <int R, int V>
     for (int v = 0; v < V; ++v) simd::store(s + r * ld + v * lanes, acc[r][v] * scale);
 }
 
-/// Adds, for `half` rows i, two columns j and V vectors c, `count` middle nodes l to acc [i][j][V].
+/// Adds `count` middle nodes l to acc [i][j][V], for `half` rows i, two columns j and V vectors c.
 /// p(i, l, j) = p[l layer + i row + j];  v1 [l][half][V lanes];  v2 [l][2][V lanes].
 template <int V>
 [[gnu::noinline]] inline void outputs(float const* p, index_t layer, index_t row, float const* v1, float const* v2,
@@ -150,8 +150,8 @@ template <int V>
       for (int v = 0; v < V; ++v) simd::store(acc + ((i * 2 + j) * V + v) * lanes, a[i][j][v]);
 }
 
-/// dp[l layer + i ld + j] for L middle nodes, `half` rows i, V vectors j.  d_o: [i] turned, one after the other;  v2:
-/// [l] turned, v2_layer apart;  v1: [l] panels of v1_rows rows, v1_layer apart.
+/// dp[l layer + i ld + j] for L middle nodes, `half` rows i, V vectors j.  d_o: [i] transposed, consecutive;  v2: [l]
+/// transposed, v2_layer apart;  v1: [l] panels of v1_rows rows, v1_layer apart.
 template <int L, int V>
 [[gnu::noinline]] inline void weight_gradients(float const* d_o, float const* v1, index_t v1_layer, index_t v1_rows,
                                                float const* v2, index_t v2_layer, index_t k, float* dp, index_t layer,
@@ -189,8 +189,8 @@ template <int L, int V>
       for (int v = 0; v < V; ++v) simd::store(dp + l * layer + i * ld + v * lanes, acc[l][i][v]);
 }
 
-/// One l, one vector c, R rows i, `count` columns j.  p(i, j) = p[i ld + j];  d_o [i][j][lanes], rows d_o_row apart;
-/// v1, dv1 [i][lanes];  v2, dv2 [j][lanes].
+/// The value gradients of one l and one vector c, for R rows i and `count` columns j.  p(i, j) = p[i ld + j];  d_o
+/// [i][j][lanes], with rows d_o_row apart;  v1, dv1 [i][lanes];  v2, dv2 [j][lanes].
 template <int R>
 [[gnu::noinline]] inline void value_gradients(float const* p, index_t ld, float const* d_o, index_t d_o_row,
                                               float const* v1, float const* v2, index_t count, float* dv1, float* dv2) {
@@ -219,8 +219,8 @@ template <int R>
   for (int i = 0; i < R; ++i) simd::store(dv1 + i * lanes, da[i]);
 }
 
-/// y_r += sum over s < count of w(r, s) b_s for R rows and V vectors c.  From one vector to the next: b_next and
-/// y_next; from one row of y to the next: y_row.
+/// y_r += sum over s < count of w(r, s) b_s for R rows and V vectors c.  Distances: b_next and y_next from one vector
+/// to the next; y_row from one row of y to the next.
 template <int R, int V>
 [[gnu::noinline]] inline void accumulate(weights w, index_t count, float const* b, index_t b_next, float* y,
                                          index_t y_row, index_t y_next) {
@@ -246,7 +246,7 @@ template <int R, int V>
     for (int v = 0; v < V; ++v) simd::store(y + v * y_next + r * y_row, acc[r][v]);
 }
 
-/// Calls f(first, size) for `count` rows in steps of `group`, and of `half` where that suffices for the rest.
+/// Calls f(first, size) for `count` rows in steps of `group`; the last step is `half` if that is enough.
 template <class F>
 [[gnu::always_inline]] inline void each_group(index_t count, F&& f) {
   index_t r = 0;

@@ -1,13 +1,13 @@
-// Triangular attention of one graph and head, edges where they lie, lanes along the head width: for graphs of a few
-// nodes.
+// Triangular attention of one graph and head, for graphs of a few nodes: reads edges in place, with lanes along the
+// head width.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dot products leave one vector of partial sums each, which are then added sixteen at a time.  Forward keeps the scores
-// of all l of a block of rows i; backward takes one l after the other, since everything that belongs to one l, dq(.,
-// l), dv1(., l), dk(l, .), dv2(l, .), is complete from that l alone.
+// A dot product leaves one vector of partial sums; sixteen such vectors are summed at a time.  Forward keeps the scores
+// of all l for a block of rows i.  Backward computes one l after the other, since the gradients that belong to one l,
+// dq(., l), dv1(., l), dk(l, .), dv2(l, .), depend on that l alone.
 //
-// Causal: a later node l is closed to the square of edges i, j < l.  Blocks of edges inside it are skipped; where it
-// cuts a block, weights are zero.
+// Causal: middle node l is closed to (masked for) the edges i, j < l, a square.  Blocks of edges inside the square are
+// skipped; in blocks that the square only overlaps, the masked weights are zero.
 #pragma once
 
 #include <algorithm>
@@ -21,56 +21,57 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles {
 /// One graph and head.  Rows are edges, i n + j.
 struct head {
   index_t n, width;
-  in_rows query, key, left, right;  // (n n, width); right.data is null where the form has no right value
+  in_rows query, key, left, right;  // (n n, width); right.data is null if the form has no right value
   float scale;                      // 1 / sqrt(width)
   std::uint8_t const* masked;       // (n n n) [i][l][j] or null
   float fill;
   std::uint64_t const* bits;  // dropout of p, or null: bit `first` + (l n + i) n + j
   std::uint64_t first;
-  float kept;           // what kept probabilities are multiplied by
+  float kept;           // the factor of kept probabilities
   index_t stat_stride;  // between the edges of `maximum` and `inverse_sum`
-  index_t sources;      // n; causal: middle nodes from here on are open to edge (i, j) only up to max(i, j)
+  index_t sources;      // causal: edge (i, j) sees middle nodes l < sources, and others only up to max(i, j); else n
 
-  /// Middle nodes of the edges up to (i, j) are 0 .. end.
+  /// The middle nodes of the edges up to (i, j) are those below this.
   index_t end(index_t i, index_t j) const { return causal_end(sources, n, i, j); }
-  /// Whether l is open to any edge up to (i, j).
+  /// Whether l is open to (not masked for) any edge up to (i, j).
   bool open(index_t l, index_t i, index_t j) const { return l < sources || l <= i || l <= j; }
-  /// Of edges with one end at `last` or before: where the other ends begin for which l is open to some of them.
+  /// For edges with one end at `last` or before: the first other end to which l may be open.
   index_t begin(index_t l, index_t last) const { return open(l, last, last) ? 0 : l; }
 };
 
-/// Rows i0 .. i0 + height, columns j0 .. j0 + columns of one l become `value` where l is closed to the edge.
+/// Sets rows i0 .. i0 + height, columns j0 .. j0 + columns of one l to `value` where l is closed to the edge.
 inline void close(head const& x, index_t l, index_t i0, index_t height, index_t j0, index_t columns, float* s,
                   index_t ld, float value) {
   if (l < x.sources || l <= j0) return;
   for (index_t i = 0; i < std::min(height, l - i0); ++i) std::fill_n(s + i * ld, std::min(columns, l - j0), value);
 }
 
-/// Up to this many nodes all rows i are one block.  With AVX-512, one thread and four heads of width 50 the gradients
-/// then take 0.7 of the tiles' time at n = 20, and as long at n = 28.
+/// Up to this many nodes, all rows i are one block.  With AVX-512, one thread and four heads of width 50, the gradients
+/// then take 0.7 of the tiled kernel's time at n = 20, and the same time at n = 28.
 inline constexpr index_t whole_graph = 20;
 
 constexpr index_t row_block(index_t n) { return n <= whole_graph ? n : 4; }
 
-/// Floats of the copies that collected() may make.
+/// The number of floats in the copies that collected() may make.
 constexpr index_t copied_floats(index_t n, index_t width) {
   return n <= whole_graph ? 4 * n * n * simd::padded(width) : 0;
 }
 
-/// Floats of scratch for forward and backward of a graph of n nodes.
+/// The number of floats of scratch for forward and for backward of a graph of n nodes.
 constexpr index_t small_forward_floats(index_t n, index_t width) {
   auto const edges = simd::padded(row_block(n) * n);
   return edges * (n + lanes + 2) + copied_floats(n, width);
 }
-/// Blocks of rows begin anywhere, and the last one's last vector ends up to a vector after the last edge.
+/// The edges of a scratch row: blocks begin at any row, and the last vector of the last block may end up to a vector
+/// after the last edge.
 constexpr index_t backward_edges(index_t n) { return simd::padded(n * n) + lanes; }
 constexpr index_t small_backward_floats(index_t n, index_t width) {
   auto const edges = backward_edges(n), block = simd::padded(row_block(n) * n);
   return 6 * edges + block * lanes + (n <= whole_graph ? n * n * simd::padded(width) : 0) + copied_floats(n, width);
 }
 
-/// The head with its rows side by side in `room`, where they lie so far apart in step (512 bytes) that they share a few
-/// sets of the first-level cache and would push each other out.
+/// The head with its rows copied side by side into `room`, if their distance (a multiple of 512 bytes) maps them to a
+/// few sets of the first-level cache, where they would evict each other.
 inline head collected(head x, float* room) {
   if (x.n < 4 || x.n > whole_graph || x.query.stride % 128 != 0) return x;
   auto const row = simd::padded(x.width);
@@ -89,7 +90,7 @@ inline head collected(head x, float* room) {
 template <int I, int J>
 inline constexpr bool pairs = I == J || (I >= 3 && I <= 4 && J >= 3 && J <= 4);
 
-/// Blocks of rows [0, height) by columns [0, n), f(i, size, j, size).  height is n, or at most 4 where n > 5.
+/// Calls f(i, size, j, size) for blocks of rows [0, height) by columns [0, n).  height is n, or at most 4 if n > 5.
 template <class F>
 [[gnu::always_inline]] inline void each_block(index_t height, index_t n, F&& f) {
   each_run(height, [&](index_t i, auto rows_here) {
@@ -128,7 +129,7 @@ inline void score_rows(head const& x, index_t l, index_t i0, index_t height, flo
   close(x, l, i0, height, 0, n, s, n, below_all<float>);
 }
 
-/// s[l][t] becomes the softmax over l, with dropout; the statistics are stored.
+/// Turns s[l][t] into the softmax over l, with dropout; stores the statistics.
 inline void softmax_rows(head const& x, index_t i0, index_t height, index_t layer, float* s, float* maximum,
                          float* inverse_sum, float* out_maximum, float* out_inverse_sum) {
   auto const n = x.n;
@@ -160,7 +161,7 @@ inline void softmax_rows(head const& x, index_t i0, index_t height, index_t laye
   }
 }
 
-/// o (n n, width) and the statistics of one graph and head.
+/// Computes o (n n, width) and the statistics of one graph and head.
 template <bool OwnKey, bool RightValue>
 void small_forward(head const& scattered, out_rows o, float* out_maximum, float* out_inverse_sum, float* scratch) {
   auto const n = scattered.n, height_limit = row_block(n), layer = simd::padded(height_limit * n);
@@ -191,12 +192,12 @@ void small_forward(head const& scattered, out_rows o, float* out_maximum, float*
   each_run(n, [&](index_t i0, auto h) { block(i0, decltype(h)::value); });
 }
 
-/// The gradients of one graph and head, all overwritten.
+/// Computes all gradients of one graph and head, and overwrites them.
 template <bool OwnKey, bool RightValue>
 void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* maximum, float const* inverse_sum,
                     out_rows dq, out_rows dk, out_rows dv1, out_rows dv2, float* scratch) {
   auto const n = scattered.n, width = scattered.width, height_limit = row_block(n), edges = backward_edges(n);
-  float* const m = scratch;  // [edge], as all below
+  float* const m = scratch;  // [edge], as are all below
   float* const inverse = m + edges;
   float* const delta = inverse + edges;
   float* const p = delta + edges;  // softmax, then its gradient
@@ -210,7 +211,7 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
     m[t] = maximum[t * x.stat_stride];
     inverse[t] = inverse_sum[t * x.stat_stride];
   }
-  // In a small graph the rows of do are read n times: aligned and padded copies cost less than they save.
+  // In a small graph, the rows of do are read n times: aligned and padded copies save more time than they take.
   bool const pack = height_limit == n;
   in_rows const gradient = pack ? in_rows{packed, simd::padded(width)} : d_o;
   for (index_t t0 = 0; t0 < n * n; t0 += lanes) {
@@ -251,7 +252,7 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
                                       dv1.from(row * n + l).every(n), j > x.begin(l, last_row), dv2.from(l * n + j),
                                       row > x.begin(l, last), partial + (r * n + j) * lanes);
         };
-        if constexpr (decltype(h)::value == 5) {  // 5 x 5 accumulators of dP would not fit the registers
+        if constexpr (decltype(h)::value == 5) {  // 5 x 5 accumulators of dP need too many registers
           part(i, size<3>());
           part(i + 3, size<2>());
         } else {

@@ -1,4 +1,4 @@
-// How a call of the triangle is cut: its scratch memory, its heads, and tasks over runs of graphs.
+// The division of a call of the triangle into scratch memory, heads, and tasks over runs of graphs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,14 +17,14 @@ namespace triangles {
 
 constexpr bool is_small(index_t n) { return n <= whole_graph; }
 
-/// Kernels read rows with a stride of one.
+/// Checks the strides: kernels read rows with a stride of one.
 template <class S>
 bool rows_are_contiguous(triangle_form form, triangle_projections<S> const& x) {
   return x.query.stride(1) == 1 && x.key.stride(1) == 1 && x.left_value.stride(1) == 1 &&
          (!uses_right_value(form) || x.right_value.stride(1) == 1);
 }
 
-/// One stride serves both statistics.
+/// Checks the statistics: both have the same strides.
 template <class S>
 bool rows_are_alike(triangle_statistics<S> const& s) {
   return s.maximum.stride(0) == s.inverse_sum.stride(0);
@@ -35,13 +35,13 @@ rows<T> head_rows(matrix<T> m, index_t first_edge, index_t head, index_t width) 
   return {m.data_handle() + first_edge * m.stride(0) + head * width, m.stride(0)};
 }
 
-/// The scratch of one call, cut into parts; measured on a null base.
+/// The scratch of one call and its parts; a null base measures the size.
 struct scratch_parts {
-  index_t* first_task;      // (b + 1) tasks of tiled graphs, counted
+  index_t* first_task;      // (b + 1): for each graph, the number of tasks of tiled graphs before it
   std::uint64_t* bits;      // dropout: bit e for element e
   float* statistics;        // backward of tiled graphs: [maximum, 1 / sum, delta][head][rows + tile]
   index_t statistics_rows;  // rows + tile, rounded up
-  index_t* first_gradient;  // backward of tiled graphs: where a graph's do lies in `gradients`
+  index_t* first_gradient;  // backward of tiled graphs: where each graph's do begins in `gradients`
   float* gradients;         // do of some graphs and heads, packed
   index_t gradients_room;
   float* threads;  // `each` floats a thread
@@ -81,7 +81,7 @@ inline scratch_parts forward_parts(backend& ex, triangle_options const& options,
   return {base, options, dims, floats_wanted, ex.threads, false, 0};
 }
 
-/// Backward packs do for as many graphs and heads at once as fit here, or for one.
+/// Backward packs do for as many graphs and heads at once as this many floats hold, but at least for one head.
 inline constexpr index_t packed_budget = 1 << 22;
 
 inline index_t packed_floats(triangle_options const& options, index_t width, graph_dims const& dims) {
@@ -137,7 +137,7 @@ inline head make_head(triangle_options const& options, triangle_projections<floa
   return h;
 }
 
-/// Prefetches the rows of one matrix.  Write: they will be overwritten.
+/// Prefetches the rows of one matrix; with Write, for overwriting.
 template <bool Write, class T>
 void prefetch(matrix<T> m, index_t first, index_t count) {
   for (index_t r = first; r < first + count; ++r) {
@@ -146,9 +146,9 @@ void prefetch(matrix<T> m, index_t first, index_t count) {
   }
 }
 
-/// Calls f(graph, head, thread) in parallel for the graphs of at most `limit` nodes.  Graphs come in runs; while one is
-/// computed, fetch(first row, rows) prefetches the rows of the next, since a head reads a part of every row and no
-/// hardware follows that.
+/// Calls f(graph, head, thread) in parallel for the graphs of at most `limit` nodes.  Graphs come in runs.  While one
+/// graph is computed, fetch(first row, rows) prefetches the rows of the next, since a head reads a part of every row, a
+/// pattern that hardware does not prefetch.
 template <class F, class P>
 void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit, index_t row_bytes, F&& f, P&& fetch) {
   index_t const graphs = g.dims.graphs, run = graphs >= 64 ? 8 : 1;
@@ -158,7 +158,7 @@ void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit,
     });
     return;
   }
-  // What fits in the second-level cache in addition to the graph that is computed.
+  // Whether a graph fits into the second-level cache beside the graph that is being computed.
   auto const near = [&](index_t graph) { return g.size(graph) * g.size(graph) * row_bytes <= 400000; };
   parallel_for(ex, (graphs + run - 1) / run, [&](index_t task, int thread) {
     index_t const first = task * run, last = std::min(graphs, first + run);
@@ -174,8 +174,8 @@ void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit,
   });
 }
 
-/// Calls f(graph, task, thread) in parallel for tasks 0 .. tasks(n) of each graph first .. last that is not small, of n
-/// nodes.
+/// Calls f(graph, task, thread) in parallel for each graph first .. last that is not small, and for its tasks 0 ..
+/// tasks(n), where n is its number of nodes.
 template <class N, class F>
 void each_tiled(backend& ex, graph_batch const& g, index_t first, index_t last, index_t* first_task, N&& tasks, F&& f) {
   first_task[first] = 0;
@@ -187,8 +187,8 @@ void each_tiled(backend& ex, graph_batch const& g, index_t first, index_t last, 
   });
 }
 
-/// Calls f(first, last, first_head, heads) for runs of graphs with all heads, or one graph with some, whose packed do
-/// fits in `room`.
+/// Calls f(first, last, first_head, heads) for runs of graphs with all heads, or for one graph with some heads, so that
+/// the packed do fits into `room` floats.
 template <class F>
 void each_portion(index_t heads, index_t width, graph_batch const& g, index_t room, F&& f) {
   auto const floats_of = [&](index_t graph) {
@@ -208,7 +208,7 @@ void each_portion(index_t heads, index_t width, graph_batch const& g, index_t ro
   }
 }
 
-/// Memory was measured with what a batch says of itself.
+/// Throws contract_violation if the batch is larger than its dims say, for which memory was measured.
 inline void expect_measured(graph_batch const& g) {
   index_t triangles = 0;
   for (index_t b = 0; b < g.dims.graphs; ++b) {
@@ -223,7 +223,7 @@ inline void expect_measured(graph_batch const& g) {
                                                    ", those of the batch's dims");
 }
 
-/// Statistics by heads instead of by edges, and delta = sum over the head of do o.
+/// Stores the statistics by heads instead of by edges, and delta = sum over the head of do o.
 inline void gather_statistics(backend& ex, index_t heads, index_t width, triangle_statistics<float const> const& s,
                               matrix<float const> o, matrix<float const> d_o, index_t rows_there, float* to) {
   auto const rows = o.extent(0);

@@ -1,15 +1,16 @@
-// Triangular attention backward in tiles: one head of one graph, a block of middle nodes l, all i and j.
+// Triangular attention backward in tiles.  A task is one head of one graph and a block of middle nodes l, with all i
+// and j.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that belongs to an l is complete from that l alone, so a task writes dq(., l), dv1(., l), dk(l, .), dv2(l,
-// .) of its block and no other task does.  Panels of k, v2, dk, dv2 of the block stay in the second-level cache; do,
-// which every block reads, is packed once for all of them and streams past:
+// The gradients dq(., l), dv1(., l), dk(l, .), dv2(l, .) depend on one l alone, so exactly one task writes them.
+// Panels of k, v2, dk, dv2 of the block stay in the second-level cache.  do, which every block reads, is packed once
+// for all blocks and read from memory:
 //
 //   for a block of rows i, for a tile of columns j:
 //     p = exp(s - m) / z;  dP = sum_c do v1 v2;  dS = p (dP - delta) / sqrt(k);  dv1, dv2 from p;  dq, dk from dS
 //
-// Causal: a later l is closed to the square of edges i, j < l.  Tiles inside it are skipped, as are rows and columns of
-// a register kernel; what is left of it in a tile has p and dS of zero.
+// Causal: a later l is closed to (masked for) the edges i, j < l, a square.  Tiles inside the square are skipped, as
+// are rows and columns of a register kernel.  The rest of the square inside a tile has p and dS of zero.
 #pragma once
 
 #include "triad/cpu/triangle/panels.hpp"
@@ -17,26 +18,26 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles {
 
-/// Rows i of a block.
+/// The number of rows i in a block.
 inline constexpr index_t block_rows = 2 * group;
 
 struct backward_tiles {
   index_t n, width;
   index_t vectors() const { return simd::vectors(width); }
   index_t tiles() const { return (n + tile - 1) / tile; }
-  /// Middle nodes of a block: as many as keep the panels of a block in the second-level cache, 16 or 8.
+  /// The number of middle nodes in a block: 16 if the panels of a block then fit the second-level cache, else 8.
   index_t block() const { return 16 * columns_of_one() * 4 <= 1600000 ? 16 : 8; }
-  index_t turned() const { return tiles() * tile * width; }             // of one l: [tile][c][tile]
-  index_t panel() const { return tiles() * tile * vectors() * lanes; }  // of one l: [tile][c / lanes][tile][lanes]
+  index_t turned() const { return tiles() * tile * width; }             // for one l: [tile][c][tile]
+  index_t panel() const { return tiles() * tile * vectors() * lanes; }  // for one l: [tile][c / lanes][tile][lanes]
   index_t columns_of_one() const { return 2 * turned() + 4 * panel(); }
-  index_t rows_of_one() const { return block_rows * vectors() * lanes; }  // of one l: [c / lanes][block_rows][lanes]
+  index_t rows_of_one() const { return block_rows * vectors() * lanes; }  // for one l: [c / lanes][block_rows][lanes]
   index_t floats() const { return block() * (columns_of_one() + 4 * rows_of_one() + 2 * block_rows * tile); }
   index_t row_blocks() const { return (n + block_rows - 1) / block_rows; }
-  /// do of a tile, packed: [i][c][tile] turned, then the panel [c / lanes][i][tile][lanes].
+  /// do of a tile, packed: [i][c][tile] transposed, then the panel [c / lanes][i][tile][lanes].
   index_t gradient() const { return block_rows * tile * (width + vectors() * lanes); }
-  /// do of the head: [i / block_rows][tile].
+  /// do of the head, as tiles: [i / block_rows][tile].
   index_t gradients() const { return row_blocks() * tiles() * gradient(); }
-  /// For graphs of up to n nodes: smaller ones may have larger blocks.
+  /// The largest size for graphs of up to n nodes: smaller graphs may have larger blocks of l.
   index_t most_floats() const {
     index_t most = 0;
     for (index_t m = tile; m < n + tile; m += tile) most = std::max(most, backward_tiles{m, width}.floats());
@@ -44,7 +45,7 @@ struct backward_tiles {
   }
 };
 
-/// Calls f(j0, vectors) for the tiles of n columns: two vectors, or one for a short rest.
+/// Calls f(j0, vectors) for the tiles of n columns: two vectors, or one if the rest is short.
 template <class F>
 void each_tile(index_t n, F&& f) {
   for (index_t j0 = 0; j0 < n; j0 += tile) {
@@ -56,7 +57,7 @@ void each_tile(index_t n, F&& f) {
   }
 }
 
-/// Packs block `block` of the rows of do to its place in `packed`, which holds gradients() floats.
+/// Packs block number `block` of the rows of do into its part of `packed`, which has gradients() floats.
 inline void pack_gradient(backward_tiles const& t, in_rows d_o, index_t block, float* packed) {
   index_t const i0 = block * block_rows, height = (std::min(block_rows, t.n - i0) + half - 1) / half * half;
   each_tile(t.n, [&](index_t j0, auto v) {
@@ -72,14 +73,14 @@ inline void pack_gradient(backward_tiles const& t, in_rows d_o, index_t block, f
   });
 }
 
-/// Softmax statistics and delta of one head, one after the other for all edges of the graph, readable a tile beyond the
-/// last.
+/// The softmax statistics and delta of one head for all edges of a graph, in order of edges; readable up to a tile
+/// beyond the last edge.
 struct edge_statistics {
   float const *maximum, *inverse_sum, *delta;
 };
 
-/// p: scores become dropped probabilities;  ds: gradients of those become gradients of the scores.  Rows past `height`
-/// become zero, and so does what is masked, whatever was there.
+/// p: turns scores into probabilities with dropout.  ds: turns the gradients of these into gradients of the scores.
+/// Rows past `height` and masked elements become zero, whatever they held before.
 inline void score_gradients(head const& x, edge_statistics const& e, index_t l, index_t i0, index_t height,
                             index_t padded_height, index_t j0, index_t columns, index_t width, float* p, float* ds) {
   auto const n = x.n;
@@ -107,7 +108,7 @@ inline void score_gradients(head const& x, edge_statistics const& e, index_t l, 
   }
 }
 
-/// All gradients of middle nodes l0 .. l0 + count.
+/// Computes all gradients of middle nodes l0 .. l0 + count.
 template <bool RightValue>
 class backward_block {
  public:
@@ -197,8 +198,8 @@ class backward_block {
   index_t l0, count;
   backward_tiles size_of;
   index_t n, k, vectors, height = 0, padded_height = 0;
-  float *key_turned, *right_turned, *key, *right, *dk, *dv2;  // of the block's l: turned or panels, by tiles of j
-  float *query, *left, *dq, *dv1;                             // panels of the block's l and rows i
+  float *key_turned, *right_turned, *key, *right, *dk, *dv2;  // for the block's l: transposed or panels, by tiles of j
+  float *query, *left, *dq, *dv1;                             // panels for the block's l and rows i
   float *p, *ds;                                              // [l][block_rows][tile]
 
   float* turned(float* base, index_t l, index_t j0) const { return base + l * size_of.turned() + j0 * k; }
@@ -208,13 +209,14 @@ class backward_block {
     return d_o + (i0 / block_rows * size_of.tiles() + j0 / tile) * size_of.gradient();
   }
 
-  /// From which row or column, counted from `begin`, l of the block is open to edges whose other end is up to `last`.
+  /// The first row or column, counted from `begin`, with an edge to which l is open, if the edge's other end is at most
+  /// `last`.
   index_t first_of(index_t l, index_t last, index_t begin) const {
     return std::max<index_t>(0, x.begin(l0 + l, last) - begin);
   }
 
-  /// Prefetches, at each l of a tile, a part of what the next tile and the next block of rows will read, and of what
-  /// this block writes.
+  /// Prefetches, at each l of a tile, a part of the data that the next tile and the next block of rows will read, and
+  /// of the memory that this block writes.
   void prefetch_next(index_t i0, index_t j0, index_t l) {
     bool const last_tile = j0 + tile >= n;
     if (float const* const next = gradient_of(i0, j0) + size_of.gradient(); next < d_o + size_of.gradients())
@@ -245,7 +247,7 @@ class backward_block {
         x.end(last_row, last_column) - l0;  // middle nodes of the block that are open to some edge of the tile
     if (open <= 0) return;
     if constexpr (!RightValue)
-      open = (open + group - 1) / group * group;  // `accumulate` adds those of this number of l, whatever they are
+      open = (open + group - 1) / group * group;  // `accumulate` adds this many l, whatever they hold
     index_t const here = std::min(count, open);
     float const* const gradient_turned = gradient_of(i0, j0);
     float const* const gradient = gradient_turned + block_rows * tile * k;

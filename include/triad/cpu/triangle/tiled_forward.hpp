@@ -1,12 +1,12 @@
 // Triangular attention forward in tiles: one head of one graph, `tile` columns j, all l, `group` rows i at a time.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   pack k(., j) turned and v2(., j), once for all i: they stay in the second-level cache while rows i stream past
+//   pack k(., j) transposed and v2(., j), once for all i: they stay in the second-level cache for all rows i
 //   for every block of rows i:  scores of all l;  exp(s - max) and its sum;  o += p v1 v2;  o / sum
 //
-// The last block of rows is moved up so that it ends with the graph; what it computes again, it writes again.  Causal:
-// a block takes the middle nodes that are open to any of its edges, with scores of -infinity where they are closed to
-// some.
+// The last block of rows is moved up so that it ends at the last row of the graph; rows computed twice are written
+// twice. Causal: a block takes the middle nodes that are open to (not masked for) any of its edges.  The score is
+// -infinity where a middle node is closed to an edge.
 #pragma once
 
 #include "triad/core/finite.hpp"
@@ -15,8 +15,8 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles {
 
-/// Middle nodes l that one pass of the output kernel takes: panels of 4 rows by 32 channels then fit the first-level
-/// cache.
+/// The number of middle nodes l in one pass of the output kernel: panels of 4 rows by 32 channels then fit the
+/// first-level cache.
 inline constexpr index_t chunk = 32;
 
 /// Copies rows [0, count) of one l to blocks of R rows: [row / R][pair of vectors][l][row % R][pair].  Missing rows
@@ -37,7 +37,7 @@ inline void pack_pairs(in_rows x, index_t count, index_t rows_wanted, index_t k,
 struct forward_tiles {
   index_t n, width;
   index_t vectors() const { return simd::vectors(width); }
-  // Floats of each part of the scratch.
+  // The number of floats in each part of the scratch.
   index_t keys() const { return n * width * tile; }                  // [l][c][tile], or [i][c][tile] for own keys
   index_t right() const { return n * vectors() * lanes * tile; }     // [j / 2][pair][l][2][pair]
   index_t left() const { return n * vectors() * lanes * group; }     // [i / half][pair][l][half][pair]
@@ -47,8 +47,8 @@ struct forward_tiles {
   index_t floats() const { return keys() + right() + left() + probabilities() + statistics() + sums(); }
 };
 
-/// Softmax of `height` rows and the vectors of one tile: s holds the scores of middle nodes 0 .. end and becomes exp(s
-/// - maximum), with dropout but neither divided by the sum nor multiplied by 1 / (1 - rate).
+/// Softmax of `height` rows and the vectors of one tile.  s holds the scores of middle nodes 0 .. end and becomes exp(s
+/// - maximum), with dropout, but neither divided by the sum nor multiplied by 1 / (1 - rate).
 inline void exponentials(head const& x, float* s, index_t layer, index_t end, index_t i0, index_t height, index_t j0,
                          index_t width, float const* maximum, float* sum) {
   for (index_t t = 0; t < height * width; t += lanes) simd::store(sum + t, floats{});
@@ -64,7 +64,7 @@ inline void exponentials(head const& x, float* s, index_t layer, index_t end, in
       }
 }
 
-/// Rows i0 .. i0 + height of the mask of one l.
+/// Masks rows i0 .. i0 + height of one l.
 inline void mask_scores(head const& x, index_t l, index_t i0, index_t height, index_t j0, index_t columns, float* s,
                         index_t ld, float fill) {
   for (index_t i = 0; i < height; ++i)
@@ -72,7 +72,7 @@ inline void mask_scores(head const& x, index_t l, index_t i0, index_t height, in
       if (x.masked[((i0 + i) * x.n + l) * x.n + j0 + j] != 0) s[i * ld + j] = fill;
 }
 
-/// o and the statistics of columns j0 .. j0 + columns.  V: vectors of the tile.
+/// Computes o and the statistics of columns j0 .. j0 + columns.  V is the number of vectors in the tile.
 template <bool OwnKey, bool RightValue, int V>
 void tiled_forward(head const& x, index_t j0, index_t columns, out_rows o, float* out_maximum, float* out_inverse_sum,
                    float* scratch) {
@@ -108,7 +108,7 @@ void tiled_forward(head const& x, index_t j0, index_t columns, out_rows o, float
         turn(x.key.from((i0 + i) * n + j0), columns, k, keys, width);
         each_group(end, [&](index_t l, auto h) {
           index_t const first =
-              std::min<index_t>(l, end - decltype(h)::value);  // `end` is R at least, and n in the block of fewer rows
+              std::min<index_t>(l, end - decltype(h)::value);  // `end` is at least R; in a block of fewer rows it is n
           scores<decltype(h)::value, V>(x.query.from((i0 + i) * n + first), lanes, keys, k, x.scale,
                                         p + first * layer + i * width, layer);
         });
