@@ -1,4 +1,4 @@
-// A bump allocator over memory that the caller owns.  On a null base it only measures, through the same code.
+// A bump allocator over memory that the caller owns.  With a null base it only measures, and runs the same code.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,44 +11,44 @@
 
 namespace triad {
 
-/// Every view starts on a cache line.
+/// The alignment of every view: a cache line.
 inline constexpr std::size_t arena_alignment = 64;
-/// Readable bytes after every view, so that a kernel may load a whole vector at its end.
+/// The number of readable bytes after every view, so that a kernel may load a whole vector at its end.
 inline constexpr std::size_t arena_slack = 64;
-/// The largest plan, in bytes: twice as many still have an offset.
+/// The largest plan, in bytes; twice as many still fit into std::size_t.
 inline constexpr std::size_t arena_most = std::size_t{1} << 62;
 
-/// Thrown where an arena has less left than is asked for: it was measured with a smaller batch.
+/// Thrown if an arena has too little memory left, since it was measured with a smaller batch.
 struct arena_too_small : contract_violation {
   using contract_violation::contract_violation;
 };
 
-/// The private memory of one operation: planned first, then handed in.
+/// The private memory of one operation.  It is planned first, and then passed to the operation.
 struct workspace {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
 };
 
-/// Bytes from the beginning of a view of `bytes` bytes to that of the next.
+/// Returns the distance in bytes from the beginning of a view of `bytes` bytes to that of the next view.
 constexpr std::size_t arena_stride(std::size_t bytes) {
   return (bytes + arena_slack + arena_alignment - 1) / arena_alignment * arena_alignment;
 }
 
 class arena {
  public:
-  /// Measures: views made from it must not be read.
+  /// Creates an arena that measures; the elements of its views must not be read.
   constexpr arena() = default;
   constexpr arena(void* base, std::size_t capacity) : base_(static_cast<std::byte*>(base)), capacity_(capacity) {}
 
   constexpr bool measuring() const { return base_ == nullptr; }
   constexpr void* base() const { return base_; }
   constexpr std::size_t used() const { return used_; }
-  /// The most that was in use at once, in bytes.
+  /// The largest number of bytes that were in use at once.
   constexpr std::size_t peak() const { return peak_; }
 
-  /// The next view: `place.make<tensor<float, dyn, 64>>(rows)` takes the dynamic extents, or all of them.
-  /// Throws contract_violation where a size is negative or not the static one, or where their product is more than any
-  /// memory.
+  /// Returns the next view.  `place.make<tensor<float, dyn, 64>>(rows)` takes either the dynamic extents or all of
+  /// them.  Throws contract_violation if a size is negative or differs from the static one, or if the product of all
+  /// sizes is too large for any memory.
   template <class View, class... Sizes>
   View make(Sizes... sizes) {
     using extents_type = typename View::extents_type;
@@ -71,7 +71,8 @@ class arena {
 
   workspace make_workspace(std::size_t bytes) { return {take(bytes), bytes}; }
 
-  /// The next `count` pieces of `bytes` bytes as one arena, for memory that is planned again and again from its start.
+  /// Returns the next `count` pieces of `bytes` bytes as one arena, for memory that is planned repeatedly from its
+  /// start.
   arena cut(std::size_t bytes, index_t count = 1) {
     auto const all = product(bytes, count);
     auto* const begin = take_aligned(all);
@@ -90,7 +91,7 @@ class arena {
     std::size_t mark_;
   };
 
-  /// Frees, at the end of the scope, what is made after this call.
+  /// Frees, at the end of the scope, all memory that is taken after this call.
   [[nodiscard]] frame open() { return frame(*this); }
 
  private:
@@ -155,7 +156,7 @@ class arena {
   std::size_t capacity_ = 0, used_ = 0, peak_ = 0;
 };
 
-/// Bytes that `plan(arena&)` takes.
+/// Returns the number of bytes that `plan(arena&)` takes.
 template <class Plan>
 std::size_t planned_bytes(Plan&& plan) {
   arena measure;

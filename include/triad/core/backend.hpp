@@ -1,4 +1,4 @@
-// What a backend is: a context whose hooks `do_<operation>` are found by argument-dependent lookup.
+// The concept of a backend: a context whose hooks `do_<operation>` are found by argument-dependent lookup.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace triad {
 
-/// A context (threads; a stream and a handle) that names the memory it computes in.
+/// A context (such as threads, or a stream and a handle) with a type for the memory it computes in.
 template <class Ex>
 concept backend = requires { typename Ex::memory; };
 
-/// The memory of a backend, for buffers and copies: one without state, or the one that the backend returns.
+/// Returns the memory of a backend, for buffers and copies: ex.where() if it exists, else a default-constructed object.
 template <backend Ex>
 typename Ex::memory memory_of(Ex const& ex) {
   if constexpr (requires { ex.where(); })
@@ -23,8 +23,8 @@ typename Ex::memory memory_of(Ex const& ex) {
     return typename Ex::memory{};
 }
 
-/// Runs work(), which does the same operations in the same memory whenever the key is the same: what a device may
-/// record and replay.  Numbers that change from call to call are set in memory before.
+/// Runs work().  For the same key, work must do the same operations in the same memory, so that a device may record and
+/// replay it.  Numbers that differ between calls must be written to memory before the call.
 template <backend Ex, class Work>
 void replay(Ex& ex, std::uint64_t key, Work&& work) {
   if constexpr (requires { do_replay(ex, key, work); })
@@ -39,18 +39,18 @@ struct no_work {
 };
 }  // namespace detail
 
-/// Whether a backend may record work and replay it, so that batches of few shapes are worth their padding.
+/// Whether a backend may record work and replay it, so that padding batches to a few shapes is worthwhile.
 template <class Ex>
 inline constexpr bool replays =
     requires(Ex& ex, std::uint64_t key, detail::no_work const& work) { do_replay(ex, key, work); };
 
-/// Called before memory that replayed work uses is freed.
+/// Must be called before memory of replayed work is freed.
 template <backend Ex>
 void forget_replays(Ex& ex) noexcept {
   if constexpr (requires { do_forget_replays(ex); }) do_forget_replays(ex);
 }
 
-/// Runs the planning of another backend and none of its work: a forward pass on it measures scratch memory.
+/// A backend that only plans the work of another backend.  A forward pass on it measures scratch memory.
 template <class Ex>
 struct measuring {
   using memory = typename Ex::memory;
@@ -63,9 +63,9 @@ inline constexpr bool executes = true;
 template <class Ex>
 inline constexpr bool executes<measuring<Ex>> = false;
 
-/// Runs loop(), which reads or writes elements of views, where a backend computes, and leaves it out where memory is
-/// only measured and views have none.  For backends whose memory the host reads; on a device write an operation
-/// (docs/writing_a_backend.md).
+/// Runs loop(), which reads or writes elements of views, if a backend computes.  Skips it if memory is only measured,
+/// since views then have no elements.  Only for backends with memory that the host can read; for a device write an
+/// operation (docs/writing_a_backend.md).
 template <class Ex, class Loop>
 void on_host([[maybe_unused]] Ex& ex, Loop&& loop) {
   static_assert(std::is_same_v<typename Ex::memory, host_memory>,
@@ -74,7 +74,7 @@ void on_host([[maybe_unused]] Ex& ex, Loop&& loop) {
   if constexpr (executes<Ex>) loop();
 }
 
-/// Unwraps measuring<Ex>: the backend whose workspace sizes count.
+/// Returns the backend by which workspaces are planned; unwraps measuring<Ex>.
 template <class Ex>
 constexpr Ex& planning(Ex& ex) {
   return ex;
@@ -84,8 +84,8 @@ constexpr Ex& planning(measuring<Ex>& ex) {
   return *ex.real;
 }
 
-/// Runs run(ws) with a workspace of `bytes` bytes of the scratch memory, and gives them back.  Where memory is only
-/// measured the bytes are counted, and run is not compiled: it takes `auto`.
+/// Runs run(ws) with a workspace of `bytes` bytes of the scratch memory, and frees the workspace.  If memory is only
+/// measured, the bytes are counted and run is not compiled, so its parameter must be `auto`.
 template <class Ex, class Run>
 void with_workspace(Ex&, arena& scratch, std::size_t bytes, Run&& run) {
   auto const frame = scratch.open();

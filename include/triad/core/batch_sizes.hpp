@@ -1,13 +1,13 @@
-// The sizes of a batch: read from it, put into words, and compared with what memory was planned for.
+// The sizes of a batch: functions that read them, describe them in messages, and compare them with a capacity.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A struct of sizes names its counts in a function next to it.  Messages and batches/room_for.hpp follow from it:
+// A struct of sizes lists its counts in a function next to it.  Messages and batches/room_for.hpp call that function:
 //
 //   template <class F>
 //   constexpr void each_count(my_dims& d, F&& f) {
 //     f.sum(d.rows, "rows");                    a count that adds up over a batch
-//     f.largest(d.longest, "in the longest");   one that does not
-//     f.maybe(d.further, "further questions");  one that adds up, and that few batches have
+//     f.largest(d.longest, "in the longest");   a maximum over a batch
+//     f.maybe(d.further, "further questions");  a count that adds up, and that few batches have
 //   }
 //
 // A count without words appears in no message.
@@ -20,13 +20,13 @@
 
 namespace triad::detail {
 
-/// A type with sizes: a batch, or an input with graphs.
+/// A type with sizes: a batch with dims(), or an input with graphs.
 template <class Input>
 concept has_dims = requires(Input const& in) { in.dims(); };
 template <class Input>
 concept has_graphs = requires(Input const& in) { in.graphs.dims; };
 
-/// The sizes of a batch.
+/// Returns the sizes of a batch.
 template <class Input>
 auto const& dims_of_batch(Input const& in) {
   if constexpr (has_dims<Input>)
@@ -35,7 +35,7 @@ auto const& dims_of_batch(Input const& in) {
     return in.graphs.dims;
 }
 
-/// Writes counts as words.
+/// A visitor that writes counts as words.
 struct counts_in_words {
   std::string text;
 
@@ -48,7 +48,7 @@ struct counts_in_words {
   }
 };
 
-/// The sizes of a batch as words.
+/// Returns the sizes of a batch as words.
 template <class Dims>
 std::string dims_text(Dims d) {
   counts_in_words words;
@@ -56,7 +56,7 @@ std::string dims_text(Dims d) {
   return words.text.empty() ? "another size" : words.text;
 }
 
-/// The message of a loader about a sample that does not fit.
+/// Returns a loader's message about a sample that does not fit.
 template <class Dims>
 std::string no_room(char const* loader, std::string const& one, Dims const& batch, Dims const& capacity,
                     char const* remedy = "make the loader with room_for(data, most)") {
@@ -64,8 +64,8 @@ std::string no_room(char const* loader, std::string const& one, Dims const& batc
          ", and there is room for " + dims_text(capacity) + "; ask has_room() first, or " + remedy;
 }
 
-/// Runs work(); where an arena is too small for it, the message has the sizes of the batch and the capacity of `owner`,
-/// set at `where`.
+/// Runs work().  If an arena is too small for it, throws contract_violation with the sizes of the batch and the
+/// capacity of `owner`, and says `where` that capacity is set.
 template <class Dims, class Work>
 auto within_capacity(char const* owner, char const* where, Dims const& batch, Dims const& capacity, Work&& work) {
   try {

@@ -1,16 +1,16 @@
-// The list of its views that a batch gives: measuring, uploading and recognising it follow from it.
+// A batch lists its views in each().  That list is used to measure a batch, to upload it, and to recognise it.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   template <class F>
 //   void each(F&& f) {
-//     f(label, dims.rows);       a view that a loader fills, and its extents where the sizes give them
+//     f(label, dims.rows);       a view that a loader fills, and its extents if the sizes determine them
 //     f.table(waves);            a view that no batch changes
 //     f.maybe(mask);             a view that few batches have
-//     f.value(temperature);      a number that a pass depends on and that is in no view
+//     f.value(temperature);      a number that a pass depends on and that no view contains
 //   }
 //
-// A view that `each()` omits is empty during measuring, so code that reads it fails there.  A missing `maybe` or
-// `value` goes unnoticed.
+// If `each()` omits a view, the view is empty while memory is measured, so code that reads it fails then.  An omitted
+// `maybe` or `value` is not detected.
 #pragma once
 
 #include "triad/core/arena.hpp"
@@ -69,7 +69,7 @@ struct views_that_count {
   }
 };
 
-/// A batch, or a view that is all of one.
+/// Calls batch.each(f), or f(batch) if the batch is a single view.
 template <class Batch, class F>
 void visit(Batch& batch, F const& f) {
   if constexpr (requires { batch.each(f); })
@@ -79,20 +79,22 @@ void visit(Batch& batch, F const& f) {
 }
 }  // namespace detail
 
-/// The batch with its sizes and tables and, in place of what a loader fills, views without memory, for measuring.
+/// Returns the batch for measuring: sizes and tables are kept, and views that a loader fills are replaced by views
+/// without memory.
 template <class Batch>
 Batch without_memory(Batch batch) {
   batch.each(detail::views_without_memory{});
   return batch;
 }
 
-/// Bytes of what a loader fills of a full batch, and of its answers.
+/// Returns the number of bytes that a loader fills for a full batch and its targets.
 template <class... Batch>
 std::size_t upload_bytes(Batch... full) {
   return planned_bytes([&](arena& place) { (detail::visit(full, detail::views_to_fill(place)), ...); });
 }
 
-/// Two batches, or two views of answers, with the same number lie in the same memory and need the same work.
+/// Adds a batch, or a view of targets, to a key.  Batches with the same key have the same memory and need the same
+/// work.
 template <class Batch>
 void add_to_key(replay_key& key, Batch batch) {
   detail::visit(batch, detail::views_that_count{key});

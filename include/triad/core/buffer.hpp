@@ -1,4 +1,4 @@
-// Owned memory of a backend, on the host aligned to a page, and the arena over it.
+// Memory that a buffer owns, in a backend's memory; on the host it is aligned to a page.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace triad {
 
-/// Thrown where memory cannot be allocated.  The message has the bytes.
+/// Thrown if memory cannot be allocated.  The message has the number of bytes.
 class memory_refused : public std::bad_alloc {
  public:
   explicit memory_refused(std::size_t bytes) : bytes_(bytes) {
@@ -31,11 +31,11 @@ class memory_refused : public std::bad_alloc {
 
  private:
   std::size_t bytes_;
-  char text_[96];  // making a text may need memory
+  char text_[96];  // a std::string might need memory
 };
 
-/// Memory that the host computes in.  A backend names its own as `Backend::memory`: a small value, since copies to and
-/// from a device are ordered by a stream, with these five functions.
+/// The memory of the host.  A backend defines such a type as `Backend::memory`, with the same five functions.  It is a
+/// small value with state if needed, since copies to and from a device are ordered by a stream.
 struct host_memory {
   static void* allocate(std::size_t bytes) {
     void* const p = ::operator new(bytes, std::align_val_t(4096), std::nothrow);
@@ -53,8 +53,8 @@ struct host_memory {
   }
 
  private:
-  /// Rows of a fused projection lie pages apart, so large buffers ask for pages of 2 MiB; without them only time is
-  /// lost.
+  /// Asks for pages of 2 MiB for large buffers, since rows of a fused projection are several pages apart.  Without such
+  /// pages only time is lost.
   static void advise_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__)
     constexpr std::uintptr_t huge = std::uintptr_t{1} << 21;
@@ -65,14 +65,14 @@ struct host_memory {
   }
 };
 
-/// A block of memory, zero at first.
+/// A block of memory that it owns; the memory is zero at first.
 template <class Memory = host_memory>
 class buffer {
  public:
   buffer() = default;
   explicit buffer(std::size_t bytes, Memory memory = {})
       : buffer(memory, memory.allocate(std::max<std::size_t>(bytes, 1)), bytes) {
-    memory_.zero(data_, bytes_);  // should it throw, the destructor runs
+    memory_.zero(data_, bytes_);  // if it throws, the destructor runs
   }
   buffer(buffer&& other) noexcept
       : memory_(other.memory_), data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
@@ -88,10 +88,10 @@ class buffer {
 
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
-  /// The memory of this block, which copies to and from it.
+  /// The memory of this block; it can copy to and from the block.
   Memory const& memory() const { return memory_; }
 
-  /// An arena over the whole block, empty.
+  /// Returns an empty arena over the whole block.
   arena place() const { return arena(data_, bytes_); }
 
  private:
@@ -102,7 +102,7 @@ class buffer {
   std::size_t bytes_ = 0;
 };
 
-/// The values of a contiguous view, on the host.
+/// Returns the values of a contiguous view, on the host.
 template <class Memory, class View>
 auto host_copy(Memory const& from, View const& view) {
   using value = std::remove_const_t<typename View::element_type>;

@@ -1,4 +1,4 @@
-// Per-call context of a layer: scratch arena, training flag, and the key, step and path that dropout draws from.
+// The context of one call of a layer: scratch arena, training flag, and the key, step and path of dropout.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace triad {
 
-/// A checked pointer to an arena: dereferencing null throws.
+/// A checked pointer to an arena.  Throws contract_violation if a null pointer is dereferenced.
 class scratch_place {
  public:
   constexpr scratch_place(arena* place = nullptr) : place_(place) {}
@@ -24,13 +24,13 @@ class scratch_place {
 };
 
 struct call {
-  scratch_place scratch{};  // marked and released inside one call
+  scratch_place scratch{};  // memory that is freed at the end of the call
   bool train = false;       // false: no dropout
   philox_key key = 0;
-  std::uint64_t const* step = nullptr;  // lives where the data lives
-  std::uint64_t path = 0;               // the place in the model; no two places share one
+  std::uint64_t const* step = nullptr;  // lies in the backend's memory
+  std::uint64_t path = 0;               // the position in the model, unique to each use of a layer
 
-  /// The call of child i, 0 <= i < 255, at most eight levels deep.
+  /// Returns the call of child i, 0 <= i < 255.  Children are nested at most eight levels deep.
   constexpr call child(index_t i) const {
     TRIAD_EXPECTS(i >= 0 && i < most_repeats,
                   "call: child " + std::to_string(i) + ", expected 0 to " + std::to_string(most_repeats - 1));
@@ -40,7 +40,8 @@ struct call {
     return c;
   }
 
-  /// The dropout of this place; keeps everything outside training.  The rate is at least 0 and below 1.
+  /// Returns the dropout mask of this position; outside of training it keeps everything.  The rate must be at least 0
+  /// and below 1.
   constexpr dropout_mask dropout(double rate) const {
     (void)dropout_rate("call", rate);
     return {train ? rate : 0, key, path, step};

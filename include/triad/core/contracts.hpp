@@ -1,10 +1,10 @@
-// Checked preconditions of public operations, and the messages where they do not hold.
+// Checks of the preconditions of public operations, and their messages.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #if __cplusplus < 202002L
 #error "triad needs C++20: compile with -std=c++20; target_link_libraries(... triad::triad) in CMake says so"
-// A header that is missing ends the compilation: one sentence, not a thousand.
+// The missing header stops the compilation here, so that only the error above is shown, and not a thousand others.
 #include <stop_here_because_triad_needs_cxx20>
 #endif
 
@@ -13,7 +13,7 @@
 
 namespace triad {
 
-/// Thrown where a program misuses the library.  The message names the operation and what it expected.
+/// Thrown if a program misuses the library.  The message names the operation and its precondition.
 struct contract_violation : std::logic_error {
   using std::logic_error::logic_error;
 };
@@ -37,19 +37,19 @@ namespace detail {
 }
 }  // namespace detail
 
-/// Throws "OPERATION: GOT WHAT, expected WANT" where the two differ, with the place of the call.
+/// Throws "OPERATION: GOT WHAT, expected WANT", with the file and line of the call, if the numbers differ.
 constexpr void expect_extent(char const* operation, char const* what, long long got, long long want,
                              char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
   if (got != want) detail::extent_violated(operation, what, got, want, file, line);
 }
 
-/// Throws where `heads` is not positive or does not divide a width of 1 or more.
+/// Throws if `heads` is not positive or does not divide a width of 1 or more.
 constexpr void expect_heads(char const* operation, long long width, long long heads,
                             char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
   if (!(heads > 0 && width > 0 && width % heads == 0)) detail::heads_violated(operation, width, heads, file, line);
 }
 
-/// The message about a row whose target is not one of `classes`.
+/// Returns the message about a row whose target is not one of `classes`.
 inline std::string target_outside(char const* operation, long long row, long long target, long long classes) {
   return std::string(operation) + ": the target of row " + std::to_string(row) + " is " + std::to_string(target) +
          ", expected a class below " + std::to_string(classes);
@@ -57,10 +57,11 @@ inline std::string target_outside(char const* operation, long long row, long lon
 
 }  // namespace triad
 
-/// Once per call of a public operation, outside loops.  The message, a text, is made only where it is thrown.
+/// Checks a precondition, once in each call of a public operation, outside of loops.  Evaluates the message only on
+/// failure.
 #define TRIAD_EXPECTS(condition, message) ((condition) ? void(0) : ::triad::violated(message, __FILE__, __LINE__))
 
-/// On functions that kernels call: nothing for a host compiler.
+/// Marks functions that kernels call; empty for a host compiler.
 #if defined(__CUDACC__)
 #define TRIAD_HOST_DEVICE __host__ __device__
 #else

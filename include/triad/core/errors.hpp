@@ -1,4 +1,4 @@
-// Exceptions for faults of data, files and training runs; faults of the program are contract violations.
+// Exceptions for errors in data, files and training runs.  Errors in programs are contract violations.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,19 +9,20 @@
 
 namespace triad {
 
-/// The message names the file, the line or offset, what was expected, what was found, and what to do.
+/// Thrown for data and files.  The message names the file, the line or offset, what was expected, what was found, and
+/// what to do.
 struct data_error : std::runtime_error {
   explicit data_error(std::string what) : std::runtime_error(without_zeros(std::move(what))) {}
 
  private:
-  /// what() would end at a zero byte that the message quotes.
+  /// Replaces zero bytes, since what() would end at the first one.
   static std::string without_zeros(std::string text) {
     std::replace(text.begin(), text.end(), '\0', '?');
     return text;
   }
 };
 
-/// Thrown where training failed; the message says where, and what to try.
+/// Thrown if training fails.  The message says where it failed, and what to try.
 struct training_failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

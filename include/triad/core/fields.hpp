@@ -1,4 +1,4 @@
-// Walking the named tensors of a `fields` struct: the one list that initialisation, optimisers and checkpoints share.
+// Walks the named tensors of a `fields` struct.  Initialisation, optimisers and checkpoints all use this one list.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,11 +17,11 @@ struct any_visitor {
 };
 }  // namespace detail
 
-/// A struct that lists its tensors, or structs of tensors, by `each(f)` with f(name, member).
+/// A struct that lists its tensors, or structs of tensors, by `each(f)`, which calls f(name, member).
 template <class F>
 concept has_fields = requires(F f) { f.each(detail::any_visitor{}); };
 
-/// The parameters of a layer or a model: S = T, or T const where they are only read.
+/// The parameters of a layer or a model.  S is T, or T const for read-only parameters.
 template <class Part, class S>
 using fields_of = typename Part::template fields<S>;
 
@@ -36,12 +36,12 @@ struct scalar_of<Part> {
   using type = typename Part::value_type;
 };
 }  // namespace detail
-/// The type of a part's parameters: its value_type, else the element type of its output.
+/// The scalar type of a part's parameters: its value_type, or else the element type of its output.
 template <class Part>
 using scalar_t = typename detail::scalar_of<Part>::type;
 
-/// Places the parameters of a part.  Braced lists are evaluated in their order, so that a plan is one:
-/// `return {plan<S>(norm, place), plan<S>(block, place)};`  wanted: false leaves the part without memory.
+/// Places the parameters of a part in an arena.  Braced lists are evaluated in order, so a plan is a single statement:
+/// `return {plan<S>(norm, place), plan<S>(block, place)};`  wanted: if false, the part gets no memory.
 template <class S, class Part>
 fields_of<Part, S> plan(Part const& part, arena& place, bool wanted = true) {
   arena nowhere;
@@ -54,7 +54,7 @@ inline std::string path_below(std::string const& prefix, std::string_view name) 
 }
 }  // namespace detail
 
-/// f(path, view) for every tensor, also for an empty one, in the order of declaration; paths look like
+/// Calls f(path, view) for every tensor, including empty ones, in order of declaration.  A path looks like
 /// `layers.0.norm.gain`.
 template <class Fields, class F>
 void walk_all(Fields fields, F&& f, std::string const& prefix = {}) {
@@ -67,7 +67,7 @@ void walk_all(Fields fields, F&& f, std::string const& prefix = {}) {
   });
 }
 
-/// The same for every tensor that is not empty.
+/// Calls f(path, view) for every tensor that is not empty.
 template <class Fields, class F>
 void walk(Fields fields, F&& f, std::string const& prefix = {}) {
   walk_all(
@@ -78,7 +78,7 @@ void walk(Fields fields, F&& f, std::string const& prefix = {}) {
       prefix);
 }
 
-/// The number of values, without padding.
+/// Returns the number of values, without padding.
 template <class Fields>
 index_t count_values(Fields fields) {
   index_t count = 0;

@@ -1,8 +1,10 @@
-// Whether a number is finite, infinite or NaN, by its bits: also where a compiler may assume that all are finite.
+// Tests by its bits whether a number is finite, infinite or NaN, even if the compiler assumes that all numbers are
+// finite.
 // SPDX-License-Identifier: Apache-2.0
 //
-// By -ffinite-math-only (in -ffast-math and -Ofast) a compiler may take x != x, x - x == 0 and std::isnan(x) for
-// constants.  These read the bits of x from memory, and an empty instruction hides where the bits come from.
+// With -ffinite-math-only (part of -ffast-math and -Ofast) a compiler may treat x != x, x - x == 0 and std::isnan(x) as
+// constants.  The functions here read the bits of x from memory, and an empty instruction hides from the compiler where
+// the bits come from.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +18,8 @@ namespace triad {
 
 namespace detail {
 
-/// The bits of a float or double without its sign, as an unsigned integer.  A larger magnitude has a larger integer;
-/// infinity's is above those of all numbers, and NaN's above infinity's.
+/// Returns the bits of a float or double without its sign, as an unsigned integer.  A larger magnitude has a larger
+/// integer.  The integer of infinity is above those of all numbers, and those of NaN are above it.
 template <class T>
 TRIAD_HOST_DEVICE constexpr auto magnitude_bits(T const& x) {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>, "a float or a double");
@@ -35,26 +37,26 @@ inline constexpr auto infinity_bits = std::conditional_t<sizeof(T) == 4, std::ui
 
 }  // namespace detail
 
-/// Whether x is NaN, by its bits: also where flags let the compiler assume that none exists.
+/// Returns true if x is NaN, even if flags let the compiler assume that there is no NaN.
 template <class T>
 [[nodiscard]] TRIAD_HOST_DEVICE constexpr bool is_nan(T const& x) {
   return detail::magnitude_bits(x) > detail::infinity_bits<T>;
 }
 
-/// Whether x is positive or negative infinity, by its bits.
+/// Returns true if x is positive or negative infinity, by its bits.
 template <class T>
 [[nodiscard]] TRIAD_HOST_DEVICE constexpr bool is_infinite(T const& x) {
   return detail::magnitude_bits(x) == detail::infinity_bits<T>;
 }
 
-/// Whether x is neither infinite nor NaN.
+/// Returns true if x is neither infinite nor NaN.
 template <class T>
 [[nodiscard]] TRIAD_HOST_DEVICE constexpr bool is_finite(T const& x) {
   return detail::magnitude_bits(x) < detail::infinity_bits<T>;
 }
 
-/// What a maximum begins with, and what masks put in place of a score: minus infinity, or the lowest number where a
-/// compiler may take arithmetic with infinity for meaningless.  Finite: never given; units of other flags have another.
+/// The initial value of a maximum, and the score that masks set: minus infinity, or the lowest finite number if the
+/// compiler may assume that there is no infinity.  Finite: leave the default, which differs between flags of a unit.
 template <class T, bool Finite = __FINITE_MATH_ONLY__ != 0>
 inline constexpr T below_all = Finite ? std::numeric_limits<T>::lowest() : -std::numeric_limits<T>::infinity();
 

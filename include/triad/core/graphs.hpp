@@ -1,4 +1,4 @@
-// A ragged batch of complete directed graphs: where the edges and triangles of each graph begin.
+// A batch of complete directed graphs of different sizes: the indices at which the edges and triangles of each begin.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,22 +8,22 @@
 
 namespace triad {
 
-/// Sizes of a batch, known to the host; what memory is planned with.
+/// The sizes of a batch, known to the host.  Memory is planned with them.
 struct graph_dims {
   index_t graphs = 0;     // b
   index_t rows = 0;       // sum of n^2: edges
   index_t nodes = 0;      // sum of n
   index_t triangles = 0;  // sum of n^3
   index_t max_nodes = 0;  // largest n
-  index_t further = 0;    // questions that are asked beyond one for each graph
+  index_t further = 0;    // further questions, besides one for each graph
 
   constexpr index_t questions() const { return graphs + further; }
 };
 
-/// The dims of one graph of n nodes.
+/// Returns the dims of one graph of n nodes.
 constexpr graph_dims dims_of(index_t n) { return {1, n * n, n, n * n * n, n}; }
 
-/// The dims of both batches as one.
+/// Returns the dims of both batches together.
 constexpr graph_dims operator+(graph_dims a, graph_dims const& b) {
   return {.graphs = a.graphs + b.graphs,
           .rows = a.rows + b.rows,
@@ -33,7 +33,7 @@ constexpr graph_dims operator+(graph_dims a, graph_dims const& b) {
           .further = a.further + b.further};
 }
 
-/// The smallest dims that hold either of two batches.
+/// Returns the smallest dims that hold either of two batches.
 constexpr graph_dims larger(graph_dims a, graph_dims const& b) {
   return {.graphs = std::max(a.graphs, b.graphs),
           .rows = std::max(a.rows, b.rows),
@@ -43,7 +43,7 @@ constexpr graph_dims larger(graph_dims a, graph_dims const& b) {
           .further = std::max(a.further, b.further)};
 }
 
-/// The counts of the dims, for core/batch_sizes.hpp.
+/// Lists the counts of the dims, for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(graph_dims& d, F&& f) {
   f.sum(d.graphs, "graphs");
@@ -54,22 +54,22 @@ constexpr void each_count(graph_dims& d, F&& f) {
   f.maybe(d.further, "further questions");
 }
 
-/// Whether a batch of dims d has room in one of dims capacity.
+/// Returns true if a batch of dims d fits into dims capacity.
 constexpr bool fits(graph_dims const& d, graph_dims const& capacity) {
   return d.graphs <= capacity.graphs && d.rows <= capacity.rows && d.nodes <= capacity.nodes &&
          d.triangles <= capacity.triangles && d.max_nodes <= capacity.max_nodes && d.further <= capacity.further;
 }
 
-/// Edge (i, j) of graph g is row edge_begin[g] + i n + j; node i is row node_begin[g] + i; triangle (i, l, j) is
-/// triangle_begin[g] + (i n + l) n + j.
+/// A batch of graphs.  Node i of graph g is row node_begin[g] + i.  Edge (i, j) is row edge_begin[g] + i n + j.
+/// Triangle (i, l, j) is row triangle_begin[g] + (i n + l) n + j.
 struct graph_batch {
   graph_dims dims;
-  vec<index_t const> size;            // (b) nodes of each graph
+  vec<index_t const> size;            // (b) number of nodes of each graph
   vec<index_t const> node_begin;      // (b) first node
   vec<index_t const> edge_begin;      // (b) first edge
   vec<index_t const> triangle_begin;  // (b) first triangle
 
-  /// The views of the batch, for core/batch_views.hpp.
+  /// Lists the views of the batch, for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     f.value(dims.graphs, dims.rows, dims.nodes, dims.triangles, dims.max_nodes, dims.further);
@@ -77,10 +77,10 @@ struct graph_batch {
   }
 };
 
-/// Which triangles are masked: masked[t] = 1 sets the score of triangle t to `fill`.  Empty: none.
+/// The mask of triangles: if masked[t] is 1, the score of triangle t becomes `fill`.  An empty mask masks none.
 struct triangle_mask {
   vec<std::uint8_t const> masked{nullptr, 0};  // (triangles) or (0)
-  double fill = -1e9;                          // the released programs use -1e9 (CLUTRR), -1e3 (COGS, CFQ)
+  double fill = -1e9;                          // the released programs have -1e9 (CLUTRR) and -1e3 (COGS, CFQ)
 
   constexpr bool empty() const { return masked.extent(0) == 0; }
   template <class F>

@@ -11,9 +11,9 @@
 namespace triad {
 
 namespace detail {
-/// a < 0, or -0; NaN is not, whatever its sign.  By the bits as a signed number, in which -0 to -infinity come before
-/// all others: one comparison, which compilers vectorise, and one that holds where they may assume that there is no
-/// NaN.
+/// Returns true if a < 0 or a is -0; false for NaN of either sign.  The bits are compared as a signed integer, in which
+/// -0 to -infinity come before all others.  So a single comparison is enough, which compilers vectorise, and which is
+/// correct even if they assume that there is no NaN.
 template <class T>
 TRIAD_HOST_DEVICE constexpr bool is_negative(T a) {
   if constexpr (std::is_same_v<T, float>)
@@ -23,7 +23,7 @@ TRIAD_HOST_DEVICE constexpr bool is_negative(T a) {
   else
     return a < T(0);
 }
-/// +0, by its bits.
+/// Returns true if a is +0, by its bits.
 template <class T>
 TRIAD_HOST_DEVICE constexpr bool is_plus_zero(T a) {
   if constexpr (std::is_same_v<T, float>)
@@ -35,8 +35,8 @@ TRIAD_HOST_DEVICE constexpr bool is_plus_zero(T a) {
 }
 }  // namespace detail
 
-// Element by element: value and, where it has one, the gradient by `name_grad` from the stored output, or from what is
-// said.
+// Elementwise functions.  If a function has a gradient, `name_grad` computes it, from the stored output unless its
+// comment says otherwise.
 struct unchanged {
   template <class T>
   TRIAD_HOST_DEVICE constexpr T operator()(T a) const {
@@ -63,14 +63,14 @@ struct scale_by {
     return a * T(factor);
   }
 };
-/// x where it is positive or NaN, else 0.
+/// Returns x if it is positive or NaN, else 0.
 struct relu {
   template <class T>
   TRIAD_HOST_DEVICE constexpr T operator()(T a) const {
     return detail::is_negative(a) ? T(0) : a;
   }
 };
-/// dx = dy where the output y is positive or NaN; relu(0) has derivative 0.
+/// Returns dx = dy if the output y is positive or NaN, else 0; the derivative of relu at 0 is 0.
 struct relu_grad {
   template <class T>
   TRIAD_HOST_DEVICE constexpr T operator()(T y, T dy) const {
@@ -78,7 +78,7 @@ struct relu_grad {
   }
 };
 
-/// x where it is positive, else slope x.
+/// Returns x if it is positive, else slope x.
 template <class S>
 struct leaky_relu {
   S slope;
@@ -87,7 +87,7 @@ struct leaky_relu {
     return x > T(0) ? x : T(slope) * x;
   }
 };
-/// dx from the input x, or from the output where the slope is positive; at 0 the derivative is the slope.
+/// Returns dx from the input x; from the output only if the slope is positive.  The derivative at 0 is the slope.
 template <class S>
 struct leaky_relu_grad {
   S slope;
@@ -96,14 +96,14 @@ struct leaky_relu_grad {
     return x > T(0) ? dy : T(slope) * dy;
   }
 };
-/// x where it is positive, else exp(x) - 1.
+/// Returns x if it is positive, else exp(x) - 1.
 struct elu {
   template <class T>
   TRIAD_HOST_DEVICE T operator()(T x) const {
     return x > T(0) ? x : std::expm1(x);
   }
 };
-/// dx from the input x.
+/// Returns dx from the input x.
 struct elu_grad {
   template <class T>
   TRIAD_HOST_DEVICE T operator()(T x, T dy) const {
@@ -111,7 +111,7 @@ struct elu_grad {
   }
 };
 
-/// x times the probability that a normal variable is below x.
+/// Returns x times the probability that a normal variable is below x.
 struct gelu {
   template <class T>
   TRIAD_HOST_DEVICE T operator()(T x) const {
@@ -122,7 +122,7 @@ struct gelu {
     return T(0.5) * (T(1) + std::erf(x * T(0.70710678118654752440)));
   }
 };
-/// dx from the input x.
+/// Returns dx from the input x.
 struct gelu_grad {
   template <class T>
   TRIAD_HOST_DEVICE T operator()(T x, T dy) const {

@@ -1,10 +1,11 @@
-// The exactness of a unit's compiler flags as a namespace, so that code compiled with other flags has other names.
+// A namespace that depends on the floating-point flags of a translation unit, so that other flags give other names.
 // SPDX-License-Identifier: Apache-2.0
 //
-// By -ffast-math and what it consists of, sums are taken in another order and no NaN is expected.  Of two copies of an
-// inline function a linker keeps one for the whole program: without a name of their own, units compiled by such flags
-// would change the bits of all others.  The reference, the CPU backend and its kernels have such names; what takes no
-// backend, such as trees, has one.  Macros tell -ffast-math and -ffinite-math-only, and of g++ all such flags.
+// With -ffast-math, or with one of its parts, sums may be reordered and NaN may be assumed absent.  If two units
+// contain the same inline function, the linker keeps one copy for the whole program.  So units compiled with such flags
+// could change the bits of all others.  The namespaces of the reference, the CPU backend and its kernels prevent this.
+// Code without a backend, such as that of trees, has the same name under all flags.  Macros show -ffast-math and
+// -ffinite-math-only, and g++ has macros for all such flags.
 #pragma once
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
@@ -19,5 +20,6 @@
 #define TRIAD_MATH_FLAGS
 #endif
 
-// The namespace of the reference, in triad: the cpu backend calls it, and so do units of their own flags.
+// The namespace of the reference, inside of triad.  The cpu backend calls the reference, and so do units with other
+// flags.
 #define TRIAD_REFERENCE reference TRIAD_MATH_FLAGS

@@ -1,4 +1,4 @@
-// The one place that includes an mdspan: index type, extents and the views every other header is written with.
+// The only header that includes an mdspan.  Defines the index type, the extents and the views of all other headers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,12 +14,12 @@
 
 namespace triad {
 
-/// Thrown where a loop reads or writes an element of a view without memory, as views are while memory is measured.
+/// Thrown if a loop uses an element of a view without memory.  Views have none while memory is measured.
 struct element_without_memory : contract_violation {
   using contract_violation::contract_violation;
 };
 
-// By the mark of CCCL: where that checks indices, this checks that there is memory.
+// CCCL's macro for index checks also turns on this check that a view has memory.
 #if defined(CCCL_ENABLE_HOST_ASSERTIONS)
 namespace detail {
 [[noreturn]] inline void no_memory_here() {
@@ -64,25 +64,25 @@ template <class T>
 using element_access = ::cuda::std::default_accessor<T>;
 #endif
 
-/// Signed 64-bit: offsets pass 2^31 elements at n = 1024, d = 256, b = 8.
+/// Signed 64-bit integer: offsets exceed 2^31 elements at n = 1024, d = 256, b = 8.
 using index_t = std::int64_t;
 
-/// A size that the data decides.
+/// A size that is known only at run time.
 inline constexpr index_t dyn = -1;
 
-/// The sizes of a view: each a constant, or dyn for one that the data decides.
+/// The sizes of a view: each is a constant, or dyn if it is known only at run time.
 template <index_t... E>
 using extents = ::cuda::std::extents<index_t, static_cast<std::size_t>(E)...>;
 
-/// Row-major, contiguous view.  `tensor<float const, dyn, 64> x;  // (rows, 64)`
+/// A contiguous view in row-major order: `tensor<float const, dyn, 64> x;  // (rows, 64)`
 template <class T, index_t... E>
 using tensor = ::cuda::std::mdspan<T, extents<E...>, ::cuda::std::layout_right, element_access<T>>;
 
-/// What backends are handed: one contiguous row of values.
+/// One contiguous row of values, as backends take it.
 template <class T>
 using vec = tensor<T, dyn>;
 
-/// What backends are handed: a matrix of any strides, so that a transpose or a column block is only another view.
+/// A matrix with any strides, as backends take it; so a transpose or a column block is only another view.
 template <class T>
 using matrix = ::cuda::std::mdspan<T, extents<dyn, dyn>, ::cuda::std::layout_stride, element_access<T>>;
 
@@ -90,7 +90,7 @@ using matrix = ::cuda::std::mdspan<T, extents<dyn, dyn>, ::cuda::std::layout_str
 template <class View>
 using element_t = std::remove_cv_t<typename View::element_type>;
 
-/// The same view of read-only elements.
+/// The view with read-only elements.
 template <class View>
 using const_view = ::cuda::std::mdspan<typename View::element_type const, typename View::extents_type,
                                        typename View::layout_type, element_access<typename View::element_type const>>;

@@ -1,10 +1,11 @@
-// Counter-based randomness: one value for (seed, step, path, element), the same on every backend and thread count.
+// Counter-based random numbers: one for (seed, step, path, element), the same on every backend and with any threads.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Philox 4x32 with 10 rounds (Salmon et al., SC 2011).  Counter words: element block, step, path (two words); key: the
-// seed. Dropout keeps element e of block e / 64 by word w of counter (e / 64) * 16 + q, where e % 64 = 16 w + q:
-// sixteen counters side by side give one block, so that sixteen vector lanes make it at once.  Of a counter of 2^32 and
-// more, which elements from 2^34 on have, the upper half goes into the step's word.
+// Philox 4x32 with 10 rounds (Salmon et al., SC 2011).  The key is the seed.  The words of the counter are the
+// element's block, the step, and the path (two words).  Element e of dropout belongs to block e / 64.  It is kept or
+// dropped by word w of counter (e / 64) * 16 + q, where e % 64 = 16 w + q.  So sixteen consecutive counters make one
+// block, and sixteen vector lanes compute it at once.  Elements from 2^34 on have counters of 2^32 and more; their
+// upper half goes into the word of the step.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +20,10 @@ namespace triad {
 
 /// The seed of a run.
 using philox_key = std::uint64_t;
-/// A counter, or the four random words that it gives.
+/// A counter, or the four random words computed from it.
 using philox_words = ::cuda::std::array<std::uint32_t, 4>;
 
-/// The random words of a counter, by 10 rounds.
+/// Returns the random words of a counter, computed in 10 rounds.
 TRIAD_HOST_DEVICE constexpr philox_words philox(philox_words c, philox_key key) {
   auto k0 = static_cast<std::uint32_t>(key), k1 = static_cast<std::uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round) {
@@ -35,36 +36,36 @@ TRIAD_HOST_DEVICE constexpr philox_words philox(philox_words c, philox_key key) 
   return c;
 }
 
-/// Counter `number` of the mask whose counter 0 is `first`.
+/// Returns counter `number` of a mask; `first` is counter 0.
 TRIAD_HOST_DEVICE constexpr philox_words counter_at(philox_words first, std::uint64_t number) {
   first[0] = static_cast<std::uint32_t>(number);
-  // Odd: another number for each, far from those of near steps.
+  // The factor is odd, so each number gives another word, far from the words of nearby steps.
   first[1] ^= static_cast<std::uint32_t>(number >> 32) * 0x9E3779B9u;
   return first;
 }
 
-/// Elements whose dropout is decided together.
+/// The number of elements whose dropout is computed together.
 inline constexpr index_t dropout_block = 64;
 
-/// Which elements of one tensor a dropout keeps in one step.  rate 0 keeps all.
-/// A step that comes in parts has the part's number in the upper half of *step: no two parts share a mask.
+/// Selects the elements of one tensor that dropout keeps in one step; rate 0 keeps all.  If a step has several parts,
+/// the upper half of *step is the number of the part, so that no two parts have the same mask.
 struct dropout_mask {
   double rate = 0;
   philox_key key = 0;
   std::uint64_t path = 0;
-  std::uint64_t const* step = nullptr;  // lives where the data lives; may be null (step 0)
+  std::uint64_t const* step = nullptr;  // lies in the backend's memory; null: step 0
 
   TRIAD_HOST_DEVICE constexpr bool active() const { return rate > 0; }
-  /// Kept values are multiplied by this.
+  /// The factor that multiplies kept values.
   TRIAD_HOST_DEVICE constexpr double scale() const { return rate < 1 ? 1 / (1 - rate) : 0; }
-  /// An element is kept where its word is at or above this (64 bits wide, since rate 1 keeps nothing).
+  /// An element is kept if its word is at least this number.  It has 64 bits, so that rate 1 keeps nothing.
   TRIAD_HOST_DEVICE constexpr std::uint64_t threshold() const {
     return static_cast<std::uint64_t>(rate * 4294967296.0);
   }
 
   TRIAD_HOST_DEVICE constexpr philox_words counter(std::uint64_t number) const {
     auto const s = step ? *step : 0;
-    auto const part = static_cast<std::uint32_t>(s >> 32) * 0x9E3779B9u;  // odd: another number for every part
+    auto const part = static_cast<std::uint32_t>(s >> 32) * 0x9E3779B9u;  // odd: another number for each part
     return counter_at({0, static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(path),
                        static_cast<std::uint32_t>(path >> 32) ^ part},
                       number);
@@ -77,13 +78,13 @@ struct dropout_mask {
   }
 };
 
-/// Dropout numbers the elements of a matrix by rows, each row beginning a new block.
+/// Returns the dropout index of an element of a matrix.  Elements are counted by rows, and each row begins a new block.
 TRIAD_HOST_DEVICE constexpr std::uint64_t dropout_element(index_t row, index_t column, index_t columns) {
   auto const blocks = (columns + dropout_block - 1) / dropout_block;
   return static_cast<std::uint64_t>(row * blocks * dropout_block + column);
 }
 
-/// A stream of host-side random numbers for initialisation and sampling.
+/// A stream of random numbers on the host, for initialisation and sampling.
 class random_stream {
  public:
   constexpr random_stream(philox_key key, std::uint64_t stream) : key_(key), stream_(stream) {}
@@ -98,13 +99,13 @@ class random_stream {
     }
     return words_[static_cast<std::size_t>(next_++)];
   }
-  /// Uniform in [0, 1) with 53 bits.
+  /// Returns a uniform number in [0, 1) with 53 bits.
   constexpr double uniform() {
     auto const high = bits() >> 5, low = bits() >> 6;
     return (high * 67108864.0 + low) / 9007199254740992.0;
   }
   constexpr double uniform(double low, double high) { return low + (high - low) * uniform(); }
-  /// Uniform in 0 .. count-1, without bias.  count is 1 or more.
+  /// Returns a uniform number in 0 .. count-1, without bias.  count must be 1 or more.
   constexpr std::uint32_t below(std::uint32_t count) {
     TRIAD_EXPECTS(count > 0,
                   "random_stream: a number below 0, expected a bound of 1 or more; are the data to choose from empty?");
@@ -112,7 +113,7 @@ class random_stream {
     while (static_cast<std::uint32_t>(product) < (0u - count) % count) product = std::uint64_t{bits()} * count;
     return static_cast<std::uint32_t>(product >> 32);
   }
-  /// Another order of up to 2^32 - 1 values, each with the same probability.
+  /// Shuffles up to 2^32 - 1 values; each order has the same probability.
   template <class T>
   void shuffle(std::vector<T>& values) {
     for (auto i = values.size(); i > 1; --i) std::swap(values[i - 1], values[below(static_cast<std::uint32_t>(i))]);
@@ -125,19 +126,20 @@ class random_stream {
   int next_ = 4;
 };
 
-/// 64 bits a draw, where random_stream has 32: the numbers that the programs' data are generated by.  They count as it
-/// does, by seed, stream and how many were drawn before, and hash that by SplitMix64 in the place of Philox: a third of
-/// the work, on the host alone.  Not for cryptography either.
+/// A random number generator with 64 bits for each draw; random_stream has 32.  The programs generate their data with
+/// it.  A number depends on the seed, the stream and the count of earlier draws, as in random_stream, but is hashed by
+/// SplitMix64 instead of Philox.  That takes a third of the work, and runs only on the host.  Neither generator is fit
+/// for cryptography.
 class counter_random {
  public:
   explicit counter_random(std::uint64_t seed, std::uint64_t stream = 0) : key_(mix(mix(seed) + stream)) {}
 
   std::uint64_t operator()() { return mix(key_ + 0x9e3779b97f4a7c15U * ++drawn_); }
 
-  /// 0 .. bound-1, for bound from 1 to 2^31 - 1. The bias is below bound / 2^32.
+  /// Returns a number in 0 .. bound-1, for bound from 1 to 2^31 - 1.  The bias is below bound / 2^32.
   int below(int bound) { return static_cast<int>(((*this)() >> 32U) * static_cast<std::uint64_t>(bound) >> 32U); }
 
-  /// True `numerator` times out of `denominator`.
+  /// Returns true with probability numerator / denominator.
   bool chance(int numerator, int denominator) { return below(denominator) < numerator; }
 
  private:

@@ -1,4 +1,4 @@
-// How much scratch memory a piece of work needs, found by running its code on a null base.
+// Measures the scratch memory of some work, by running its code on an arena with a null base.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace triad {
 
 namespace detail {
-/// The name of a type, without its arguments and namespaces.
+/// Returns the name of a type, without its template arguments and namespaces.
 template <class T>
 std::string name_of_type() {
   std::string_view name = __PRETTY_FUNCTION__;
@@ -21,7 +21,7 @@ std::string name_of_type() {
   return std::string(name.substr(name.rfind(':') == name.npos ? 0 : name.rfind(':') + 1));
 }
 
-/// Runs measure(); where a loop of Layer uses elements although memory is only measured, the message names Layer.
+/// Runs measure().  If a loop uses elements although memory is only measured, the exception names Layer.
 template <class Layer, class Measure>
 auto measured_for(Measure&& measure) {
   try {
@@ -32,8 +32,9 @@ auto measured_for(Measure&& measure) {
 }
 }  // namespace detail
 
-/// Bytes of scratch that work(backend, call) takes: it is run on `measuring<Ex>` and an arena without memory, so it
-/// only plans. Measure with the largest batch; an arena of that many bytes then serves every smaller one.
+/// Returns the bytes of scratch memory that work(backend, call) takes.  Runs work on `measuring<Ex>` and on an arena
+/// without memory, so that it only plans.  Measure with the largest batch; an arena of that size then serves every
+/// smaller one.
 template <backend Ex, class Work>
 std::size_t planned_scratch(Ex& ex, call c, Work&& work) {
   measuring<Ex> planner{&ex};

@@ -1,4 +1,4 @@
-// A ragged batch of sequences: which rows of a matrix belong to each.
+// A batch of sequences of different lengths: the rows of a matrix that belong to each sequence.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,15 +6,16 @@
 
 namespace triad {
 
-/// Place i of sequence s is row begin[s] + i.  Rows of no sequence may lie between two of them: room for what comes.
+/// A batch of sequences.  Element i of sequence s is row begin[s] + i.  Between two sequences there may be unused rows,
+/// into which the first one can grow.
 struct sequence_batch {
   index_t count = 0;                     // b
-  index_t rows = 0;                      // of the matrices that hold them
-  index_t longest = 0;                   // no sequence is longer
+  index_t rows = 0;                      // rows of the matrices that hold the sequences
+  index_t longest = 0;                   // the largest length of a sequence
   vec<index_t const> size{nullptr, 0};   // (b)
   vec<index_t const> begin{nullptr, 0};  // (b) ascending
 
-  /// The views of the batch, for core/batch_views.hpp.
+  /// Lists the views of the batch, for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     f.value(count, rows, longest);
@@ -23,7 +24,7 @@ struct sequence_batch {
   }
 };
 
-/// The nodes of each graph as a sequence.
+/// Returns the nodes of each graph as a sequence.
 constexpr sequence_batch nodes_of(graph_batch const& g) {
   return {g.dims.graphs, g.dims.nodes, g.dims.max_nodes, g.size, g.node_begin};
 }

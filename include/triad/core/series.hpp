@@ -1,4 +1,4 @@
-// Pieces of memory planned alike, one after the other.
+// Several pieces of memory with the same plan, one after the other.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,13 +9,13 @@
 
 namespace triad {
 
-/// plan(arena&) makes one piece, or plan(arena&, k) piece k, where pieces differ in size.  Piece k is planned afresh
-/// each time it is asked for, in slot k mod `slots`.
+/// A series of pieces.  plan(arena&) places a piece; if pieces differ in size, plan(arena&, k) places piece k.  Each
+/// call of at(k) plans piece k again, in slot k mod `slots`.
 template <class Plan>
 struct series {
   Plan plan;
-  arena memory;        // of all slots
-  std::size_t stride;  // bytes of a slot: of the largest piece
+  arena memory;        // memory of all slots
+  std::size_t stride;  // bytes of a slot, which is as large as the largest piece
   index_t slots;
 
   /// Whether pieces differ in size.
@@ -36,7 +36,7 @@ struct series {
   }
 };
 
-/// Pieces 0 to count - 1, in `slots` slots.
+/// Plans pieces 0 to count - 1, in `slots` slots.
 template <class Plan>
 series<Plan> plan_series(arena& place, Plan plan, index_t count, index_t slots) {
   series<Plan> s{plan, {}, 0, slots};
@@ -45,7 +45,7 @@ series<Plan> plan_series(arena& place, Plan plan, index_t count, index_t slots) 
   s.memory = place.cut(s.stride, slots);
   return s;
 }
-/// A slot for each of `count` pieces.
+/// Plans `count` pieces, each with its own slot.
 template <class Plan>
 series<Plan> plan_series(arena& place, Plan plan, index_t count) {
   return plan_series(place, plan, count, count);

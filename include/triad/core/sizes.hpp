@@ -1,13 +1,13 @@
-// Checks of sizes and rates from callers and files, before anything is built with them.
+// Checks sizes and rates from callers and files, before layers and models are built with them.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   extents_of<D>("my_layer", {"width", given})       a size that the type knows, or else the one that is given
-//   width_and_heads<D, H>("my_layer", width, heads)   the same of two; the first is a multiple of the second
-//   checked_size("my_layer", {"labels", given})       a size that no type knows
-//   dropout_rate("my_layer", given)                   at least 0, below 1
+//   extents_of<D>("my_layer", {"width", given})       a size from the type, or the given one if D is dyn
+//   width_and_heads<D, H>("my_layer", width, heads)   two such sizes; the first is a multiple of the second
+//   checked_size("my_layer", {"labels", given})       a size that is in no type
+//   dropout_rate("my_layer", given)                   a rate of at least 0 and below 1
 //
-// All throw contract_violation with the number in the sentence.  A size that the type knows may be left out of the
-// options, which then say `not_given`; given another value it is refused, never ignored.
+// All functions throw contract_violation with the number in the message.  A size that is in the type may be left out of
+// the options, where it is then `not_given`.  If it is given and differs from the type's, the functions throw.
 #pragma once
 
 #include <limits>
@@ -19,15 +19,16 @@
 
 namespace triad {
 
-/// The default of sizes in options: the type's where it is static, else an error, or what the option says.
+/// The default of sizes in options.  The size then comes from the type if it is static, or has the default that the
+/// option documents; otherwise it is an error.
 inline constexpr index_t not_given = std::numeric_limits<index_t>::min();
 
-/// The largest width, count of labels or table of tokens: the product of two fits into an index.
+/// The largest width, number of labels or number of tokens; the product of two still fits into index_t.
 inline constexpr index_t largest_size = (index_t{1} << 31) - 1;
-/// The most repeats of a layer: each use has a call of its own (core/call.hpp).
+/// The largest number of repeats of a layer, since each repeat is a child of one call (core/call.hpp).
 inline constexpr index_t most_repeats = 255;
 
-/// A size by the name that its caller knows.
+/// A size with its name for messages.
 struct named_size {
   char const* name;
   index_t value;
@@ -46,13 +47,13 @@ namespace detail {
 }
 }  // namespace detail
 
-/// The size, which is at least 1 and at most size.most.  owner: what is built, for the message.
+/// Returns the size, which must be at least 1 and at most size.most.  owner: the part that is built, for the message.
 constexpr index_t checked_size(char const* owner, named_size const& size) {
   if (size.value < 1 || size.value > size.most) detail::refuse_size(owner, size);
   return size.value;
 }
 
-/// The same of a size that is E where the type knows it.  E: a static size, or dyn.
+/// Returns E if it is a static size, which a given size must equal; returns checked_size() if E is dyn.
 template <index_t E>
 constexpr index_t checked_size_of(char const* owner, named_size const& size) {
   if constexpr (E != dyn) {
@@ -63,7 +64,7 @@ constexpr index_t checked_size_of(char const* owner, named_size const& size) {
   }
 }
 
-/// Extents of checked sizes.
+/// Returns the extents of checked sizes.
 template <index_t E>
 constexpr extents<E> extents_of(char const* owner, named_size const& size) {
   return extents<E>(checked_size_of<E>(owner, size));
@@ -74,7 +75,7 @@ constexpr extents<A, B> extents_of(char const* owner, named_size const& a, named
   return extents<A, B>(first, checked_size_of<B>(owner, b));
 }
 
-/// (width, heads); heads that are not given are the type's, or one.
+/// Returns (width, heads).  If heads are not given, they are the type's, or 1.
 template <index_t D, index_t H>
 constexpr extents<D, H> width_and_heads(char const* owner, index_t width, index_t heads) {
   if (H == dyn && heads == not_given) heads = 1;
@@ -85,7 +86,7 @@ constexpr extents<D, H> width_and_heads(char const* owner, index_t width, index_
   return both;
 }
 
-/// A rate at which values are dropped: 0 drops none; 1 would drop all, and NaN is refused.
+/// Returns a rate of dropout, which must be at least 0 and below 1; 0 drops no values, and 1 would drop all.
 constexpr double dropout_rate(char const* owner, double rate) {
   if (is_nan(rate) || !(rate >= 0 && rate < 1))
     throw contract_violation(std::string(owner) + ": dropout is " + std::to_string(rate) +
@@ -93,7 +94,7 @@ constexpr double dropout_rate(char const* owner, double rate) {
   return rate;
 }
 
-/// The product a b, both at least 0, checked to fit into an index.
+/// Returns the product a b of two numbers of 0 or more, which must fit into index_t.
 constexpr index_t checked_product(char const* owner, char const* name, index_t a, index_t b) {
   if (a != 0 && b > std::numeric_limits<index_t>::max() / a)
     throw contract_violation(std::string(owner) + ": " + name + " are " + std::to_string(a) + " times " +
@@ -101,7 +102,7 @@ constexpr index_t checked_product(char const* owner, char const* name, index_t a
   return a * b;
 }
 
-/// Options of a layer with its sizes as its type knows them, checked: those with width, heads, hidden and dropout.
+/// Returns the options of a layer (width, heads, hidden and dropout), checked, and with the static sizes of its type.
 template <index_t D, index_t H, index_t F, class Options>
 constexpr Options checked_options(char const* owner, Options o) {
   auto const shape = width_and_heads<D, H>(owner, o.width, o.heads);

@@ -1,4 +1,4 @@
-// Small functions from views to views: matrices out of tensors, transposes, blocks of rows and columns.
+// Small functions that make views from views: matrices from tensors, transposes, blocks of rows and columns.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,28 +10,30 @@
 
 namespace triad {
 
-/// A matrix over memory that the caller owns; strides in elements, positive: a row stride of 0 counts as 1.
+/// Returns a matrix over memory that the caller owns.  Strides are in elements and positive; a row stride of 0 becomes
+/// 1.
 template <class T>
 constexpr matrix<T> make_matrix(T* data, index_t rows, index_t columns, index_t row_stride, index_t column_stride = 1) {
   using mapping = typename matrix<T>::mapping_type;
-  // An mdspan's strides are positive, also where there is nothing: no_matrix().
+  // The strides of an mdspan must be positive, even for the empty no_matrix().
   return matrix<T>(data, mapping(extents<dyn, dyn>(rows, columns),
                                  ::cuda::std::array<index_t, 2>{row_stride > 0 ? row_stride : 1, column_stride}));
 }
 
-/// (0, 0): for an operand that is left out.
+/// Returns an empty matrix (0, 0), for an operand that is left out.
 template <class T>
 constexpr matrix<T> no_matrix() {
   return make_matrix<T>(nullptr, 0, 0, 0);
 }
 
-/// A row of values over memory that the caller owns.
+/// Returns a row of values over memory that the caller owns.
 template <class T>
 constexpr vec<T> make_vec(T* data, index_t size) {
   return vec<T>(data, size);
 }
 
-/// Every view of rank 1 or more as a matrix: the last axis is the columns, the others are counted together as rows.
+/// Returns a view of rank 1 or more as a matrix: the last axis is the columns, and all other axes together are the
+/// rows.
 template <class View>
 constexpr matrix<typename View::element_type> as_matrix(View v) {
   static_assert(View::rank() >= 1, "triad: a scalar has no rows");
@@ -48,7 +50,7 @@ constexpr matrix<typename View::element_type> as_matrix(View v) {
   }
 }
 
-/// A contiguous view as one row of values.
+/// Returns a contiguous view as one row of values.
 template <class View>
 constexpr vec<typename View::element_type> as_vec(View v) {
   static_assert(std::is_same_v<typename View::layout_type, ::cuda::std::layout_right>,
@@ -56,13 +58,13 @@ constexpr vec<typename View::element_type> as_vec(View v) {
   return vec<typename View::element_type>(v.data_handle(), static_cast<index_t>(v.size()));
 }
 
-/// A row of values as a matrix of one column.
+/// Returns a row of values as a matrix of one column.
 template <class T>
 constexpr tensor<T, dyn, dyn> as_column(vec<T> v) {
   return tensor<T, dyn, dyn>(v.data_handle(), v.extent(0), index_t{1});
 }
 
-/// The first numbers of a contiguous view as a matrix of `columns` columns, which may be static.
+/// Returns the first values of a contiguous view as a matrix of `columns` columns, which may be static.
 template <index_t Columns = dyn, class View>
 constexpr tensor<typename View::element_type, dyn, Columns> reshape(View v, index_t rows, index_t columns) {
   TRIAD_EXPECTS(rows >= 0 && columns >= 0 && rows * columns <= static_cast<index_t>(v.size()),
@@ -70,26 +72,26 @@ constexpr tensor<typename View::element_type, dyn, Columns> reshape(View v, inde
                     std::to_string(v.size()) + ", the size of the view");
   return tensor<typename View::element_type, dyn, Columns>(v.data_handle(), rows, columns);
 }
-/// All numbers of a contiguous view as a matrix of one row.
+/// Returns all values of a contiguous view as a matrix of one row.
 template <class View>
 constexpr tensor<typename View::element_type, dyn, dyn> as_row(View v) {
   return reshape(v, 1, static_cast<index_t>(v.size()));
 }
 
-/// The address of an element; also of a view without memory, as it is while an arena measures.
+/// Returns the address of an element; also for a view without memory, such as in an arena that measures.
 template <class View, class... Index>
 constexpr typename View::element_type* address_of(View const& v, Index... at) {
   return v.data_handle() + v.mapping()(at...);
 }
 
-/// The same elements, read-only.
+/// Returns a view of the same elements, read-only.
 template <class View>
 constexpr const_view<View> read_only(View v) {
   return const_view<View>(v);
 }
 
-/// The k-th of the views that a contiguous view holds one after the other: of (l, rows, d) a view (rows, d), with the
-/// static extents of v.  For a view without memory, as while an arena measures, the result has none.
+/// Returns slice k of a contiguous view along its first axis: for (l, rows, d) a view (rows, d), with the static
+/// extents of v.  If v has no memory, as in an arena that measures, the slice has none.
 template <class T, std::size_t First, std::size_t... Rest>
 constexpr auto slice(
     ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, First, Rest...>, ::cuda::std::layout_right, element_access<T>>
@@ -104,8 +106,8 @@ constexpr auto slice(
               typename part::extents_type(sizes));
 }
 
-/// Rows [first, first + count) of a contiguous view of rank 2, with its static width.  For a view without memory
-/// the result has none.
+/// Returns rows [first, first + count) of a contiguous view of rank 2, with its static width.  If the view has no
+/// memory, the result has none.
 template <class T, std::size_t Rows, std::size_t Columns>
 constexpr auto rows_of(
     ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, Rows, Columns>, ::cuda::std::layout_right, element_access<T>>
@@ -117,7 +119,7 @@ constexpr auto rows_of(
               typename part::extents_type(count, v.extent(1)));
 }
 
-/// The transpose of a view as a matrix, over the same memory.
+/// Returns the transpose of a view as a matrix, over the same memory.
 template <class View>
 constexpr matrix<typename View::element_type> transposed(View v) {
   auto const m = as_matrix(v);
@@ -125,7 +127,7 @@ constexpr matrix<typename View::element_type> transposed(View v) {
 }
 
 namespace detail {
-/// Whether [first, first + count) lies in [0, all); computes no sum that could overflow.
+/// Returns true if [first, first + count) lies in [0, all); computes no sum that could overflow.
 constexpr bool lies_within(index_t first, index_t count, index_t all) {
   return first >= 0 && count >= 0 && first <= all && count <= all - first;
 }
@@ -135,7 +137,7 @@ inline std::string block_text(char const* what, index_t first, index_t count, in
 }
 }  // namespace detail
 
-/// Columns [first, first + count) of a matrix.
+/// Returns columns [first, first + count) of a matrix.
 template <class View>
 constexpr matrix<typename View::element_type> column_block(View v, index_t first, index_t count) {
   auto const m = as_matrix(v);
@@ -144,7 +146,7 @@ constexpr matrix<typename View::element_type> column_block(View v, index_t first
   return make_matrix(m.data_handle() + first * m.stride(1), m.extent(0), count, m.stride(0), m.stride(1));
 }
 
-/// Rows [first, first + count) of a matrix.
+/// Returns rows [first, first + count) of a matrix.
 template <class View>
 constexpr matrix<typename View::element_type> row_block(View v, index_t first, index_t count) {
   auto const m = as_matrix(v);
@@ -153,7 +155,7 @@ constexpr matrix<typename View::element_type> row_block(View v, index_t first, i
   return make_matrix(m.data_handle() + first * m.stride(0), count, m.extent(1), m.stride(0), m.stride(1));
 }
 
-/// Whether two views of the same rank have the same extents.
+/// Returns true if two views of the same rank have the same extents.
 template <class A, class B>
 constexpr bool same_shape(A const& a, B const& b) {
   static_assert(A::rank() == B::rank());
@@ -163,7 +165,7 @@ constexpr bool same_shape(A const& a, B const& b) {
 }
 
 namespace detail {
-/// "(3, 4)"
+/// Returns a text such as "(3, 4)".
 inline std::string extents_text(index_t const* extents, std::size_t rank) {
   std::string text = "(";
   for (std::size_t r = 0; r < rank; ++r) text += (r == 0 ? "" : ", ") + std::to_string(extents[r]);
@@ -177,7 +179,8 @@ inline std::string extents_text(index_t const* extents, std::size_t rank) {
 }
 }  // namespace detail
 
-/// Throws "OPERATION: WHAT is (3, 4), expected (3, 5)" where a view has another shape, with the place of the call.
+/// Throws "OPERATION: WHAT is (3, 4), expected (3, 5)", with the file and line of the call, if the view has another
+/// shape.
 template <class View>
 constexpr void expect_shape(char const* operation, char const* what, View const& view,
                             index_t const (&want)[View::rank()], char const* file = __builtin_FILE(),
@@ -190,7 +193,7 @@ constexpr void expect_shape(char const* operation, char const* what, View const&
   detail::shape_violated(operation, what, got, want, View::rank(), file, line);
 }
 
-/// The same where the shape is that of another view.
+/// Throws the same if two views differ in shape.
 template <class View, class Other>
 constexpr void expect_same_shape(char const* operation, char const* what, View const& view, Other const& other,
                                  char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
@@ -204,7 +207,7 @@ constexpr void expect_same_shape(char const* operation, char const* what, View c
   detail::shape_violated(operation, what, got, want, View::rank(), file, line);
 }
 
-/// Throws where the columns of a matrix do not lie next to each other.
+/// Throws if the columns of a matrix are not contiguous, that is, if its column stride is not 1.
 template <class View>
 constexpr void expect_unit_stride(char const* operation, char const* what, View const& view,
                                   char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
@@ -214,7 +217,7 @@ constexpr void expect_unit_stride(char const* operation, char const* what, View 
              file, line);
 }
 
-/// True where the extents are known at compile time and differ: what a static_assert in an operation asks.
+/// Returns true if both extents are static and differ, for static assertions of operations.
 template <class A, std::size_t RankA, class B, std::size_t RankB>
 constexpr bool extents_clash() {
   constexpr auto a = A::static_extent(RankA), b = B::static_extent(RankB);

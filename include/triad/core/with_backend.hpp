@@ -1,11 +1,11 @@
-// A backend chosen when a program runs, by a text such as "cpu:2", "cuda:0" or "reference".
+// Selects a backend at run time, by a text such as "cpu:2", "cuda:0" or "reference".
 // SPDX-License-Identifier: Apache-2.0
 //
 //   return with_backend<cpu::backend, reference::backend>(text, [&](auto& ex) { return train_and_ask(ex); });
 //
-// Types decide which kernel is called, so a choice at run time is made once, around all that computes: the function is
-// compiled for each backend that is listed, and no call inside it is indirect.  One object that hid every backend would
-// need a virtual function for each operation and each type.  List only what a program is to be compiled for;
+// Types select the kernels, so a choice at run time is made once, around the whole computation.  The function is
+// compiled for each listed backend, and no call inside it is indirect.  A single object for all backends would need a
+// virtual function for each operation and each type.  List only the backends that a program is to be compiled for;
 // cuda::backend needs a source that nvcc compiles.
 #pragma once
 
@@ -21,12 +21,12 @@
 
 namespace triad {
 
-/// The parts of a text: a name, and a number after a colon; "cpu:2" gives cpu and 2.
+/// The parts of a text: a name, and a number after a colon.  For "cpu:2" they are cpu and 2.
 struct backend_text {
   std::string_view name;
-  int number = -1;  // -1: none was given
+  int number = -1;  // -1: no number was given
 
-  /// Throws data_error where no number follows the colon.
+  /// Throws data_error if no number follows the colon.
   static backend_text of(std::string_view text) {
     auto const colon = text.find(':');
     backend_text parsed{text.substr(0, colon)};
@@ -52,7 +52,7 @@ concept numbered_backend = requires {
   { Ex::number_means } -> std::convertible_to<std::string_view>;
 };
 
-/// cpu, cpu:THREADS
+/// Returns the accepted texts, such as "cpu, cpu:THREADS".
 template <class Ex>
 std::string accepted_text() {
   std::string text = Ex::name;
@@ -103,9 +103,10 @@ decltype(auto) with_one_of(std::string_view text, backend_text const& parsed, st
 }
 }  // namespace detail
 
-/// Calls f(ex) with a backend of that type among Backends which the text names, and returns what f returns: one type
-/// for all of them.  The backend lives as long as the call.  Throws data_error where the text names none of them, or
-/// gives a number to one that takes none, and what the backend's constructor throws where there is no such device.
+/// Calls f(ex) with the backend among Backends that the text names, and returns the result of f, whose type must be the
+/// same for all backends.  The backend lives as long as the call.  Throws data_error if the text names none of the
+/// Backends, or has a number for a backend that takes none.  The backend's constructor throws if there is no such
+/// device.
 template <detail::named_backend... Backends, class F>
 decltype(auto) with_backend(std::string_view text, F&& f) {
   static_assert(sizeof...(Backends) > 0,
