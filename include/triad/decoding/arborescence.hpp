@@ -1,11 +1,11 @@
-// Maximum spanning arborescence: a parent for each node, without a cycle, so that the sum of scores is the largest.
+// Maximum spanning arborescence: chooses a parent for each node, without cycles, so that the sum of scores is maximal.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   maximise sum_i score(i, parent(i)),  parent(i) = i: i is a root
+//   maximise sum_i score(i, parent(i)),  where parent(i) = i if i is a root
 //
-// Chu and Liu 1965, Edmonds 1967: each node takes its best parent; a cycle among these becomes one node, whose entering
-// edges count what they gain over the edge they replace; the smaller problem is solved and the cycle opened where it is
-// entered.  O(n^3).
+// The algorithm of Chu and Liu 1965 and Edmonds 1967 first gives each node its best parent.  A cycle is contracted to
+// one node.  An edge that enters the cycle is weighted by its gain over the edge that it replaces.  After the smaller
+// problem is solved, the cycle is opened at the node where it is entered.  The time is O(n^3).
 #pragma once
 
 #include <algorithm>
@@ -19,17 +19,17 @@
 
 namespace triad {
 
-enum class roots { any, one };  // any number of roots, at least one; or exactly one
+enum class roots { any, one };  // any: at least one root; one: exactly one root
 
 namespace detail {
 
-/// Edges from node 0 begin trees; no edge enters it.
+/// Searches with node 0 as the only root.  The edges from node 0 begin trees, and no edge enters it.
 class arborescence_search {
  public:
-  /// weight(parent, child), n + 1 nodes.
+  /// weight(parent, child), for n + 1 nodes.
   explicit arborescence_search(std::vector<std::vector<double>> weight) : weight_(std::move(weight)) {}
 
-  /// The parent of every node, 0 for node 0.
+  /// Returns the parent of every node; 0 for node 0.
   std::vector<index_t> solve() const {
     auto const n = static_cast<index_t>(weight_.size());
     std::vector<index_t> best(weight_.size(), 0);
@@ -61,20 +61,19 @@ class arborescence_search {
     return {};
   }
 
-  /// The solution with the cycle as one node, and then without it.
+  /// Solves the problem in which the cycle is one node, and opens the cycle in that solution.
   std::vector<index_t> open(std::vector<index_t> const& cycle, std::vector<index_t> const& best) const {
     auto const n = static_cast<index_t>(weight_.size());
     std::vector<bool> inside(weight_.size(), false);
     for (index_t const v : cycle) inside[at(v)] = true;
-    std::vector<index_t> outside;  // of the smaller problem's nodes, but for the last, which is the cycle
+    std::vector<index_t> outside;  // nodes of the smaller problem; one more stands for the cycle
     for (index_t v = 0; v < n; ++v)
       if (!inside[at(v)]) outside.push_back(v);
     auto const m = static_cast<index_t>(outside.size());
 
     constexpr double never = below_all<double>;
     std::vector<std::vector<double>> small(at(m + 1), std::vector<double>(at(m + 1), never));
-    std::vector<index_t> entered(at(m), cycle[0]),
-        left(at(m), cycle[0]);  // the node of the cycle at the end of each edge
+    std::vector<index_t> entered(at(m), cycle[0]), left(at(m), cycle[0]);  // the cycle's node at the end of each edge
     for (index_t a = 0; a < m; ++a) {
       for (index_t b = 0; b < m; ++b) small[at(a)][at(b)] = weight(outside[at(a)], outside[at(b)]);
       for (index_t const v : cycle) {
@@ -85,7 +84,7 @@ class arborescence_search {
     }
     auto const found = arborescence_search(std::move(small)).solve();
 
-    auto parent = best;  // right inside of the cycle but for the node where it is entered
+    auto parent = best;  // correct inside of the cycle, except for the node where it is entered
     for (index_t b = 1; b < m; ++b)
       parent[at(outside[at(b)])] = found[at(b)] == m ? left[at(b)] : outside[at(found[at(b)])];
     index_t const from = found[at(m)];
@@ -98,8 +97,9 @@ class arborescence_search {
 
 }  // namespace detail
 
-/// parent(i) of every node, i itself for a root.  score (n, n): row i has the score of every parent of i, its own for
-/// being a root; finite.  Of equal sums any may be found, the same each time.  On the host.
+/// Returns the parent of every node; the parent of a root is the root itself.  score (n, n): row i has the scores of
+/// all parents of i; score(i, i) is that of i as a root.  Scores must be finite.  If several solutions have the same
+/// sum, the same one is returned each time.  Runs on the host.
 template <class T>
 std::vector<index_t> maximum_arborescence(matrix<T const> score, roots how_many = roots::any) {
   auto const n = score.extent(0);
@@ -115,7 +115,7 @@ std::vector<index_t> maximum_arborescence(matrix<T const> score, roots how_many 
       largest = std::max(largest, std::abs(s));
       weight[at(i == j ? 0 : j + 1)][at(i + 1)] = s;
     }
-  // A second root must cost more than everything else together can gain.
+  // The penalty of a second root exceeds all that other edges can gain.
   double const penalty = how_many == roots::one ? (2 * static_cast<double>(n) + 1) * (largest + 1) : 0;
   for (index_t i = 0; i < n; ++i) weight[0][at(i + 1)] -= penalty;
   auto const found = detail::arborescence_search(std::move(weight)).solve();

@@ -1,15 +1,16 @@
-// Beam search on the host, for any decoder: from the logits of each step to the hypotheses of each sentence.
+// Beam search on the host, for any decoder: turns the logits of each step into the best hypotheses of each sentence.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   log P(hypothesis) = sum of log softmax(logits)(token)
 //   score = log P / length^alpha
 //
-// The end is a token like others: it is in the sum and in the length.
+// The end is a token like others: it counts in the sum and in the length.
 //
-// At each step a sentence's k hypotheses have k v successors, of which the 2 k with the largest log P are looked at,
-// best first: an end among the first k finishes its hypothesis, and the k best others go on.  A sentence is over when
-// it has k finished hypotheses, or none that goes on.  These are fairseq's rules.  Of equals the smaller hypothesis
-// comes first, then the smaller token.  k = 1 is greedy search.
+// At each step the k hypotheses of a sentence have k v successors.  The 2 k successors with the largest log P are
+// considered in descending order.  An end among the first k finishes its hypothesis, and the best k successors that do
+// not end are continued.  A sentence is finished when it has k finished hypotheses, or no hypothesis to continue.
+// fairseq has the same rules.  Of equal successors the one with the smaller hypothesis index comes first, then the one
+// with the smaller token.  k = 1 is greedy search.
 #pragma once
 
 #include <algorithm>
@@ -31,13 +32,13 @@ namespace triad {
 
 struct beam_search_options {
   index_t beam = 5;           // k
-  double length_penalty = 1;  // alpha; 0: none
-  index_t n_best = 1;         // hypotheses that best() gives
-  index_t longest = 200;      // tokens after which the end is forced
-  index_t shortest = 0;       // tokens before the end may be chosen; fairseq: 1
-  index_t begin = 0;          // what a decoder is given first
+  double length_penalty = 1;  // alpha; 0: no penalty
+  index_t n_best = 1;         // the number of hypotheses that best() returns
+  index_t longest = 200;      // the number of tokens after which the end is forced
+  index_t shortest = 0;       // the number of tokens before the end is allowed; fairseq: 1
+  index_t begin = 0;          // the first token of every hypothesis, for the decoder
   index_t end = 0;
-  std::vector<index_t> forbidden{};  // never chosen: padding
+  std::vector<index_t> forbidden{};  // tokens that are never chosen, such as padding
 };
 
 struct hypothesis {
@@ -45,18 +46,18 @@ struct hypothesis {
   double score, log_probability;
 };
 
-/// Rows h = k s + j, the same number at every step: hypothesis j of sentence s.  A row that is not live() may hold
-/// anything.
+/// A search for the hypotheses of several sentences.  Row h = k s + j of every step is hypothesis j of sentence s.  The
+/// logits of a row that is not live() are ignored.
 ///
 ///     beam_search search(sentences, vocabulary, options);
 ///     while (!search.done()) {
-///       // a decoder's row h goes on from what it kept in row search.parents()[h], and reads search.last_tokens()[h]
+///       // a decoder's row h continues its earlier row search.parents()[h], and reads search.last_tokens()[h]
 ///       search.advance(logits);
 ///     }
 ///     auto const found = search.best(0);
 class beam_search {
  public:
-  /// Room for batches of up to `sentences` sentences; the first batch has this number.
+  /// Allocates memory for batches of up to `sentences` sentences; the first batch has exactly this number.
   beam_search(index_t sentences, index_t vocabulary, beam_search_options options)
       : most_(sentences), v_(vocabulary), k_(options.beam), options_(std::move(options)) {
     auto const token = [&](index_t t) { return t >= 0 && t < vocabulary; };
@@ -86,7 +87,7 @@ class beam_search {
     for (index_t const t : options_.forbidden) allowed_[size(t)] = 0;
     auto const room = [](char const* what, index_t a, index_t b) {
       index_t const product = checked_product("beam_search", what, a, b);
-      (void)checked_product("beam_search", what, product, index_t{sizeof(finish)});  // in bytes, too
+      (void)checked_product("beam_search", what, product, index_t{sizeof(finish)});  // also as a number of bytes
       return product;
     };
     (void)room("hypotheses that are looked at", 2, k_);
@@ -101,7 +102,7 @@ class beam_search {
     restart(sentences);
   }
 
-  /// Begins a search for another batch, in the same memory.
+  /// Starts a search for another batch, in the same memory.
   void restart(index_t sentences) {
     TRIAD_EXPECTS(sentences >= 0 && sentences <= most_, "beam_search: " + std::to_string(sentences) +
                                                             " sentences, expected 0 to " + std::to_string(most_) +
@@ -114,11 +115,11 @@ class beam_search {
     for (index_t r = 0; r < rows(); ++r) {
       token_[size(r)] = options_.begin;
       parent_[size(r)] = r;
-      live_[size(r)] = r % k_ == 0 ? 1 : 0;  // all would be the same
+      live_[size(r)] = r % k_ == 0 ? 1 : 0;  // the other rows would be copies of this one
       sum_[size(r)] = 0;
     }
   }
-  /// Before the first step: a bound for one sentence, where it is lower than that of all.
+  /// Sets the longest hypothesis of one sentence, up to that of all sentences.  Must be called before the first step.
   void limit(index_t sentence, index_t longest) {
     TRIAD_EXPECTS(sentence >= 0 && sentence < sentences_, "beam_search: a limit of sentence " +
                                                               std::to_string(sentence) + ", expected 0 to " +
@@ -128,7 +129,8 @@ class beam_search {
     longest_[size(sentence)] = std::clamp(longest, options_.shortest, options_.longest);
   }
 
-  /// Steps that a search of this batch may take: one more than the most tokens of a hypothesis, for the end.
+  /// Returns the largest number of steps for this batch: the tokens of the longest hypothesis, and one step for the
+  /// end.
   index_t most_steps() const {
     index_t most = 0;
     for (index_t s = 0; s < sentences_; ++s) most = std::max(most, longest_[size(s)]);
@@ -136,19 +138,19 @@ class beam_search {
   }
   bool done() const { return open_ == 0; }
   index_t rows() const { return sentences_ * k_; }
-  /// The number of tokens of every live hypothesis: the place of the next one.
+  /// The number of tokens of every live hypothesis, which is the position of the next token.
   index_t step() const { return step_; }
-  /// (rows) The last token of each hypothesis; at first the begin.
+  /// (rows) The last token of each hypothesis; before the first step the begin token.
   std::span<index_t const> last_tokens() const { return of_step(token_); }
-  /// (rows) The row of the step before that each hypothesis goes on from; dead rows and those of the first step: their
-  /// own.
+  /// (rows) The row of the step before that each hypothesis continues.  It is the row itself at the first step, and in
+  /// rows that are not live.
   std::span<index_t const> parents() const { return of_step(parent_); }
-  /// (rows) 1: logits of the next token are needed.  The rows of a sentence that is over are all 0.
+  /// (rows) 1 if the logits of the next token are needed.  All rows of a finished sentence are 0.
   std::span<std::uint8_t const> live() const { return {live_.data(), size(rows())}; }
 
-  /// One more token.  logits (rows, v): of what follows the last; only live rows are read.  Minus infinity masks a
-  /// token.  Probabilities are added up in double; their exponentials are of the logits' own type.  Scores that are no
-  /// numbers are refused and change nothing.
+  /// Adds a token to each hypothesis.  logits (rows, v): the logits of the next token; only live rows are read.  A
+  /// logit of minus infinity excludes a token.  Probabilities are summed in double, and exponentials are computed in
+  /// the type of the logits.  Throws data_error, and changes nothing, if logits are not finite or exclude all tokens.
   template <class Logits>
   void advance(Logits logits) {
     using T = element_t<Logits>;
@@ -166,7 +168,7 @@ class beam_search {
     ++step_;
   }
 
-  /// The finished hypotheses of a sentence, best first: up to n_best, fewer where there are no more.
+  /// Returns the finished hypotheses of a sentence in descending order of score: n_best, or all if there are fewer.
   std::vector<hypothesis> best(index_t sentence) const {
     TRIAD_EXPECTS(sentence >= 0 && sentence < sentences_, "beam_search: sentence " + std::to_string(sentence) +
                                                               ", expected 0 to " + std::to_string(sentences_ - 1));
@@ -194,7 +196,7 @@ class beam_search {
   };
   struct finish {
     double score, sum;
-    index_t tokens, row;  // row: of the step that has as many tokens
+    index_t tokens, row;  // row: the row in the step that has `tokens` tokens
   };
 
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
@@ -205,14 +207,14 @@ class beam_search {
     return {all.data() + step_ * rows(), size(rows())};
   }
 
-  /// log of the sum of exp(x(r, c)) over c.
+  /// Returns log of the sum of exp(x(r, c)) over c.
   template <class T>
   double log_total(matrix<T const> const& x, index_t r) const {
     T most = x(r, 0);
     for (index_t c = 1; c < v_; ++c) most = x(r, c) > most ? x(r, c) : most;
     double total = 0;
     for (index_t c = 0; c < v_; ++c)
-      total += static_cast<double>(std::exp(x(r, c) - most));  // NaN where the largest is infinite
+      total += static_cast<double>(std::exp(x(r, c) - most));  // NaN if the largest is infinite
     if (!is_finite(total))
       throw data_error("beam_search: the logits of what follows token " + std::to_string(step_) + " of sentence " +
                        std::to_string(r / k_) + ", hypothesis " + std::to_string(r % k_) +
@@ -221,7 +223,7 @@ class beam_search {
     return static_cast<double>(most) + std::log(total);
   }
 
-  /// Adds the successors of row r to the 2 k best of its sentence, which are a heap with the worst on top.
+  /// Adds the successors of row r to the 2 k best of the sentence, a heap with the worst on top.
   template <class T>
   void collect(matrix<T const> const& x, index_t r, bool must_end) {
     double const before = sum_[size(r)] - log_total_[size(r)];
@@ -230,7 +232,7 @@ class beam_search {
     double least = full() ? candidates_.front().sum : -std::numeric_limits<double>::infinity();
     for (index_t c = must_end ? options_.end : 0; c < (must_end ? options_.end + 1 : v_); ++c) {
       double const sum = before + static_cast<double>(x(r, c));
-      // Rows and tokens come in ascending order: who only equals the worst comes after it.
+      // Rows and tokens come in ascending order, so a successor that equals the worst one comes after it.
       if (!(sum > least) || allowed_[size(c)] == 0 || (c == options_.end && !may_end)) continue;
       if (full()) {
         std::pop_heap(candidates_.begin(), candidates_.end(), better);
@@ -242,7 +244,7 @@ class beam_search {
     }
   }
 
-  /// Which candidates of sentence s end and which go on: the rows of the next step.
+  /// Finishes or continues the candidates of sentence s, and writes the rows of the next step.
   void choose(index_t s) {
     std::sort_heap(candidates_.begin(), candidates_.end(), better);
     index_t const first = s * k_, next = (step_ + 1) * rows();
@@ -273,14 +275,15 @@ class beam_search {
     if (was_open && going == 0) --open_;
   }
 
-  index_t most_, v_, k_, sentences_ = 0, step_ = 0, open_ = 0;  // open_: sentences that are not over
+  index_t most_, v_, k_, sentences_ = 0, step_ = 0, open_ = 0;  // open_: sentences that are not finished
   beam_search_options options_;
   std::vector<std::uint8_t> allowed_, live_;  // (v), (rows)
   std::vector<index_t> token_, parent_;       // (longest + 2, rows)
-  std::vector<double> sum_, log_total_;       // (rows) log P of each hypothesis; of the logits
-  std::vector<finish> finished_;              // (sentences, k): of sentence s the first ends_[s]
-  std::vector<index_t> ends_, longest_;       // (sentences)
-  std::vector<candidate> candidates_;         // of one sentence
+  std::vector<double> sum_,
+      log_total_;                        // (rows) log P of each hypothesis; log_total() of its logits
+  std::vector<finish> finished_;         // (sentences, k); the first ends_[s] of sentence s
+  std::vector<index_t> ends_, longest_;  // (sentences)
+  std::vector<candidate> candidates_;    // candidates of one sentence
 };
 
 }  // namespace triad

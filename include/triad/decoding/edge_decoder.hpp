@@ -1,10 +1,10 @@
-// Decoding with an encoder-decoder Edge Transformer one token at a time; finished edges are kept, and none is computed
-// twice.
+// Decodes with an encoder-decoder Edge Transformer one token at a time.  Keeps finished edges and never computes an
+// edge twice.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step of a hypothesis of n nodes computes 2 n - 1 edges and (2 n - 1) n triangles in each layer, instead of n^2 and
-// n^3 (decoding_triples). Hypotheses are never copied: a table says in which slot each of their nodes was computed, and
-// only its rows change places.
+// For a hypothesis of n nodes, a step computes 2 n - 1 edges and (2 n - 1) n triangles in each layer, instead of n^2
+// and n^3 (decoding_triples).  Hypotheses are never copied.  A table has the slot in which each of their nodes was
+// computed, and only the rows of that table are moved.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,11 @@
 
 namespace triad {
 
-/// Room of an edge_decoder.  Of the dims of its sources only `pairs` and `source` are read.
+/// The capacity of an edge_decoder.  Only `pairs` and `source` of the dims of its sources are read.
 using edge_decoder_room = basic_decoder_room<edge_pair_dims>;
 
-/// Used as a fused_decoder.  Allocates once.  The parameters are given to every call, so that they may change from
-/// batch to batch.
+/// Has the same functions as fused_decoder.  Allocates once.  Every call takes the parameters, so that they may change
+/// between batches.
 template <class Model, backend Ex>
 class edge_decoder {
  public:
@@ -53,19 +53,19 @@ class edge_decoder {
   edge_decoder(edge_decoder const&) = delete;
   edge_decoder& operator=(edge_decoder const&) = delete;
 
-  /// Rows of logits: `beam` for each source.
+  /// The number of rows of logits: `beam` for each source.
   index_t slots() const { return sizes_.pairs * room_.beam; }
-  /// Bytes of what it holds, without indices.
+  /// The number of bytes of the decoder's memory, without indices.
   std::size_t bytes() const { return memory_.bytes() + scratch_.bytes(); }
-  /// The same before it is made.
+  /// Returns the same number before a decoder is made.
   static std::size_t planned(Ex& ex, Model const& m, edge_decoder_room const& room) {
     edge_decoding<Model> const pass{m, room.beam, room.longest};
     return bytes_kept(pass, checked(room)) + pass.scratch(ex, room.sources);
   }
-  /// Triangles that its layers computed since begin(): decoding_triples::incremental where there is one hypothesis.
+  /// The number of triangles computed since begin(); for a single hypothesis it is decoding_triples::incremental.
   index_t triples() const { return triples_; }
 
-  /// Reads the sources of a batch; `in` must stay until the last step.
+  /// Reads the sources of a batch.  `in` must remain valid until the last step.
   void begin(values const& w, edge_pair_batch<T> const& in) {
     TRIAD_EXPECTS(in.sizes.pairs <= room_.sources.pairs && fits(in.sizes.source, room_.sources.source),
                   "edge_decoder: a batch of " + detail::dims_text(in.sizes) + ", expected at most " +
@@ -92,8 +92,9 @@ class edge_decoder {
     pass_.begin(ex_, make_call(scratch), w, in_, batch_buffers());
   }
 
-  /// One more token of every hypothesis; returns the logits (slots, v) of the next, valid until the next step.
-  /// Hypothesis h goes on from what hypothesis parents[h], of the same source, was before; the first step needs none.
+  /// Adds a token to every hypothesis; returns the logits (slots, v) of the next token, valid until the next step.
+  /// Hypothesis h continues hypothesis parents[h] of the step before, which must have the same source.  The first step
+  /// needs no parents.
   matrix<T const> step(values const& w, std::span<index_t const> tokens, std::span<index_t const> parents) {
     host_.take(tokens, parents);
     place_newest();
@@ -105,8 +106,8 @@ class edge_decoder {
     return as_matrix(read_only(at.logits));
   }
 
-  /// Searches for the best hypotheses of a batch.  The search has its beam, and no more sentences than there is room
-  /// for.
+  /// Searches for the best hypotheses of a batch.  The search must have the beam of the decoder, and at most as many
+  /// sentences as the capacity.
   void find(values const& w, edge_pair_batch<T> const& in, beam_search& search) {
     begin(w, in);
     host_.find(search, memory_.memory(),
@@ -136,7 +137,7 @@ class edge_decoder {
     return c;
   }
 
-  /// Where the newest node of every hypothesis belongs, and the rows of its edges.
+  /// Writes the positions of the newest node of every hypothesis, and the rows of its edges.
   void place_newest() {
     index_t const t = host_.tokens, count = slots();
     bool same = true;
@@ -173,7 +174,7 @@ class edge_decoder {
       triples_ += (pass_.layers() - 1) * (2 * a + 1) * (a + 1) + a + 1;
     }
   }
-  /// The relation or places of an edge at a node of the target.
+  /// Returns the row of the relation table for edge (i, j), one end of which is a target node.
   index_t place_of(index_t i, index_t j, index_t s) const {
     auto const& p = pass_.model.layout.relative;
     if (i < s) return p.to_target();
@@ -206,13 +207,13 @@ class edge_decoder {
   Ex& ex_;
   edge_decoding<Model> pass_;
   edge_decoder_room room_;
-  edge_pair_dims sizes_;  // of the batch
+  edge_pair_dims sizes_;  // sizes of the batch
   decoding_steps<T> host_;
   edge_pair_batch<T> in_;
   index_t triples_ = 0;
-  std::vector<index_t> owner_, before_;  // (slots, tokens) as edge_shells has it; what it was
-  std::vector<index_t> source_, node_;   // (pairs) nodes of each source, and how many there are before them
-  std::vector<index_t> position_, self_, wanted_, left_, right_;  // as edge_decoding::newest has them
+  std::vector<index_t> owner_, before_;  // (slots, tokens) edge_shells::owner; its value before the step
+  std::vector<index_t> source_, node_;   // (pairs) the number of nodes of each source, and of all sources before it
+  std::vector<index_t> position_, self_, wanted_, left_, right_;  // as in edge_decoding::newest
   batch_upload<Ex> step_;
   buffer<memory> memory_, scratch_;
 };

@@ -1,13 +1,13 @@
-// What decoding with an encoder-decoder Edge Transformer computes token by token, in memory that the caller owns.
+// The computations of an encoder-decoder Edge Transformer that decodes token by token, in memory that the caller owns.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   begin    the encoder, and the decoder's layers over the edges between sources, which see no target; but the last,
-//            and all of the last but one after its projections
-//   extend   of every hypothesis the 2 a + 1 edges of its newest node a; in the last layer, of the triangle too, only
-//            the edge that is read
+//   begin    runs the encoder, and the decoder's layers on the edges between sources, which depend on no target.  The
+//            last layer is left out, and the last but one computes only projections.
+//   extend   computes the 2 a + 1 edges of the newest node a of every hypothesis.  The last layer computes only the
+//            edge that is read.
 //
-// Of every finished edge each layer keeps its projections, where ops/triangle_step.hpp says.  The last layer's read
-// edge reads no edge between sources, and where it is (a, a) none of an earlier shell: so it keeps less.
+// Each layer keeps the projections of every finished edge, in the rows of ops/triangle_step.hpp.  The last layer keeps
+// less: the edge that is read there depends on no edge between sources, and (a, a) depends on no earlier shell.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,12 @@
 
 namespace triad {
 
-/// Triangles that each way of decoding computes in the decoder's layers, for one hypothesis, by numbers of source and
-/// target tokens.
+/// The number of triangles that the decoder's layers compute for one hypothesis, for each way of decoding.  It depends
+/// on the numbers of source and target tokens.
 struct decoding_triples {
-  index_t incremental;  // what edge_decoder computes
-  index_t masked;       // a pass over all tokens at every step, of triangles that the causal mask leaves open
-  index_t published;    // a pass over all tokens at every step, of all triangles: n^3, as the released program has it
+  index_t incremental;  // by edge_decoder
+  index_t masked;       // by a pass over all tokens at every step, without the triangles that the causal mask excludes
+  index_t published;    // by a pass over all tokens at every step, with all n^3 triangles, as in the released program
 
   static constexpr decoding_triples of(index_t sources, index_t targets, index_t layers) {
     index_t const block = sources * sources * sources;
@@ -50,26 +50,27 @@ struct edge_decoding {
   using cache = tensor<T, dyn, dyn>;      // (rows, projections of an edge)
 
   Model model;
-  index_t beam, longest;  // hypotheses of each source; tokens of each
+  index_t beam, longest;  // the number of hypotheses of each source; the most tokens of each
 
-  /// Input that changes from step to step.
+  /// The inputs that change from step to step.
   struct newest {
     index_t step = 0;
     vec<index_t const> token, position;     // (slots)
     tensor<index_t const, dyn, dyn> owner;  // (slots, step + 1) edge_shells::owner
-    vec<index_t const> self, wanted;        // (slots) which row of the step is the edge (a, a), and which is wanted
-    /// (rows) Relational: an edge's place, and none;  positional: the rows of both its nodes among the ends.
+    vec<index_t const> self, wanted;        // (slots) the row in the step of edge (a, a), and of the wanted edge
+    /// (rows) Relational: the edge's row of the table, and nothing.  Positional: the rows of both its nodes in
+    /// buffers::left and right.
     vec<index_t const> left, right;
   };
   struct buffers {
     typename Model::encoder_saved encoder;
     tensor<T, dyn, dyn, dyn> caches;  // (layers - 1, rows, projections of an edge)
-    cache last;                       // (fewer rows, projections of an edge): of the last layer
-    states x[2];                      // (rows, d): of the edges at work, before and after a layer
-    states table;                     // (rows of the table, d) what relational edges begin with, or (0, d)
-    states left, right;  // (source nodes + slots longest, d) wl u + bl and wr u + br of every node, or (0, d)
-    states final;        // (slots, d)
-    typename Model::output logits;  // (slots, v)
+    cache last;                       // (fewer rows, projections of an edge) of the last layer
+    states x[2];                      // (rows, d) edge states before and after a layer
+    states table;                     // (rows of the table, d) initial states of relational edges, or (0, d)
+    states left, right;               // (source nodes + slots longest, d) wl u + bl, wr u + br of every node, or (0, d)
+    states final;                     // (slots, d)
+    typename Model::output logits;    // (slots, v)
   };
 
   index_t layers() const { return model.decoder.layers.count(); }
@@ -81,7 +82,7 @@ struct edge_decoding {
   edge_shells shells(graph_batch const& sources, index_t step, tensor<index_t const, dyn, dyn> owner = empty()) const {
     return {sources, beam, step, owner};
   }
-  /// Rows of a step.
+  /// Returns the number of rows of a step.
   index_t rows(edge_pair_dims const& z, index_t step) const { return of_dims(z).rows(step); }
 
   buffers plan(arena& place, edge_pair_dims const& z) const {
@@ -126,7 +127,7 @@ struct edge_decoding {
     }
   }
 
-  /// logits of what follows each hypothesis
+  /// Computes the logits of the next token of each hypothesis.
   template <backend Ex>
   void extend(Ex& ex, call const& c, values const& w, edge_pair_batch<T> const& in, newest const& now,
               buffers const& at) const {
@@ -143,7 +144,7 @@ struct edge_decoding {
     model.readout().forward(ex, c, w.output, at.final, {}, at.logits);
   }
 
-  /// Bytes of scratch memory for the largest batch, `z`, at its last step.
+  /// Returns the bytes of scratch memory for the largest batch, `z`, at its last step.
   template <backend Ex>
   std::size_t scratch(Ex& ex, edge_pair_dims const& z) const {
     arena parameters, kept;
@@ -175,7 +176,7 @@ struct edge_decoding {
     return shells({z.source, none, none, none, none}, 0);
   }
 
-  /// wl u + bl and wr u + br of some nodes, as rows `first` and following.
+  /// Computes wl u + bl and wr u + br of `count` nodes, and writes them from row `first` on.
   template <backend Ex>
   void ends(Ex& ex, call const& c, values const& w, token_sequences<T> const& nodes, buffers const& at, index_t first,
             index_t count) const {
@@ -186,7 +187,7 @@ struct edge_decoding {
     edges.map().forward(ex, c, w.decoder.edges.left, u, {}, rows_of(at.left, first, count));
     edges.map().forward(ex, c, w.decoder.edges.right, u, {}, rows_of(at.right, first, count));
   }
-  /// x (rows of the step, d) as pair_edges has it.
+  /// Computes the initial states x (rows of the step, d) of the edges, as pair_edges does.
   template <backend Ex>
   void first_states(Ex& ex, call const& c, values const& w, edge_pair_batch<T> const& in, newest const& now,
                     buffers const& at, states x) const {

@@ -1,12 +1,11 @@
-// Decoding with an encoder-decoder one token at a time; keys and values of earlier tokens are kept.
+// Decodes with an encoder-decoder one token at a time, and keeps the keys and values of earlier tokens.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   begin   the encoder on all sources;  of every decoder layer the keys and values of what the encoder made
-//   step    of every hypothesis the state of its newest token alone; its keys and values join those of the tokens
-//           before it fuse-attention looks at states of the same token, so that nothing of it is kept
+//   begin   runs the encoder on all sources, and computes the keys and values of its output for every decoder layer
+//   step    computes the state of the newest token of every hypothesis, and appends its keys and values to those of the
+//           tokens before.  Fuse-attention reads only states of the same token, so nothing is kept for it.
 //
-// A token of a hypothesis of length n costs as much as a pass over its n tokens, divided by n, but for attention over
-// them.
+// Apart from attention, decoding one token costs 1 / n of a pass over a hypothesis of n tokens.
 #pragma once
 
 #include <span>
@@ -23,7 +22,7 @@
 
 namespace triad {
 
-/// Allocates once.  The parameters are given to every call, so that they may change in between.
+/// Allocates once.  Every call takes the parameters, so that they may change between calls.
 template <class Model, backend Ex>
 class fused_decoder {
  public:
@@ -46,17 +45,17 @@ class fused_decoder {
   fused_decoder(fused_decoder const&) = delete;
   fused_decoder& operator=(fused_decoder const&) = delete;
 
-  /// Rows of logits: `beam` for each source.
+  /// The number of rows of logits: `beam` for each source.
   index_t slots() const { return sizes_.pairs * room_.beam; }
-  /// Bytes of what it holds, without indices.
+  /// The number of bytes of the decoder's memory, without indices.
   std::size_t bytes() const { return memory_.bytes() + scratch_.bytes(); }
-  /// The same before it is made.
+  /// Returns the same number before a decoder is made.
   static std::size_t planned(Ex& ex, Model const& m, decoder_room const& room) {
     fused_decoder dry(measuring_tag{}, ex, m, room);
     return dry.needed_memory() + dry.needed_scratch();
   }
 
-  /// Reads the sources of a batch; `in` must stay until the last step.
+  /// Reads the sources of a batch.  `in` must remain valid until the last step.
   void begin(values const& w, pair_batch<T> const& in) {
     TRIAD_EXPECTS(in.sizes.pairs <= room_.sources.pairs && in.sizes.source_rows <= room_.sources.source_rows &&
                       in.sizes.longest_source <= room_.sources.longest_source,
@@ -73,8 +72,8 @@ class fused_decoder {
     encode(ex_, make_call(scratch), w, batch_buffers());
   }
 
-  /// One more token of every hypothesis; returns the logits (slots, v) of the next, valid until the next step.
-  /// Hypothesis h continues the one that was number parents[h] at the step before; the first step needs no parents.
+  /// Adds a token to every hypothesis; returns the logits (slots, v) of the next token, valid until the next step.
+  /// Hypothesis h continues hypothesis parents[h] of the step before; the first step needs no parents.
   matrix<T const> step(values const& w, std::span<index_t const> tokens, std::span<index_t const> parents) {
     bool const moved = host_.take(tokens, parents);
     for (std::size_t h = 0; h < tokens.size(); ++h) {
@@ -94,8 +93,8 @@ class fused_decoder {
     return as_matrix(read_only(at.logits));
   }
 
-  /// Searches for the best hypotheses of a batch.  The search has its beam, and no more sentences than there is room
-  /// for.
+  /// Searches for the best hypotheses of a batch.  The search must have the beam of the decoder, and at most as many
+  /// sentences as the capacity.
   void find(values const& w, pair_batch<T> const& in, beam_search& search) {
     begin(w, in);
     host_.find(search, memory_.memory(),
@@ -114,10 +113,10 @@ class fused_decoder {
         step_(0, memory_of(ex)) {}
 
   using states = tensor<T, dyn, dyn>;
-  /// What does not change from step to step.
+  /// The inputs that are the same at every step.
   struct constants {
-    vec<index_t const> one, each, first;  // (slots) queries of a hypothesis; the hypothesis; where its keys begin
-    vec<index_t const> beam, of_beam;     // (pairs) number of hypotheses of a source; the first of them
+    vec<index_t const> one, each, first;  // (slots) queries of a hypothesis: 1; its index; the row of its first key
+    vec<index_t const> beam, of_beam;     // (pairs) the number of hypotheses of a source; the first of them
   };
   struct newest {
     vec<index_t const> token, parent, position, length;  // (slots)
@@ -125,7 +124,7 @@ class fused_decoder {
   struct buffers {
     typename Model::encoder_saved encoder;
     typename Model::decoder_type::saved decoder;
-    layer_states<T> source;                     // (layers, source rows, 2 d): keys and values of what the encoder made
+    layer_states<T> source;                     // (layers, source rows, 2 d) keys and values of the encoder's output
     tensor<T, dyn, dyn, dyn, dyn, dyn> caches;  // (2, layers, slots, longest, 2 d)
     states logits;                              // (slots, v)
   };
@@ -154,7 +153,7 @@ class fused_decoder {
     sequence_batch const keys{slots(), slots() * room_.longest, host_.tokens, now.length, fixed_.first};
     return {slice(slice(at.caches, current_), k), host_.tokens, {queries, keys}};
   }
-  /// The filled part of the caches of layer k + 1, a hypothesis a row: (slots, tokens 2 d).
+  /// Returns the filled part of the caches of layer k + 1, with one row for each hypothesis: (slots, tokens 2 d).
   matrix<T> grown(buffers const& at, int which, index_t k) const {
     auto const c = slice(slice(at.caches, which), k);
     index_t const width = c.extent(2);
@@ -212,7 +211,7 @@ class fused_decoder {
   std::size_t needed_memory() const {
     return planned_bytes([&](arena& a) { (void)plan(a, room_.sources); });
   }
-  /// Of the largest batch at its last step.
+  /// Returns the bytes of scratch memory for the largest batch at its last step.
   std::size_t needed_scratch() {
     arena parameters, kept;
     auto const w = triad::plan<T const>(model_, parameters);
@@ -232,9 +231,9 @@ class fused_decoder {
   Ex& ex_;
   Model model_;
   decoder_room room_;
-  pair_dims sizes_;  // of the batch
+  pair_dims sizes_;  // sizes of the batch
   decoding_steps<T> host_;
-  int current_ = 0;  // which caches hold them
+  int current_ = 0;  // the current half of the caches
   pair_batch<T> in_;
   constants fixed_;
   batch_upload<Ex> constants_, step_;

@@ -1,4 +1,4 @@
-// What decoders one token at a time share: their room, the input of a step, and a beam search over steps.
+// Base of decoders that work token by token: their capacity, the input of a step, and a beam search over steps.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,22 +13,22 @@
 
 namespace triad {
 
-/// The room of a decoder.  Dims: of a batch of sources.
+/// The capacity of a decoder.  Dims: the sizes of a batch of sources.
 template <class Dims>
 struct basic_decoder_room {
-  Dims sources;         // the largest batch; of its targets nothing is read
-  index_t beam = 1;     // hypotheses of each source
-  index_t longest = 1;  // tokens that a hypothesis is given, the begin among them: beam_search_options::longest + 1
+  Dims sources;         // sizes of the largest batch; its targets are not read
+  index_t beam = 1;     // the number of hypotheses of each source
+  index_t longest = 1;  // the most tokens of a hypothesis, with the begin: beam_search_options::longest + 1
 };
 using decoder_room = basic_decoder_room<pair_dims>;
 
-/// State of a decoder on the host; allocates once.
+/// The state of a decoder on the host.  Allocates once.
 template <class T>
 struct decoding_steps {
   index_t vocabulary, longest;
-  index_t slots = 0;                   // of the batch that was begun
-  index_t tokens = -1;                 // that every hypothesis has been given; negative: nothing was begun
-  std::vector<index_t> token, parent;  // (slots) what the last step was given
+  index_t slots = 0;                   // slots of the current batch
+  index_t tokens = -1;                 // the number of tokens of every hypothesis; negative before begin()
+  std::vector<index_t> token, parent;  // (slots) the inputs of the last step
 
   decoding_steps(index_t most_slots, index_t v, index_t beam, index_t most_tokens)
       : vocabulary(v),
@@ -43,7 +43,7 @@ struct decoding_steps {
 
   void begin(index_t slots_of_batch) { slots = slots_of_batch, tokens = 0; }
 
-  /// One more token of every hypothesis; returns whether one of them goes on in another slot.  The first step needs no
+  /// Adds a token to every hypothesis; returns true if a hypothesis moves to another slot.  The first step needs no
   /// parents.
   bool take(std::span<index_t const> newest, std::span<index_t const> parents) {
     auto const count = static_cast<std::size_t>(slots);
@@ -66,8 +66,8 @@ struct decoding_steps {
     return moved;
   }
 
-  /// Searches for the best hypotheses of the current batch.  step(tokens, parents): the decoder's; its logits lie
-  /// in `memory`.
+  /// Searches for the best hypotheses of the current batch.  step(tokens, parents) is a step of the decoder; it returns
+  /// logits in `memory`.
   template <class Memory, class Step>
   void find(beam_search& search, Memory const& memory, Step&& step) {
     TRIAD_EXPECTS(search.rows() == slots,
