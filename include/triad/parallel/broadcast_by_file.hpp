@@ -1,13 +1,13 @@
-// The same bytes in every process, by files that all of them see, before anything else connects them.
+// Sends bytes from process 0 to all other processes by files in a shared folder, before the processes are connected.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   process r > 0   draws a number and writes PATH.r: "wants NUMBER"
 //   process 0       reads those and writes PATH: the number of each process, and the bytes
-//   process r > 0   finds its own number in PATH, takes the bytes and writes PATH.r: "has NUMBER"
-//   process 0       removes all of them
+//   process r > 0   finds its number in PATH, takes the bytes and writes PATH.r: "has NUMBER"
+//   process 0       removes all files
 //
-// Files of an earlier run have other numbers, so no process takes their bytes, and they keep none from joining.  A file
-// is moved to its place when it is whole.
+// Files of an earlier run have other numbers.  So no process takes their bytes, and they prevent no process from
+// joining.  A file is first written completely, and then moved to its place.
 #pragma once
 
 #include <array>
@@ -64,7 +64,7 @@ inline std::string hexadecimal_bytes(std::string const& bytes) {
   }
   return text;
 }
-/// The parts of such a text; of another text, those that can be read.
+/// Returns the bytes of a hexadecimal text; if the text is not hexadecimal, the result has arbitrary bytes.
 inline std::string bytes_of_hexadecimal(std::string const& text) {
   std::string bytes;
   for (std::size_t i = 0; i + 1 < text.size(); i += 2)
@@ -72,7 +72,7 @@ inline std::string bytes_of_hexadecimal(std::string const& text) {
   return bytes;
 }
 
-/// Until done() returns true; past the patience a communication_error with the text late().
+/// Waits until done() returns true.  Throws communication_error with the text late() after `patience`.
 template <class Done, class Late>
 void wait_for_files(std::chrono::milliseconds patience, Done const& done, Late const& late) {
   auto const end = std::chrono::steady_clock::now() + patience;
@@ -83,8 +83,9 @@ void wait_for_files(std::chrono::milliseconds patience, Done const& done, Late c
 }
 }  // namespace detail
 
-/// The bytes that process 0 gives, in every process; all call it.  path: of this run alone, in a folder that all see.
-/// Throws communication_error where a file cannot be written, or a process does not come within `patience`.
+/// Returns the bytes that process 0 passes, in every process; all processes must call it.  path: a file that only this
+/// run uses, in a folder that all processes see.  Throws communication_error if a file cannot be written, or if a
+/// process does not arrive within `patience`.
 inline std::string broadcast_by_file(std::string const& path, int rank, int size, std::string const& bytes,
                                      std::chrono::milliseconds patience) {
   TRIAD_EXPECTS(rank >= 0 && rank < size,
@@ -135,7 +136,7 @@ inline std::string broadcast_by_file(std::string const& path, int rank, int size
         if (all_want && wanted != written) {
           std::string text;
           for (std::size_t r = 1; r < wanted.size(); ++r) text += wanted[r] + "\n";
-          // A letter first, so that no bytes are a word too.
+          // The letter at the beginning makes a word even of no bytes.
           detail::move_into_place(path, text + "x" + detail::hexadecimal_bytes(bytes) + "\nend\n");
           written = wanted;
         }

@@ -1,19 +1,19 @@
-// Processes that train one model together, and sums over all of them whose bits do not depend on the number of
-// processes.
+// Processes that train one model together, and sums over them whose bits do not depend on the number of processes.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks are 0 .. size - 1, and size is a power of two.  A sum goes along one fixed tree,
+// The ranks are 0 .. size - 1, and size is a power of two.  Sums are computed along one fixed tree:
 //
 //   ((x_0 + x_1) + (x_2 + x_3)) + ((x_4 + x_5) + (x_6 + x_7)) + ...
 //
-// so that 2 processes that have added their own halves of 8 terms along it get the bits of 8 processes with a term
-// each. MPI_Allreduce and ncclAllReduce promise no order, so only exchanges between two processes are used:
+// So 2 processes that each sum half of 8 terms along the tree get the same bits as 8 processes with one term each.
+// MPI_Allreduce and ncclAllReduce guarantee no order of terms, so only exchanges between two processes are used:
 //
-//   long rows    d = 1, 2, 4, ...: rank r and its partner r xor d halve what they still have, each keeps one half and
-//                adds its partner's; then the halves come back in the opposite order.  2 (1 - 1/size) rows are sent.
-//   short rows   d = 1, 2, 4, ...: both send all that they have.  Half the messages.
+//   long rows    d = 1, 2, 4, ...: rank r and its partner r xor d divide their current range into halves.  Each keeps
+//                one half and adds its partner's values to it.  Then the halves are sent back in the opposite order.
+//                A process sends 2 (1 - 1/size) rows.
+//   short rows   d = 1, 2, 4, ...: both partners send their whole row.  This takes half as many messages.
 //
-// Either way an element is added in the order of d, so both have the bits of the tree.
+// Both ways add the terms of an element in the order of d, so both have the bits of the tree.
 #pragma once
 
 #include <concepts>
@@ -30,15 +30,15 @@
 
 namespace triad {
 
-/// Thrown where processes cannot reach each other any more, or do not agree about what is sent.
+/// Thrown if processes cannot reach each other any more, or if they disagree about the lengths sent.
 struct communication_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// exchange(ex, partner, mine, theirs): sends `mine` to the partner and overwrites `theirs` by what it sends; rows of
-/// any length, in the backend's memory, which do not overlap; ordered as the backend's own work is.  The partner calls
-/// it with the lengths exchanged.  Throws communication_error where nothing can be sent.  barrier() returns
-/// when all processes have called it.
+/// A connection between processes.  exchange(ex, partner, mine, theirs) sends `mine` to the partner and overwrites
+/// `theirs` with the partner's row.  Rows may have any length, lie in the backend's memory, and do not overlap.
+/// Exchanges are ordered with the backend's other work.  The partner must call exchange() with the lengths swapped.
+/// Throws communication_error if nothing can be sent.  barrier() returns when all processes have called it.
 template <class C, class Ex, class T>
 concept communicator = requires(C& c, Ex& ex, vec<T const> mine, vec<T> theirs) {
   { c.rank() } -> std::convertible_to<int>;
@@ -47,8 +47,8 @@ concept communicator = requires(C& c, Ex& ex, vec<T const> mine, vec<T> theirs) 
   c.barrier();
 };
 
-/// Base of communicators that send bytes of the host: Self has exchange_bytes(partner, mine, bytes, theirs, bytes).
-/// Rows on a device go through memory of the host, which grows to the longest row.
+/// Base of communicators that send bytes of the host.  Self has exchange_bytes(partner, mine, bytes, theirs, bytes).
+/// Rows on a device are copied through host memory, which grows to the longest row.
 template <class Self>
 class host_communicator {
  public:
@@ -73,7 +73,7 @@ class host_communicator {
   std::vector<std::byte> mine_, theirs_;
 };
 
-/// A single process.
+/// The communicator of a single process.
 struct alone {
   static constexpr int rank() { return 0; }
   static constexpr int size() { return 1; }
@@ -85,13 +85,13 @@ struct alone {
 };
 
 namespace detail {
-/// Values of `all` from first to before last.
+/// Returns the values of `all` in [first, last).
 template <class T>
 vec<T> part_of(vec<T> all, index_t first, index_t last) {
   return make_vec(all.data_handle() + first, last - first);
 }
 
-/// Rows up to this length are sent whole: a message costs more than they do.
+/// Rows up to this length are sent whole, since another message would cost more than the additional values.
 inline constexpr index_t short_row = 4096;
 
 constexpr bool is_power_of_two(index_t n) { return n > 0 && (n & (n - 1)) == 0; }
@@ -100,14 +100,14 @@ inline void expect_power_of_two(char const* what, index_t n) {
 }
 }  // namespace detail
 
-/// How many values all_reduce needs in addition to those that it sums, in the backend's memory.
+/// Returns the number of values of scratch memory that all_reduce needs, in the backend's memory.
 constexpr index_t all_reduce_scratch(index_t values, int processes) {
   if (processes < 2) return 0;
   return values <= detail::short_row ? values : (values + 1) / 2;
 }
 
-/// values becomes the sum over all processes, with the same bits on each; scratch: all_reduce_scratch() values, which
-/// are overwritten.  All processes call it, with rows of one length.
+/// Replaces `values` by the sum over all processes, which has the same bits on each.  scratch: all_reduce_scratch()
+/// values, which are overwritten.  All processes must call it, with rows of the same length.
 template <backend Ex, class C, class T>
   requires communicator<C, Ex, T>
 void all_reduce(Ex& ex, C& processes, vec<T> values, vec<T> scratch) {
@@ -128,7 +128,8 @@ void all_reduce(Ex& ex, C& processes, vec<T> values, vec<T> scratch) {
     }
     return;
   }
-  // Where rank r's range lies after the steps up to d: the lower half of what it was, where r does not have the bit d.
+  // The range of rank r after the steps before d.  Each step halves it; r keeps the lower half if its bit of the step
+  // is 0.
   struct range {
     index_t first, last;
     range half(bool lower) const {
@@ -155,14 +156,14 @@ void all_reduce(Ex& ex, C& processes, vec<T> values, vec<T> scratch) {
   }
 }
 
-/// Every process gets the values of process 0.  All call it, with rows of one length.
+/// Gives every process the values of process 0.  All processes must call it, with rows of the same length.
 template <backend Ex, class C, class T>
   requires communicator<C, Ex, T>
 void broadcast(Ex& ex, C& processes, vec<T> values) {
   int const rank = processes.rank();
   detail::expect_power_of_two("broadcast: processes", processes.size());
   auto const none = detail::part_of(values, 0, 0);
-  for (int d = 1; d < processes.size(); d *= 2) {  // those below d have them
+  for (int d = 1; d < processes.size(); d *= 2) {  // ranks below d already have the values
     if (rank < d)
       processes.exchange(ex, rank + d, vec<T const>(values), none);
     else if (rank < 2 * d)

@@ -1,13 +1,14 @@
-// GPUs that train one model together, a process for each: NCCL exchanges rows between GPUs.
+// A communicator of GPUs that train one model together, with one process for each: NCCL exchanges rows between them.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   triad::cuda::backend ex(device);
 //   triad::nccl processes(ex, triad::nccl_id::of_all(host), host.rank(), host.size());
 //   triad::trainer<model, triad::cuda::backend, triad::nccl> learner(ex, m, {.shares = 8}, processes);
 //
-// host: a communicator of the same processes that sends memory of the host, such as triad::mpi; without one, they find
-// each other by a file.  An exchange is ncclSend and ncclRecv in one group, in the backend's stream, and the host does
-// not wait for it.  Sums are those of parallel/communicator.hpp: ncclAllReduce promises no order of its own.
+// host: a communicator of the same processes that sends host memory, such as triad::mpi.  Without one, the processes
+// find each other by a file (nccl_id::by_file).  An exchange is ncclSend and ncclRecv in one group, in the backend's
+// stream, and the host does not wait for it.  parallel/communicator.hpp computes the sums, since ncclAllReduce
+// guarantees no order of terms.
 #pragma once
 
 #include <nccl.h>
@@ -32,7 +33,7 @@
 namespace triad {
 
 namespace detail {
-/// Throws communication_error where NCCL returns anything but success; doing() completes "while ...".
+/// Throws communication_error if NCCL does not return success.  doing() completes "while ...".
 template <class Doing>
 void expect_nccl(ncclResult_t answer, ncclComm_t by, Doing const& doing) {
   if (answer == ncclSuccess) return;
@@ -42,22 +43,22 @@ void expect_nccl(ncclResult_t answer, ncclComm_t by, Doing const& doing) {
   throw communication_error(text + "; with NCCL_DEBUG=WARN set, NCCL says more");
 }
 
-/// The type of a value for NCCL, which copies it bit by bit.
+/// The NCCL type for a value, which is copied bit by bit.
 template <class T>
 inline constexpr ncclDataType_t nccl_type = std::is_same_v<T, float>    ? ncclFloat32
                                             : std::is_same_v<T, double> ? ncclFloat64
                                                                         : ncclUint8;
-/// The number of those that a value takes.
+/// The number of values of that NCCL type in one value.
 template <class T>
 inline constexpr std::size_t nccl_values = nccl_type<T> == ncclUint8 ? sizeof(T) : 1;
 
-/// Where nccl_id::of_all() sends from.
+/// A context in host memory, from which nccl_id::of_all() sends.
 struct memory_of_nccl_id {
   using memory = host_memory;
 };
 }  // namespace detail
 
-/// The identity of a communicator: one process makes it, and all get it.
+/// The identifier of a communicator.  One process makes it, and all processes need it.
 struct nccl_id {
   ncclUniqueId value;
 
@@ -66,7 +67,8 @@ struct nccl_id {
     detail::expect_nccl(ncclGetUniqueId(&id.value), nullptr, [] { return "making an id"; });
     return id;
   }
-  /// Process 0 makes it and the host's communicator brings it to the others; all call it.
+  /// Makes an identifier in process 0 and sends it to the others by the host's communicator.  All processes must call
+  /// it.
   template <class Host>
   static nccl_id of_all(Host& host) {
     auto id = host.rank() == 0 ? make() : nccl_id{};
@@ -74,9 +76,9 @@ struct nccl_id {
     broadcast(ex, host, make_vec(reinterpret_cast<unsigned char*>(id.value.internal), NCCL_UNIQUE_ID_BYTES));
     return id;
   }
-  /// Process 0 makes it and writes it to a file that all see; what an earlier run left there is not taken
-  /// (parallel/broadcast_by_file.hpp).  path: this run's alone, so that it has the job's number in it.  All call it.
-  /// Throws communication_error where one does not come in time.
+  /// Makes an identifier in process 0 and sends it to the others by a file (parallel/broadcast_by_file.hpp).  Files of
+  /// an earlier run are ignored.  path: a file that only this run uses, such as one with the job's number in its name.
+  /// All processes must call it.  Throws communication_error if a process does not arrive in time.
   static nccl_id by_file(std::string const& path, int rank, int size,
                          std::chrono::milliseconds patience = std::chrono::minutes(2)) {
     std::string bytes(NCCL_UNIQUE_ID_BYTES, '\0');
@@ -94,15 +96,15 @@ struct nccl_id {
   }
 };
 
-/// A communicator of rows on GPUs, in the stream of one backend, which outlives it.  Each process has a GPU of its own.
-/// Errors of NCCL throw communication_error; a number of processes that is not a power of two throws
-/// contract_violation.  Where an exception ends it, it gives up work that waits for others.
+/// A communicator of rows on GPUs, in the stream of one backend, which must outlive it.  Each process needs its own
+/// GPU.  Errors of NCCL throw communication_error; a number of processes that is no power of two throws
+/// contract_violation.  If an exception ends it, work that waits for other processes is aborted.
 class nccl {
  public:
-  /// All processes make it at once, with one id.
+  /// All processes must construct it at the same time, with the same identifier.
   nccl(cuda::backend const& ex, nccl_id const& id, int rank, int size)
       : nccl(ex.device(), ex.stream(), id, rank, size) {}
-  /// For another stream of a device.
+  /// Uses another stream of a device.
   nccl(int device, cudaStream_t stream, nccl_id const& id, int rank, int size)
       : device_(device), stream_(stream), rank_(rank), size_(size), exceptions_(std::uncaught_exceptions()) {
     detail::expect_power_of_two("nccl: processes", size);
@@ -139,7 +141,7 @@ class nccl {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// As communicator says, of rows on the GPU.  ex: the backend whose stream it was made with.
+  /// Exchanges rows on the GPU, as described at communicator.  ex: the backend that was given at construction.
   template <class T>
   void exchange(cuda::backend& ex, int partner, vec<T const> mine, vec<T> theirs) {
     TRIAD_EXPECTS(ex.stream() == stream_,
@@ -147,14 +149,14 @@ class nccl {
     exchange(partner, mine.data_handle(), static_cast<std::size_t>(mine.extent(0)), theirs.data_handle(),
              static_cast<std::size_t>(theirs.extent(0)));
   }
-  /// The same of `sent` and `wanted` values on the GPU.
+  /// Sends `sent` values and receives `wanted` values on the GPU.
   template <class T>
   void exchange(int partner, T const* mine, std::size_t sent, T* theirs, std::size_t wanted) {
     TRIAD_EXPECTS(partner >= 0 && partner < size_ && partner != rank_,
                   "nccl: partner " + std::to_string(partner) + " of process " + std::to_string(rank_) +
                       ", expected another of 0 to " + std::to_string(size_ - 1));
     static_assert(std::is_trivially_copyable_v<T>, "nccl: what is sent is copied bit by bit");
-    if (sent == 0 && wanted == 0) return;  // as the partner knows
+    if (sent == 0 && wanted == 0) return;  // the partner skips the exchange too
     constexpr auto type = detail::nccl_type<T>;
     constexpr auto each = detail::nccl_values<T>;
     auto const values = [&](char const* what, std::size_t count) {
@@ -163,7 +165,7 @@ class nccl {
     auto const with = [&] { return " process " + std::to_string(partner); };
     use();
     expect(ncclGroupStart(), [&] { return "beginning an exchange with" + with(); });
-    std::exception_ptr wrong;  // a group that has begun is ended all the same
+    std::exception_ptr wrong;  // the group is ended even after an error
     try {
       if (sent > 0)
         expect(ncclSend(mine, sent * each, type, partner, among_, stream_),
@@ -179,7 +181,7 @@ class nccl {
     expect(ended, [&] { return values("exchanging ", sent) + " for " + values("", wanted) + " with" + with(); });
   }
 
-  /// Waits for what the stream was given before, too.
+  /// Returns when all processes have called it.  Also waits for earlier work in the stream.
   void barrier() {
     for (int d = 1; d < size_; d *= 2) exchange(rank_ ^ d, signals_, 1, signals_ + 1, 1);
     use();
@@ -187,8 +189,8 @@ class nccl {
       auto const status = cudaStreamQuery(stream_);
       if (status == cudaSuccess) return;
       if (status != cudaErrorNotReady) cuda::check(status, "waiting for all processes");
-      (void)cudaGetLastError();   // that it is not ready, or the next launch would be blamed for it
-      auto result = ncclSuccess;  // what waits on the GPU hears of a process that is gone by this alone
+      (void)cudaGetLastError();   // clears cudaErrorNotReady, which the next launch would report
+      auto result = ncclSuccess;  // only this reports the loss of a process to work on the GPU
       expect(ncclCommGetAsyncError(among_, &result), [] { return "asking after the other processes"; });
       if (result != ncclInProgress) expect(result, [] { return "waiting for all processes"; });
       std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -207,7 +209,7 @@ class nccl {
   cudaStream_t stream_;
   int rank_, size_, exceptions_;
   ncclComm_t among_ = nullptr;
-  unsigned char* signals_ = nullptr;  // what a barrier sends, and what it gets
+  unsigned char* signals_ = nullptr;  // one byte that a barrier sends, and one that it receives
   bool failed_ = false;
 };
 

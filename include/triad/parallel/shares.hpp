@@ -1,13 +1,13 @@
-// A batch in shares: which process computes which, and their sum along one tree.
+// The shares of a batch: assigns them to processes, and computes sums over shares along one tree.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch of n examples has S shares, a power of two that a run keeps however many processes it has; share s has the
-// examples
+// A batch of n examples is divided into S shares.  S is a power of two and is the same in a whole run, with any number
+// of processes.  Share s has the examples
 //
 //   floor(n s / S) <= i < floor(n (s + 1) / S)
 //
-// and process r of R computes the shares r S/R .. (r + 1) S/R - 1, for itself.  It adds them along the tree of
-// parallel/communicator.hpp, and all_reduce does the rest, so that every R gives the bits of R = 1.
+// Process r of R computes the shares r S/R .. (r + 1) S/R - 1, one after another.  It adds them along the tree of
+// parallel/communicator.hpp, and all_reduce adds the sums of all processes.  So every R gives the bits of R = 1.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@
 
 namespace triad {
 
-/// The shares that a process computes: first, first + 1, ... of `all`.
+/// The shares that a process computes: first, first + 1, ..., last - 1 of `all` shares.
 struct share_range {
   index_t all = 1, first = 0, last = 1;
   index_t count() const { return last - first; }
 };
 
-/// The shares of process `rank` of `processes`.  Throws contract_violation where either number is not a power of two,
-/// or there are more processes than shares.
+/// Returns the shares of process `rank` of `processes`.  Throws contract_violation if either number is no power of two,
+/// or if there are more processes than shares.
 inline share_range shares_of(index_t shares, int rank, int processes) {
   detail::expect_power_of_two("shares: shares", shares);
   detail::expect_power_of_two("shares: processes", processes);
@@ -42,7 +42,7 @@ inline share_range shares_of(index_t shares, int rank, int processes) {
   return {shares, rank * each, (rank + 1) * each};
 }
 
-/// The examples of a share of a batch: [first, last) of `count`.
+/// The examples [first, last) of one share of a batch.
 struct example_range {
   std::size_t first, last;
 };
@@ -51,8 +51,8 @@ constexpr example_range examples_of_share(index_t share, index_t shares, std::si
   return {at(share), at(share + 1)};
 }
 
-/// Rows of `values` numbers, one for each of 2^k shares, that come one after another and are added along the tree.
-/// Holds k rows; allocates at construction.
+/// Sums rows of `values` numbers along the tree; there is one row for each of 2^k shares, and they come one after
+/// another.  Keeps k rows.  Allocates at construction.
 template <class T, backend Ex>
 class share_sums {
  public:
@@ -63,11 +63,10 @@ class share_sums {
     return static_cast<std::size_t>(levels(shares) * values) * sizeof(T);
   }
 
-  /// Begins an update: the next share to be added is its first.
+  /// Starts an update; the next share that is added is the first.
   void begin() { next_ = 0; }
   index_t added() const { return next_; }
-  /// Adds the next share, from `row`.  After the last share `row` is the sum of all; after another one its values are
-  /// free.
+  /// Adds `row` as the next share, and overwrites it.  After the last share `row` is the sum over all shares.
   void add(Ex& ex, vec<T> row) {
     TRIAD_EXPECTS(next_ < shares_, "share_sums: a share after all " + std::to_string(shares_) +
                                        " were added, expected none; begin() another update");
@@ -88,8 +87,8 @@ class share_sums {
   buffer<typename Ex::memory> held_;
 };
 
-/// The sums of a batch's gradient and loss: over the shares of a process, then over all processes.  Allocates at
-/// construction.  Without values, as for a model that does not learn, it holds almost nothing.
+/// The sums of a batch's gradient and loss, first over the shares of a process and then over all processes.  Allocates
+/// at construction.  With 0 values, as for a trainer without training, it takes almost no memory.
 template <class T, backend Ex, class Processes>
   requires communicator<Processes, Ex, T>
 class gradient_sums {
@@ -100,20 +99,20 @@ class gradient_sums {
         losses_(1, shares, where),
         exchanged_(exchange_bytes(values, processes.size()), where) {}
 
-  /// Of the gradients.  What the losses hold, a number for each level of the tree, is not counted.
+  /// Returns the bytes for gradients.  The losses take one number for each level of the tree, which is not counted.
   static std::size_t bytes(index_t values, index_t shares, int processes) {
     return share_sums<T, Ex>::bytes(values, shares) + exchange_bytes(values, processes);
   }
   int processes() const { return processes_.size(); }
 
-  /// Begins an update: the next share to be added is its first.
+  /// Starts an update; the next share that is added is the first.
   void begin() { gradients_.begin(), losses_.begin(); }
-  /// Adds a share, as share_sums does: after the last one `gradient` and `loss` are the sums.
+  /// Adds a share, as share_sums does.  After the last share `gradient` and `loss` are the sums over shares.
   void add(Ex& ex, vec<T> gradient, vec<T> loss) {
     gradients_.add(ex, gradient);
     losses_.add(ex, loss);
   }
-  /// Puts the sums over all processes in place of those of this one.
+  /// Replaces the sums of this process by the sums over all processes.
   void sum_over_processes(Ex& ex, vec<T> gradient, vec<T> loss) {
     if (processes() == 1) return;
     auto const scratch =
