@@ -11,7 +11,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "shared/report/refuse.hpp"
+#include "triad/core/errors.hpp"
 
 namespace triad::programs {
 
@@ -75,14 +75,14 @@ inline std::string shortened(std::string_view text, std::size_t most = 60) {
 /// Throws data_error where what was printed did not arrive, as on a full disk.
 inline void expect_all_printed() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    refuse("the output could not be written, not all of it is there: is the disk full?");
+    throw data_error("the output could not be written, not all of it is there: is the disk full?");
 }
 
 /// After the last line of standard input: throws data_error where that was none, but a failure to read.
 inline void expect_all_read() {
   if (std::ferror(stdin) != 0)
-    refuse("standard input cannot be read to its end: {}; give a file or a pipe",
-           std::generic_category().message(errno));
+    throw data_error("standard input cannot be read to its end: " + std::generic_category().message(errno) +
+                     "; give a file or a pipe");
 }
 
 }  // namespace triad::programs
