@@ -1,10 +1,12 @@
-// Self-attention with its projections: every token attends to the tokens of its own sequence.
+// Self-attention with its projections: every token attends to the tokens of its sequence.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   [q k v] = x w' + b                  x (rows, d), one product
-//   y = attention(q, k, v) w_o' + b_o   (rows, d); the mathematics of the attention is in ops/attention.hpp, that of
-//                                       relative positions too: two tables (2 reach + 1, d / h), which the heads share;
-//                                       as matrices they begin xavier_uniform (train/initialize.hpp)
+//   y = attention(q, k, v) w_o' + b_o   (rows, d); ops/attention.hpp has the mathematics of the attention and of
+//                                       relative positions
+//
+// Relative positions have two tables (2 reach + 1, d / h), which all heads share.  Like other matrices, the tables are
+// initialised by xavier_uniform (train/initialize.hpp).
 #pragma once
 
 #include "triad/core/views.hpp"
@@ -14,20 +16,22 @@
 
 namespace triad {
 
-/// Keys and values of the tokens so far, of sequences that grow by one token at a time and have the same room.
+/// The keys and values of all earlier tokens, for sequences that grow by one token at a time.  All sequences have the
+/// same length and the same capacity, `room`.
 template <class T>
 struct attention_cache {
   tensor<T, dyn, dyn, dyn> memory;  // (sequences, room, 2 d): keys and values side by side
-  index_t length = 0;               // tokens of each sequence, the one that joins among them
-  attention_sequences sequences;    // one query each, of sequence s in row s, and `length` keys each
+  index_t length = 0;               // tokens of each sequence, including the newest one
+  attention_sequences sequences;    // one query for each sequence, in row s for sequence s, and `length` keys
 };
 
-/// The states of a batch of sequences.  Every row belongs to one: maps and their gradients are over all rows.
+/// The states of a batch of sequences.  Every row must belong to a sequence, since linear maps and their gradients use
+/// all rows.
 template <class T, index_t D>
 struct sequence_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
   sequence_batch sequences;
-  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: a masked key; or (0)
+  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: the key is masked; (0): no key is
 };
 
 template <class T, index_t D = dyn, index_t H = dyn>
@@ -39,12 +43,12 @@ struct self_attention {
 
   [[no_unique_address]] extents<D, H> shape;  // width, heads
   double dropout = 0;                         // of the weights, after the softmax
-  bool causal = false;                        // no query sees later keys
+  bool causal = false;                        // true: a query does not see later keys
   index_t reach = 0;                          // of relative positions; 0: none
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr index_t heads() const { return shape.extent(1); }
-  /// Of relative positions.
+  /// The number of relative positions.
   constexpr index_t offsets() const { return reach > 0 ? relative_offsets(reach) : 0; }
   constexpr projection stacked() const { return {extents<D>(width())}; }
   constexpr linear<T, D, D> mixer() const { return {extents<D, D>(width(), width()), true}; }
@@ -67,12 +71,12 @@ struct self_attention {
     tensor<T, dyn, dyn> projected;             // (rows, 3 d)
     vec<T> lse;                                // (h rows)
     tensor<T, dyn, D> context;                 // (rows, d)
-    tensor<T, dyn, dyn> bias, offset_weights;  // (rows, h (2 reach + 1)) each: what relative positions leave; or none
+    tensor<T, dyn, dyn> bias, offset_weights;  // (rows, h (2 reach + 1)) each: of relative positions; or none
   };
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    arena none;  // for parts that the layer does not have
+    arena none;  // without memory: for parts that the layer does not have
     auto const table = [&] {
       return (reach > 0 ? place : none).template make<tensor<S, dyn, dyn>>(offsets(), width() / heads());
     };
@@ -87,7 +91,7 @@ struct self_attention {
             place.make<output>(dims.rows, width()), by_offset(), by_offset()};
   }
 
-  /// Forward; `after` is applied to y.
+  /// Overwrites y, then applies `after` to it.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after = {}) const {
@@ -95,8 +99,8 @@ struct self_attention {
     attend(ex, c, w, options(c, in), {in.sequences, in.sequences}, split(read_only(s.projected)), s);
     mixer().forward(ex, c, w.output, s.context, {}, y, after);
   }
-  /// The same for the newest token of every sequence, row s of x for sequence s: its key and value join the cache, over
-  /// which it then attends.  Always causal; without a mask.
+  /// The same for the newest token of every sequence; row s of x belongs to sequence s.  Adds its key and value to the
+  /// cache, then attends to the whole cache.  It is always causal.  There may be no mask.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after, attention_cache<T> const& cache) const {
@@ -114,7 +118,7 @@ struct self_attention {
     gather_rows(ex, column_block(s.projected, d, 2 * d), cache.sequences.queries.begin, newest);
     auto const all = make_matrix<T const>(memory, count * room, 2 * d, 2 * d);
     attention_options now = options(c, in);
-    now.causal = false;  // a query sees all keys there are
+    now.causal = false;  // the query is the newest token, so it sees all keys
     attend(ex, c, w, now, cache.sequences,
            {column_block(read_only(s.projected), 0, d), column_block(all, 0, d), column_block(all, d, d)}, s);
     mixer().forward(ex, c, w.output, s.context, {}, y, after);
@@ -159,7 +163,7 @@ struct self_attention {
     else
       attention(ex, *c.scratch, now, of, x, s.lse, as_matrix(s.context));
   }
-  /// projected (rows, 3 d) as the operation's operands.
+  /// Splits projected (rows, 3 d) into the operands of the operation.
   template <class S>
   attention_operands<S> split(tensor<S, dyn, dyn> projected) const {
     index_t const d = width();

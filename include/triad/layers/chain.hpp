@@ -1,8 +1,8 @@
 // Two layers, one after the other.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   u = first(x),  y = second(u)                 x the first's input, u (rows, columns), y the second's output
-//   du = dsecond/du dy,  dx = dfirst/dx du       more than two: chain(a, chain(b, c))
+//   u = first(x),  y = second(u)                 x: input of first, u (rows, columns), y: output of second
+//   du = dsecond/du dy,  dx = dfirst/dx du       more than two layers: chain(a, chain(b, c))
 #pragma once
 
 #include <type_traits>
@@ -14,11 +14,12 @@ namespace triad {
 
 namespace detail {
 
-/// A layer's input that is a struct of views carries the state in its member x.
+/// An input that is a struct of views, with the state as its member x.
 template <class Input>
 concept carries_state = requires(Input in) { in.x; };
 
-/// Whether the output of one layer is the state of the next: compilers quote both types with the message.
+/// Checks that the output of a layer fits the state of the next one.  Both types are template arguments, so compilers
+/// print them with the message.
 template <class Output, class State>
 struct joins {
   static_assert(std::is_same_v<element_t<Output>, element_t<State>>,
@@ -41,7 +42,7 @@ struct chain {
   using T = element_t<typename B::output>;
   using middle = typename A::output;  // (rows, columns)
   using output = typename B::output;
-  // Where one layer takes rows and the other graphs, the chain takes graphs.
+  // If one layer takes rows and the other one graphs, the chain takes graphs.
   using input = std::conditional_t<detail::carries_state<typename B::input>, typename B::input, typename A::input>;
 
   static_assert(detail::joins<middle, state_of_t<typename B::input>>::checked);
@@ -80,7 +81,7 @@ struct chain {
   fields<S> plan_params(arena& place) const {
     return {plan<S>(first, place), plan<S>(second, place)};
   }
-  /// dims: the sizes that both layers take.
+  /// dims: sizes that both layers accept.
   template <class Dims>
   saved plan_saved(arena& place, Dims const& dims, keep kept = keep::everything) const {
     return {first.plan_saved(place, dims, kept), place.make<middle>(dims.rows, columns_out(first)),
@@ -99,7 +100,7 @@ struct chain {
     first.backward(ex, c.child(0), w.first, into_first(x), s.first, second_backward(ex, c, w, x, s, dy, gradient), dx,
                    gradient.first);
   }
-  /// For a first layer whose input has no gradient, such as an embedding.
+  /// The same for a first layer whose input has no gradient, such as an embedding.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& x, saved const& s, const_view<output> dy,
                 fields<T> gradient) const {
@@ -121,7 +122,7 @@ struct chain {
     else
       return typename B::input(s.between);
   }
-  /// du, in scratch memory.
+  /// Runs the second layer's backward pass and returns du, in scratch memory.
   template <backend Ex>
   middle second_backward(Ex& ex, call const& c, fields<T const> w, input const& x, saved const& s,
                          const_view<output> dy, fields<T> gradient) const {

@@ -1,9 +1,8 @@
-// Attention of one sequence over another with its projections: a decoder's tokens attend to the encoder's states of
-// their source.
+// Cross-attention with its projections: tokens of a decoder attend to the encoder's states of their source.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   q = x w_q' + b_q                      x (rows, d)
-//   [k v] = source w' + b               source (source rows, e), one product; made once for all tokens that are decoded
+//   [k v] = source w' + b                 source (source rows, e), one product, once for all tokens of a target
 //   y = attention(q, k, v) w_o' + b_o     (rows, d); the mathematics of the attention is in ops/attention.hpp
 #pragma once
 
@@ -13,15 +12,16 @@
 
 namespace triad {
 
-/// The attended sequences: states that another network made.
+/// The sequences that are attended to: states from another network.
 template <class T>
 struct source_states {
   tensor<T const, dyn, dyn> x;  // (source rows, e); has a gradient
   sequence_batch sequences;
-  vec<std::uint8_t const> masked{nullptr, 0};  // (source rows) 1: a masked key; or (0)
+  vec<std::uint8_t const> masked{nullptr, 0};  // (source rows) 1: the key is masked; (0): no key is
 };
 
-/// Sequence s of x attends to sequence s of the source.  Every row of either belongs to a sequence.
+/// The input: sequence s of x attends to sequence s of the source.  Every row of x and of the source must belong to a
+/// sequence.
 template <class T, index_t D = dyn>
 struct cross_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
@@ -29,7 +29,7 @@ struct cross_input {
   source_states<T> source;
 };
 
-/// Rows of x and of the source.
+/// The number of rows of x, and of the source.
 struct cross_dims : row_dims {
   index_t source_rows;
   constexpr cross_dims(row_dims r, index_t source) : row_dims(r), source_rows(source) {}
@@ -50,7 +50,7 @@ struct cross_attention {
 
   [[no_unique_address]] extents<D, H> shape;  // width, heads
   index_t source_width;                       // e
-  double dropout = 0;                         // of the weights
+  double dropout = 0;                         // of the weights, after the softmax
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr index_t heads() const { return shape.extent(1); }
@@ -89,19 +89,19 @@ struct cross_attention {
             place.make<output>(dims.rows, width())};
   }
 
-  /// Forward; `after` is applied to y.
+  /// Overwrites y, then applies `after` to it.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after = {}) const {
     project(ex, c, w, in.source.x, s.source);
     forward(ex, c, w, in, s, y, after, read_only(s.source));
   }
-  /// Keys and values of a source (source rows, e): to (source rows, 2 d).
+  /// Overwrites `to` (source rows, 2 d) with the keys and values of a source (source rows, e).
   template <backend Ex>
   void project(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, dyn> source, projected to) const {
     keys_values().forward(ex, c, w.source, source, {}, to);
   }
-  /// The same over keys and values that are there; reads in.source's sequences and mask alone.
+  /// The same with keys and values from project().  Of in.source it reads only the sequences and the mask.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after, const_view<projected> source) const {
@@ -111,7 +111,7 @@ struct cross_attention {
     square().forward(ex, c, w.output, s.context, {}, y, after);
   }
 
-  /// Overwrites dx, then applies `after` to it; adds to the gradient of the source.
+  /// Overwrites dx, then applies `after` to it; adds to d_source (source rows, e), the gradient of the source.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient, epilogue<T> const& after, tensor<T, dyn, dyn> d_source) const {

@@ -4,12 +4,12 @@
 //   u1 = norm(x);  a = drop(attention(u1));  u2 = u1 + a (released)  or  x + a (paper)
 //   u3 = norm(u2); f = drop(feed_forward(u3));  y = u3 + f (released)  or  f (paper)         all (rows, d)
 //
-// Where in.wanted lists edges, everything after the triangle is computed for them alone, and y has one row for each.
+// If in.wanted lists edges, everything after the triangle is computed only for these edges, and y has one row for each.
 //
-// A causal graph that grows node by node, as a decoder's does, keeps of its finished edges their projections
-// (ops/triangle_step.hpp):
-//   begin    the source-source blocks, whole
-//   extend   the shells of the newest nodes, or of each only the edge that is read     both value only, without dropout
+// A decoder's causal graph grows node by node.  A cache keeps the projections of its earlier edges
+// (ops/triangle_step.hpp).  Two functions compute new edges, without gradients or dropout:
+//   begin    all edges between sources
+//   extend   the edges of the newest nodes, or one wanted edge for each of these nodes
 #pragma once
 
 #include "triad/core/sizes.hpp"
@@ -25,7 +25,7 @@ namespace triad {
 
 /// Sizes and rates of an Edge Transformer layer.
 struct edge_transformer_layer_options {
-  // d, h, width of the feed-forward block; left out: the type's, or one head
+  // d, h, width of the feed-forward block; not_given: the size in the type, or one head
   index_t width = not_given, heads = not_given, hidden = not_given;
   double dropout = 0;
   triangle_form variant = triangle_form::full;
@@ -37,10 +37,10 @@ struct edge_transformer_layer {
   using input = edge_input<T, D>;
   using output = tensor<T, dyn, D>;  // (rows, d) or (wanted, d)
 
-  layer_norm_layer<T, D> norm;  // the shape of both norms
+  layer_norm_layer<T, D> norm;  // both norms have this shape
   triangular_attention<T, D, H> attention;
   feed_forward<T, D, F, D> block;
-  double dropout = 0;  // of both branches before they are added
+  double dropout = 0;  // of the results of both branches
 
   explicit edge_transformer_layer(edge_transformer_layer_options const& o)
       : norm{extents_of<D>("edge_transformer_layer", {"width", o.width})},
@@ -65,7 +65,7 @@ struct edge_transformer_layer {
       f("feed_forward", feed_forward);
     }
   };
-  /// Saved memory of the part after the triangle.
+  /// The saved memory of the part after the triangle.
   struct rest {
     tensor<T, dyn, D> u2;  // (rows or wanted, d)
     typename layer_norm_layer<T, D>::saved norm2;
@@ -76,7 +76,7 @@ struct edge_transformer_layer {
     typename layer_norm_layer<T, D>::saved norm1;
     tensor<T, dyn, D> u1;  // (rows, d)
     typename triangular_attention<T, D, H>::saved attention;
-    tensor<T, dyn, D> kept_o, kept_u;  // (wanted, d): the rows of o and of the residual that are wanted, or (0, d)
+    tensor<T, dyn, D> kept_o, kept_u;  // (wanted, d): the wanted rows of o and of the residual, or (0, d)
   };
 
   template <class S = T>
@@ -113,7 +113,7 @@ struct edge_transformer_layer {
     }
     finish(ex, c, w, o, residual, s, y);
   }
-  /// The part after the triangle.
+  /// Runs the part after the triangle.  Overwrites y.
   template <backend Ex>
   void finish(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> o, tensor<T const, dyn, D> residual,
               rest const& s, output y) const {
@@ -157,11 +157,11 @@ struct edge_transformer_layer {
     norm.backward(ex, c, w.norm1, in.x, s.norm1, du1, dx, gradient.norm1, in_form(form::paper, d_residual));
   }
 
-  /// The count of numbers that a decoder keeps of a finished edge.
+  /// The number of values that a cache has for an edge.
   constexpr index_t kept_of_edge() const { return attention.projections() * width(); }
 
-  /// Of the edges between sources, whose rows come first in the cache (rows, kept_of_edge()); x and y (source rows, d).
-  /// An empty y is not computed.
+  /// Computes the edges between sources, given their states x (source rows, d).  Overwrites y (source rows, d), unless
+  /// it is empty, and the first rows of the cache (rows, kept_of_edge()) with the projections.
   template <backend Ex>
   void begin(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, graph_batch const& sources,
              tensor<T, dyn, dyn> cache, output y) const {
@@ -181,9 +181,10 @@ struct edge_transformer_layer {
     }
     finish(ex, c, w, o, goes_on(x, u1), s, y);
   }
-  /// Of the newest shells: x (rows of the step, d), whose projections join the cache (but the rows that at.skipped).
-  /// y: as many rows, or (slots, d) where `wanted` is one edge of each slot; row_wanted (slots) then says which row of
-  /// the step each is.
+  /// Computes edges of the newest nodes, given the states x (rows of the step, d) of all these edges.  Writes their
+  /// projections to the rows of the step in the cache, which does not have the first at.skipped rows.  Overwrites y: as
+  /// many rows as x, or (slots, d) if `wanted` is one edge for each slot.  In that case row_wanted (slots) has the row
+  /// of each wanted edge among the rows of the step.
   template <backend Ex>
   void extend(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, edge_shells const& at,
               shell_edges wanted, vec<index_t const> row_wanted, tensor<T, dyn, dyn> cache, output y) const {
@@ -205,16 +206,16 @@ struct edge_transformer_layer {
   }
 
  private:
-  /// The operand that is added in this form alone.
+  /// x if the layer has the given form, otherwise nothing: an operand that only one form adds.
   static matrix<T const> in_form(form which, tensor<T const, dyn, D> x) {
     return Form == which ? matrix<T const>(as_matrix(x)) : no_matrix<T const>();
   }
-  /// The residual of o.
+  /// The residual that o is added to.
   static tensor<T const, dyn, D> goes_on(tensor<T const, dyn, D> x, tensor<T const, dyn, D> u1) {
     return Form == form::released ? u1 : x;
   }
 
-  /// u1 = norm(x), in scratch memory; its projections become rows `first` and following of the cache.
+  /// Returns u1 = norm(x), in scratch memory.  Writes the projections of u1 to the cache, from row `first` on.
   template <backend Ex>
   tensor<T const, dyn, D> project(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x,
                                   tensor<T, dyn, dyn> cache, index_t first) const {

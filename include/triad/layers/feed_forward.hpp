@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   z = x w1' + b1,  h = drop(f(z)),  y = h w2' + b2       x (rows, in), z and h (rows, hidden), y (rows, out)
-//   relu   dz = (dy w2) gated by h > 0: the sign of h is relu and dropout mask at once;  dx = dz w1
-//   gelu   dz = drop'(dy w2) f'(z), for which z is kept
+//   dx = dz w1
+//   relu   dz = dy w2, scaled by the dropout where h > 0, 0 elsewhere: h > 0 only if relu and dropout both kept it
+//   gelu   dz = drop'(dy w2) f'(z); forward saves z for this
 #pragma once
 
 #include "triad/core/fields.hpp"
@@ -15,7 +16,7 @@
 
 namespace triad {
 
-/// f of the formula above.
+/// The function f between both maps.
 enum class activation { relu, gelu };
 
 template <class T, index_t In = dyn, index_t Hidden = dyn, index_t Out = In>
@@ -30,7 +31,7 @@ struct feed_forward {
   double dropout = 0;  // of h
   activation between = activation::relu;
 
-  /// A size that the type knows may be not_given.
+  /// A size that is static in the type may be not_given.
   feed_forward(index_t in, index_t hidden, index_t out, double rate = 0, activation f = activation::relu)
       : inner{extents_of<In, Hidden>(name, {"width of the input", in}, {"hidden", hidden})},
         outer{extents_of<Hidden, Out>(name, {"hidden", hidden}, {"width of the output", out})},
@@ -66,7 +67,7 @@ struct feed_forward {
     return {hidden, place.make<tensor<T, dyn, Hidden>>(dims.rows, inner.out())};
   }
 
-  /// `after` follows the second map: dropout and residual of the block around this one.
+  /// Overwrites y, then applies `after` to it, such as the dropout and the residual of an outer block.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, output y,
                epilogue<T> const& after = {}) const {
@@ -81,7 +82,7 @@ struct feed_forward {
     outer.forward(ex, c, w.outer, s.hidden, {}, y, after);
   }
 
-  /// Overwrites dx with the gradient, then applies `after` to it.
+  /// Overwrites dx, then applies `after` to it.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, const_view<output> dy,
                 tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {}) const {
@@ -100,7 +101,7 @@ struct feed_forward {
   }
 
  private:
-  /// Which hidden units are dropped: forward and backward draw the same.
+  /// The dropout mask of the hidden units, the same in forward and backward.
   dropout_mask hidden_dropout(call const& c) const { return c.child(0).dropout(dropout); }
 };
 

@@ -1,4 +1,4 @@
-// A table with one row that has no gradient: the vector of padding stays as it is.
+// The gradient of a table one of whose rows does not learn, such as the vector of padding.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace triad {
 
-/// Runs add(), which adds to table (v, d), the gradient of a table; its row `fixed` is afterwards what it was before,
-/// also where something else has added to it.  A negative `fixed` is none.
+/// Calls add(), which adds to `table` (v, d), the gradient of a table, but keeps row `fixed` as it was before the call.
+/// So the row keeps what other code has added to it.  If `fixed` is negative, add() may change all rows.
 template <backend Ex, class Table, class Add>
 void add_but_row(Ex& ex, arena& scratch, Table table, index_t fixed, Add&& add) {
   if (fixed < 0) return add();
@@ -25,7 +25,7 @@ void add_but_row(Ex& ex, arena& scratch, Table table, index_t fixed, Add&& add) 
 }
 
 namespace detail {
-/// owner: the owner of the token, for the message.
+/// Throws unless `fixed` is below `tokens`.  owner: the model, for the message.
 inline void expect_fixed_token(char const* owner, index_t fixed, index_t tokens, char const* kind = "tokens") {
   TRIAD_EXPECTS(fixed < tokens, std::string(owner) + " fixed token is " + std::to_string(fixed) + ", expected below " +
                                     std::to_string(tokens) + ", the " + kind);

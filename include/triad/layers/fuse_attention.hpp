@@ -1,5 +1,5 @@
-// Fuse-attention with its projections: a token's query over its own states after each layer below (LRF equations 9 and
-// 10).
+// Fuse-attention with its projections: a token attends to its own states after each preceding layer (LRF equations 9
+// and 10).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   q = (x w_q' + b_q) / sqrt(k)                                        x (rows, d): the query
@@ -7,10 +7,11 @@
 //   c^h = m^h w_v^h' + s^h b_v^h
 //   y = c w_o' + b_o                                                    (rows, d)
 //
-// Heads h of width k stand side by side.  There is no b_k: it would move no weight.
+// The superscript h is the head; heads of width k are side by side.  The formulas leave out b_k, since it does not
+// change the weights.
 //
-// No state of a layer below is projected: 4 d^2 products a token whatever l, where keys and values of their own would
-// take (2 l + 2) d^2.
+// The states x_j are not projected.  So a token takes 4 d^2 products for any l, instead of (2 l + 2) d^2 for projected
+// keys and values of each state.
 #pragma once
 
 #include <cmath>
@@ -26,15 +27,15 @@
 
 namespace triad {
 
-/// Queries, and the earlier states that they attend to.
+/// The states that make the queries, and the earlier states that these attend to.
 template <class T, index_t D = dyn>
 struct fuse_input {
   tensor<T const, dyn, D> x;     // (rows, d); has a gradient
-  layer_states<T const> states;  // (l or more, rows, d); have one
+  layer_states<T const> states;  // (l or more, rows, d); has a gradient
   index_t layers = 0;            // l
 };
 
-/// Sizes of a batch, and the number of layers below.
+/// The sizes of a batch, and the number of states for each token.
 struct fuse_dims : row_dims {
   index_t layers;  // l
   constexpr fuse_dims(row_dims r, index_t l) : row_dims(r), layers(l) {}
@@ -48,7 +49,7 @@ struct fuse_attention_layer {
   using map = linear<T, D, D>;
 
   [[no_unique_address]] extents<D, H> shape;  // width, heads
-  double dropout = 0;                         // of the weights
+  double dropout = 0;                         // of the weights, after the softmax
 
   fuse_attention_layer(index_t width, index_t h, double rate = 0)
       : shape(width_and_heads<D, H>("fuse_attention_layer", width, h)),
@@ -89,7 +90,7 @@ struct fuse_attention_layer {
     return {.query = q, .u = u, .mixed = m, .weights = w, .kept = s, .context = place.make<output>(dims.rows, width())};
   }
 
-  /// Forward; `after` is applied to y.
+  /// Overwrites y, then applies `after` to it.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after = {}) const {
@@ -102,7 +103,7 @@ struct fuse_attention_layer {
     square().forward(ex, c, w.output, s.context, {}, y, after);
   }
 
-  /// Overwrites dx, then applies `after` to it; adds to the gradient of the states.
+  /// Overwrites dx, then applies `after` to it; adds to d_states, the gradient of the states.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient, epilogue<T> const& after, layer_states<T> d_states) const {
@@ -132,7 +133,7 @@ struct fuse_attention_layer {
  private:
   constexpr index_t head_width() const { return width() / heads(); }
   fuse_attention_options options(call const& c) const { return {heads(), c.child(0).dropout(dropout)}; }
-  /// (rows, h k) by head: (h, rows, k);  (rows, h d): (h, rows, d).
+  /// narrow: views (rows, h k) by head, as (h, rows, k).  wide: views (rows, h d) as (h, rows, d).
   template <class View>
   matrices<typename View::element_type> narrow(View v) const {
     return by_head(v, head_width());
@@ -145,7 +146,7 @@ struct fuse_attention_layer {
   matrices<typename View::element_type> by_head(View v, index_t columns) const {
     return make_matrices(v.data_handle(), heads(), v.extent(0), columns, columns, heads() * columns);
   }
-  /// A weight (h k, d) by head: (h, k, d), and across: (h, d, k).
+  /// Views of a weight (h k, d) by head: (h, k, d), and transposed for each head: (h, d, k).
   matrices<T const> of_heads(fields_of<map, T const> const& w) const {
     return make_matrices(w.weight.data_handle(), heads(), head_width(), width(), head_width() * width(), width());
   }

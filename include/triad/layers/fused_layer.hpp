@@ -1,12 +1,12 @@
-// A layer of an encoder or a decoder that may attend to the states of the layers below it (LRF equations 4 to 10).
+// A layer of an encoder or a decoder that may also attend to the states of earlier layers (LRF equations 4 to 10).
 // SPDX-License-Identifier: Apache-2.0
 //
-//   t_1 = attention(x)                        over the tokens of its own sequence; causal in a decoder
-//   t_2 = cross(t_1, source)                  a decoder's: over the encoder's last states
-//   t_3 = fuse(t_2, x_0 .. x_{l-1})          where the layer has it: over the token's own states after each layer below
+//   t_1 = attention(x)                        to the tokens of the sequence; causal in a decoder
+//   t_2 = cross(t_1, source)                  to the encoder's last states; only in a decoder
+//   t_3 = fuse(t_2, x_0 .. x_{l-1})           to the token's own earlier states; only in layers with fuse-attention
 //   y   = feed_forward(t_3)
 //
-// Each of the four is a sublayer: with a residual sum and a norm (layers/sublayer.hpp).  All states (rows, d).
+// Each of the four is a sublayer, with a residual sum and a norm (layers/sublayer.hpp).  All states are (rows, d).
 #pragma once
 
 #include <utility>
@@ -26,13 +26,13 @@ template <class T, index_t D = dyn>
 struct fused_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
   sequence_batch sequences;
-  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: a masked key; or (0)
-  layer_states<T const> states;                // (l or more, rows, d); have one; read by layers with fuse-attention
+  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: the key is masked; (0): no key is
+  layer_states<T const> states;                // (l or more, rows, d); has a gradient; only for fuse-attention
   index_t layers = 0;                          // l
-  source_states<T> source;                     // has one; read by layers with cross-attention
+  source_states<T> source;                     // has a gradient; only for cross-attention
 };
 
-/// Sizes of a batch for a layer with `layers` states below it; source_rows: 0 for an encoder.
+/// The sizes of a batch for a layer with `layers` earlier states; source_rows is 0 for an encoder.
 struct fused_dims : fuse_dims {
   index_t source_rows;
   constexpr fused_dims(row_dims r, index_t l, index_t source = 0) : fuse_dims(r, l), source_rows(source) {}
@@ -57,9 +57,9 @@ struct fused_layer {
   cross_type cross;
   fuse_type fuse;
   block_type block;
-  bool crosses, fuses;  // whether it has the middle two
+  bool crosses, fuses;  // whether the layer has cross-attention, and fuse-attention
 
-  /// source_width: of the states that a decoder attends to; 0: an encoder.
+  /// source_width: the width of the states that a decoder attends to; 0 for an encoder.
   fused_layer(transformer_layer_options const& o, index_t source_width, bool has_fuse)
       : attention{{shape_of(o), o.dropout, o.causal, o.reach}, norm_of(o), o.dropout, o.norms},
         cross{{shape_of(o), source_width, o.dropout}, norm_of(o), o.dropout, o.norms},
@@ -104,7 +104,7 @@ struct fused_layer {
             .fuses = fuses};
   }
   saved plan_saved(arena& place, fused_dims const& dims, keep kept = keep::everything) const {
-    arena none;  // for parts that the layer does not have
+    arena none;  // without memory: for parts that the layer does not have
     auto &of_cross = crosses ? place : none, &of_fuse = fuses ? place : none;
     row_dims const rows(dims.rows);
     return {.attention = attention.plan_saved(place, rows, kept),
@@ -122,8 +122,8 @@ struct fused_layer {
     if (crosses) cross.forward(ex, c.child(1), w.cross, cross_of(in, s), s.cross, s.after_cross);
     rest(ex, c, w, in, s, y);
   }
-  /// The same for one more token of every sequence that a decoder makes, row s that of sequence s; source (source rows,
-  /// 2 d): keys and values of in.source.  in.sequences: the rows that share a source, as sequences.
+  /// Computes one more token of every sequence that a decoder generates; row s belongs to sequence s.  source (source
+  /// rows, 2 d) has the keys and values of in.source.  Each sequence of in.sequences has the rows that share a source.
   template <backend Ex>
   void extend(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
               attention_cache<T> const& cache, tensor<T const, dyn, dyn> source) const {
@@ -132,8 +132,8 @@ struct fused_layer {
     rest(ex, c, w, in, s, y);
   }
 
-  /// Overwrites dx (rows, d), which may not be dy; adds to the gradients of the states below, d_states (l or more,
-  /// rows, d), and of the source, d_source (source rows, e).
+  /// Overwrites dx (rows, d), which may not be dy.  Adds to d_states (l or more, rows, d), the gradient of the earlier
+  /// states, and to d_source (source rows, e), the gradient of the source.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient, layer_states<T> d_states, tensor<T, dyn, dyn> d_source) const {
@@ -154,7 +154,7 @@ struct fused_layer {
   }
 
  private:
-  /// The part after the attentions over other tokens.
+  /// Runs fuse-attention, if there is one, and the feed-forward block.
   template <backend Ex>
   void rest(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
     if (fuses) fuse.forward(ex, c.child(2), w.fuse, fuse_of(in, s), s.fuse, s.after_fuse);

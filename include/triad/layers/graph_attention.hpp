@@ -8,7 +8,7 @@
 //   dc = elu'(c) drop'(dt);  per head: dv += dqs query + dks key,  dquery = dqs' v,  dkey = dks' v
 //   dx = dv w + dt,  dw = dv' x
 //
-// elu(c) is the layer of Velickovic et al. 2018.  The sum and the norm around it are those of the other layers here.
+// elu(c) is the layer of Velickovic et al. 2018.  The residual sum and the norm are added as in the other layers here.
 #pragma once
 
 #include "triad/core/sizes.hpp"
@@ -24,12 +24,12 @@ namespace triad {
 
 /// Sizes and rates of a layer.
 struct graph_attention_layer_options {
-  index_t width = not_given, heads = not_given;  // d, h; left out: the type's, or one head
+  index_t width = not_given, heads = not_given;  // d, h; not_given: the size in the type, or one head
   double dropout = 0;                            // of the weights and of elu(c)
   double slope = 0.2;                            // of the scores' leaky relu
 };
 
-/// Node states of a batch of graphs, with the labels of their edges and what these add.
+/// The states of the nodes of a batch of graphs, and for each edge its label, its part of the score and of the value.
 template <class T, index_t D, index_t H>
 struct graph_attention_input {
   tensor<T const, dyn, D> x;           // (nodes, d); has a gradient
@@ -39,7 +39,7 @@ struct graph_attention_input {
   vec<index_t const> label;  // (rows); 0: no edge
 };
 
-/// The gradients of all layers' edge scores and values.
+/// The gradients of edge_score and edge_value, to which all layers contribute.
 template <class T, index_t D, index_t H>
 struct edge_parts_gradient {
   tensor<T, dyn, H> score;  // (rows, h)
@@ -119,7 +119,7 @@ struct graph_attention_layer {
     norm.forward(ex, c, w.norm, s.sum, s.norm, y);
   }
 
-  /// Overwrites dx (an empty one is not computed); overwrites the gradients of the edges' parts or adds to them.
+  /// Overwrites dx, unless it is empty; overwrites or adds to the gradients of edges, as edges.how says.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient, edges_gradient edges) const {
@@ -150,22 +150,22 @@ struct graph_attention_layer {
     return {of_queries(scores), of_keys(scores), as_matrix(in.edge_score), as_matrix(read_only(s.value)),
             as_matrix(in.edge_value)};
   }
-  /// (nodes, k) of a head.
+  /// The columns of a head: (nodes, k).
   template <class View>
   auto of_head(View v, index_t head) const {
     return column_block(v, head * head_width(), head_width());
   }
-  /// (2, k): the head's vectors for queries and for keys.
+  /// The head's vectors for queries and for keys: (2, k).
   template <class S>
   matrix<S> vectors(tensor<S, dyn, dyn> scores, index_t head) const {
     return make_matrix(scores.data_handle() + head * head_width(), 2, head_width(), width());
   }
-  /// (nodes, 2): the head's qs and ks.
+  /// The head's qs and ks: (nodes, 2).
   template <class S>
   matrix<S> both_scores(tensor<S, dyn, dyn> scores, index_t head) const {
     return column_block(scores, 2 * head, 2);
   }
-  /// (nodes, h): qs of all heads, and ks.
+  /// qs of all heads, and ks of all heads: (nodes, h) each.
   template <class S>
   matrix<S> of_queries(tensor<S, dyn, dyn> scores) const {
     return make_matrix(scores.data_handle(), scores.extent(0), heads(), 2 * heads(), 2);

@@ -1,16 +1,16 @@
-// The concept of a layer, and the small types that layers share.
+// The concept of a layer, and small types that all layers use.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A layer is a constant value: its shape and hyper-parameters.  Its members:
+// A layer is a constant value, its shape and hyper-parameters.  It has these members:
 //
 //   fields<S>                            named parameters (S = T) or their read-only views (S = T const)
-//   plan_params<S>(arena&)               places them; the same code measures on an arena without memory
-//   plan_saved(arena&, dims, keep)       places what backward needs
+//   plan_params<S>(arena&)               takes memory for them; with an arena without memory it measures their size
+//   plan_saved(arena&, dims, keep)       takes memory for what forward saves for backward
 //   forward(ex, call, fields<T const>, input, saved const&, output)
 //   backward(ex, call, fields<T const>, input, saved const&, doutput, dinput, fields<T> gradient)
 //
-// backward gets the input again, so that `saved` is memory and nothing else and can be planned afresh at any time.
-// It is right when, for f = sum(y dy), it overwrites dinput with df/dinput and adds df/dparameters to gradient.
+// backward gets the input again.  So `saved` consists of memory only and can be planned again at any time.  backward is
+// correct if, for f = sum(y dy), it overwrites dinput with df/dinput and adds df/dparameters to gradient.
 // An `input` is a view, or a struct whose member x is the view that has a gradient.
 #pragma once
 
@@ -26,8 +26,8 @@
 
 namespace triad {
 
-/// Where papers and their released programs differ: `released` made the published tables of CLUTRR, COGS and CFQ's
-/// queries.
+/// Whether a layer follows the released program or the paper where these differ.  The published results for CLUTRR,
+/// COGS and CFQ's queries are from the released programs.
 enum class form { released, paper };
 
 /// The memory that a model keeps between forward and backward.
@@ -37,13 +37,13 @@ enum class keep {
   nothing,     // inference; backward must not follow
 };
 
-/// Sizes of a batch for layers that know only rows.
+/// The sizes of a batch for layers over rows.
 struct row_dims {
   index_t rows = 0;
   constexpr explicit row_dims(index_t r) : rows(r) {}
-  constexpr row_dims(graph_dims const& g) : rows(g.rows) {}  // every graph layer may hold row layers
+  constexpr row_dims(graph_dims const& g) : rows(g.rows) {}  // for layers over rows inside of graph layers
 };
-/// The counts of the dims, for core/batch_sizes.hpp.
+/// Calls f.sum() with each size, for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(row_dims& d, F&& f) {
   f.sum(d.rows, "rows");
@@ -60,7 +60,7 @@ struct dims_of<Layer> {
   using type = typename Layer::planned_with;
 };
 }  // namespace detail
-/// The sizes that the memory of a layer or a model is planned with: its `planned_with`, or else graph_dims.
+/// The type of the sizes that plan_saved() of a layer or a model takes: its `planned_with`, or graph_dims without one.
 template <class Layer>
 using layer_dims = typename detail::dims_of<Layer>::type;
 
@@ -83,13 +83,13 @@ concept plans_saved = requires(L const& l, arena& place, layer_dims<L> const& di
 
 }  // namespace detail
 
-/// A layer, as stacks, models and gradient_check take it.  Whether forward and backward fit is checked where they are
-/// called.
+/// A layer, for stacks, models and gradient_check.  The concept does not check forward and backward; compilers check
+/// them where they are called.
 template <class L>
 concept layer = detail::names_layer_types<L> && detail::plans_parameters<L> && detail::plans_saved<L>;
 
 namespace detail {
-/// layer<L>, or static assertions that name what is missing.
+/// Returns layer<L>; static assertions name a missing member.
 template <class L>
 constexpr bool expect_layer() {
   static_assert(names_layer_types<L>, "a layer names its input, output, saved and fields<S> (triad/layers/layer.hpp)");
@@ -101,18 +101,18 @@ constexpr bool expect_layer() {
 }
 }  // namespace detail
 
-/// Edge states of a batch of graphs: the input of graph layers.
+/// The states of the edges of a batch of graphs: the input of graph layers.
 template <class T, index_t D>
 struct edge_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
   graph_batch graphs;
   triangle_mask mask{};
-  vec<index_t const> wanted{nullptr, 0};  // the edges whose result is wanted, or none: all
-  /// (b) causal: triangle_options says which middle nodes are left; or none: all
+  vec<index_t const> wanted{nullptr, 0};  // the edges whose results are computed; (0): all edges
+  /// (b) the number of sources of each graph, for causal attention (triangle_options::sources); (0): not causal
   vec<index_t const> sources{nullptr, 0};
 };
 
-/// The same input with another state.
+/// Returns the same input with another state.
 template <class Input, class View>
 constexpr Input with_state(Input in, View x) {
   if constexpr (requires { in.x; })
@@ -133,7 +133,8 @@ constexpr auto state_of(Input const& in) {
 template <class Input>
 using state_of_t = decltype(state_of(std::declval<Input const&>()));
 
-/// Columns of a layer's input and of its result: its in() and out(), or its width() where they are the same.
+/// The number of columns of a layer's input, and of its result: in() and out() if the layer has them, otherwise
+/// width().
 template <class Layer>
 constexpr index_t columns_in(Layer const& layer) {
   if constexpr (requires { layer.in(); })
@@ -150,7 +151,7 @@ constexpr index_t columns_out(Layer const& layer) {
 }
 
 namespace detail {
-/// True where both numbers of columns are known at compile time and differ.
+/// Whether both numbers of columns are known at compile time and differ.
 template <class A, class B>
 constexpr bool columns_clash() {
   if constexpr (A::rank() == B::rank() && A::rank() > 0)
@@ -160,7 +161,7 @@ constexpr bool columns_clash() {
 }
 }  // namespace detail
 
-/// The number of rows of a layer's result.
+/// The number of rows of a layer's result: `wanted`, or all `rows` if wanted is 0.
 constexpr index_t rows_wanted(index_t rows, index_t wanted) { return wanted > 0 ? wanted : rows; }
 
 }  // namespace triad

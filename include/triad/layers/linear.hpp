@@ -1,4 +1,4 @@
-// Affine map of rows.
+// An affine map of rows.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y = x w' + b                       x (rows, in), w (out, in), b (out) or none, y (rows, out)
@@ -40,14 +40,14 @@ struct linear {
   }
   saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
 
-  /// y = x w' + b, followed by `after` (whose bias is this layer's).
+  /// Overwrites y with x w' + b, then applies `after` to it; after.bias is not read.
   template <backend Ex>
   void forward(Ex& ex, call const&, fields<T const> w, input x, saved const&, output y, epilogue<T> after = {}) const {
     after.bias = w.bias;
     matmul(ex, x, transposed(w.weight), y, after);
   }
 
-  /// Overwrites dx, then applies `after` to it; an empty dx is not computed.
+  /// Overwrites dx, unless it is empty, then applies `after` to it.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, const_view<output> dy,
                 tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {}) const {

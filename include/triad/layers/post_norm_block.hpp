@@ -1,8 +1,8 @@
-// What follows the first sum of a post-norm layer: normalise, feed forward, add, normalise.
+// The part of a post-norm layer after its first residual sum: a norm, a feed-forward block, a residual sum and a norm.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   u = norm1(x);  v = u + drop(feed_forward(u));  y = norm2(v)          x, u, v, y (rows, d)
-//   x is a residual stream with an attention's result already added.
+//   x is a residual stream to which the result of attention was already added.
 #pragma once
 
 #include "triad/core/sizes.hpp"
@@ -17,7 +17,7 @@ struct post_norm_block {
   using output = tensor<T, dyn, D>;       // (rows, d)
   using block_type = sublayer<T, triad::feed_forward<T, D, F, D>, D>;
 
-  layer_norm_layer<T, D> norm;  // the first; the block has its own
+  layer_norm_layer<T, D> norm;  // norm1; norm2 is part of the block
   block_type block;
 
   post_norm_block(index_t width, index_t hidden, double rate = 0, activation f = activation::relu)

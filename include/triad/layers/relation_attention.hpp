@@ -3,7 +3,7 @@
 //
 //   [q k v] = x w' + b                       x (nodes, d), one product
 //   context = attention(q, k, v, gk, gv)     (nodes, d); gk and gv side by side in relations (rows, 2 d)
-//   The output projection belongs to the layer around this one, which may want it at a few nodes only.
+//   The output projection is part of the outer layer, which may need it for only a few nodes.
 #pragma once
 
 #include "triad/core/views.hpp"
@@ -14,14 +14,15 @@
 
 namespace triad {
 
-/// Pairs of nodes: the nodes whose result is wanted, or none: all.
+/// Pairs of nodes.  As `wanted`: the nodes whose results are computed; without any pair, all nodes.
 struct node_pairs {
-  vec<index_t const> first{nullptr, 0}, second{nullptr, 0};  // (b) rows among all nodes
+  vec<index_t const> first{nullptr, 0}, second{nullptr, 0};  // (b) each: rows among all nodes
 
   constexpr index_t count() const { return first.extent(0); }
 };
 
-/// y(2 r) = x(first(r)), y(2 r + 1) = x(second(r)); also the memory of a (b, 2 d) matrix of both ends side by side.
+/// Sets y(2 r) = x(first(r)) and y(2 r + 1) = x(second(r)).  The memory of y is also a (b, 2 d) matrix with both nodes
+/// of a pair side by side.
 template <backend Ex, class X, class Y>
 void gather_rows(Ex& ex, X x, node_pairs const& pairs, Y y) {
   expect_extent("gather_rows", "rows of y", y.extent(0), 2 * pairs.count());
@@ -31,7 +32,7 @@ void gather_rows(Ex& ex, X x, node_pairs const& pairs, Y y) {
   gather_rows(ex, x, pairs.second, column_block(both, d, d));
 }
 
-/// Overwrites dx with the gradient of gather_rows of pairs, and returns it.
+/// Overwrites dx with the gradient of gather_rows() of pairs, and returns dx.
 template <backend Ex, class Dy, class Dx>
 const_view<Dx> scatter_rows(Ex& ex, scratch_place scratch, Dy dy, node_pairs const& pairs, Dx dx) {
   index_t const d = dy.extent(1);
@@ -42,13 +43,13 @@ const_view<Dx> scatter_rows(Ex& ex, scratch_place scratch, Dy dy, node_pairs con
   return dx;
 }
 
-/// An empty view (0, d).
+/// Returns an empty view (0, d).
 template <class T, index_t D>
 constexpr tensor<T, dyn, D> no_rows() {
   return tensor<T, dyn, D>(nullptr, extents<dyn, D>(0, D == dyn ? 0 : D));
 }
 
-/// Node states of a batch of graphs, with the keys and values of their edges.
+/// The states of the nodes of a batch of graphs, and the keys and values of edges.
 template <class T, index_t D>
 struct relation_input {
   tensor<T const, dyn, D> x;            // (nodes, d); has a gradient
@@ -92,7 +93,7 @@ struct relation_attention_layer {
     return {heads(), in.mask, c.child(0).dropout(dropout)};
   }
 
-  /// projected (nodes, 3 d) and relations (rows, 2 d) as the operation's operands.
+  /// Splits projected (nodes, 3 d) and relations (rows, 2 d) into the operands of the operation.
   template <class S>
   relation_operands<S> split(tensor<S, dyn, dyn> projected, tensor<S, dyn, dyn> relations) const {
     index_t const d = width();
@@ -100,14 +101,15 @@ struct relation_attention_layer {
             column_block(relations, 0, d), column_block(relations, d, d)};
   }
 
-  /// s.context = the attention's result at every node.
+  /// Overwrites s.context with the result of the attention for every node.
   template <backend Ex>
   void attend(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
     stacked().forward(ex, c, w, in.x, {}, s.projected);
     relation_attention(ex, options(c, in), split(read_only(s.projected), in.relations), in.graphs, s.weights,
                        as_matrix(s.context));
   }
-  /// From d_context: dx, followed by `after` (an empty dx is not computed), and the gradient of the relations.
+  /// Computes the gradients, given d_context.  Overwrites dx, unless it is empty, then applies `after` to it.
+  /// Overwrites or adds to d_relations, as `edges` says.
   template <backend Ex>
   void attend_backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s,
                        const_view<output> d_context, tensor<T, dyn, D> dx, tensor<T, dyn, dyn> d_relations,

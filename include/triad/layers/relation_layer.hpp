@@ -1,10 +1,10 @@
-// One post-norm layer of a relation-aware Transformer, for relations that are given (RAT).
+// One post-norm layer of a relation-aware Transformer with fixed relations (RAT).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   c = attention(x, relations);  t = x + drop(c w_o' + b_o);  y = post_norm_block(t)         x, c, t, y (nodes, d)
 //
-// Where in.wanted lists pairs of nodes, everything after the attention is computed for them alone: y (2 b, d), and row
-// 2 r holds the first node of pair r, row 2 r + 1 the second.
+// If in.wanted lists pairs of nodes, everything after the attention is computed only for these nodes.  In that case y
+// is (2 b, d): row 2 r is the first node of pair r, row 2 r + 1 the second.
 #pragma once
 
 #include "triad/core/sizes.hpp"
@@ -16,12 +16,12 @@ namespace triad {
 
 /// Sizes and rates of a relation-aware layer.
 struct relation_layer_options {
-  // d, h, width of the feed-forward block; left out: the type's, or one head
+  // d, h, width of the feed-forward block; not_given: the size in the type, or one head
   index_t width = not_given, heads = not_given, hidden = not_given;
   double dropout = 0;
 };
 
-/// The gradient of all layers' relations.
+/// The gradient of the relations, to which all layers contribute.
 template <class T>
 struct relations_gradient {
   tensor<T, dyn, dyn> d;  // (rows, 2 d)
@@ -67,7 +67,7 @@ struct relation_layer {
   };
   struct saved {
     typename relation_attention_layer<T, D, H>::saved attention;
-    tensor<T, dyn, D> kept_context, kept_x;  // (2 b, d): the rows of context and x that are wanted, or (0, d)
+    tensor<T, dyn, D> kept_context, kept_x;  // (2 b, d): the wanted rows of context and x, or (0, d)
     tensor<T, dyn, D> t;                     // (nodes or 2 b, d)
     typename post_norm_block<T, D, F>::saved block;
   };
@@ -78,7 +78,7 @@ struct relation_layer {
   }
 
   output plan_state(arena& place, graph_dims const& dims) const { return place.make<output>(dims.nodes, width()); }
-  /// wanted: the number of nodes whose results are wanted; 0: all.
+  /// wanted: the number of nodes whose results are computed; 0: all nodes.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
     index_t const out = rows_wanted(dims.nodes, wanted);
     auto const state = [&](index_t rows) { return place.make<tensor<T, dyn, D>>(rows, width()); };
@@ -101,7 +101,7 @@ struct relation_layer {
     transform_nodes(ex, c, w, context, x, s, y);
   }
 
-  /// Overwrites dx (an empty one is not computed).
+  /// Overwrites dx, unless it is empty; overwrites or adds to relations.d, as relations.how says.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient, relations_gradient<T> relations) const {
@@ -123,7 +123,7 @@ struct relation_layer {
                               relations.how, gradient.attention.projections, {.residual = as_matrix(d_residual)});
   }
 
-  /// Overwrites y, the new states of some nodes, from their context and their states x.
+  /// Overwrites y with the new states of some nodes, given their context and their states x.
   template <backend Ex>
   void transform_nodes(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> context,
                        tensor<T const, dyn, D> x, saved const& s, output y) const {
@@ -131,7 +131,8 @@ struct relation_layer {
                     {.dropout = c.child(1).dropout(dropout), .residual = as_matrix(x)});
     block.forward(ex, c.child(2), w.block, s.t, s.block, y);
   }
-  /// Overwrites dt, the gradient of t and so of x, and d_context, then applies `after` to that.
+  /// The gradient of transform_nodes().  Overwrites dt, the gradient of t and of x.  Overwrites d_context, then applies
+  /// `after` to d_context.
   template <backend Ex>
   void transform_nodes_backward(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> context,
                                 saved const& s, const_view<output> dy, output dt, output d_context, fields<T> gradient,

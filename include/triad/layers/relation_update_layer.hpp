@@ -1,13 +1,13 @@
-// One post-norm layer of a relation-aware Transformer that updates the states of edges as well (RRAT).
+// One post-norm layer of a relation-aware Transformer that updates the states of nodes and of edges (RRAT).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   relations = [gk gv] = g w_r' + b_r                                  g (rows, d): states of edges
 //   c = attention(x, relations);  y = the node half of relation_layer   x, c, y (nodes, d): states of nodes
 //   u(i, j) = left(c(i)) + right(c(j));  t = g + drop(u);  g' = post_norm_block(t)            u, t, g' (rows, d)
 //
-// The paper concatenates node states and applies one map; the released program, and this layer, add two maps of the
-// contexts.  Where in.wanted lists edges and their ends, g' has those b rows alone.  Where y has no rows, the node half
-// is not computed.
+// The paper concatenates node states and applies one map.  The released program and this layer add two maps of the
+// contexts.  If in.wanted lists edges and their ends, g' has only those b rows.  If y has no rows, the node half is not
+// computed.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace triad {
 
-/// Edges with their ends: the edges whose result is wanted, or none: all.
+/// Edges with their ends.  As `wanted`: the edges whose results are computed; without any edge, all edges.
 struct wanted_edges {
   vec<index_t const> edge{nullptr, 0};  // (b)
   node_pairs ends{};                    // (b)
@@ -39,7 +39,7 @@ struct relation_update_input {
   wanted_edges wanted{};
 };
 
-/// States of nodes and edges, or their gradients.
+/// The states of nodes and of edges, or their gradients.
 template <class View>
 struct relation_states {
   using element_type = typename View::element_type;
@@ -59,19 +59,19 @@ constexpr relation_update_input<T, D> with_state(relation_update_input<T, D> in,
   in.g = s.edges;
   return in;
 }
-/// The edges that are wanted, and no node.
+/// Overwrites y.edges with the wanted edges; y.nodes is not changed.
 template <backend Ex, class X, class Y>
 void gather_rows(Ex& ex, relation_states<X> x, wanted_edges const& wanted, relation_states<Y> y) {
   gather_rows(ex, x.edges, wanted.edge, y.edges);
 }
-/// Overwrites dx.edges with its gradient, and returns it; the nodes have no gradient.
+/// Overwrites dx.edges with the gradient of gather_rows(), and returns dx.edges with dy.nodes; nodes have no gradient.
 template <backend Ex, class Dy, class Dx>
 relation_states<const_view<Dx>> scatter_rows(Ex& ex, scratch_place scratch, relation_states<Dy> dy,
                                              wanted_edges const& wanted, relation_states<Dx> dx) {
   return {dy.nodes, scatter_rows(ex, scratch, dy.edges, wanted.edge, dx.edges)};
 }
 
-/// Names for stacked_linear: the maps of relations to gk and gv.
+/// Names for stacked_linear: the maps from relations to gk and gv.
 struct relation_key_value {
   static constexpr std::array<char const*, 2> list{"relation_key", "relation_value"};
 };
@@ -115,7 +115,7 @@ struct relation_update_layer {
   struct saved {
     tensor<T, dyn, dyn> relations;  // (rows, 2 d)
     typename node_layer::saved nodes;
-    state kept_context, kept_g;  // (2 b, d) and (b, d): the rows that are wanted, or (0, d)
+    state kept_context, kept_g;  // (2 b, d) and (b, d): the wanted rows, or (0, d)
     state t;                     // (rows or b, d)
     typename post_norm_block<T, D, F>::saved block;
   };
@@ -128,7 +128,7 @@ struct relation_update_layer {
   output plan_state(arena& place, graph_dims const& dims) const {
     return {place.make<state>(dims.nodes, width()), place.make<state>(dims.rows, width())};
   }
-  /// wanted: the number of edges whose results are wanted; 0: all.
+  /// wanted: the number of edges whose results are computed; 0: all edges.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
     index_t const out = rows_wanted(dims.rows, wanted);
     return {place.make<tensor<T, dyn, dyn>>(dims.rows, 2 * width()),
@@ -168,8 +168,7 @@ struct relation_update_layer {
     block.forward(ex, c.child(2), w.edges, s.t, s.block, y.edges);
   }
 
-  /// Overwrites both gradients of the input; an empty dx.nodes is not computed.  dy.nodes without rows: nothing came
-  /// back from y.
+  /// Overwrites dx.edges, and dx.nodes unless it is empty.  If dy.nodes has no rows, the gradient of y is zero.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s,
                 relation_states<const_view<state>> dy, output dx, fields<T> gradient) const {
@@ -227,7 +226,7 @@ struct relation_update_layer {
     return {in.x, s.relations, in.graphs, in.mask};
   }
 
-  /// Contexts of the first (end 0) or second (end 1) nodes of the pairs that are wanted, (b, d).
+  /// The contexts of the first (end 0) or second (end 1) nodes of the wanted edges: (b, d).
   template <class S>
   matrix<S> kept_end(tensor<S, dyn, D> kept, index_t end) const {
     return make_matrix(kept.data_handle() + end * width(), kept.extent(0) / 2, width(), 2 * width());

@@ -1,11 +1,11 @@
-// One layer applied again and again, with the same parameters (tied) or its own at each depth.
+// One layer applied N times, with the same parameters (tied) or with its own parameters each time.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_0 = x,  x_{k+1} = layer(w_k, x_k),  y = x_N
 //
-// The k-th parameters, states and memory are pieces of a series, so N may be dynamic.  keep::inputs stores only the x_k
-// and runs each layer again in backward.  Where only some rows of y are wanted, the last layer computes no others,
-// or they are gathered from x_N.
+// The k-th parameters, states and saved memory are pieces of a series, so N may be dynamic.  With keep::inputs only the
+// x_k are kept, and backward runs each layer again.  If only some rows of y are wanted, the last layer computes only
+// these, or they are gathered from x_N.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct saved_plan {
   keep kept;
   auto operator()(arena& place) const { return layer.plan_saved(place, dims, kept); }
 };
-/// A layer's result, as a piece of a series: (rows, d), or what its plan_state places.
+/// A layer's result, as a piece of a series: from its plan_state() if it has one, otherwise (rows, d).
 template <class Layer>
 struct state_plan {
   Layer layer;
@@ -48,22 +48,22 @@ struct state_plan {
   }
 };
 
-/// Which rows of its result a stack computes.
+/// The rows of its result that a repeat computes.
 enum class which_rows {
   all,
-  pruned,    // the last layer computes the wanted rows alone
-  gathered,  // all, and the wanted ones are taken from them
+  pruned,    // the last layer computes only the wanted rows
+  gathered,  // the last layer computes all rows, and the wanted rows are gathered from them
 };
 
-/// Layers that compute only the rows of their result that are wanted.
+/// Layers that can compute only the wanted rows of their results.
 template <class Layer>
 concept computes_wanted_rows =
     requires(Layer const& layer, arena& place, layer_dims<Layer> const& dims, typename Layer::input in) {
       layer.plan_saved(place, dims, keep::everything, index_t{});
       in.wanted = in.wanted;
     };
-/// The saved memory of such a layer; empty for others.
 struct nothing {};
+/// The saved memory of a layer that computes wanted rows; empty for other layers.
 template <class Layer>
 using saved_of_wanted = std::conditional_t<computes_wanted_rows<Layer>, typename Layer::saved, nothing>;
 }  // namespace detail
@@ -80,14 +80,14 @@ struct repeat {
   Layer layer;
   [[no_unique_address]] extents<N> depth;
   bool tied = false;
-  bool prune = true;  // where rows are wanted; false: the last layer computes all, and they are gathered
+  bool prune = true;  // false: if rows are wanted, the last layer computes all rows, and the wanted ones are gathered
 
   constexpr index_t count() const { return depth.extent(0); }
   constexpr index_t width() const { return columns_out(layer); }
 
   template <class S>
   struct fields {
-    series<detail::params_plan<Layer, S>> sets;  // one where tied
+    series<detail::params_plan<Layer, S>> sets;  // one if tied
 
     fields_of<Layer, S> at(index_t k) const { return sets.at(k); }
     template <class F>
@@ -100,19 +100,20 @@ struct repeat {
     index_t depth;                             // N
     series<detail::saved_plan<Layer>> layers;  // one slot unless everything is kept
     series<detail::state_plan<Layer>> states;  // x_0, x_1 ...; two slots for inference
-    detail::saved_of_wanted<Layer> last;       // where pruned
+    detail::saved_of_wanted<Layer> last;       // of the last layer, if pruned
     detail::which_rows computed;
 
-    /// Whether layer k + 1 computes the wanted rows alone, in memory of its own.
+    /// Whether layer k + 1 computes only the wanted rows, with saved memory of its own.
     bool pruned(index_t k) const { return computed == detail::which_rows::pruned && k == depth - 1; }
-    /// The saved memory of layer k + 1; valid after a pass where `keeps(k)`.
+    /// The saved memory of layer k + 1.  After a pass it is valid if keeps(k).
     typename Layer::saved at(index_t k) const {
       if constexpr (detail::computes_wanted_rows<Layer>)
         if (pruned(k)) return last;
       return layers.at(k);
     }
     bool keeps(index_t k) const { return kept == keep::everything || pruned(k); }
-    /// x_k, k < N: (rows, d); also x_N where rows are gathered from it.  x_0 for callers without memory for it.
+    /// x_k (rows, d) for k < N, and x_N if wanted rows are gathered from it.  A caller without memory of its own for
+    /// x_0 can use that of state(0).
     output state(index_t k) const {
       index_t const most = computed == detail::which_rows::gathered ? depth : depth - 1;
       TRIAD_EXPECTS(k >= 0 && k <= most, "repeat: state " + std::to_string(k) + ", expected 0 to " +
@@ -135,7 +136,8 @@ struct repeat {
             .last = {},
             .computed = which_rows::all};
   }
-  /// Memory for a pass with only `wanted` rows of the result: those in in.wanted of forward and backward.
+  /// Plans memory for a pass that computes only `wanted` rows of the result.  in.wanted of forward and backward lists
+  /// these rows.
   saved plan_wanted(arena& place, layer_dims<Layer> dims, keep kept, index_t wanted) const
     requires detail::computes_wanted_rows<Layer>
   {
@@ -155,7 +157,7 @@ struct repeat {
             .computed = which_rows::pruned};
   }
 
-  /// x_k as the input of depth k; only the last layer, where pruned, learns which they are.
+  /// The input of layer k + 1, with x_k as its state.  Only a pruned last layer gets the list of wanted rows.
   input input_at(input in, saved const& s, index_t k) const {
     if (k > 0) in = with_state(in, s.state(k));
     if constexpr (detail::computes_wanted_rows<Layer>)
@@ -163,7 +165,7 @@ struct repeat {
     return in;
   }
 
-  /// y = x_N: (rows, d), or the rows that are wanted.
+  /// Overwrites y with x_N (rows, d), or with the wanted rows of x_N.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, output y) const {
     expect_layers();
@@ -174,7 +176,8 @@ struct repeat {
       if (s.computed == which_rows::gathered) gather_rows(ex, s.state(count()), in.wanted, y);
   }
 
-  /// dy: as y.  more(k): what the backward of layer k takes beyond its gradient.
+  /// Overwrites dx; adds to `gradient`.  dy has the shape of y.  more(k) are further arguments for backward() of layer
+  /// k + 1.
   template <backend Ex, class... More>
     requires(std::is_invocable_v<More const&, index_t> && ...)
   void backward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, read_only_output dy, output dx,
@@ -191,7 +194,7 @@ struct repeat {
       auto const to = k == 0 ? dx : steps[k % 2];
       auto const x = input_at(in, s, k);
       bool const overwritten = s.kept == keep::inputs && k + 1 < count() && !s.pruned(k + 1);
-      if (overwritten) layer.forward(ex, c.child(k), w.at(k), x, s.at(k), steps[k % 2]);  // which is overwritten next
+      if (overwritten) layer.forward(ex, c.child(k), w.at(k), x, s.at(k), steps[k % 2]);  // result: not read
       layer.backward(ex, c.child(k), w.at(k), x, s.at(k), from, to, gradient.at(k), more(k)...);
       from = read_only(to);
     }

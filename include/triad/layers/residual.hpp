@@ -53,7 +53,7 @@ struct residual {
     auto const x = state_of(in);
     if constexpr (requires(epilogue<T> after) {
                     layer.forward(ex, c, w, in, s, y, after);
-                  }) {  // while its rows are in cache
+                  }) {  // adds x while the rows of y are in cache
       layer.forward(ex, c, w, in, s, y, added(x));
     } else {
       layer.forward(ex, c, w, in, s, y);

@@ -1,4 +1,4 @@
-// Several affine maps of one input as one product.
+// Several affine maps of one input, computed as one product.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   [y_0 y_1 ...] = x w' + b              x (rows, in), w (p d, in), b (p d): p maps one under the other; y (rows, p d)
@@ -20,7 +20,8 @@ struct key_value {
   static constexpr std::array<char const*, 2> list{"key", "value"};
 };
 
-/// Names: a type whose `list` holds the names of the p maps; each is a field of its own.  d: the width of each result.
+/// Several affine maps of one input.  Names is a type whose `list` has the names of the p maps; each map is a field of
+/// its own.  d is the width of each result.
 template <class T, class Names, index_t In = dyn, index_t D = In>
 struct stacked_linear {
   static constexpr index_t maps = static_cast<index_t>(Names::list.size());
@@ -31,7 +32,7 @@ struct stacked_linear {
 
   constexpr stacked_linear() = default;
   constexpr stacked_linear(extents<In, D> const& e) : shape(e) {}
-  /// As wide as its input.
+  /// Maps whose results are as wide as the input.
   constexpr stacked_linear(extents<In> const& e) : shape(e.extent(0), e.extent(0)) {}
 
   constexpr index_t in() const { return shape.extent(0); }
@@ -62,7 +63,7 @@ struct stacked_linear {
   }
   saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
 
-  /// The columns of map k.
+  /// The columns of y that map k computes: (rows, d).
   template <class S>
   constexpr matrix<S> part(tensor<S, dyn, dyn> y, index_t k) const {
     return column_block(y, k * width(), width());
@@ -72,7 +73,7 @@ struct stacked_linear {
   void forward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, output y) const {
     product().forward(ex, c, w.all, x, {}, y);
   }
-  /// Overwrites dx, then applies `after` to it; an empty dx is not computed.
+  /// Overwrites dx, unless it is empty, then applies `after` to it.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, const_view<output> dy,
                 tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {}) const {

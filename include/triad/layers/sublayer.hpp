@@ -1,4 +1,4 @@
-// A branch of a residual stream with its norm: after the sum, or before the branch.
+// A branch, its residual sum and its norm; the norm is after the sum or before the branch.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   norm_position::after    s = x + drop(branch(x));  y = norm(s)
@@ -13,11 +13,12 @@
 
 namespace triad {
 
-/// Vaswani et al. 2017 wrote `after`; with `before` the residual stream is never normalised (Xiong et al. 2020), so a
-/// norm follows the last layer.
+/// Where the norm is.  after: after the residual sum, as in Vaswani et al. 2017.  before: before the branch (Xiong et
+/// al. 2020); the residual stream itself is not normalised, so a norm follows the last layer.
 enum class norm_position { after, before };
 
-/// Branch: a layer from (rows, d) to (rows, d) whose forward ends in an epilogue, and whose backward adds one to dx.
+/// A branch with its residual sum and norm.  Branch is a layer from (rows, d) to (rows, d).  Its forward() applies an
+/// epilogue to y, and its backward() applies one to dx.
 template <class T, class Branch, index_t D = dyn>
   requires(detail::expect_layer<Branch>())
 struct sublayer {
@@ -58,7 +59,7 @@ struct sublayer {
             norm.plan_saved(a, row_dims(dims.rows))};
   }
 
-  /// more: what the branch's forward takes beyond its epilogue.
+  /// Overwrites y.  more: further arguments for forward() of the branch, after the epilogue.
   template <backend Ex, class... More>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                More const&... more) const {
@@ -72,7 +73,7 @@ struct sublayer {
     }
   }
 
-  /// Overwrites dx, which may not be dy.  more: what the branch's backward takes beyond its epilogue.
+  /// Overwrites dx, which may not be dy.  more: further arguments for backward() of the branch, after the epilogue.
   template <backend Ex, class... More>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient, More const&... more) const {

@@ -1,10 +1,10 @@
-// One layer of a Transformer, with its norms after the sums or before the branches.
+// One layer of a Transformer, with norms after the residual sums or before the branches.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   norm_position::after    t = x + drop(attention(x));  u = norm1(t)      v = u + drop(feed_forward(u));  y = norm2(v)
 //   norm_position::before   u = norm1(x);  t = x + drop(attention(u))      v = norm2(t);  y = t + drop(feed_forward(v))
 //
-// Two sublayers, with the same parameters and memory either way; all (rows, d).
+// The layer is two sublayers; parameters and memory are the same in both forms.  All states are (rows, d).
 #pragma once
 
 #include "triad/core/sizes.hpp"
@@ -16,7 +16,7 @@ namespace triad {
 
 /// Sizes and rates of a Transformer layer.
 struct transformer_layer_options {
-  // d, h, width of the feed-forward block; left out: the type's, or one head
+  // d, h, width of the feed-forward block; not_given: the size in the type, or one head
   index_t width = not_given, heads = not_given, hidden = not_given;
   double dropout = 0;  // of the weights, of both branches, and of the feed-forward block's hidden states
   norm_position norms = norm_position::after;
@@ -26,7 +26,7 @@ struct transformer_layer_options {
   index_t reach = 0;      // of relative positions in self-attention (ops/attention.hpp); 0: none
 };
 
-/// The norm of each sublayer of a layer with these options.  owner: the layer, for messages.
+/// Returns the norm of a sublayer in a layer with these options.  owner: the name of the layer, for messages.
 template <class T, index_t D>
 constexpr layer_norm_layer<T, D> sublayer_norm(char const* owner, transformer_layer_options const& o) {
   return {extents_of<D>(owner, {"width", o.width}), o.epsilon};

@@ -1,7 +1,7 @@
 // Triangular attention with its projections.  The mathematics of the triangle is in ops/triangle.hpp.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   [q k v1 v2] = x w' + b         one product: w (p d, d) stacks the projections, p = 4, or 3 where the form has no v2
+//   [q k v1 v2] = x w' + b         one product: w (p d, d) stacks the projections, p = 4, or 3 if the form has no v2
 //   o = triangle(q, k, v1, v2),  y = o w_o' + b_o            Edge Transformer, equations 4-9
 #pragma once
 
@@ -65,7 +65,7 @@ struct triangular_attention {
     return {variant, heads(), in.mask, in.sources, c.child(0).dropout(dropout)};
   }
 
-  /// The columns of a stacked projection, (rows, p d), as the operation's operands.
+  /// Splits stacked projections (rows, p d) into the operands of the operation.
   template <class S>
   triangle_projections<S> split(tensor<S, dyn, dyn> all) const {
     index_t const d = width();
@@ -73,7 +73,7 @@ struct triangular_attention {
     return {column_block(all, 0, d), column_block(all, d, d), column_block(all, 2 * d, d), right};
   }
 
-  /// s.mixed = o: everything before the output projection.
+  /// Overwrites s.mixed with o, the result before the output projection.
   template <backend Ex>
   void mix(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
     stacked().forward(ex, c, w.stacked, in.x, {}, s.projected);
@@ -81,7 +81,8 @@ struct triangular_attention {
              triangle_statistics<T>{as_matrix(s.maximum), as_matrix(s.inverse_sum)}, as_matrix(s.mixed));
   }
 
-  /// From d_o to dx, followed by `after`; adds to the gradients of the stacked projections.
+  /// The gradient of mix(), given d_o.  Overwrites dx, then applies `after` to it; adds to the gradients of the stacked
+  /// projections.
   template <backend Ex>
   void mix_backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> d_o,
                     tensor<T, dyn, D> dx, fields<T> gradient, epilogue<T> const& after = {}) const {
@@ -107,7 +108,8 @@ struct triangular_attention {
     mix_backward(ex, c, w, in, s, d_o, dx, gradient);
   }
 
-  /// weights (h, n) of the middle nodes of edge (i, j) of one graph, after forward; flat: (h, 2n).
+  /// Overwrites result (h, n), or (h, 2n) in the flat form, with the attention weights of edge (i, j) of one graph.
+  /// Must follow forward().
   template <backend Ex>
   void weights(Ex& ex, call const& c, input const& in, saved const& s, index_t graph, index_t i, index_t j,
                matrix<T> result) const {

@@ -1,22 +1,23 @@
-// Dependencies from states of tokens: biaffine products of each token as a child and as a parent (Dozat and Manning
-// 2017).
+// Heads that compute dependencies from states of tokens, by biaffine products of a child's and a parent's state (Dozat
+// and Manning 2017).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   [u v p q] = drop(relu(y M' + m))                                             y (nodes, d); u, v, p, q (nodes, a)
 //   arc(i, j) = u_i' W v_j + w . v_j + [i = j] (r . u_i + c)                     arc (rows)
 //   relation((i, j), k) = sum over h < a of C_kh (A p_i + e)_h (B q_j + f)_h + g_k     relation (pairs, R)
 //
-// i is the child, j the parent.  A term of the child alone moves all its scores alike and is lost in the softmax over
-// parents, so it is there where it changes something: r . u_i, for being a root, which is its own parent.
+// i is the child, j the parent.  A term that depends only on the child would add the same number to all its scores, and
+// the softmax over parents would not change.  So arc has such a term, r . u_i + c, only for i = j: a root is its own
+// parent.
 //
-// A matrix of its own for each relation would be R a^2 parameters, as many as a trunk's, and R a values in flight for
-// each pair.  These matrices share a factors of rank one: [p 1]' C_k [q 1] with C_k = sum of C_kh [A_h e_h]' [B_h f_h],
-// the linear terms of both ends and the constant included; any R matrices have that form if a is large enough.  Factors
-// are of tokens and products of the pairs that are asked for, which in training are the right ones: of all pairs they
-// would be sum n^2 R logits.
+// If every relation had a matrix of its own, these would be R a^2 parameters, as many as those of a trunk, and R a
+// intermediate values for each pair.  Instead, all relations share a factors of rank one: [p 1]' C_k [q 1] with C_k =
+// sum of C_kh [A_h e_h]' [B_h f_h], which includes the constant and the linear terms of both tokens.  Any R matrices
+// have this form if a is large enough.  Factors are computed for each token, products only for the listed pairs; in
+// training these are the pairs of the target tree.  Logits of all pairs would be sum n^2 R numbers.
 //
-//   t_i = W' u_i + w:  arc = pair_product(t, v);  z_p = (A p_i + e) * (B q_j + f), dfactors = dz * the other,
-//   summed over pairs
+//   t_i = W' u_i + w:  arc = pair_product(t, v);  z_p = (A p_i + e) * (B q_j + f)
+//   the gradient of one factor is dz_p times the other factor, summed over the pairs of its token
 #pragma once
 
 #include <array>
@@ -38,7 +39,8 @@ struct biaffine_heads_options {
   double dropout = 0;     // of u, v, p, q
 };
 
-/// The vectors of a token for arcs and relations, as the child and as the parent: u, v, p, q.
+/// Names for stacked_linear: the maps to u, v, p and q, the vectors of a token as child and as parent, for arcs and for
+/// relations.
 struct biaffine_ends {
   static constexpr std::array<char const*, 4> list{"arc_child", "arc_parent", "relation_child", "relation_parent"};
 };
@@ -83,7 +85,7 @@ struct biaffine_heads {
   struct saved {
     values ends;           // (nodes, 4 a)
     values turned;         // (nodes, a): t
-    values child, parent;  // (nodes, a): the factors of relations
+    values child, parent;  // (nodes, a) each: the factors of relations
   };
 
   template <class S = T>
@@ -101,7 +103,7 @@ struct biaffine_heads {
     return {make(ends().out()), make(inner), make(inner), make(inner)};
   }
 
-  /// Overwrites score (rows), and in s what relate() reads.
+  /// Overwrites score (rows), and s, which relate() reads.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, token_sequences<T> const& in, const_view<states> y,
                saved const& s, output score) const {
@@ -115,7 +117,7 @@ struct biaffine_heads {
     affine(ex, w.child, part(s, 2), s.child);
     affine(ex, w.parent, part(s, 3), s.parent);
   }
-  /// Overwrites logits (pairs, R); after forward.
+  /// Overwrites logits (pairs, R).  Must follow forward().
   template <backend Ex>
   void relate(Ex& ex, call const& c, fields<T const> w, const_view<states>, saved const& s, token_pairs const& pairs,
               values logits) const {

@@ -1,11 +1,12 @@
-// Dependencies from states of edges: a score for each pair of child and parent, and logits of their relation.
+// Heads that compute dependencies from states of edges: a score for each pair of child and parent, and logits of the
+// pair's relation.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   arc(i, j) = w . x(i, j) + c,  relation(p, :) = V x(i_p, j_p) + b       x (rows, d), arc (rows), relation (pairs, r)
 //   dx(i, j) = darc(i, j) w + sum over the pairs p that are (i, j) of V' drelation(p, :)
 //
-// i is the child, j the parent.  Relations are computed of the pairs that are asked for, which in training are the
-// right ones: of all pairs they would be sum n^2 r logits.
+// i is the child, j the parent.  Relations are computed only for the listed pairs; in training these are the pairs of
+// the target tree.  Logits of all pairs would be sum n^2 r numbers.
 #pragma once
 
 #include "triad/batches/token_sequences.hpp"
@@ -60,7 +61,7 @@ struct edge_heads {
                output score) const {
     arc().forward(ex, c, w.arc, x, {}, as_column(score));
   }
-  /// Overwrites logits (pairs, r); after forward.
+  /// Overwrites logits (pairs, r).  Must follow forward().
   template <backend Ex>
   void relate(Ex& ex, call const& c, fields<T const> w, const_view<states> x, saved const&, token_pairs const& pairs,
               tensor<T, dyn, dyn> logits) const {

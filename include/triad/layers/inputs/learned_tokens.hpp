@@ -1,4 +1,5 @@
-// First states of a pre-trained encoder's tokens (RoBERTa): learned vectors of token and position, normalised.
+// First states of the tokens of a pre-trained encoder (RoBERTa): the normalised sum of learned vectors of token and
+// position.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   s(i) = word(token(i), :) + position(first + position(i), :) + type(0, :)          s, x_0 (rows, d)
@@ -6,8 +7,8 @@
 //   ds = norm'(drop'(dx_0))
 //   dword(token(i), :) += ds(i);  dposition(first + position(i), :) += ds(i);  dtype(0, :) += sum_i ds(i)
 //
-// Published encoders count positions from `first` = 2: the rows before belong to padding, which sequences here have
-// not.
+// In published encoders the position of a sequence's first token is row `first` = 2.  The rows before it are for
+// padding, which sequences do not have here.
 #pragma once
 
 #include "triad/layers/inputs/scaled_tokens.hpp"
@@ -22,7 +23,7 @@ namespace triad {
 
 template <class T, index_t D = dyn>
 struct learned_tokens {
-  using input = placed_tokens<T>;    // its waves are not read
+  using input = placed_tokens<T>;    // input::waves is not read
   using output = tensor<T, dyn, D>;  // (rows, d)
 
   index_t tokens;     // rows of the table of words
@@ -30,10 +31,10 @@ struct learned_tokens {
   [[no_unique_address]] extents<D> shape;
   double dropout = 0;
   double epsilon = 1e-5;  // of the norm
-  index_t first = 2;      // row of the first token's position
+  index_t first = 2;      // the row of the first token's position
 
   constexpr index_t width() const { return shape.extent(0); }
-  /// The most tokens of a sequence.
+  /// The length of the longest possible sequence.
   constexpr index_t longest() const { return positions - first; }
   constexpr layer_norm_layer<T, D> norm() const { return {shape, epsilon}; }
 
@@ -94,7 +95,7 @@ struct learned_tokens {
   }
 
  private:
-  /// The table of positions from that of the first token on.
+  /// The rows of the table of positions from the first token's on.
   template <class S>
   matrix<S> from_first(tensor<S, dyn, D> table) const {
     return row_block(as_matrix(table), first, longest());

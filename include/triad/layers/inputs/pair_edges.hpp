@@ -1,19 +1,19 @@
-// First states of the edges between tokens: of a source, or of a source and its target, whose edges inside the source
-// are known.
+// First states of the edges between tokens: of a source, or of a source and its target together.  States of edges
+// inside the source may be given.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Edge Transformer, equation 10, and its decoder's; y (known, d) are the states that are known, x (rows, d):
+// Equation 10 of the Edge Transformer, also for its decoder.  y (known, d) are the known states, x is (rows, d):
 //   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: relative_edges;  e(i) = table(token(i), :),
-//                                                             and `begin` more at the first node
+//                                                             plus `begin` at the first node
 //   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u: sequence_tokens, drop(e + p)
-//   either       x(i, j) = y(i, j) where that is known
+//   both         x(i, j) = y(i, j) if the edge is known
 //
-//   dy(i, j) = dx(i, j) where y is known; all else is of the other edges:
+//   dy(i, j) = dx(i, j) if the edge is known; the other edges have
 //   relational   da(r(i, j), :) += dx(i, j);  dtable(token(i), :) += dx(i, i);  dbegin += dx(first, first)
-//   positional   the gradients of two linear maps, of the sums of dx over j and over i
+//   positional   the gradients of two linear maps, from the sums of dx over j and over i
 //
-// What an edge begins with is a row of one table, first the relations and then what is known: every edge's row
-// is one gather.
+// The relations (or the positional sums) and then the known states form one table.  So the first states of all edges
+// are one gather from this table.
 #pragma once
 
 #include "triad/layers/fixed_row.hpp"
@@ -29,13 +29,13 @@ template <class T, index_t D>
 struct pair_edges_input {
   tensor<T const, dyn, D> table;  // (tokens, d): the vectors of tokens; has a gradient
   tensor<T const, dyn, D> known;  // (known, d): y; has a gradient; or (0, d)
-  /// token, self: relational, of the nodes whose own edge is not known; positional, token of all nodes.
-  /// relation: an edge's row of the table, and the row after the last where it is known; rows are counted by
-  /// relative_edges (relational), or are those of x (positional).
+  /// nodes.token and nodes.self: relational: of the nodes whose edge (i, i) is not known; positional: token of all
+  /// nodes. nodes.relation (rows): an edge's row in the table: relational: from relative_edges; positional: the edge's
+  /// row in x. All known edges have the row after these.
   token_sequences<T> nodes;
-  vec<index_t const> origin{nullptr, 0};     // (rows) the same, but of the k-th edge that is known: the last
-                                             // place, + k.  Or (0): none is known
-  vec<index_t const> known_row{nullptr, 0};  // (known) an edge's row in x
+  vec<index_t const> origin{nullptr, 0};     // (rows) like nodes.relation, but k rows further for the k-th known
+                                             // edge; (0): no edge is known
+  vec<index_t const> known_row{nullptr, 0};  // (known) the row in x of each known edge
 };
 
 template <class T, index_t D = dyn>
@@ -47,20 +47,20 @@ struct pair_edges {
   relative_edges relative{};
   [[no_unique_address]] extents<D> shape;
   double dropout = 0;        // of e + p
-  index_t fixed_token = -1;  // whose vector is not learned, or none
+  index_t fixed_token = -1;  // the token whose vector is not learned; negative: none
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr bool relational() const { return encoding == sequence_encoding::relational; }
   constexpr sequence_tokens<T, D> words(index_t tokens) const { return {tokens, shape, dropout}; }
-  /// The maps of both ends of an edge; without columns where relational.
+  /// The maps of both ends of an edge; without columns if relational.
   using end_map = linear<T, dyn, dyn>;
   constexpr end_map map() const { return {extents<dyn, dyn>(relational() ? 0 : width(), relational() ? 0 : width())}; }
 
   template <class S>
   struct fields {
-    tensor<S, dyn, D> relations;        // (relations, d), or (0, d) where positional
-    tensor<S, dyn, D> begin;            // (1, d), or (0, d) where positional
-    fields_of<end_map, S> left, right;  // empty where relational
+    tensor<S, dyn, D> relations;        // (relations, d), or (0, d) if positional
+    tensor<S, dyn, D> begin;            // (1, d), or (0, d) if positional
+    fields_of<end_map, S> left, right;  // empty if relational
     template <class F>
     constexpr void each(F&& f) {
       f("relations", relations);
@@ -70,7 +70,7 @@ struct pair_edges {
     }
   };
   struct saved {
-    output u;  // (nodes, d), or (0, d) where relational
+    output u;  // (nodes, d), or (0, d) if relational
   };
 
   template <class S = T>
@@ -82,7 +82,7 @@ struct pair_edges {
     return {place.make<output>(relational() ? 0 : dims.nodes, width())};
   }
 
-  /// Overwrites table (relative.count(), d), or its first rows where it has more: what relational edges begin with.
+  /// Overwrites the first relative.count() rows of the table with the first states of relational edges, without e.
   template <backend Ex>
   void place_vectors(Ex& ex, fields<T const> w, output table) const {
     auto const to_self = relative.within(0, 0);
@@ -98,7 +98,7 @@ struct pair_edges {
     auto const state = [&](index_t rows) { return scratch.make<output>(rows, width()); };
     index_t const rows = in.nodes.graphs.dims.rows, nodes = in.nodes.graphs.dims.nodes, known = in.known.extent(0),
                   first = position_count(in);
-    bool const direct = !relational() && known == 0;  // the sums are all there is
+    bool const direct = !relational() && known == 0;  // x consists of the sums
     auto const table = direct ? x : state(first + known);
     if (relational()) {
       place_vectors(ex, w, table);
@@ -129,7 +129,7 @@ struct pair_edges {
     index_t const rows = in.nodes.graphs.dims.rows, nodes = in.nodes.graphs.dims.nodes, known = in.known.extent(0);
     if (known > 0) gather_rows(ex, dx, in.known_row, d_known);
     if (relational()) {
-      auto const d_rows = state(relative.count() + 1);  // the last is for what is known
+      auto const d_rows = state(relative.count() + 1);  // the last row is for all known edges
       fill(ex, T(0), d_rows);
       scatter_add_rows(ex, c.scratch, dx, in.nodes.relation, d_rows);
       auto const d_first = rows_of(d_rows, relative.begin(), 1),
@@ -144,7 +144,7 @@ struct pair_edges {
       return;
     }
     auto d_sums = dx;
-    if (known > 0) {  // a row of nothing for what is known
+    if (known > 0) {  // known edges add zero
       auto const all = state(rows + 1), rest = state(rows);
       transform(ex, unchanged{}, dx, rows_of(all, 0, rows));
       fill(ex, T(0), rows_of(all, rows, 1));
@@ -161,7 +161,7 @@ struct pair_edges {
   }
 
  private:
-  /// The row after the last place.
+  /// The number of rows of the table before the known states.
   index_t position_count(input const& in) const { return relational() ? relative.count() : in.nodes.graphs.dims.rows; }
 };
 

@@ -1,11 +1,11 @@
-// First states of an encoder's or a decoder's tokens: scaled vectors of tokens, and waves of positions.
+// First states of the tokens of an encoder or a decoder: scaled vectors of tokens, plus sinusoids of their positions.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_0(i) = drop(sqrt(d) table(token(i), :) + p(position(i)))           x_0 (rows, d)
 //   dtable(token(i), :) += sqrt(d) drop'(dx_0(i))
 //
-// p: sines and cosines, or nothing.  LRF says that X is mapped to H_0, and not how; this is the Transformer's way, as
-// fairseq has it.
+// p: sines and cosines, or zero.  LRF does not say how X is mapped to H_0; this is how the Transformer does it, and
+// fairseq.
 #pragma once
 
 #include <cmath>
@@ -17,11 +17,11 @@
 
 namespace triad {
 
-/// Tokens of sequences, one after the other.
+/// The tokens of sequences, one sequence after another, with their positions.
 template <class T>
 struct placed_tokens {
-  vec<index_t const> token, position;  // (rows): row of the table; row of the waves
-  tensor<T const, dyn, dyn> waves;     // (positions, d), or (0, d): tokens do not know where they stand
+  vec<index_t const> token, position;  // (rows) each: rows of the table; rows of `waves`
+  tensor<T const, dyn, dyn> waves;     // (positions, d): sinusoids; (0, d): states do not depend on positions
 };
 
 template <class T, index_t D = dyn>
@@ -32,7 +32,7 @@ struct scaled_tokens {
   index_t tokens;  // rows of the table
   [[no_unique_address]] extents<D> shape;
   double dropout = 0;
-  index_t fixed_token = -1;  // whose look-ups have no gradient, or none
+  index_t fixed_token = -1;  // the token whose look-ups have no gradient; negative: none
 
   constexpr index_t width() const { return shape.extent(0); }
   double scale() const { return std::sqrt(static_cast<double>(width())); }
@@ -74,7 +74,7 @@ struct scaled_tokens {
     auto const memory = c.scratch->template make<output>(dx.extent(0), width()),
                scaled = c.scratch->template make<output>(dx.extent(0), width());
     transform(ex, scale_by<double>{scale()}, undropped(ex, c.dropout(dropout), dx, memory), scaled);
-    // What the fixed token's row has from elsewhere, as from a tied projection, stays.
+    // The fixed token's row keeps gradients from elsewhere, such as those of a tied projection.
     add_but_row(ex, *c.scratch, gradient.table, fixed_token,
                 [&] { scatter_add_rows(ex, c.scratch, scaled, in.token, gradient.table); });
   }

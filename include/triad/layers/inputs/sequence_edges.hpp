@@ -1,12 +1,12 @@
 // First states of the edges between the tokens of a sentence.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Edge Transformer, equation 10:
+// Equation 10 of the Edge Transformer:
 //   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: j - i, clipped;  e(i) = table(token(i), :)
 //   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u: sequence_tokens, drop(e + p)
 //
 //   relational   da(r(i, j), :) += dx(i, j);  dtable(token(i), :) += dx(i, i)
-//   positional   the gradients of two linear maps, of the sums of dx over j and over i
+//   positional   the gradients of two linear maps, from the sums of dx over j and over i
 #pragma once
 
 #include "triad/layers/inputs/sequence_tokens.hpp"
@@ -25,12 +25,12 @@ struct sequence_edges {
   index_t tokens = 0, relations = 0;  // rows of the tables; relations >= 2 reach + 1
   [[no_unique_address]] extents<D> shape;
   double dropout = 0;        // of e + p
-  index_t fixed_token = -1;  // whose vector is not learned, or none
+  index_t fixed_token = -1;  // the token whose vector is not learned; negative: none
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr bool relational() const { return encoding == sequence_encoding::relational; }
   constexpr sequence_tokens<T, D> words() const { return {tokens, shape, relational() ? 0 : dropout, fixed_token}; }
-  /// The maps of both ends of an edge; without columns where relational.
+  /// The maps of both ends of an edge; without columns if relational.
   using end_map = linear<T, dyn, dyn>;
   constexpr end_map map() const { return {extents<dyn, dyn>(relational() ? 0 : width(), relational() ? 0 : width())}; }
 
@@ -38,7 +38,7 @@ struct sequence_edges {
   struct fields {
     tensor<S, dyn, D> tokens;           // (tokens, d)
     tensor<S, dyn, D> relations;        // (relations, d), or (0, d)
-    fields_of<end_map, S> left, right;  // empty where relational
+    fields_of<end_map, S> left, right;  // empty if relational
     template <class F>
     constexpr void each(F&& f) {
       f("tokens", tokens);
@@ -48,7 +48,7 @@ struct sequence_edges {
     }
   };
   struct saved {
-    tensor<T, dyn, D> u;  // (nodes, d), or (0, d) where relational
+    tensor<T, dyn, D> u;  // (nodes, d), or (0, d) if relational
   };
 
   template <class S = T>

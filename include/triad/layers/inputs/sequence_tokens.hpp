@@ -1,4 +1,4 @@
-// First states of the tokens of a sentence: vectors of tokens, and waves of positions.
+// First states of the tokens of a sentence: vectors of tokens, plus sinusoids of their positions.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   u(i) = drop(table(token(i), :) + p(i)),  p(i): sines and cosines of the position           u (nodes, d)
@@ -21,7 +21,7 @@ struct sequence_tokens {
   index_t tokens = 0;  // rows of the table
   [[no_unique_address]] extents<D> shape;
   double dropout = 0;
-  index_t fixed_token = -1;  // whose vector is not learned, or none
+  index_t fixed_token = -1;  // the token whose vector is not learned; negative: none
 
   constexpr index_t width() const { return shape.extent(0); }
 

@@ -1,13 +1,14 @@
-// The neural tree agent at one step: a Transformer over its tokens, with logits of operation, arguments and root.
+// The neural tree agent at one step: a Transformer over its tokens, which computes logits of operation and arguments,
+// and the root.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tokens of a sample: 0 for the operation, 1 for the root, then one for each tree that an argument may be: those of
-// memory (DTM section 3), and the empty one where the machine has it.
+// A sample has token 0 for the operation, token 1 for the root, and one token for each tree that an argument may be:
+// the trees in memory (DTM section 3), and the empty tree if the machine has it.
 //
-//   y = norm(transformer(x))                     x, y (batch t, d); the norm only where norms stand before the branches
+//   y = norm(transformer(x))                     x, y (batch t, d); norm only if layers have norms before the branches
 //   operation = y_0 w_o' + b_o                       (batch, b + 1)
 //   root      = y_1 w_r' + b_r                       (batch, f)
-//   arguments = y w_a' + b_a                         (batch t, 2 b), of which those of the trees count
+//   arguments = y w_a' + b_a                         (batch t, 2 b); only the rows of trees are used
 #pragma once
 
 #include "triad/layers/repeat.hpp"
@@ -19,7 +20,7 @@ namespace triad {
 
 struct tree_agent_options {
   transformer_layer_options layer{};
-  index_t layers = 1;     // at each step
+  index_t layers = 1;     // of the Transformer
   index_t branching = 2;  // b
   index_t fillers = 0;    // f
 };
@@ -54,7 +55,7 @@ struct neural_tree_agent {
   template <class S>
   struct fields {
     fields_of<repeat<T, layer_type>, S> layers;
-    fields_of<layer_norm_layer<T, D>, S> norm;  // without memory where norms stand after
+    fields_of<layer_norm_layer<T, D>, S> norm;  // without memory if there is no norm
     fields_of<head, S> operation, root, arguments;
     bool normalised;
     template <class V>
@@ -68,7 +69,7 @@ struct neural_tree_agent {
   };
   struct saved {
     typename repeat<T, layer_type>::saved layers;
-    output last;  // (batch t, d): before the norm; or (0, d)
+    output last;  // (batch t, d): the input of the norm; or (0, d)
     typename layer_norm_layer<T, D>::saved norm;
   };
 
@@ -87,13 +88,13 @@ struct neural_tree_agent {
             norm.plan_saved(place, normed, kept)};
   }
 
-  /// Token t of every sample of y (batch tokens, d).
+  /// Token t of every sample of y (batch tokens, d): (batch, d).
   template <class S>
   static matrix<S> token(tensor<S, dyn, D> y, index_t tokens, index_t t) {
     index_t const d = y.extent(1);
     return make_matrix(y.data_handle() + t * d, y.extent(0) / tokens, d, tokens * d);
   }
-  /// The arguments of the trees, of those of all tokens (batch tokens, 2 b): tree by tree.
+  /// The rows of trees in the arguments of all tokens (batch tokens, 2 b), as (batch, n 2 b) for n trees.
   template <class S>
   matrix<S> of_trees(matrix<S> all, index_t tokens) const {
     index_t const columns = 2 * branching;
@@ -101,8 +102,8 @@ struct neural_tree_agent {
                        (tokens - tree_fixed_tokens) * columns, tokens * columns);
   }
 
-  /// in: `tokens` tokens of every sample, side by side.  Overwrites y; operation (batch, b + 1), root (batch, f),
-  /// arguments (batch tokens, 2 b).
+  /// Overwrites y, operation (batch, b + 1), root (batch, f) and arguments (batch tokens, 2 b).  `in` has `tokens`
+  /// tokens for each sample, one sample after another.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, index_t tokens, saved const& s, output y,
                matrix<T> operation, matrix<T> root, matrix<T> arguments) const {
@@ -117,8 +118,8 @@ struct neural_tree_agent {
     map(w.arguments, as_matrix(states), arguments);
   }
 
-  /// dy, the gradient of the tokens after the step, is added to; d: gradients of the results of forward, with the
-  /// arguments of all tokens.  Overwrites dx.
+  /// Overwrites dx.  d_operation, d_root and d_arguments are the gradients of forward's results.  dy is the gradient of
+  /// y from later steps; backward adds the parts of this step to it.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, index_t tokens, saved const& s,
                 const_view<output> y, output dy, matrix<T const> d_operation, matrix<T const> d_root,

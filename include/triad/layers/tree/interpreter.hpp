@@ -1,11 +1,12 @@
-// The interpreter of a Differentiable Tree Machine: its memory of trees, and the soft operation of one step.
+// The interpreters of a Differentiable Tree Machine: the memory of trees, and the soft operation of one step.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two of one interface.  tree_interpreter works with canonical roles: rows are positions, and the operations move rows
-// (ops/tree_shift.hpp).  matrix_interpreter works with any roles r_x, rows of R (N, r), by matrices A_c of every
-// argument, D_c for a child and E_c for a part of cons, constant or learned (DTM's ablation):
+// There are two interpreters with one interface.  tree_interpreter is for canonical roles: rows are positions, and
+// operations move rows (ops/tree_shift.hpp).  matrix_interpreter is for any roles, the rows of R (N, r).  It has a
+// matrix A_c for every argument c: D_c for a child, E_c for an argument of cons.  The matrices are constant, or learned
+// as in the DTM's ablation:
 //
-//   M_0 = R' s                        s (N, f): the fillers of a tree, position by position;  back: s = R M
+//   M_0 = R' s                        s (N, f): the fillers of a tree, one position in a row;  inverse: s = R M
 //   B_c = sum_l w_k(l, c) M_l;   M_{k+1} = sum_c A_c B_c + r_root s_k      M (r, f) of every sample
 //   G_c = A_c' dM_{k+1};     dw_k(l, c) = <M_l, G_c>,  dM_l += sum_c w_k(l, c) G_c
 //                            dA_c += dM_{k+1} B_c',  ds_k = dM_{k+1}' r_root
@@ -26,21 +27,21 @@ namespace triad {
 /// The memory of an interpreter during one pass.
 template <class T>
 struct tree_pass {
-  tree_support support;          // of the positions, by slot; read by tree_interpreter alone
+  tree_support support;          // the positions of each slot that may have fillers; only tree_interpreter reads it
   tree_memory_view<T> memory;    // (steps + 1, batch, rows, f)
-  tree_weights_view<T> weights;  // (steps, batch, steps or more, 2 b): a step does not read what comes after its trees
+  tree_weights_view<T> weights;  // (steps, batch, steps or more, 2 b); step k reads the weights of slots 0 .. k only
 };
 
 template <class T>
 struct tree_interpreter {
-  static constexpr bool rows_are_positions = true;  // so that what no position holds, no row does
+  static constexpr bool rows_are_positions = true;  // so rows of positions without fillers are zero
 
   tree_positions<> where;
 
   explicit tree_interpreter(tree_positions<> positions) : where(positions) {}
   constexpr index_t rows() const { return where.count(); }
   constexpr index_t arguments() const { return 2 * where.branching(); }
-  /// Positions of a tree.
+  /// The number of positions of a tree.
   constexpr index_t position_count() const { return where.count(); }
 
   template <class S>
@@ -53,47 +54,48 @@ struct tree_interpreter {
     return {};
   }
 
-  /// The fillers of symbols (batch N), rows of the table (V, f), become slot 0.
+  /// Overwrites slot 0 with the fillers of symbols (batch N), which are rows of the table (V, f).
   template <backend Ex>
   static void bind(Ex& ex, fields<T const>, tensor<T const, dyn, dyn> table, vec<index_t const> symbols, arena&,
                    tree_pass<T> const& p) {
     gather_rows(ex, table, symbols, as_matrix(tree_slot(p.memory, 0)));
   }
-  /// Slot `slot` as fillers, position by position: (batch N, f).
+  /// The fillers of the trees in slot `slot`, one position in a row: (batch N, f).
   template <backend Ex>
   static matrix<T const> unbind(Ex&, fields<T const>, arena&, tree_pass<T> const& p, index_t slot) {
     return as_matrix(read_only(tree_slot(p.memory, slot)));
   }
-  /// The gradient of unbind: overwrites the slot.
+  /// The gradient of unbind().  Overwrites d_slot.
   template <backend Ex>
   static void unbind_grad(Ex& ex, fields<T const>, matrix<T const> d, tree_batch_view<T> d_slot) {
     transform(ex, unchanged{}, tensor<T const, dyn, dyn>(d.data_handle(), d.extent(0), d.extent(1)),
               tensor<T, dyn, dyn>(d_slot.data_handle(), d.extent(0), d.extent(1)));
   }
 
-  /// Writes slot step + 1.
+  /// Runs one step.  Overwrites slot step + 1.
   template <backend Ex>
   void forward(Ex& ex, call const&, fields<T const>, tree_pass<T> const& p, index_t step, matrix<T const> root) const {
     tree_shift(ex, where, p.support, step, tree_weights_view<T const>(p.weights), root, p.memory);
   }
-  /// Called before the gradient of the first step of a pass.
+  /// Must be called once before the first backward() of a pass.
   template <backend Ex>
   static void begin_backward(Ex&, tree_memory_view<T>) {}
-  /// From slot step + 1 of d_memory to the step's weights and root.
+  /// Overwrites the step's part of d_weights, and d_root, given slot step + 1 of d_memory.
   template <backend Ex>
   void backward(Ex& ex, call const&, fields<T const>, tree_pass<T> const& p, index_t step, tree_memory_view<T> d_memory,
                 tree_weights_view<T> d_weights, matrix<T> d_root, fields<T>) const {
     tree_shift_dots(ex, where, p.support, step, tree_memory_view<T const>(p.memory),
                     tree_memory_view<T const>(d_memory), d_weights, d_root);
   }
-  /// Completes slot `slot` of d_memory with the gradients of all later steps.
+  /// Completes slot `slot` of d_memory with the gradients from all steps that read the slot.
   template <backend Ex>
   void complete(Ex& ex, tree_pass<T> const& p, index_t slot, tree_memory_view<T> d_memory) const {
     tree_shift_grad(ex, where, p.support, tree_weights_view<T const>(p.weights), slot, d_memory);
   }
 };
 
-/// Roles and matrices in the caller's memory; `learned`: the matrices are parameters instead.
+/// The interpreter for any roles.  Roles and matrices are in the caller's memory; if `learned`, the matrices are
+/// parameters instead.
 template <class T>
 struct matrix_interpreter {
   static constexpr bool rows_are_positions = false;
@@ -103,7 +105,7 @@ struct matrix_interpreter {
   index_t width;      // r
   bool learned = false;
   tensor<T const, dyn, dyn> roles{};      // (N, r)
-  tensor<T const, dyn, dyn, dyn> maps{};  // (2 b, r, r): D_c, then E_c; or none where learned
+  tensor<T const, dyn, dyn, dyn> maps{};  // (2 b, r, r): D_c, then E_c; none if learned
 
   constexpr index_t rows() const { return width; }
   constexpr index_t arguments() const { return 2 * branching; }
@@ -192,7 +194,7 @@ struct matrix_interpreter {
                      transposed(make_matrix<T const>(address_of(blended, a, b * width, 0), width, f, f)),
                      as_matrix(slice(gradient.maps, a)));
     }
-    // Of a sample: M (step + 1, r f), G (2 b, r f);  dw = M G',  dM += w G.
+    // For each sample: M (step + 1, r f), G (2 b, r f);  dw = M G',  dM += w G.
     for (index_t b = 0; b < batch; ++b) {
       matmul(ex, trees_of(read_only(p.memory), b, step), transposed(arguments_of(read_only(g), b)),
              weights_of(d_weights, b, step));
@@ -206,12 +208,12 @@ struct matrix_interpreter {
  private:
   matrix<T const> map_of(fields<T const> w, index_t a) const { return as_matrix(slice(learned ? w.maps : maps, a)); }
   matrix<T const> root_role() const { return make_matrix(roles.data_handle(), 1, width, width); }
-  /// y(b) = a x(b) for every sample b.
+  /// Computes y(b) = a x(b) for every sample b.
   template <backend Ex>
   static void each_sample(Ex& ex, matrix<T const> a, matrices<T const> x, matrices<T> y) {
     for (index_t b = 0; b < y.extent(0); ++b) matmul(ex, a, matrix_of(x, b), matrix_of(y, b));
   }
-  /// (batch n, f) as (batch, n, f)
+  /// Views (batch n, f) as (batch, n, f).
   template <class S>
   static matrices<S> of_samples(tensor<S, dyn, dyn> v, index_t n) {
     index_t const f = v.extent(1);
@@ -228,7 +230,7 @@ struct matrix_interpreter {
     index_t const rows = v.extent(1) / batch, f = v.extent(2);
     return make_matrices(v.data_handle() + a * batch * rows * f, batch, rows, f, rows * f, f);
   }
-  // Of sample b: the trees that a step reads (step + 1, r f), its weights of them (step + 1, 2 b), and a tree for each
+  // Views of sample b: the trees that a step reads (step + 1, r f), their weights (step + 1, 2 b), and a tree for each
   // argument (2 b, r f).
   template <class S>
   static matrix<S> trees_of(tree_memory_view<S> const& memory, index_t b, index_t step) {
@@ -242,7 +244,7 @@ struct matrix_interpreter {
   matrix<S> arguments_of(tensor<S, dyn, dyn, dyn> const& v, index_t b) const {
     return make_matrix(address_of(v, 0, b * width, 0), v.extent(0), width * v.extent(2), v.stride(0));
   }
-  /// B_c of every argument and sample: (2 b, batch r, f)
+  /// Returns B_c of every argument and sample: (2 b, batch r, f).
   template <backend Ex>
   tensor<T, dyn, dyn, dyn> blend(Ex& ex, arena& scratch, tree_pass<T> const& p, index_t step) const {
     index_t const batch = p.memory.extent(1), f = p.memory.extent(3);
