@@ -84,7 +84,7 @@ struct edge_transformer_layer {
     return {plan<S>(norm, place), plan<S>(attention, place), plan<S>(norm, place), plan<S>(block, place)};
   }
 
-  /// wanted: the number of edges whose results are wanted; 0: all.
+  /// wanted: the number of edges whose results are computed; 0: all edges.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
     index_t const d = width(), out = rows_wanted(dims.rows, wanted);
     auto const state = [&](index_t rows) { return place.make<tensor<T, dyn, D>>(rows, d); };

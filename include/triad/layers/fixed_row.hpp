@@ -1,4 +1,4 @@
-// The gradient of a table one of whose rows does not learn, such as the vector of padding.
+// The gradient of a table with one row that is not learned, such as the vector of padding.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

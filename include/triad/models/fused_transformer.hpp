@@ -33,7 +33,7 @@ struct fused_transformer_options {
   bool tied_output = true;                       // w_out is the decoder's table
   double dropout = 0;                            // of x_0 and y_0
   bool positions = true;     // whether x_0 and y_0 have sinusoids of positions; Source may have other positions
-  index_t fixed_token = -1;  // the token whose look-ups have no gradient; negative: none; a tied output trains it
+  index_t fixed_token = -1;  // the token whose look-ups have no gradient, or negative; a tied output still trains it
   label_smoothing smoothing{};
 };
 

@@ -30,7 +30,7 @@
 //   doffsets = dc b';  dp~ = dc(i) . value(j) + doffsets(i, r);  delta(i) = dc(i) . c(i), where c includes b's part
 //   dbias(i, r) = sum_{j: r(i, j) = r} ds(i, j);  dquery += dbias a;  da += dbias' query;  db += offset_weights' dc
 //
-// A NaN in an operand, or a score of +infinity, makes NaN of every row and gradient that depends on it.  A masked key
+// A NaN in an operand, or a score of +infinity, gives NaN in every row and gradient that depends on it.  A masked key
 // has the weight 0, but 0 times NaN is NaN if a backend multiplies whole tiles: masked keys and values must be finite
 // too.
 #pragma once

@@ -29,8 +29,8 @@ void dropout_grad(Ex& ex, dropout_mask mask, Dy dy, Dx dx) {
   dropout(ex, mask, dy, dx);
 }
 
-/// Returns the gradient of what dropout was applied to: dy itself if the mask drops nothing, otherwise `memory`, which
-/// is overwritten.
+/// Returns the gradient of the input of dropout: dy itself if the mask drops nothing, otherwise `memory`, which it
+/// overwrites.
 template <backend Ex, class View>
 const_view<View> undropped(Ex& ex, dropout_mask mask, const_view<View> dy, View memory) {
   if (!mask.active()) return dy;

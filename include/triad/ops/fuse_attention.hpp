@@ -13,7 +13,7 @@
 //   dp~_j = dm . x_j + ds;  dp = dropout'(dp~);  dz_j = p_j (dp_j - sum_i p_i dp_i)
 //   du = sum_j dz_j x_j;  dx_j += sum_heads dz_j u + p~_j dm
 //
-// A NaN in an operand, or a score of +infinity, makes NaN of all results of that token and head that depend on it.
+// A NaN in an operand, or a score of +infinity, gives NaN in all results of that token and head that depend on it.
 #pragma once
 
 #include "triad/core/backend.hpp"

@@ -16,7 +16,7 @@
 //   dz  = ds where z > 0, else slope ds;  dqs(x) = sum_y dz,  dks(y) = sum_x dz,  des(x, y) = dz
 //   dv(y) = sum_x p~ dc(x),  dev(x, y) = p~ dc(x)
 //
-// A NaN in an operand, or a score of +infinity, makes NaN of every row and gradient that depends on it.  Operands of
+// A NaN in an operand, or a score of +infinity, gives NaN in every row and gradient that depends on it.  Operands of
 // pairs that are no neighbours are not read.
 #pragma once
 

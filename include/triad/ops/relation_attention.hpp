@@ -13,7 +13,7 @@
 //   dq(x) = sum_y ds (k(y) + gk(x, y))     dk(y) = sum_x ds q(x)        dgk(x, y) = ds q(x)
 //                                          dv(y) = sum_x p~ dc(x)       dgv(x, y) = p~ dc(x)
 //
-// A NaN in an operand, or a score of +infinity, makes NaN of every row and gradient that depends on it.  The score
+// A NaN in an operand, or a score of +infinity, gives NaN in every row and gradient that depends on it.  The score
 // of a masked edge does not depend on its key, but its value still counts.
 #pragma once
 

@@ -20,7 +20,7 @@
 // The gradient of slot l depends on those of all later slots.  Once they are complete, tree_shift_grad computes it in
 // one call, instead of adding to it at every step.
 //
-// A NaN in a tree, a weight or a root makes NaN of everything that depends on it.  Positions outside of `support` are
+// A NaN in a tree, a weight or a root gives NaN in everything that depends on it.  Positions outside of `support` are
 // not read.
 #pragma once
 

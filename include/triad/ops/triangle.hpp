@@ -21,8 +21,8 @@
 //         flat                one softmax over the 2n edges (i, z) and (z, j):
 //                             s = q(i, j) . k(edge) / sqrt(k),  o = sum p~ v1(edge);  masked as triangle (i, z, j)
 //
-// A NaN in an operand, or a score of +infinity, makes NaN of every row and gradient that depends on it, and of
-// inverse_sum, but not always of maximum.  The score of a masked triangle does not depend on its query and key, but its
+// A NaN in an operand, or a score of +infinity, gives NaN in every row and gradient that depends on it, and in
+// inverse_sum, but not always in maximum.  The score of a masked triangle does not depend on its query and key, but its
 // values still count.  A triangle that the causal form leaves out has the weight 0, but 0 times NaN is NaN if a backend
 // multiplies whole tiles.
 #pragma once

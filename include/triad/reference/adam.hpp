@@ -1,4 +1,4 @@
-// Adam, AdamW and clipping by their definition.  The mathematics is in ops/adam.hpp.
+// Adam, AdamW and clipping, directly from their definition in ops/adam.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Cross entropy and argmax over parents by their definition.  The mathematics is in ops/arc_cross_entropy.hpp.
+// Cross entropy and argmax over parents, directly from their definition in ops/arc_cross_entropy.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,8 +11,8 @@ namespace triad::TRIAD_REFERENCE {
 
 namespace detail {
 
-/// Calls f(node, n, s, edge) for every node: s(j) is its score for node j of its graph, edge(j) the row that is read
-/// for it.
+/// Calls f(node, n, s, edge) for every node; n is the number of nodes of its graph.  s(j) returns the score of node j
+/// as the node's parent, and edge(j) the row of that score.
 template <class T, class F>
 void each_child(arc_cross_entropy_options const& options, graph_batch const& g, vec<T const> score, F&& f) {
   for (index_t b = 0; b < g.dims.graphs; ++b) {

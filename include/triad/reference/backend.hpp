@@ -1,4 +1,5 @@
-// The specification: plain loops over any scalar type, in the order of the formulas.
+// The reference backend: plain loops for any scalar type, in the order of the formulas.  It is the specification of the
+// other backends.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +10,7 @@ namespace triad::TRIAD_REFERENCE {
 
 struct backend {
   using memory = host_memory;
-  static constexpr char const* name = "reference";  // what with_backend calls it
+  static constexpr char const* name = "reference";  // its name in with_backend
 };
 
 }  // namespace triad::TRIAD_REFERENCE

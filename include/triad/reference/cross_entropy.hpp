@@ -1,4 +1,4 @@
-// Cross entropy and argmax by their definition.  The mathematics is in ops/cross_entropy.hpp.
+// Cross entropy and argmax, directly from their definition in ops/cross_entropy.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

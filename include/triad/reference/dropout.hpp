@@ -1,4 +1,4 @@
-// Dropout by its definition.  The mathematics is in ops/dropout.hpp.
+// Dropout, directly from its definition in ops/dropout.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

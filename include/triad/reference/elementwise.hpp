@@ -1,4 +1,4 @@
-// Elementwise functions by their definition.
+// Elementwise functions, directly from their definition in ops/elementwise.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

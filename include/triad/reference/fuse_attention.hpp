@@ -1,4 +1,4 @@
-// Fuse-attention by its definition, token by token.  The mathematics is in ops/fuse_attention.hpp.
+// Fuse-attention, one token after another, directly from its definition in ops/fuse_attention.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Gather and scatter-add of rows by their definition.
+// Gather and scatter-add of rows, directly from their definition in ops/gather.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

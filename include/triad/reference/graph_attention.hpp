@@ -1,4 +1,4 @@
-// Graph attention by its definition.  The mathematics is in ops/graph_attention.hpp.
+// Graph attention, directly from its definition in ops/graph_attention.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

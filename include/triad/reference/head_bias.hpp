@@ -1,4 +1,4 @@
-// Biases of heads by definition.  The mathematics is in ops/head_bias.hpp.
+// Biases of heads, directly from their definition in ops/head_bias.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@ void do_head_bias_add(backend&, tensor<T const, dyn, dyn> s, vec<T const> b, ten
       for (index_t e = 0; e < k; ++e) y(r, h * k + e) += s(r, h) * b(h * k + e);
 }
 
-/// measured = s dy
+/// Overwrites ds, and `measured` with s dy.
 template <class T>
 void do_head_bias_grad(backend&, tensor<T const, dyn, dyn> s, vec<T const> b, tensor<T const, dyn, dyn> dy,
                        tensor<T, dyn, dyn> ds, tensor<T, dyn, dyn> measured) {

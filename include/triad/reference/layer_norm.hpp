@@ -1,4 +1,4 @@
-// Layer normalisation by its definition.  The mathematics is in ops/layer_norm.hpp.
+// Layer normalisation, directly from its definition in ops/layer_norm.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Losses and norms of past steps, by definition.  The mathematics is in ops/log_step.hpp.
+// The table of losses and norms of past steps, directly from its definition in ops/log_step.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Matrix products by their definition.  The mathematics is in ops/matmul.hpp.
+// Matrix products, directly from their definition in ops/matmul.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace triad::TRIAD_REFERENCE {
 
-/// The epilogue of one element: what c(i, j) becomes where the product is `value`.
+/// Applies the epilogue to one element: returns c(i, j), given the element `value` of the product.
 template <class T>
 T finish(epilogue<T> const& e, index_t i, index_t j, index_t columns, T value) {
   if (e.bias.extent(0) != 0) value += e.bias(j);

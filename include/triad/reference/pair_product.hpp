@@ -1,4 +1,4 @@
-// Products of the two ends of every edge by their definition.  The mathematics is in ops/pair_product.hpp.
+// Products of both ends of every edge, directly from their definition in ops/pair_product.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

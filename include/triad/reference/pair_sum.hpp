@@ -1,4 +1,4 @@
-// Sums over the pairs of nodes of each graph by their definition.  The mathematics is in ops/pair_sum.hpp.
+// Sums for the pairs of nodes of each graph, directly from their definition in ops/pair_sum.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace triad::TRIAD_REFERENCE {
 
-/// What dropout makes of element (r, f) of a matrix of d columns.
+/// Returns `value` after dropout; it is element (r, f) of a matrix with d columns.
 template <class T>
 T after_dropout(dropout_mask const& dropout, index_t r, index_t f, index_t d, T value) {
   if (!dropout.active()) return value;

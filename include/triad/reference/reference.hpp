@@ -1,11 +1,11 @@
 // All operations of the reference backend.
 // SPDX-License-Identifier: Apache-2.0
-// With TRIAD_KERNELS, those that triad::kernels has compiled are only declared.
+// If TRIAD_KERNELS is `extern`, hooks that the target triad::kernels has compiled are only declared.
 #pragma once
 
 #include "triad/reference/backend.hpp"
 
-// In float and in double.  cpu/kernels/compiled_for.hpp says what TRIAD_KERNELS is.
+// Hooks are compiled for float and double.  cpu/kernels/compiled_for.hpp explains TRIAD_KERNELS.
 #if defined(TRIAD_KERNELS)
 #define TRIAD_HOOK(hook, on_cpu)                                                                \
   TRIAD_KERNELS template decltype(triad::reference::hook<float>) triad::reference::hook<float>; \

@@ -1,4 +1,4 @@
-// Relation-aware attention by its definition.  The mathematics is in ops/relation_attention.hpp.
+// Relation-aware attention, directly from its definition in ops/relation_attention.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

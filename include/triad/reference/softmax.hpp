@@ -1,4 +1,4 @@
-// Softmax of rows by its definition.  The mathematics is in ops/softmax.hpp.
+// Softmax of rows, directly from its definition in ops/softmax.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

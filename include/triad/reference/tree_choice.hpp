@@ -1,4 +1,4 @@
-// Soft choices by their definition, sample by sample.  The mathematics is in ops/tree_choice.hpp.
+// Soft choices, one sample after another, directly from their definition in ops/tree_choice.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace triad::TRIAD_REFERENCE {
 
-/// y(i) = softmax of x(i), i < count.
+/// Sets y(i), i < count, to the softmax of x(0) .. x(count - 1).
 template <class X, class Y>
 void softmax_of(index_t count, X&& x, Y&& y) {
   auto maximum = x(0);
@@ -19,7 +19,7 @@ void softmax_of(index_t count, X&& x, Y&& y) {
   for (index_t i = 0; i < count; ++i) y(i) /= sum;
 }
 
-/// dx(i) = (y(i) (dy(i) - y . dy) + e (y(i) - 1 / count)) / t
+/// Sets dx(i) = (y(i) (dy(i) - y . dy) + e (y(i) - 1 / count)) / t: the gradients of softmax and evenness.
 template <class T, class Y, class Dy, class Dx>
 void softmax_of_grad(index_t count, T t, T e, Y&& y, Dy&& dy, Dx&& dx) {
   T dot = 0, even = T(1) / T(count);

@@ -1,4 +1,4 @@
-// The loss of trees and their symbols by definition.  The mathematics is in ops/tree_loss.hpp.
+// The loss of trees and the decoding of symbols, directly from their definition in ops/tree_loss.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace triad::TRIAD_REFERENCE {
 
-/// |x(r, 1..)|
+/// The Euclidean norm |x(r, 1..)|.
 template <class T>
 T symbol_norm(matrix<T const> x, index_t r) {
   T sum = 0;
@@ -18,7 +18,7 @@ T symbol_norm(matrix<T const> x, index_t r) {
   return std::sqrt(sum);
 }
 
-/// h(x) of ops/tree_loss.hpp, and its slope.
+/// h(x) of ops/tree_loss.hpp, and its slope h'(x).
 template <class T>
 struct distance_from_one {
   T value, slope;
@@ -31,12 +31,12 @@ struct distance_from_one {
     }
     T const floor = T(o.floor), at = x <= floor ? floor : x;  // NaN stays
     slope = T(1) - T(1) / at;
-    // log1p keeps the digits near 1, log those near 0.
+    // log1p is accurate near 1, log near 0.
     value = (at - T(1)) - (at < T(0.5) ? std::log(at) : std::log1p(at - T(1))) + (x - at) * slope;
   }
 };
 
-/// of_rows(r): row r's part of the loss.
+/// Overwrites dx, and of_rows(r) with the part of row r in the loss.
 template <class T>
 void do_tree_loss(backend&, matrix<T const> x, vec<index_t const> target, vec<T> of_rows, matrix<T> dx,
                   tree_loss_options const& o) {

@@ -1,4 +1,4 @@
-// Soft tree operations by their definition, position by position.  The mathematics is in ops/tree_shift.hpp.
+// Soft tree operations, one position after another, directly from their definition in ops/tree_shift.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace triad::TRIAD_REFERENCE {
 
-/// f(argument, to): where the filler at position q goes.  Taking a child moves it up, unless q is the root; each
-/// argument of cons moves it down, unless q is on the last level.
+/// Calls f(argument, to) for each position `to` that an argument moves the filler at position q to.  Taking a child
+/// moves the filler up, unless q is the root.  Each argument of cons moves it down, unless q is on the last level.
 template <class F>
 void each_target(tree_positions<> const& where, index_t q, F&& f) {
   if (auto const up = where.cons_source(q); up.position != no_position) f(up.argument, up.position);

@@ -1,4 +1,4 @@
-// Triangular attention by its definition: plain loops over (i, j) and then l.  The mathematics is in ops/triangle.hpp.
+// Triangular attention, directly from its definition in ops/triangle.hpp: plain loops over (i, j) and then l.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace triad::TRIAD_REFERENCE {
 
-/// One head of one graph: which rows each form reads, and what its scores are.
+/// One head of one graph: the rows that each form reads, and its scores.
 template <class T>
 struct triangle_head {
   triangle_options const& t;
@@ -28,16 +28,16 @@ struct triangle_head {
         sources(options.causal() ? options.sources(graph) : n) {}
 
   bool flat() const { return t.form == triangle_form::flat; }
-  /// How many terms the softmax of one edge has.
+  /// The number of terms in the softmax of one edge.
   index_t terms() const { return flat() ? 2 * n : n; }
-  /// How many of them are open to edge (i, j).
+  /// The number of terms, from the first, that edge (i, j) sums over; fewer than terms() only if causal.
   index_t open(index_t i, index_t j) const { return flat() ? 2 * n : causal_end(sources, n, i, j); }
   index_t edge(index_t i, index_t j) const { return first_edge + i * n + j; }
   index_t column(index_t e) const { return head * width + e; }
-  /// The middle node of term l (of a flat term: the other end of its edge).
+  /// The middle node of term l; in the flat form, node z of the term's edge (i, z) or (z, j).
   index_t middle(index_t l) const { return l < n ? l : l - n; }
 
-  // The edges that term l of edge (i, j) reads.
+  // The rows of the edges that term l of edge (i, j) reads.
   index_t query_edge(index_t i, index_t l, index_t j) const { return flat() ? edge(i, j) : edge(i, l); }
   index_t key_edge(index_t i, index_t l, index_t j) const {
     if (flat()) return value_edge(i, l, j);
@@ -56,7 +56,7 @@ struct triangle_head {
     for (index_t e = 0; e < width; ++e) dot += x.query(q, column(e)) * x.key(k, column(e));
     return dot / std::sqrt(T(width));
   }
-  /// 0 where dropout zeroes the term, else what it is multiplied by.
+  /// The factor of the term in dropout: 0 if it is dropped.
   T keep(index_t i, index_t l, index_t j) const {
     if (!t.dropout.active()) return T(1);
     auto const first = first_triangle * (flat() ? 2 : 1) * t.heads;

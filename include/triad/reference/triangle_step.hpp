@@ -1,4 +1,4 @@
-// One step of causal triangular attention by its definition.  The mathematics is in ops/triangle_step.hpp.
+// One step of causal triangular attention, directly from its definition in ops/triangle_step.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Products with one very wide matrix by their definition.  The mathematics is in ops/wide_matmul.hpp.
+// Products with one very wide matrix, directly from their definition in ops/wide_matmul.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
