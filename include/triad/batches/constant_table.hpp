@@ -1,4 +1,4 @@
-// A constant table in a backend's memory, such as the sines and cosines of positions.
+// A constant table in a backend's memory, such as sinusoidal position encodings.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

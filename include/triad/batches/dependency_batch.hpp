@@ -21,7 +21,7 @@ struct dependency_batch : sentence_batch<T> {
     sentence_batch<T>::each(f);
     for (auto* view : {&pairs.edge, &pairs.child, &pairs.parent}) f(*view, this->graphs.dims.nodes);
   }
-  /// Returns a batch of these sizes without memory, for planning.
+  /// Returns a batch of these sizes for memory planning; its views have no memory.
   static dependency_batch measured(graph_dims const& dims, index_t width) {
     return without_memory(dependency_batch{sentence_batch<T>::measured(dims, width)});
   }
@@ -55,7 +55,7 @@ struct dependency_answers {
     f(parent);
     f(relation);
   }
-  /// Returns targets of these sizes without memory, for planning.
+  /// Returns targets of these sizes for memory planning; their views have no memory.
   static dependency_answers measured(graph_dims const& dims) {
     vec<index_t const> const each(nullptr, dims.nodes);
     return {each, each};
@@ -69,7 +69,7 @@ void dependency_loss(Ex& ex, arena& scratch, graph_batch const& graphs, dependen
                      dependency_answers const& answers, vec<T> loss, dependency_scores<T> const& d) {
   auto const frame = scratch.open();
   auto const parts = scratch.make<vec<T>>(2);
-  auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null while planning
+  auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null while memory is planned
   arc_cross_entropy(ex, scratch, {}, graphs, vec<T const>(scores.arc), answers.parent, part(0), d.arc);
   cross_entropy(ex, scores.relation, answers.relation, part(1), d.relation);
   sum(ex, scratch, parts, loss);

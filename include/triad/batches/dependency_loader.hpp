@@ -18,7 +18,7 @@ namespace triad {
 /// A token, its parent, and the relation to the parent; a negative number means no target.
 struct attached_token {
   index_t token = 0;
-  index_t parent = -1;  // index in the sentence from 0; a root's is its own; text::parents_of reads CoNLL-U
+  index_t parent = -1;  // index in the sentence; a root has its own index; text::parents_of() reads CoNLL-U
   index_t relation = -1;
 };
 
@@ -27,9 +27,9 @@ class dependency_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Allocates memory for batches up to `capacity`.  Relative positions are clipped at `reach`.  width: the number of
-  /// columns of the position waves, the same as the model's.  where: memory_of(ex) for the backend of a device; not
-  /// needed on a host.
+  /// Allocates memory for batches up to `capacity`.  Relative positions are clipped at `reach`.  width: the model's
+  /// width, which is also that of the position encodings.  where: memory_of(ex) for the backend of a device; not needed
+  /// on a host.
   dependency_loader(graph_dims capacity, index_t reach, index_t width, memory where = {})
       : sentences_("dependency_loader", capacity, reach, width, where),
         upload_(upload_bytes(dependency_batch<T>::measured(padded_room_for<Ex>(capacity), 0),

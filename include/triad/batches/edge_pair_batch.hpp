@@ -102,7 +102,7 @@ struct edge_pair_batch {
     source_mask.each(f);
     mask.each(f);
   }
-  /// Returns a batch of these sizes without memory, for planning.  width: the columns of the position waves.
+  /// Returns a batch of these sizes for memory planning; its views have no memory.  width: the model's width.
   static edge_pair_batch measured(edge_pair_dims const& z, index_t width) {
     edge_pair_batch full;
     full.sizes = z;

@@ -48,9 +48,9 @@ class edge_pair_loader {
   using memory = typename Ex::memory;
 
   /// Allocates memory for batches up to `capacity` (edge_pair_dims_of), in which every sequence is counted with one
-  /// additional token.  layout and width (of the position waves): the same as the model's.  where: memory_of(ex) for
-  /// the backend of a device; not needed on a host.  positions: the number of positions with waves, if a decoder will
-  /// continue beyond the targets that are added here.
+  /// additional token.  layout and width: the same as the model's.  where: memory_of(ex) for the backend of a device;
+  /// not needed on a host.  positions: the number of position encodings, if a decoder will continue beyond the targets
+  /// that are added here.
   edge_pair_loader(edge_pair_dims const& capacity, edge_pair_layout const& layout, index_t width, index_t begin_token,
                    index_t end_token, memory where = {}, index_t positions = 0)
       : capacity_(checked(capacity)),

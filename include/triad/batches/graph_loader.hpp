@@ -186,7 +186,7 @@ class graph_loader {
     auto const pad = [&] {
       bool const padded = graphs_.pad([&](index_t n, graph_dims const& first) {
         auto const g = size(first.graphs);
-        // All refer to the first node of the padding, since some graphs have no nodes.
+        // All questions refer to the first node of the padding, since some graphs have no nodes.
         query_edge_[g] = before.rows;
         query_source_[g] = query_target_[g] = before.nodes;
         target_[g] = -1;

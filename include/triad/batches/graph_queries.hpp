@@ -44,7 +44,7 @@ struct graph_queries {
     f.maybe(further_share);
     mask.each(f);
   }
-  /// Returns a batch of these sizes without memory, for planning.
+  /// Returns a batch of these sizes for memory planning; its views have no memory.
   static graph_queries measured(graph_dims const& dims) {
     graph_queries full;
     full.graphs.dims = dims;
@@ -81,7 +81,7 @@ struct answers_questions {
   output plan_output(arena& place, graph_dims const& dims) const {
     return place.make<output>(dims.questions(), static_cast<Model const&>(*this).targets());
   }
-  /// Returns a batch and answers of these sizes without memory, for planning.
+  /// Returns a batch and targets of these sizes for memory planning; their views have no memory.
   static auto measured_input(graph_dims const& dims) { return Model::input::measured(dims); }
   static answers measured_answers(graph_dims const& dims) { return answers(nullptr, dims.questions()); }
   /// Computes the mean cross entropy, with further questions by their weight, and its gradient.

@@ -26,7 +26,8 @@
 
 namespace triad {
 
-/// Returns the count rounded up to a multiple of the largest power of two up to a twelfth of the count, at least of 8.
+/// Returns the count rounded up to a multiple of a step.  The step is the largest power of two that is at most a
+/// twelfth of the count, but at least 8.
 constexpr index_t bucket_of(index_t count) {
   index_t step = 8;
   while (step <= count / 24) step *= 2;
@@ -54,7 +55,8 @@ constexpr graph_dims padded_room(graph_dims const& capacity) {
           .max_nodes = capacity.max_nodes,
           .further = bucket_of(capacity.further)};
 }
-/// Returns that capacity, of graphs or of pairs, if the backend replays; otherwise returns the capacity unchanged.
+/// Returns padded_room(capacity), of graphs or of pairs, if the backend replays; otherwise returns the capacity
+/// unchanged.
 template <backend Ex, class Dims>
 constexpr Dims padded_room_for(Dims const& capacity) {
   return replays<Ex> ? padded_room(capacity) : capacity;

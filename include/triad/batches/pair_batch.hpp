@@ -76,7 +76,7 @@ struct pair_batch {
     f.maybe(source_masked);
     f.maybe(target_masked);
   }
-  /// Returns a batch of these sizes without memory, for planning.  width: the columns of the position waves.
+  /// Returns a batch of these sizes for memory planning; its views have no memory.  width: the model's width.
   static pair_batch measured(pair_dims const& z, index_t width) {
     pair_batch full;
     full.sizes = z;
@@ -96,7 +96,7 @@ struct pair_answers {
   void each(F&& f) {
     f(next);
   }
-  /// Returns targets of these sizes without memory, for planning.
+  /// Returns targets of these sizes for memory planning; their views have no memory.
   static pair_answers measured(pair_dims const& dims) { return {vec<index_t const>(nullptr, dims.target_rows)}; }
 };
 

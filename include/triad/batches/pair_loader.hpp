@@ -26,7 +26,7 @@ class pair_loader {
   using memory = typename Ex::memory;
 
   /// Allocates memory for batches up to `capacity`, in which every sequence is counted with one additional token.
-  /// width: the columns of the position waves, the same as the model's.  where: memory_of(ex) for the backend of a
+  /// width: the model's width, which is also that of the position encodings.  where: memory_of(ex) for the backend of a
   /// device; not needed on a host.
   pair_loader(pair_dims const& capacity, index_t width, index_t begin_token, index_t end_token, memory where = {})
       : capacity_(checked(capacity)),

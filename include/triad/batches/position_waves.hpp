@@ -1,4 +1,4 @@
-// Position waves: sines and cosines of positions, as in Edge Transformers and as in sequence models.
+// Sinusoidal position encodings ("waves"), as in Edge Transformers and as in sequence models.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -29,7 +29,7 @@ struct sentence_batch : token_sequences<T> {
     f.maybe(word);
     mask.each(f);
   }
-  /// Returns a batch of these sizes without memory, for planning.  width: the columns of the position waves.
+  /// Returns a batch of these sizes for memory planning; its views have no memory.  width: the model's width.
   static sentence_batch measured(graph_dims const& dims, index_t width) {
     sentence_batch full;
     full.graphs.dims = dims;
@@ -68,7 +68,7 @@ struct parse_answers {
   void each(F&& f) {
     for (auto* view : {&parent, &role, &category, &noun_type, &verb}) f(*view);
   }
-  /// Returns targets of these sizes without memory, for planning.
+  /// Returns targets of these sizes for memory planning; their views have no memory.
   static parse_answers measured(graph_dims const& dims) {
     vec<index_t const> const each(nullptr, dims.nodes);
     return {each, each, each, each, each};
@@ -82,7 +82,7 @@ void parse_loss(Ex& ex, arena& scratch, arc_cross_entropy_options const& arcs, g
                 parse_scores<T> const& scores, parse_answers const& answers, vec<T> loss, vec<T> parts,
                 parse_scores<T> const& d) {
   expect_shape("parse_loss", "parts", parts, {5});
-  auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null while planning
+  auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null while memory is planned
   arc_cross_entropy(ex, scratch, arcs, graphs, vec<T const>(scores.parent), answers.parent, part(0), d.parent);
   cross_entropy(ex, scores.labels.role, answers.role, part(1), d.labels.role);
   cross_entropy(ex, scores.labels.category, answers.category, part(2), d.labels.category);
@@ -103,7 +103,7 @@ struct parses_sentences {
   output plan_output(arena& place, graph_dims const& dims) const {
     return output::plan(place, dims, self().heads.labels);
   }
-  /// Returns sentences and answers of these sizes without memory, for planning.
+  /// Returns sentences and targets of these sizes for memory planning; their views have no memory.
   input measured_input(graph_dims const& dims) const { return input::measured(dims, self().width()); }
   static answers measured_answers(graph_dims const& dims) { return answers::measured(dims); }
   /// Computes the sum of five mean cross entropies, and its gradient.

@@ -1,4 +1,5 @@
-// The columns that all loaders of sentences fill: tokens, positions, relative positions of edges, and position waves.
+// The columns that all loaders of sentences fill: tokens, positions, relative positions of edges, and position
+// encodings.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,9 +20,9 @@ class sentence_columns {
  public:
   using memory = typename Ex::memory;
 
-  /// Relative positions are clipped at `reach`.  width: the columns of the position waves, the same as the model's.
-  /// Each position must be below `positions` or below the length of the longest sentence.  loader: the name for
-  /// messages.
+  /// Relative positions are clipped at `reach`.  width: the model's width, which is also that of the position
+  /// encodings.  Each position must be below `positions` or below the length of the longest sentence.  loader: the name
+  /// for messages.
   sentence_columns(char const* loader, graph_dims const& capacity, index_t reach, index_t width, memory where,
                    index_t positions = 0)
       : loader_(loader),

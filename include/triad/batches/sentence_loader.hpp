@@ -18,7 +18,7 @@ namespace triad {
 /// A token and its targets; a negative number means no target.
 struct labelled_token {
   index_t token = 0;
-  index_t parent = -1;  // index in the sentence; a root's is its own
+  index_t parent = -1;  // index in the sentence; a root has its own index
   index_t role = -1, category = -1, noun_type = -1, verb = -1;
   index_t word = -1;      // the original token if `token` replaces a dropped one; negative: not dropped
   index_t position = -1;  // negative: the index in the sentence
@@ -29,9 +29,9 @@ class sentence_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Allocates memory for batches up to `capacity`.  Relative positions are clipped at `reach`.  width: the columns of
-  /// the position waves, the same as the model's.  where: memory_of(ex) for the backend of a device; not needed on a
-  /// host.  Each position must be below `positions` or below the length of the longest sentence.
+  /// Allocates memory for batches up to `capacity`.  Relative positions are clipped at `reach`.  width: the model's
+  /// width, which is also that of the position encodings.  where: memory_of(ex) for the backend of a device; not needed
+  /// on a host.  Each position must be below `positions` or below the length of the longest sentence.
   sentence_loader(graph_dims capacity, index_t reach, index_t width, memory where = {}, index_t positions = 0)
       : sentences_("sentence_loader", capacity, reach, width, where, positions),
         upload_(upload_bytes(with_words(sentence_batch<T>::measured(padded_room_for<Ex>(capacity), 0)),

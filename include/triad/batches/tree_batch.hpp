@@ -93,7 +93,7 @@ struct tree_batch {
     index_t const steps = sizes.batch > 0 ? static_cast<index_t>(size.extent(0)) / sizes.batch : 0;
     for (index_t k = 0; k < steps; ++k) f.value(bound(k));
   }
-  /// Returns a batch without memory, for planning.
+  /// Returns a batch for memory planning; its views have no memory.
   static tree_batch measured(index_t batch, index_t positions, index_t steps, tensor<T const, dyn, dyn> fillers,
                              bool empty_tree = false) {
     auto const none = [](index_t n) { return vec<index_t const>(nullptr, n); };

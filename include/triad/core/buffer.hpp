@@ -35,7 +35,7 @@ class memory_refused : public std::bad_alloc {
 };
 
 /// The memory of the host.  A backend defines such a type as `Backend::memory`, with the same five functions.  It is a
-/// small value with state if needed, since copies to and from a device are ordered by a stream.
+/// small value, so that it can hold the stream that orders copies to and from a device.
 struct host_memory {
   static void* allocate(std::size_t bytes) {
     void* const p = ::operator new(bytes, std::align_val_t(4096), std::nothrow);

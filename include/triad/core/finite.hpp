@@ -1,4 +1,4 @@
-// Tests by its bits whether a number is finite, infinite or NaN, even if the compiler assumes that all numbers are
+// Tests by the bits of a number whether it is finite, infinite or NaN, even if the compiler assumes that all are
 // finite.
 // SPDX-License-Identifier: Apache-2.0
 //

@@ -82,7 +82,7 @@ using tensor = ::cuda::std::mdspan<T, extents<E...>, ::cuda::std::layout_right, 
 template <class T>
 using vec = tensor<T, dyn>;
 
-/// A matrix with any strides, as backends take it; so a transpose or a column block is only another view.
+/// A matrix with any strides, as backends take it; so that a transpose or a column block is only another view.
 template <class T>
 using matrix = ::cuda::std::mdspan<T, extents<dyn, dyn>, ::cuda::std::layout_stride, element_access<T>>;
 

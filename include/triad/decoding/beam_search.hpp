@@ -9,8 +9,8 @@
 // At each step the k hypotheses of a sentence have k v successors.  The 2 k successors with the largest log P are
 // considered in descending order.  An end among the first k finishes its hypothesis, and the best k successors that do
 // not end are continued.  A sentence is finished when it has k finished hypotheses, or no hypothesis to continue.
-// fairseq has the same rules.  Of equal successors the one with the smaller hypothesis index comes first, then the one
-// with the smaller token.  k = 1 is greedy search.
+// fairseq has the same rules.  If two successors are equal, the smaller hypothesis index comes first, and then the
+// smaller token.  k = 1 is greedy search.
 #pragma once
 
 #include <algorithm>
@@ -150,7 +150,8 @@ class beam_search {
 
   /// Adds a token to each hypothesis.  logits (rows, v): the logits of the next token; only live rows are read.  A
   /// logit of minus infinity excludes a token.  Probabilities are summed in double, and exponentials are computed in
-  /// the type of the logits.  Throws data_error, and changes nothing, if logits are not finite or exclude all tokens.
+  /// the type of the logits.  Throws data_error, and changes nothing, if a row has a NaN or plus infinity, or excludes
+  /// all tokens.
   template <class Logits>
   void advance(Logits logits) {
     using T = element_t<Logits>;

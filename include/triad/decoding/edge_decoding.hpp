@@ -58,8 +58,8 @@ struct edge_decoding {
     vec<index_t const> token, position;     // (slots)
     tensor<index_t const, dyn, dyn> owner;  // (slots, step + 1) edge_shells::owner
     vec<index_t const> self, wanted;        // (slots) the row in the step of edge (a, a), and of the wanted edge
-    /// (rows) Relational: the edge's row of the table, and nothing.  Positional: the rows of both its nodes in
-    /// buffers::left and right.
+    /// (rows) Relational: left is the edge's row of the table, and right is empty.  Positional: both are rows of the
+    /// edge's nodes, in buffers::left and buffers::right.
     vec<index_t const> left, right;
   };
   struct buffers {

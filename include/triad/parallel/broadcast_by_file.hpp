@@ -136,7 +136,7 @@ inline std::string broadcast_by_file(std::string const& path, int rank, int size
         if (all_want && wanted != written) {
           std::string text;
           for (std::size_t r = 1; r < wanted.size(); ++r) text += wanted[r] + "\n";
-          // The letter at the beginning makes a word even of no bytes.
+          // The letter at the beginning makes a word even if there are no bytes.
           detail::move_into_place(path, text + "x" + detail::hexadecimal_bytes(bytes) + "\nend\n");
           written = wanted;
         }

@@ -128,8 +128,8 @@ void all_reduce(Ex& ex, C& processes, vec<T> values, vec<T> scratch) {
     }
     return;
   }
-  // The range of rank r after the steps before d.  Each step halves it; r keeps the lower half if its bit of the step
-  // is 0.
+  // The range of rank r after the steps before d.  Each step halves the range; rank r keeps the lower half if its bit
+  // of the step is 0.
   struct range {
     index_t first, last;
     range half(bool lower) const {

@@ -9,8 +9,8 @@
 //
 // The first average equals the parameters.  After it d is min(decay, (1 + s) / (10 + s)), s = 0, 1, ...  Until d
 // reaches `decay`, the average covers about the last tenth of the updates.  The alternative is a constant decay with a
-// bias correction, as in Adam.  In a run shorter than 1 / (1 - decay) updates it would average over all parameters
-// since initialisation, and the initial values are useless.
+// bias correction, as in Adam.  In a run shorter than 1 / (1 - decay) updates, that average would include all
+// parameters since initialisation, and the initial values are useless.
 //
 // Computed as a + (1 - d) (w - a), so that the average of a parameter that never changes equals it bit for bit.
 #pragma once

@@ -36,7 +36,7 @@ struct evaluate_options {
 };
 
 /// The result of evaluate().  Loss and accuracy are NaN if there is no target, or if a weight is NaN or infinite.
-/// Groups are counted in both cases.
+/// Groups are counted even then.
 struct evaluation {
   double loss = 0, accuracy = 0;  // the mean over targets; the fraction that is correct
   std::uint64_t answers = 0;      // the number of targets

@@ -113,7 +113,7 @@ struct fit_callbacks : run_callbacks {
 /// Trains a model.  train(epoch) returns the batches of an epoch, each with its targets.  If there is a criterion, the
 /// trainer ends with the parameters, moments and step of the epoch with the lowest value.  Throws training_failure if a
 /// loss or a norm is not finite, or if a weight is not finite at the end of an epoch; the best epoch so far is restored
-/// first.  Throws training_failure also if the criterion was never finite.
+/// first.  Also throws training_failure if the criterion was never finite.
 template <class Learner, class Train>
 fit_result fit(Learner& learner, Train&& train, fit_options const& options) {
   TRIAD_EXPECTS(options.patience > 0, "fit: patience is " + std::to_string(options.patience) +

@@ -214,14 +214,14 @@ class layer_under_check {
       where_.from_host(x_.data(), at[t].values.data(), at[t].values.size() * sizeof(double));
   }
   /// Returns the scratch memory that a pass needs, and checks that a planning pass writes no elements.  On a host the
-  /// planning pass runs with real memory, so that a loop over elements that it should have skipped shows by what it
-  /// writes.  If that memory is too small, and on a device, the planning pass runs without memory.
+  /// planning pass runs with real memory, so that a loop that it should have skipped is detected by its writes.  If
+  /// that memory is too small, and on a device, the planning pass runs without memory.
   std::size_t measured_scratch() {
     auto const pass = [&](auto& planner, call const& c) { run(planner, c, true); };
     if constexpr (std::is_same_v<memory, host_memory>) {
       buffer<memory> room(std::size_t{1} << 20, where_);
-      // The buffers that the pass may write or read are filled with numbers that all differ.  So an addition to a
-      // number shows, and so does a copy.
+      // The buffers that the pass may write or read are filled with numbers that all differ, so that any addition or
+      // copy is detected.
       buffer<memory>* const all[] = {&y_, &dx_, &saved_, &room, &x_, &dy_};
       for (auto* b : all) fill(*b, marks(b->bytes()));
       auto place = room.place();
@@ -250,7 +250,7 @@ class layer_under_check {
     }
   }
 
-  /// Fills a buffer with NaN, so that memory that is read before it is written shows.
+  /// Fills a buffer with NaN, so that a read before the first write is detected.
   static void spoil(buffer<memory>& b) { fill(b, std::vector<std::byte>(b.bytes(), std::byte{0xff})); }
   static void fill(buffer<memory>& b, std::vector<std::byte> const& bytes) {
     b.memory().from_host(b.data(), bytes.data(), bytes.size());

@@ -1,4 +1,5 @@
-// Concepts for types that hold parameters and for types that train them.  Files and checks of weights use the concepts.
+// Concepts for types that hold parameters and for types that train them.  Code for files and checks of weights uses
+// them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

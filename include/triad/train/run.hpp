@@ -110,7 +110,7 @@ struct run_callbacks {
   /// Called after each update.  Returns true to stop the run, also within an epoch.  looks: true after the last update
   /// of an epoch, and after every learner.patience() updates.
   bool stops(bool /*looks*/) { return false; }
-  /// Called for each update when the run reads its records, that is, after `looks` or at a stop.
+  /// Called for each update when the run reads its records: after stops(true), and at a stop.
   run_control after_update(update_record const&) { return run_control::go_on; }
   void after_look(run_place const&, epoch_record const&) {}
   /// Returns a measure of the model's quality.  If there are averages, they replace the parameters during the call.
@@ -126,7 +126,7 @@ struct run_result {
   bool stopped = false;  // a callback stopped the run
 };
 
-/// Thrown if a loss or a norm of an update is not finite, or a weight after it.
+/// Thrown if the loss or the norm of an update is not finite, or if a weight after the update is not finite.
 struct run_diverged : training_failure {
   update_record update;
   std::string weight;  // "value 0 of readout.bias is nan"; empty if the loss or the norm is not finite

@@ -1,5 +1,4 @@
-// A copy, on the host, of all that an update changes, and its restoration: for the best of several epochs, or to undo a
-// step.
+// A copy, on the host, of all that an update changes.  It restores the best of several epochs, or undoes a step.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

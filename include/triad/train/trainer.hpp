@@ -113,8 +113,9 @@ class trainer {
     ++step_;
   }
 
-  /// Adds the gradient of one part of a batch, so that memory for the largest part is enough.  Call accumulate() for
-  /// each part, and then finish().  fraction: the number of targets of this part, divided by that of the whole batch.
+  /// Adds the gradient of one part of a batch; the trainer then needs memory only for the largest part.  Call
+  /// accumulate() for each part, and then finish().  fraction: the number of targets of this part, divided by that of
+  /// the whole batch.
   ///
   /// The fractions of an update must sum to 1, or to 0 if the batch has no targets; finish() throws contract_violation
   /// otherwise.  Each of several processes knows only its own fractions, so it throws only if their sum is above 1.
@@ -202,8 +203,8 @@ class trainer {
     clip_summed(max_norm);
   }
 
-  /// Returns the logits of a batch, without dropout; valid until the next call.  This function and the ones below throw
-  /// contract_violation if the parameters are not initialised.
+  /// Returns the logits of a batch, without dropout; valid until the next call.  Throws contract_violation if the
+  /// parameters are not initialised; so do classes(), evaluate_batch(), loss_of() and attention().
   output infer(typename Model::input const& in) {
     parameters_.expect_initialized("trainer");
     return passes_.forward(parameters_.values(), in, false, [](call const&, batch_memory const&) {});
@@ -289,7 +290,7 @@ class trainer {
     take_snapshot(parameters_, step_, into);
     return into;
   }
-  /// Restores the trainer: later updates are bit for bit those after the snapshot.  Throws contract_violation if the
+  /// Restores the trainer: later updates give the same bits as after the snapshot.  Throws contract_violation if the
   /// snapshot is of another model.
   void restore(trainer_snapshot<T> const& then) {
     put_snapshot(then, parameters_);

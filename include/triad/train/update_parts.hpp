@@ -4,7 +4,8 @@
 //   update_parts at(shares);
 //   at.begin(share), at.add(fraction), ..., at.expect_all(processes), at.forget();
 //
-// With a single share no share is begun: the parts belong to the update itself.  Counts on the host; computes nothing.
+// If there is a single share, it need not begin: the parts belong to the update itself.  Counts on the host; computes
+// nothing.
 #pragma once
 
 #include <cstdint>
