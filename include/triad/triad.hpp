@@ -1,5 +1,5 @@
-// Everything but io (JSON is slow to compile) and cuda: core, operations, backends reference and cpu, trees, layers,
-// models, training.
+// Includes everything but io (JSON is slow to compile) and cuda: core, operations, the backends reference and cpu,
+// trees, layers, models, training.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The library's version.  CMake reads this line, so the package and the header cannot disagree.
+// The library's version.  CMake reads this header, so the version of the package is always equal to it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

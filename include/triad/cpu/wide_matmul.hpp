@@ -6,8 +6,8 @@
 // than the arithmetic.  Here w (n, k) is copied once, into panels of as many columns as a vector has lanes.  A row of a
 // panel is one vector, and the panels follow one another.
 //
-//   y = x w'     lanes along k.  A tile of sums stays in registers over a span of panels; sums are kept as vectors until
-//                the end of the chunk.
+//   y = x w'     lanes along k.  A tile of sums stays in registers over a span of panels.  The sums stay vectors
+//                until the end of the chunk.
 //   dx += dy w   lanes along k.  A tile of dx, a few rows by a few panels, stays in registers while all rows of those
 //                panels are read.
 #pragma once

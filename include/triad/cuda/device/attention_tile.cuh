@@ -1,11 +1,11 @@
-// What attention's kernels share: which rows a block owns, which keys a query sees, tiles of rows in shared memory and
-// their products.
+// The shared parts of attention's kernels: the rows of a block, the keys that a query sees, and tiles of rows in shared
+// memory with their products.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block owns sixteen rows of one side, four a warp, and 128 columns of a head: what it sums for them stays in
-// registers until the other side is through.  The other side comes 32 rows at a time, a lane each, and heads 32 columns
-// at a time, so any number of rows and any width do.  A head wider than 128 has a block for each 128 columns; all of
-// them make its scores.
+// A block owns sixteen rows of one side (queries or keys), four per warp, and 128 columns of a head.  Their sums stay
+// in registers until all rows of the other side are done.  The other side passes in tiles of 32 rows, one for each
+// lane, and heads in pieces of 32 columns, so any number of rows and any width are possible.  A head wider than 128
+// columns has a block for each 128 columns, and each of these blocks computes the scores.
 //
 //                       scores: lane t has passing row t     sums: lane t has columns t, 32 + t, 64 + t, 96 + t
 //   kept rows  0 ..  3      warp 0: 4 scores a lane            warp 0: 16 sums a lane
@@ -13,9 +13,10 @@
 //              8 .. 11      warp 2                             warp 2
 //             12 .. 15      warp 3                             warp 3
 //
-// Banks: how many different words the threads that are served together (32 at 4 bytes each, 16 at 8, 8 at 16) ask of
-// the busiest bank of shared memory, at worst; 1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.
-// Rows are 36 elements apart, so that of float eight lanes read 16 bytes of a row each from all 32 banks.
+// Banks: each number of the table is the most different words that threads served together (32 threads of 4 bytes each,
+// 16 of 8, 8 of 16) access in one bank of shared memory.  1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts
+// them.
+// Rows are 36 elements apart.  So with float, eight lanes that each read 16 bytes of a row read from all 32 banks.
 //
 //   bytes of an element                                     4    8
 //   copies of 16 bytes                                      1    2
@@ -46,11 +47,11 @@ template <class T>
 using kept_tile = T[attention_tile_rows][attention_stride];
 template <class T>
 using passing_tile = T[warp][attention_stride];
-/// Of the warp's rows and the lane's column of every piece.
+/// The sums of the warp's rows, in the lane's column of every piece.
 template <class T>
 using attention_sums = T[attention_warp_rows][attention_pieces];
 
-/// Four neighbouring columns of a tile, which begin on 16 bytes.
+/// Four neighbouring columns of a tile; their address is a multiple of 16 bytes.
 template <class T>
 struct alignas(16) four_columns {
   T at[4];
@@ -60,16 +61,17 @@ TRIAD_DEVICE four_columns<T> four_at(T const* x) {
   return *reinterpret_cast<four_columns<T> const*>(x);
 }
 
-/// What the kernels need of the options, of which the host computes all it can.
+/// The options in the form that the kernels need; the host computes as much of them as it can.
 template <class T>
 struct attention_rule {
   attention_options options;
   attention_sequences sequences;
   int width;   // of a head
-  int groups;  // of 128 columns of a head
-  bool fours;  // every operand can be copied four columns at a time
+  int groups;  // the number of groups of 128 columns in a head
+  bool fours;  // whether every operand can be copied four columns at a time
   T scale, kept;
-  std::uint64_t threshold;  // of dropout's words, made by the host, since a device is slow in double; 0: all are kept
+  std::uint64_t threshold;  // compared with dropout's words; computed by the host, since a device is slow in double; 0:
+                            // all are kept
 
   attention_rule(attention_options const& o, attention_sequences const& s, attention_operands<T const> const& x,
                  matrix<T const> dc = no_matrix<T const>())
@@ -82,7 +84,7 @@ struct attention_rule {
         kept(o.dropout.active() ? T(o.dropout.scale()) : T(1)),
         threshold(o.dropout.active() ? o.dropout.threshold() : 0) {}
 
-  /// Blocks for the rows of every sequence, were they all as long as the longest.
+  /// The number of blocks for the rows of all sequences, as if each were as long as the longest.
   index_t blocks(sequence_batch const& rows) const {
     return rows.count * options.heads * groups * blocks_for(rows.longest, attention_tile_rows);
   }
@@ -94,7 +96,7 @@ struct attention_rule {
   }
 };
 
-/// The head of a sequence that a block works on, and which 128 columns of it.
+/// The sequence, head and group of 128 columns that a block computes.
 template <class T>
 struct attention_place {
   attention_rule<T> const& rule;
@@ -130,18 +132,18 @@ struct attention_place {
     return i < queries && j < seen(i) &&
            (rule.options.masked.extent(0) == 0 || rule.options.masked(first_key + j) == 0);
   }
-  /// Whether this block writes what its queries have in addition to their columns.
+  /// Whether this block writes the results of its queries that are not columns, such as statistics.
   TRIAD_DEVICE bool writes_rest() const { return first_column == 0; }
   TRIAD_DEVICE index_t statistic(int i) const { return head * rule.sequences.queries.rows + first_query + i; }
   TRIAD_DEVICE T kept(int i, int j) const {
     if (rule.threshold == 0) return T(1);
     auto const e = static_cast<std::uint64_t>(attention_weight(rule.sequences, head, first_query + i, j));
     auto const words = philox(rule.options.dropout.counter(e / 64 * 16 + e % 16), rule.options.dropout.key);
-    auto const w = e % 64 / 16;  // selected by value: words that are indexed would lie in memory
+    auto const w = e % 64 / 16;  // selected by value: indexed words would be stored in memory
     return (w < 2 ? w == 0 ? words[0] : words[1] : w == 2 ? words[2] : words[3]) >= rule.threshold ? rule.kept : T(0);
   }
 
-  /// Where m (q rows, h (2R + 1)) has offset r of query i, and that of query i to key j.
+  /// Element of m (q rows, h (2R + 1)) for query i: at offset r, or at the offset of key j.
   template <class S>
   TRIAD_DEVICE S& offset(matrix<S> m, int i, index_t r) const {
     return m(first_query + i, head * relative_offsets(rule.options.reach) + r);
@@ -150,13 +152,14 @@ struct attention_place {
   TRIAD_DEVICE S& by_offset(matrix<S> m, int i, int j) const {
     return offset(m, i, relative_offset(rule.options.reach, queries, keys, i, j));
   }
-  /// f(offset) for the offsets of a lane.
+  /// Calls f(offset) for the offsets that belong to a lane.
   template <class F>
   TRIAD_DEVICE void each_own_offset(block const& b, F&& f) const {
     for (index_t r = b.lane(); r < relative_offsets(rule.options.reach); r += warp) f(r);
   }
-  /// to(i, offset) = shrink to(i, offset) + the sum of x over the warp's 32 keys from `begin` on, which are the first
-  /// where begin = 0. i: the query of the warp's kept row r, of which x is; a sync() ago x was written.
+  /// to(i, offset) = shrink to(i, offset) + the sum of x over the warp's 32 keys from `begin` on.  begin = 0 means the
+  /// first keys, and overwrites `to`.  x belongs to query i, which is the warp's kept row r; a sync() must separate
+  /// this call from the writing of x.
   TRIAD_DEVICE void sum_by_offset(block const& b, kept_tile<T> const& x, int r, int i, int begin, T shrink,
                                   matrix<T> to) const {
     T const* const row = x[b.row() * attention_warp_rows + r];
@@ -172,7 +175,8 @@ struct attention_place {
     });
   }
 
-  /// Starts tile(r, c) = m(first row + r, the head's column e + c), c = 0 .. 32; zero beyond `rows` rows and the head.
+  /// Starts copying tile(r, c) = m(first row + r, the head's column e + c), c = 0 .. 32; zeros beyond `rows` rows and
+  /// beyond the head.
   template <int Rows>
   TRIAD_DEVICE void stage(block const& b, T (&tile)[Rows][attention_stride], matrix<T const> const& m,
                           index_t first_row, int rows, int e) const {
@@ -198,28 +202,28 @@ struct attention_place {
       }
     }
   }
-  /// Every thread sees the tiles that were begun.
+  /// Waits for the copies that were started, so that every thread sees the tiles.
   TRIAD_DEVICE void finish_staging(block const& b) const {
     b.end_copies();
     b.wait_for_copies<0>();
     b.sync();
   }
 
-  /// f(piece, its first column in the head) for the pieces of this block that the head has.
+  /// Calls f(piece, its first column in the head) for the pieces of this block that lie in the head.
   template <class F>
   TRIAD_DEVICE void each_piece(F&& f) const {
     TRIAD_UNROLL
     for (int k = 0; k < attention_pieces; ++k)
       if (int const e = first_column + k * warp; e < rule.width) f(k, e);
   }
-  /// f(piece, column of the matrix) for the columns of a lane that this block has.
+  /// Calls f(piece, column of the matrix) for the columns of a lane that belong to this block.
   template <class F>
   TRIAD_DEVICE void each_own_column(block const& b, F&& f) const {
     each_piece([&](int k, int e) {
       if (e + b.lane() < rule.width) f(k, head * rule.width + e + b.lane());
     });
   }
-  /// f(column of the matrix) for those that it has in the head.
+  /// Calls f(column of the matrix) for those columns of a lane that lie in the head.
   template <class F>
   TRIAD_DEVICE void each_column(block const& b, F&& f) const {
     TRIAD_NO_UNROLL

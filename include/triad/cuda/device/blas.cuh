@@ -18,7 +18,8 @@ inline void check(cublasStatus_t status, char const* doing, char const* file = _
   if (status != CUBLAS_STATUS_SUCCESS) detail::failed("cuBLAS", doing, cublasGetStatusString(status), file, line);
 }
 
-/// Of the factors of products and scores in float32; sums are float32 always.  double is computed in double.
+/// The precision of the factors of float products and scores; sums are always in float32.  double is computed in
+/// double.
 enum class arithmetic {
   float32,  // exact factors: relative error about 1e-7 of each product
   tf32x3,   // 10 bits and the next 10, three products: about 3e-7
@@ -26,8 +27,8 @@ enum class arithmetic {
   bf16,     // 7 bits: about 4e-3
 };
 
-/// A handle bound to a stream, with a workspace of its own: which cuBLAS would otherwise allocate while a
-/// graph is captured.
+/// A cuBLAS handle bound to a stream, with its own workspace: cuBLAS would otherwise allocate one while a graph is
+/// captured.
 class blas_context {
  public:
   blas_context() = default;
@@ -69,17 +70,17 @@ class blas_context {
   void* workspace_ = nullptr;
 };
 
-/// A matrix, or a batch of them `step` elements apart, as cuBLAS reads it: columns of `leading` elements one after the
-/// other.
+/// A matrix, or a batch of matrices `step` elements apart, as cuBLAS reads it: columns of `leading` elements, one after
+/// the other.
 template <class T>
 struct blas_operand {
   T* data = nullptr;
-  bool turned = false;  // the factor is the transpose of what is read
+  bool turned = false;  // whether the factor is the transpose of this matrix
   int leading = 1;
   long long step = 0;
 };
 
-/// Of c (m, n) = a b with k terms in each sum, `count` times.
+/// The sizes of c (m, n) = a b with k terms in each sum, for `count` products.
 struct blas_size {
   int m, n, k, count = 1;
 };
@@ -96,16 +97,16 @@ cublasComputeType_t compute_type(arithmetic how) {
       return CUBLAS_COMPUTE_32F_FAST_TF32;
     case arithmetic::bf16:
       return CUBLAS_COMPUTE_32F_FAST_16BF;
-    case arithmetic::tf32x3:  // cuBLAS has no such way: cuda/matmul.cuh makes it of products in tf32
+    case arithmetic::tf32x3:  // cuBLAS has no such mode: cuda/matmul.cuh computes it as products in tf32
     case arithmetic::float32:
       break;
   }
-  return CUBLAS_COMPUTE_32F;  // with the handle's default mode no TF32, unless NVIDIA_TF32_OVERRIDE asks for it
+  return CUBLAS_COMPUTE_32F;  // in the handle's default mode: no TF32, unless NVIDIA_TF32_OVERRIDE sets it
 }
 
 }  // namespace detail
 
-/// c = a b + beta c, all column-major; c is not turned.  With beta 0 what is in c does not count, NaN or not.
+/// c = a b + beta c, all column-major; c is not transposed.  With beta 0 the old c is ignored, even if it is NaN.
 template <class T>
 void gemm(blas_context const& blas, arithmetic how, blas_size s, blas_operand<T const> a, blas_operand<T const> b,
           T beta, blas_operand<T> c) {

@@ -1,8 +1,8 @@
-// cublasLt: products in float that get their bias and residual before they are stored.
+// cublasLt: products in float to which bias and residual are added before they are stored.
 // SPDX-License-Identifier: Apache-2.0
 //
-// It has relu too, which is not asked for: in TF32 and bf16 some of its ways make 0 of NaN (seen on an H200, cuBLAS
-// 13).
+// cublasLt has relu too, but it is not used: in TF32 and bf16, some of its algorithms turn NaN into 0 (observed on an
+// H200, cuBLAS 13).
 #pragma once
 
 #include <cublasLt.h>
@@ -14,19 +14,21 @@
 
 namespace triad::cuda {
 
-/// d = a b + beta c + bias, all column-major: a value of the bias for each row of d.  c and d are not turned.
+/// d = a b + beta c + bias, all column-major, with one value of the bias for each row of d.  c and d are not
+/// transposed.
 struct fused_product {
   blas_size size;  // count 1
   blas_operand<float const> a, b, c;
   float beta = 0;               // 0: c is not read
-  float const* bias = nullptr;  // (m) or none
+  float const* bias = nullptr;  // (m) or null
   blas_operand<float> d;
 };
 
-/// Which way cublasLt goes for each kind of product: asked for once, remembered for as many kinds as there is room for.
+/// The algorithm that cublasLt chooses for each kind of product: asked for once, and cached for a limited number of
+/// kinds.
 class fused_blas {
  public:
-  /// Queues the product in `stream`; false, and nothing is queued, where cublasLt has no way for it.
+  /// Queues the product in `stream`.  Returns false, and queues nothing, if cublasLt has no algorithm for it.
   bool multiply(blas_context const& blas, cudaStream_t stream, arithmetic how, fused_product const& p) {
     description const d(how, p);
     plan const& found = find(blas, d, key_of(how, p));
@@ -40,12 +42,12 @@ class fused_blas {
     return true;
   }
 
-  /// Products queued so far.
+  /// The number of products queued so far.
   std::uint64_t queued() const { return queued_; }
 
  private:
-  /// Everything that the choice may depend on.  (The heuristic sees how the bias is aligned by its address in the
-  /// description.)
+  /// Everything that the choice may depend on.  (The heuristic learns the alignment of the bias from the bias address
+  /// in the description.)
   using key = std::array<std::int64_t, 15>;
   struct plan {
     key of{};
@@ -53,9 +55,9 @@ class fused_blas {
     cublasLtMatmulAlgo_t way{};
   };
 
-  /// The product in cublasLt's words; they refer to this object.
+  /// The product as cublasLt describes it; the parts refer to this object, so it must not move.
   struct description {
-    // Not const: cublasLt reads all of them through pointers to what may change.
+    // Not const: cublasLt reads all of them through pointers to non-const.
     mutable cublasLtMatmulDescOpaque_t operation{};
     mutable cublasLtMatrixLayoutOpaque_t a{}, b{}, c{}, d{};
 
@@ -88,7 +90,7 @@ class fused_blas {
     }
   };
 
-  /// Any cuBLAS handle serves as one of cublasLt.
+  /// Any cuBLAS handle may be used as a cublasLt handle.
   static cublasLtHandle_t lt(blas_context const& blas) { return reinterpret_cast<cublasLtHandle_t>(blas.handle()); }
 
   /// The largest power of two, at most 256, that divides an address.
@@ -138,7 +140,7 @@ class fused_blas {
     };
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, aligned(10, 10));
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, aligned(11, 11));
-    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, aligned(12, 13));  // without a c of its own, d is given for it
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, aligned(12, 13));  // without a separate c, c is d
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, aligned(13, 13));
     cublasLtMatmulHeuristicResult_t best{};
     int count = 0;

@@ -1,22 +1,22 @@
-// What a kernel sees of the block of threads that runs it: who it is, its shared memory, barriers, and its warp.
+// The interface of a kernel to its block of threads: the thread's place, shared memory, barriers, and its warp.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel is a function object that is given a block:
+// A kernel is a function object that is called with a block:
 //
 //   template <class T>
 //   struct scale {
 //     static constexpr char const* name = "scale";
 //     static constexpr int threads = 256;                  // a multiple of `warp`
-//     static constexpr int resident = 2;                   // blocks whose registers fit on one processor; left out: 1
-//     struct shared { T tile[32][33]; };                   // all of its shared memory; left out where there is none
+//     static constexpr int resident = 2;                   // blocks whose registers fit on one processor; default: 1
+//     struct shared { T tile[32][33]; };                   // all of its shared memory; left out if there is none
 //     TRIAD_DEVICE void operator()(block const& b, vec<T const> x, vec<T> y) const {
 //       auto& s = b.shared<shared>(); ... b.sync();
 //     }
 //   };
 //
-// One type serves two compilers: nvcc, and a host compiler with a stand-in that runs the threads of a block one by one
-// (tests/cuda_on_host).  Therefore no __shared__, no threadIdx, no intrinsics, and cuda::std instead of device
-// functions.
+// Two compilers compile this type: nvcc, and a host compiler with a substitute that runs the threads of a block one by
+// one (tests/cuda_on_host).  Therefore kernels use no __shared__, no threadIdx, no intrinsics, and cuda::std instead of
+// device functions.
 #pragma once
 
 #include "triad/core/contracts.hpp"
@@ -24,7 +24,7 @@
 
 namespace triad::cuda {
 
-/// Threads of a warp.
+/// The number of threads in a warp.
 inline constexpr int warp = 32;
 
 }  // namespace triad::cuda
@@ -41,7 +41,7 @@ inline constexpr int warp = 32;
 
 #define TRIAD_DEVICE __device__ __forceinline__
 #define TRIAD_UNROLL _Pragma("unroll")
-#define TRIAD_UNROLL_TWICE _Pragma("unroll 2")  // not more, where more would take registers from sums
+#define TRIAD_UNROLL_TWICE _Pragma("unroll 2")  // a longer body would take registers from sums
 #define TRIAD_NO_UNROLL _Pragma("unroll 1")
 
 namespace triad::cuda {
@@ -51,9 +51,9 @@ class block {
   TRIAD_DEVICE int thread() const { return static_cast<int>(threadIdx.x); }
   TRIAD_DEVICE int threads() const { return static_cast<int>(blockDim.x); }
   TRIAD_DEVICE int lane() const { return static_cast<int>(threadIdx.x) % warp; }
-  /// Which warp of the block.
+  /// The number of the warp in the block.
   TRIAD_DEVICE int row() const { return static_cast<int>(threadIdx.x) / warp; }
-  /// Which block of the grid, and how many there are.
+  /// The number of the block in the grid, and the number of blocks.
   TRIAD_DEVICE index_t index() const { return static_cast<index_t>(blockIdx.x); }
   TRIAD_DEVICE index_t blocks() const { return static_cast<index_t>(gridDim.x); }
 
@@ -62,10 +62,10 @@ class block {
     extern __shared__ __align__(16) unsigned char triad_shared_memory[];
     return *reinterpret_cast<S*>(triad_shared_memory);
   }
-  /// Every thread of the block comes here before one goes on, and sees what the others wrote.
+  /// Barrier: no thread of the block goes on before all have come here; each then sees what the others wrote.
   TRIAD_DEVICE void sync() const { __syncthreads(); }
 
-  // All 32 lanes take part.
+  // All 32 lanes must take part.
   TRIAD_DEVICE void sync_warp() const { __syncwarp(); }
   template <class T>
   TRIAD_DEVICE T shuffle(T value, int from_lane) const {
@@ -77,15 +77,15 @@ class block {
   }
   TRIAD_DEVICE unsigned ballot(bool yes) const { return __ballot_sync(0xffffffffu, yes); }
 
-  /// The same number, of which the compiler does not know that: what is made of it in a loop is made each time, where
-  /// keeping it would take registers from sums.
+  /// Returns the same number, but hides from the compiler that it is the same.  So a loop computes expressions of it
+  /// anew each time; keeping them would take registers from sums.
   TRIAD_DEVICE int again(int number) const {
     asm volatile("" : "+r"(number));
     return number;
   }
 
-  /// Starts a copy of 4, 8 or 16 bytes, on which both begin, from device memory to shared memory.  Not inside: zeros,
-  /// and nothing is read.
+  /// Starts a copy of 4, 8 or 16 bytes from device memory to shared memory; both addresses are multiples of that size.
+  /// If `inside` is false, it writes zeros and reads nothing.
   template <int Bytes>
   TRIAD_DEVICE void start_copy(void* to, void const* from, bool inside) const {
     auto const target = static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -96,9 +96,9 @@ class block {
       asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(Bytes), "r"(read)
                    : "memory");
   }
-  /// What this thread started since it last came here is a group.
+  /// Closes a group: the copies that this thread started since its last call.
   TRIAD_DEVICE void end_copies() const { asm volatile("cp.async.commit_group;" ::: "memory"); }
-  /// Waits for this thread's groups but the last `Later`; the other threads see them after a barrier.
+  /// Waits for this thread's groups except the last `Later`; other threads see the copies after a barrier.
   template <int Later>
   TRIAD_DEVICE void wait_for_copies() const {
     asm volatile("cp.async.wait_group %0;" ::"n"(Later) : "memory");
@@ -125,7 +125,7 @@ template <class Kernel, class... A>
 cudaError_t start(cudaStream_t stream, Kernel const& kernel, unsigned blocks, std::size_t shared_bytes,
                   A const&... arguments) {
   auto* const function = entry<Kernel, A...>;
-  if (shared_bytes > 48 * 1024) {  // more is granted on request only
+  if (shared_bytes > 48 * 1024) {  // the runtime allows more only on request
     auto const granted =
         cudaFuncSetAttribute(reinterpret_cast<void const*>(function), cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(shared_bytes));
@@ -142,7 +142,7 @@ cudaError_t start(cudaStream_t stream, Kernel const& kernel, unsigned blocks, st
 
 namespace triad::cuda {
 
-// Sums and maxima over a warp, the same in every lane, always in the same order.
+// Sums and maxima over a warp: the same in every lane, always computed in the same order.
 template <class T>
 TRIAD_DEVICE T warp_sum(block const& b, T value) {
   for (int mask = warp / 2; mask > 0; mask /= 2) value += b.shuffle_xor(value, mask);

@@ -1,4 +1,4 @@
-// Device memory of a backend's own, which grows to the largest that was asked for.
+// A backend's own device memory, which grows to the largest size requested.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace triad::cuda {
 
-/// What was handed out stays allocated until the owner ends, since recorded work has its address.  It grows to twice
-/// its size at least, but not beyond `most`: all of it together is less than three times `most`, where no call asks
-/// for more.
+/// Every allocation stays until the owner is destroyed, since recorded work refers to its address.  Each new one has at
+/// least twice the size of the last, but not more than `most` unless a call needs more.  So all of them together are
+/// less than three times `most`, if no call needs more than `most`.
 class growing_memory {
  public:
   growing_memory() = default;
@@ -26,8 +26,9 @@ class growing_memory {
     for (auto* p : all_) (void)cudaFree(p);
   }
 
-  /// `bytes` of the device in use, on 256 bytes, which the next call may hand out again: work queued in between has to
-  /// be in one stream.  Throws device_error where there is not as much; while a stream is recorded it cannot grow.
+  /// Returns `bytes` of the device in use, aligned to 256 bytes.  The next call may return the same memory, so all work
+  /// that uses it must be in one stream.  Throws device_error if there is not enough; cannot grow while a stream is
+  /// recorded.
   void* at_least(std::size_t bytes) {
     if (bytes > bytes_) {
       std::size_t const larger = std::max(bytes, std::min(2 * bytes_, most_));
@@ -39,7 +40,7 @@ class growing_memory {
     }
     return all_.empty() ? nullptr : all_.back();
   }
-  /// Bytes of the last allocation, and of all of them.
+  /// The size in bytes of the last allocation, and of all allocations.
   std::size_t bytes() const { return bytes_; }
   std::size_t bytes_in_all() const { return in_all_; }
 

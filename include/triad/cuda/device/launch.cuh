@@ -1,4 +1,4 @@
-// Starts a kernel in the stream of a backend; the one place that does.
+// Starts a kernel in the stream of a backend; all kernels are started here.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,9 +20,9 @@ constexpr std::size_t shared_bytes() {
 }
 }  // namespace detail
 
-/// Runs kernel(block, arguments...) in every thread of `blocks` blocks; nothing for none.  Returns at once.  A launch
-/// that fails throws a device_error with the kernel's name.  What goes wrong while the kernel runs shows in a later
-/// call, unless CUDA_LAUNCH_BLOCKING=1 is in the environment.  Profilers see the name as a range (nvtx.cuh).
+/// Runs kernel(block, arguments...) in every thread of `blocks` blocks; does nothing for 0 blocks.  Returns without
+/// waiting. Throws device_error with the kernel's name if the launch fails.  An error while the kernel runs shows in a
+/// later call, unless CUDA_LAUNCH_BLOCKING=1 is in the environment.  Profilers see the name as a range (nvtx.cuh).
 template <class Kernel, class... A>
 void launch(backend const& ex, Kernel const& kernel, index_t blocks, A const&... arguments) {
   static_assert(Kernel::threads > 0 && Kernel::threads <= 1024 && Kernel::threads % warp == 0,
@@ -39,7 +39,7 @@ void launch(backend const& ex, Kernel const& kernel, index_t blocks, A const&...
   if (status != cudaSuccess) check(status, (std::string("launching ") + Kernel::name).c_str());
 }
 
-/// Blocks for `items` items at `each` a block.
+/// The number of blocks for `items` items with `each` items in a block.
 constexpr index_t blocks_for(index_t items, index_t each) { return (items + each - 1) / each; }
 
 }  // namespace triad::cuda

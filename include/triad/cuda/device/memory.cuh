@@ -1,4 +1,4 @@
-// Memory of a device, whose copies are ordered by the stream of a backend.
+// Device memory whose copies are ordered by the stream of a backend.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,10 +9,11 @@
 
 namespace triad::cuda {
 
-/// A value: which device, and the stream in which it is written and read.  The backend it comes from outlives it.
+/// A value: the device, and the stream in which memory is written and read.  The backend of that stream must outlive
+/// it.
 class device_memory {
  public:
-  /// Of no device: it cannot allocate.
+  /// Belongs to no device: it cannot allocate.
   device_memory() = default;
   device_memory(int device, cudaStream_t stream, staging& through)
       : device_(device), stream_(stream), staging_(&through) {}
@@ -27,20 +28,20 @@ class device_memory {
   }
   void deallocate(void* p) const noexcept {
     if (cudaFree(p) != cudaSuccess)
-      (void)cudaGetLastError();  // a destructor does not throw; the next launch is not to be blamed
+      (void)cudaGetLastError();  // a destructor must not throw, and the next launch must not report this error
   }
   void zero(void* p, std::size_t bytes) const {
     use();
     check(cudaMemsetAsync(p, 0, bytes, stream_), "clearing device memory");
   }
-  /// `from` may change once this returns; the copy comes after everything the stream was given before, and is not
-  /// waited for.
+  /// Copies after all earlier work in the stream, without waiting.  The caller may change `from` as soon as this
+  /// returns.
   void from_host(void* to, void const* from, std::size_t bytes) const {
     if (bytes == 0) return;
     use();
     staging_->copy(to, from, bytes);
   }
-  /// Waits for everything the stream was given before.
+  /// Copies after waiting for all earlier work in the stream.
   void to_host(void* to, void const* from, std::size_t bytes) const {
     if (bytes == 0) return;
     use();

@@ -1,12 +1,12 @@
 // Names for profilers: an NVTX range in the domain "triad" around every launch.
 // SPDX-License-Identifier: Apache-2.0
 //
-// All kernels are instances of one template, detail::entry, whose name says nothing.  Nsight Systems and Nsight Compute
-// can put the name of the innermost range in its place (docs/operations/gpu.md says how).  Where no profiler is
-// attached there is no such domain, and a range is a comparison with null.
+// All kernels are instances of one template, detail::entry, whose name tells nothing about the kernel.  Nsight Systems
+// and Nsight Compute can show the name of the innermost range instead (docs/operations/gpu.md says how).  Without a
+// profiler there is no such domain, and a range costs a comparison with null.
 //
-// The toolkit has the header, and no library is linked for it.  Where it is missing, or NVTX_DISABLE is defined (NVTX's
-// own switch), ranges are nothing at all.
+// The header is part of the toolkit, and no library is linked for it.  If the header is missing, or NVTX_DISABLE
+// (NVTX's own switch) is defined, a range does nothing.
 #pragma once
 
 #if __has_include(<nvtx3/nvToolsExt.h>) && !defined(NVTX_DISABLE)
@@ -14,7 +14,7 @@
 
 namespace triad::cuda {
 
-/// From here to the end of the scope, by the thread that made it.  `name` lives as long.
+/// A range of this thread until the end of the scope.  `name` must live as long.
 class named_range {
  public:
   explicit named_range(char const* name) {
@@ -50,7 +50,7 @@ class named_range {
   explicit named_range(char const*) {}
   named_range(named_range const&) = delete;
   named_range& operator=(named_range const&) = delete;
-  ~named_range() {}  // not trivial, as above: no warning about an unused range
+  ~named_range() {}  // not trivial, as above, so that compilers do not warn about an unused range
 };
 
 }  // namespace triad::cuda

@@ -1,4 +1,4 @@
-// What CUB does for the backend, and the plain twin that a host compiler takes, which cannot read CUB.
+// The algorithms that the backend takes from CUB, and plain versions for a host compiler, which cannot compile CUB.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace triad::cuda {
 
-/// Keys, and the row of each.
+/// Keys, and the row number of each key.
 struct keyed_rows {
   std::uint32_t *key, *row;
 };
 
-// Templates, so that a unit for which other units have compiled the kernels compiles none of CUB's.
+// These are templates, so that a unit whose kernels are compiled elsewhere compiles nothing of CUB.
 #if defined(__CUDACC__)
 
-/// Bytes that sort_rows needs in addition to the pairs.
+/// The number of bytes that sort_rows needs in addition to the pairs.
 template <class Count>
 std::size_t sort_rows_bytes(backend const& ex, Count count, int bits) {
   check(cudaSetDevice(ex.device()), "choosing a device");
@@ -32,8 +32,8 @@ std::size_t sort_rows_bytes(backend const& ex, Count count, int bits) {
   return bytes;
 }
 
-/// Sorts by the lowest bits of the keys; equal keys stay in their order.  Returns which of both has the result; the
-/// other is spoiled.
+/// Sorts by the lowest bits of the keys; pairs with equal keys keep their order.  Returns the one of the two buffers
+/// that has the result; the other is overwritten.
 template <class Count>
 keyed_rows sort_rows(backend const& ex, keyed_rows from, keyed_rows other, Count count, int bits, workspace ws) {
   check(cudaSetDevice(ex.device()), "choosing a device");
@@ -48,7 +48,7 @@ keyed_rows sort_rows(backend const& ex, keyed_rows from, keyed_rows other, Count
 
 namespace detail {
 
-/// Every pair finds its place by counting those that come before it.
+/// Every pair finds its place by counting the pairs that come before it.
 struct rank_sort {
   static constexpr char const* name = "sort by rank";
   static constexpr int threads = 256;

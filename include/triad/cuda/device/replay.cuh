@@ -1,10 +1,10 @@
-// CUDA graphs: work that comes again with the same shapes and the same memory is recorded once and replayed as one
+// CUDA graphs: work that is repeated with the same shapes and the same memory is recorded once and replayed as one
 // launch.
 // SPDX-License-Identifier: Apache-2.0
 //
-// What changes from step to step (step number, learning rate, the batch) is copied to fixed addresses before the work
-// and read there by its kernels; so is what dropout and Adam need.  A training step of small graphs is some hundreds of
-// short kernels: launched one by one they would wait for the host.
+// Values that change from step to step (step number, learning rate, the batch, the state of dropout and Adam) are
+// copied to fixed addresses before the work, and its kernels read them there.  A training step with small graphs is
+// some hundreds of short kernels.  Launched one by one, the kernels would wait for the host.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@
 
 namespace triad::cuda {
 
-/// The recordings of one stream.  Work is recorded when its key is seen the second time, since most of what runs once
-/// never runs again.  `most` keys are remembered; a further one takes the place of the one that was not used for the
-/// longest time.  Padded batches (batches/padding.hpp) of one training have some ten to forty shapes.
+/// The recordings of one stream.  Work is recorded when its key is seen for the second time, since most work that runs
+/// once never runs again.  `most` keys are remembered; a further key replaces the least recently used one.  Padded
+/// batches (batches/padding.hpp) of one training have about ten to forty shapes.
 class recordings {
  public:
   recordings() = default;
@@ -53,12 +53,12 @@ class recordings {
     ++replayed_;
   }
 
-  /// Forgets all: before memory that recorded work uses is given back.
+  /// Deletes all recordings.  Must be called before memory that recorded work uses is freed.
   void clear() noexcept {
     for (auto const& r : known_) forget(r);
     known_.clear();
   }
-  /// How often a recording was replayed.
+  /// The number of replays so far.
   std::uint64_t replayed() const { return replayed_; }
 
  private:
@@ -67,7 +67,7 @@ class recordings {
     cudaGraphExec_t graph;
   };
 
-  /// True in a scope.
+  /// Sets a flag to true for the length of a scope.
   struct in_scope {
     bool& flag;
     explicit in_scope(bool& f) : flag(f) { flag = true; }
@@ -76,7 +76,7 @@ class recordings {
     ~in_scope() { flag = false; }
   };
 
-  /// Replays that are under way go on: the runtime keeps the graph until they are done.
+  /// Running replays are not affected: the runtime keeps the graph until they are done.
   static void forget(recording const& r) noexcept {
     if (r.graph != nullptr) (void)cudaGraphExecDestroy(r.graph);
   }
@@ -91,7 +91,8 @@ class recordings {
       (void)cudaStreamEndCapture(stream, &graph);
       if (graph != nullptr) (void)cudaGraphDestroy(graph);
       (void)
-          cudaGetLastError();  // that of the spoilt recording: `work` says why, and the next launch is not to be blamed
+          cudaGetLastError();  // clears the error of the failed recording: `work` throws the cause, and the next launch
+                               // must not report it
       throw;
     }
     check(cudaStreamEndCapture(stream, &graph), "recording a graph");
@@ -102,7 +103,7 @@ class recordings {
     return ready;
   }
 
-  std::vector<recording> known_;  // the longest unused first
+  std::vector<recording> known_;  // the least recently used first
   std::uint64_t replayed_ = 0;
   bool running_ = false;
 };

@@ -1,4 +1,5 @@
-// Rows of a matrix, one warp each: who owns which column, sums over a block, and in which graph a row lies.
+// Rows of a matrix with one warp per row: the columns of each lane, sums over a block, and the graph to which a row
+// belongs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,15 +11,14 @@
 
 namespace triad::cuda {
 
-/// Rows that a block works on at once.
+/// The number of rows that a block processes at once.
 inline constexpr int row_warps = 8;
 inline constexpr int row_threads = row_warps * warp;
 
-/// Columns that a lane holds in registers: rows of up to 256 values are read once.
+/// The number of columns that a lane holds in registers: rows of up to 256 values are read once.
 inline constexpr int held_columns = 8;
 
-/// The row of a warp.  A warp past the end has row 0 and no columns, so that it takes part in everything and writes
-/// nothing.
+/// The row of a warp.  A warp past the end gets row 0 and no columns: it takes part in everything and writes nothing.
 struct warp_row {
   index_t r, d;
   bool live;
@@ -32,7 +32,8 @@ struct warp_row {
   }
 };
 
-/// f(slot, column) for the columns of a lane: lane, lane + 32, ... below d.  Held = 0: any number of them, slot 0.
+/// Calls f(slot, column) for the columns of a lane: lane, lane + 32, ... below d.  With Held = 0, any number of columns
+/// is possible, and slot is 0.
 template <int Held, class F>
 TRIAD_DEVICE void each_column(int lane, index_t d, F&& f) {
   if constexpr (Held > 0) {
@@ -44,7 +45,7 @@ TRIAD_DEVICE void each_column(int lane, index_t d, F&& f) {
   }
 }
 
-/// The values of one row that a lane owns, kept in registers, or read again each time where Held = 0.
+/// The values of one row that belong to a lane, kept in registers, or, with Held = 0, read again each time.
 template <class T, int Held>
 class lane_values {
  public:
@@ -66,10 +67,10 @@ class lane_values {
   T values_[Held > 0 ? Held : 1] = {};
 };
 
-/// What the softmax of one row is made of, the same in every lane.  x(slot, column) as lane_values has it.
+/// The maximum and the sum of the softmax of one row, the same in every lane.  x(slot, column) as in lane_values.
 template <class T>
 struct softmax_total {
-  T maximum = -::cuda::std::numeric_limits<T>::infinity();  // a NaN is no maximum, but makes the sum one
+  T maximum = -::cuda::std::numeric_limits<T>::infinity();  // a NaN does not become the maximum, but makes the sum NaN
   T sum = 0;                                                // of exp(x - maximum)
 
   template <class Values>
@@ -83,7 +84,7 @@ struct softmax_total {
   TRIAD_DEVICE T probability(T x) const { return ::cuda::std::exp(x - maximum) / sum; }
 };
 
-/// Runs Kernel<T, Held> with a warp a row; what is held follows from the width.
+/// Runs Kernel<T, Held> with one warp per row; the width decides Held.
 template <template <class, int> class Kernel, class T, class... A>
 void launch_rows(backend const& ex, index_t rows, index_t d, A const&... arguments) {
   index_t const blocks = blocks_for(rows, row_warps);
@@ -93,8 +94,7 @@ void launch_rows(backend const& ex, index_t rows, index_t d, A const&... argumen
     launch(ex, Kernel<T, 0>{}, blocks, arguments...);
 }
 
-/// The sum over all threads of a block of `Warps` warps, the same in each of them; `part` is free for use again
-/// afterwards.
+/// The sum over all threads of a block of `Warps` warps, the same in each thread.  `part` may be reused afterwards.
 template <int Warps, class T>
 TRIAD_DEVICE T block_sum(block const& b, T (&part)[Warps], T value) {
   value = warp_sum(b, value);
@@ -106,7 +106,7 @@ TRIAD_DEVICE T block_sum(block const& b, T (&part)[Warps], T value) {
   return total;
 }
 
-/// The largest value of a warp and the first place that has it, the same in every lane.
+/// The largest value of a warp and the first place with this value, the same in every lane.
 template <class T>
 TRIAD_DEVICE void warp_first_largest(block const& b, T& value, index_t& at) {
   for (int mask = warp / 2; mask > 0; mask /= 2) {
@@ -119,14 +119,14 @@ TRIAD_DEVICE void warp_first_largest(block const& b, T& value, index_t& at) {
   }
 }
 
-/// The last k with first(k) <= r, for ascending first(0) = 0 <= r: which graph row r belongs to.  By a whole warp, 32
-/// places at a time.
+/// The last k with first(k) <= r: the graph to which row r belongs.  first is ascending, and first(0) = 0 <= r.  A
+/// whole warp searches, 32 places at a time.
 TRIAD_DEVICE index_t last_begun(block const& b, vec<index_t const> first, index_t r) {
   index_t low = 0, count = first.extent(0);
   while (count > 1) {
     index_t const step = (count + warp - 1) / warp, ahead = b.lane() * step;
     unsigned const begun = b.ballot(ahead < count && first(low + ahead) <= r);
-    int const places = ::cuda::std::popcount(begun);  // they are the first lanes; lane 0 is always one
+    int const places = ::cuda::std::popcount(begun);  // the set bits are the lowest; lane 0 is always set
     index_t const skipped = places > 0 ? (places - 1) * step : 0;
     low += skipped;
     count = count - skipped < step ? count - skipped : step;
@@ -134,13 +134,13 @@ TRIAD_DEVICE index_t last_begun(block const& b, vec<index_t const> first, index_
   return low;
 }
 
-/// The first place in [low, high) for which ahead(place) does not hold, or high; it holds for those before and for none
-/// after.  By a whole warp, 32 places at a time.
+/// The first place in [low, high) for which ahead(place) is false, or high if there is none.  ahead must be true for
+/// all places before that one and false after it.  A whole warp searches, 32 places at a time.
 template <class Ahead>
 TRIAD_DEVICE index_t first_not(block const& b, index_t low, index_t high, Ahead const& ahead) {
   while (low < high) {
     index_t const step = (high - low + warp - 1) / warp, at = low + b.lane() * step;
-    int const places = ::cuda::std::popcount(b.ballot(at < high && ahead(at)));  // they are the first lanes
+    int const places = ::cuda::std::popcount(b.ballot(at < high && ahead(at)));  // the set bits are the lowest
     if (places == 0) return low;
     index_t const next = low + places * step;
     low = next - step + 1;

@@ -1,10 +1,10 @@
-// Copies to the device that do not wait for it: through page-locked memory, which the device reads when the stream
-// comes to them.
+// Copies to the device without waiting for it.  The host copies into page-locked memory, and the device reads that
+// memory when the stream reaches the copy.
 // SPDX-License-Identifier: Apache-2.0
 //
-// From ordinary memory a runtime may first wait for the stream.  Here the bytes are copied into one of two halves, from
-// there the device fetches them; a half is written again only after what was fetched from it has passed in the stream.
-// So copies of more than 2 MiB at a time do wait, for the work before the last 2 MiB.
+// A runtime may wait for the stream before it copies from ordinary memory.  Here, the host copies the bytes into one of
+// two halves, and the device reads them from there.  A half is overwritten only after all copies from it have completed
+// in the stream.  So copying more than 2 MiB at a time does wait, for the work before the last 2 MiB.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace triad::cuda {
 
-/// Of one stream of the current device; stays where it is made.
+/// The staging memory of one stream of the current device; it cannot be moved.
 class staging {
  public:
   explicit staging(cudaStream_t stream) : stream_(stream) {
@@ -32,8 +32,8 @@ class staging {
   staging& operator=(staging const&) = delete;
   ~staging() { close(); }
 
-  /// `from` may change once this returns.  What is recorded is replayed with the bytes of that day, so copies are no
-  /// part of it.
+  /// The caller may change `from` as soon as this returns.  Throws contract_violation while the stream is recorded: a
+  /// replay would copy the bytes of the recording.
   void copy(void* to, void const* from, std::size_t bytes) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     check(cudaStreamIsCapturing(stream_, &status), "asking whether work is being recorded");
@@ -54,7 +54,7 @@ class staging {
  private:
   static constexpr std::size_t half = std::size_t{2} << 20, line = 64;
 
-  /// On to the other half, once the device has what was in it.
+  /// Switches to the other half, after the device has read all of it.
   void turn() {
     check(cudaEventRecord(passed_[current_], stream_), "recording an event");
     current_ = 1 - current_;

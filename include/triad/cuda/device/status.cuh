@@ -1,4 +1,4 @@
-// What the CUDA runtime answers, turned into an exception that says what was being done.
+// Turns an error code of the CUDA runtime into an exception that says what the program was doing.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace triad::cuda {
 
-/// A call of the CUDA runtime or of cuBLAS failed.  The message says what was being done and what came back.
+/// A call of the CUDA runtime or of cuBLAS failed.  The message says what the call was for and which error it returned.
 struct device_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -23,7 +23,7 @@ namespace detail {
                      std::to_string(line) + ")");
 }
 
-/// Whether it is a running kernel that does such a thing: any later call may answer it.
+/// Whether a running kernel causes this error: then any later call may return it.
 inline bool is_of_a_kernel(cudaError_t status) {
   switch (status) {
     case cudaErrorIllegalAddress:
@@ -42,12 +42,12 @@ inline bool is_of_a_kernel(cudaError_t status) {
 }
 }  // namespace detail
 
-/// `doing` completes "while ...": "copying to the device".  The place is the caller's; clang 14 has no
+/// `doing` completes "while ...", for example "copying to the device".  The place is the caller's; clang 14 has no
 /// std::source_location.
 inline void check(cudaError_t status, char const* doing, char const* file = __builtin_FILE(),
                   int line = __builtin_LINE()) {
   if (status == cudaSuccess) return;
-  (void)cudaGetLastError();  // taken, or the next launch, which asks for it, would be blamed
+  (void)cudaGetLastError();  // clears the error, which the next launch would report otherwise
   auto answer = std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
   char const* const blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
   if (detail::is_of_a_kernel(status) && (blocking == nullptr || std::string_view(blocking) != "1"))

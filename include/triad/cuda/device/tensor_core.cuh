@@ -1,11 +1,11 @@
-// The matrix instructions of sm_80 and later: 16 by 8 sums of a warp in float32.  Included for nvcc alone.
+// The matrix instructions of sm_80 and later: a warp computes 16 by 8 sums in float32.  Included for nvcc alone.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lane t has the sums of rows t / 4 (twice) and t / 4 + 8 (twice), columns 2 (t % 4) and the next; of the left factor
-// rows t / 4 (top) and t / 4 + 8 (bottom), of the right one column t / 4.  Four terms of each: t % 4 + 4 e of the
-// sixteen, e = 0 .. 3.  Any numbering of terms would do that is the same on both sides; in this one the lanes of a warp
-// read a factor whose terms lie side by side, in rows 4 words longer than a multiple of 32, without meeting in a bank.
-// Where terms lie one below the other (dq and dk in triangle/backward.cuh), two lanes meet.
+// Lane t has the sums of rows t / 4 (two) and t / 4 + 8 (two), in columns 2 (t % 4) and 2 (t % 4) + 1.  Of the left
+// factor it has rows t / 4 (top) and t / 4 + 8 (bottom), of the right factor column t / 4.  It has four of the sixteen
+// terms: t % 4 + 4 e, e = 0 .. 3.  Any numbering of terms is correct if both factors use it.  This one avoids bank
+// conflicts if the terms of a row lie side by side and rows are 4 words longer than a multiple of 32.  If terms lie one
+// below the other (dq and dk in triangle/backward.cuh), two lanes meet in a bank.
 #pragma once
 
 #include "triad/cuda/device/block.cuh"
@@ -16,24 +16,24 @@
 
 namespace triad::cuda {
 
-/// The nearest number of tf32's 10 bits, ties away from zero.
+/// The nearest number with the 10 bits of tf32, ties away from zero.
 TRIAD_DEVICE unsigned tf32(float x) {
   unsigned bits;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
   return bits;
 }
-/// What tf32() leaves of x, which float32 has exactly.
+/// x minus its tf32 value, which float32 holds exactly.
 TRIAD_DEVICE float rest_of(float x, unsigned bits) { return x - __uint_as_float(bits); }
-/// The nearest numbers of bf16's 7 bits, ties to even.
+/// The nearest numbers with the 7 bits of bf16, ties to even.
 TRIAD_DEVICE unsigned bf16(float low, float high) {
   unsigned bits;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
   return bits;
 }
 
-// A whole warp multiplies, so none may be moved to where a lane needs its sums: volatile.
+// volatile: the whole warp must execute the instruction, so the compiler must not move it into a branch of some lanes.
 
-/// sum += the products of eight terms, of the left factor {top, bottom, top, bottom} and of the right one.
+/// sum += the products of eight terms of the left factor {top, bottom, top, bottom} and of the right one.
 TRIAD_DEVICE void add_eight_products(float (&sum)[4], unsigned const (&left)[4], unsigned const (&right)[2]) {
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
@@ -42,7 +42,7 @@ TRIAD_DEVICE void add_eight_products(float (&sum)[4], unsigned const (&left)[4],
       : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]), "r"(right[1]));
 }
 
-/// sum += the products of sixteen terms, of factors rounded to tf32.
+/// sum += the products of sixteen terms, with factors rounded to tf32.
 TRIAD_DEVICE void add_tf32_products(float (&sum)[4], float const (&top)[4], float const (&bottom)[4],
                                     float const (&right)[4]) {
   TRIAD_UNROLL
@@ -51,7 +51,7 @@ TRIAD_DEVICE void add_tf32_products(float (&sum)[4], float const (&top)[4], floa
                        {tf32(right[e]), tf32(right[e + 1])});
 }
 
-/// The same of factors in two parts, rounded to tf32 each: low high, high low, high high.
+/// The same with factors in two parts, each rounded to tf32: adds low high, high low, high high.
 TRIAD_DEVICE void add_split_products(float (&sum)[4], float const (&top)[4], float const (&bottom)[4],
                                      float const (&right)[4]) {
   TRIAD_UNROLL
@@ -74,7 +74,7 @@ TRIAD_DEVICE void add_split_products(float (&sum)[4], float const (&top)[4], flo
   }
 }
 
-/// The same, rounded to bf16.
+/// The same with factors rounded to bf16.
 TRIAD_DEVICE void add_bf16_products(float (&sum)[4], float const (&top)[4], float const (&bottom)[4],
                                     float const (&right)[4]) {
   asm volatile(

@@ -1,12 +1,12 @@
-// Views of what lies in a thrust::device_vector: a program that uses Thrust hands its data over without a copy.
+// Views of the data in a thrust::device_vector, so that a program that uses Thrust passes its data without a copy.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A view is the vector's memory: it ends where the vector is resized or destroyed, and it is of the device that was
-// current when the vector was made, which is to be the backend's.
+// A view refers to the vector's memory: resizing or destroying the vector makes the view invalid.  Its device is the
+// one that was current when the vector was made; that must be the backend's device.
 //
-// A cuda::backend has a stream of its own, which the default stream does not wait for.  Thrust's algorithms have ended
-// when they return, so that a backend may read what they wrote.  Before Thrust reads what a backend writes, call
-// ex.synchronize(), or give Thrust that stream: thrust::cuda::par.on(ex.stream()).
+// A cuda::backend has its own stream, and the default stream does not wait for it.  Thrust's algorithms are complete
+// when they return, so a backend may read their results.  Before Thrust reads results of a backend, call
+// ex.synchronize(), or run Thrust in the backend's stream: thrust::cuda::par.on(ex.stream()).
 #pragma once
 
 #include <thrust/device_vector.h>
@@ -20,7 +20,7 @@
 namespace triad::cuda {
 
 namespace detail {
-/// T: the vector's, or const.
+/// T is the vector's value type, or that type with const.
 template <class T, class Vector>
 tensor<T, dyn, dyn> thrust_matrix(Vector& v, index_t rows, index_t columns) {
   auto const size = static_cast<index_t>(v.size());
@@ -31,7 +31,7 @@ tensor<T, dyn, dyn> thrust_matrix(Vector& v, index_t rows, index_t columns) {
 }
 }  // namespace detail
 
-/// All values of a vector.
+/// A view of all values of a vector.
 template <class T, class Allocator>
 vec<T> view_of(thrust::device_vector<T, Allocator>& v) {
   return make_vec(thrust::raw_pointer_cast(v.data()), static_cast<index_t>(v.size()));
@@ -41,7 +41,7 @@ vec<T const> view_of(thrust::device_vector<T, Allocator> const& v) {
   return make_vec(thrust::raw_pointer_cast(v.data()), static_cast<index_t>(v.size()));
 }
 
-/// The same as rows, one after the other.  Throws contract_violation where the vector has another size.
+/// The same as a matrix, row after row.  Throws contract_violation if the vector has another size.
 template <class T, class Allocator>
 tensor<T, dyn, dyn> view_of(thrust::device_vector<T, Allocator>& v, index_t rows, index_t columns) {
   return detail::thrust_matrix<T>(v, rows, columns);
@@ -51,7 +51,7 @@ tensor<T const, dyn, dyn> view_of(thrust::device_vector<T, Allocator> const& v, 
   return detail::thrust_matrix<T const>(v, rows, columns);
 }
 
-/// Deleted: a temporary vector would end with the expression.
+/// Deleted: a temporary vector would be destroyed at the end of the expression.
 template <class T, class Allocator, class... Sizes>
 void view_of(thrust::device_vector<T, Allocator> const&& v, Sizes... sizes) = delete;
 

@@ -1,15 +1,15 @@
-// Products of two small matrices by one warp, of rounded factors: on tensor cores, and their plain twin.
+// Products of two small matrices by one warp, with rounded factors: on tensor cores, and a plain version.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   sum (16, 8 Tiles) += a (16, depth) b (depth, 8 Tiles)        depth is a multiple of 16
 //
-// Factors are rounded to what `arithmetic` says, so that their products are exact in float32, and the two ways differ
-// in the order of float32 sums alone.  A host compiler has the plain one only.
+// Factors are rounded as `arithmetic` says, so that their products are exact in float32.  The two versions differ only
+// in the order of float32 sums.  A host compiler has only the plain one.
 //
-// tf32x3: x = high + low and a rest of 2^-22 of x, both of tf32's 10 bits; a b is low high + high low + high high, the
-// small ones first.  What an infinite factor makes is NaN: its low part is.
+// tf32x3: x = high + low + a rest of 2^-22 of x; high and low have the 10 bits of tf32.  a b is low high + high low +
+// high high, with the small products first.  An infinite factor gives NaN, since its low part is NaN.
 //
-//   lane t has of each 16 by 8 tile of the sum      column 0, 1    2, 3    4, 5    6, 7
+//   lane t has, of each 16 by 8 tile of the sum     column 0, 1    2, 3    4, 5    6, 7
 //                                     row 0, 8       t = 0           1       2       3
 //                                         1, 9           4           5       6       7
 //                                         ...
@@ -29,8 +29,8 @@
 
 namespace triad::cuda {
 
-/// To the nearest number with 10 bits (tf32; ties away from zero), 10 and the next 10 (tf32x3) or 7 bits (bf16; ties to
-/// even); a NaN stays one.
+/// Rounds to the nearest number with 10 bits (tf32; ties away from zero), twice 10 bits (tf32x3) or 7 bits (bf16; ties
+/// to even); a NaN stays a NaN.
 TRIAD_HOST_DEVICE inline float rounded(arithmetic how, float x) {
   auto bits = ::cuda::std::bit_cast<std::uint32_t>(x);
   if (how == arithmetic::float32 || is_nan(x)) return x;
@@ -45,7 +45,7 @@ TRIAD_HOST_DEVICE inline float rounded(arithmetic how, float x) {
   return ::cuda::std::bit_cast<float>(bits);
 }
 
-/// x y as the products of rounded factors that it is made of, without what comes of the two low parts of tf32x3.
+/// x y as the sum of products of rounded factors; with tf32x3, the product of the two low parts is left out.
 template <arithmetic Factors>
 TRIAD_HOST_DEVICE float add_rounded(float x, float y, float sum) {
   if constexpr (Factors == arithmetic::tf32x3) {
@@ -57,13 +57,13 @@ TRIAD_HOST_DEVICE float add_rounded(float x, float y, float sum) {
   }
 }
 
-/// The number of terms of a product, with zeros to a whole number of steps.
+/// The number of terms of a product, including the zeros that fill the last step.
 TRIAD_DEVICE int terms_of(int width) { return (width + 15) / 16 * 16; }
 
-/// How a kernel makes the products that a tensor core can do.
+/// How a kernel computes products for which tensor cores can be used.
 enum class product_path { exact, tensor_cores, plain };
 
-/// The sums of one lane: rows row() and row() + 8, columns column() and the next of every eight.
+/// The sums of one lane: rows row() and row() + 8, columns column() and column() + 1 of every eight.
 struct tile_lane {
   int lane;
   TRIAD_DEVICE explicit tile_lane(block const& b) : lane(b.lane()) {}
@@ -71,8 +71,8 @@ struct tile_lane {
   TRIAD_DEVICE int column() const { return 2 * (lane % 4); }
 };
 
-/// sum[t] = {(row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1)} of columns 8 t .. 8 t + 8, by
-/// all lanes of a warp.  left(i, k) and right(k, j) read the factors.
+/// sum[t] = {(row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1)} in columns 8 t .. 8 t + 8.
+/// All lanes of a warp compute together.  left(i, k) and right(k, j) read the factors.
 template <product_path Path, arithmetic Factors, int Tiles, class A, class B>
 TRIAD_DEVICE void add_tile_product(tile_lane at, int depth, A const& left, B const& right, float (&sum)[Tiles][4]) {
   static_assert(Factors != arithmetic::float32, "triad: a product of tiles is of rounded factors");
