@@ -1,8 +1,8 @@
-// Cross entropy and argmax over parents: a warp a node, lanes along its graph's nodes.
+// Cross entropy and argmax over parents: one warp per node, lanes along the nodes of its graph.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Three passes: the loss of each node, their mean, the gradient.  `losses` holds first the loss of each node, then the
-// number of nodes that count.
+// Three passes: the loss of each node, the mean loss, the gradient.  `losses` first holds the loss of each node, then
+// the number of nodes that count.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -16,14 +16,14 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// The scores of one node for its parents.  A warp past the end has a graph of no nodes, so that it takes part in
-/// everything and writes nothing.
+/// The scores of one node for its parents.  A warp past the end gets a graph without nodes: it takes part in everything
+/// and writes nothing.
 template <class T>
 struct arc_row {
   arc_cross_entropy_options const& options;
   vec<T const> const& score;
   bool live;
-  index_t node, n, first, step;  // edge (of parent j) = first + j step
+  index_t node, n, first, step;  // the edge of parent j is first + j step
 
   TRIAD_DEVICE arc_row(block const& b, arc_cross_entropy_options const& o, graph_batch const& g, vec<T const> const& s)
       : options(o), score(s) {
@@ -40,7 +40,7 @@ struct arc_row {
   TRIAD_DEVICE bool masked(index_t j) const { return options.masked.extent(0) != 0 && options.masked(edge(j)) != 0; }
   TRIAD_DEVICE T operator()(index_t j) const { return masked(j) ? T(options.fill) : score(edge(j)); }
 
-  // As softmax_total reads a row: nothing is held.
+  // The way in which softmax_total reads a row: no values are held in registers.
   static constexpr int held = 0;
   TRIAD_DEVICE T operator()(int, index_t j) const { return (*this)(j); }
 };
@@ -81,7 +81,8 @@ struct arc_gradient {
   }
 };
 
-/// Each lane begins with node 0 and takes what is larger: then a NaN counts as it does in a loop over the nodes.
+/// Each lane begins with node 0 and replaces it by larger values only, so that a NaN counts as in a loop over the
+/// nodes.
 template <class T>
 struct arc_argmax {
   static constexpr char const* name = "best_arcs";

@@ -1,9 +1,9 @@
-// Attention: a block has sixteen queries of one head, or for their gradients sixteen keys, and goes through the other
-// side.
+// Attention.  Forward, a block owns sixteen queries of one head and goes through all keys.  For gradients of keys and
+// values, it owns sixteen keys and goes through all queries.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forward keeps the largest score and the sum so far (Milakov and Gimelshein 2018) and shrinks what it has when a
-// larger comes. Kernels with relative positions are types of their own, so that those without know nothing of them.
+// Forward keeps the largest score and the sum so far (Milakov and Gimelshein 2018), and rescales its sums if a larger
+// score comes.  Kernels with relative positions are separate types, so that the others carry no code for positions.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -34,7 +34,7 @@ struct attention_forward {
               last = at.first + (count < attention_tile_rows ? count : attention_tile_rows) - 1, keys = at.seen(last);
     int const first_row = at.first + b.row() * attention_warp_rows;  // the warp's first query
     T maximum[attention_warp_rows], total[attention_warp_rows] = {}, shrink[attention_warp_rows];
-    attention_sums<T> mixed = {};  // of values, not divided yet
+    attention_sums<T> mixed = {};  // of values, not yet divided by the sum
     TRIAD_UNROLL
     for (int r = 0; r < attention_warp_rows; ++r) maximum[r] = none;
     TRIAD_NO_UNROLL
@@ -102,7 +102,7 @@ struct attention_slopes {
   vec<T const> lse;
   matrix<T const> context, dc;
   attention_operands<T> dx;
-  vec<T> delta;  // (h q rows) written by the owners of queries, read by the owners of keys
+  vec<T> delta;  // (h q rows) written by the blocks of queries, read by the blocks of keys
 
   /// p~ and ds of query i and key j.
   TRIAD_DEVICE void at(attention_place<T> const& place, int i, int j, T score, T slope, T offset, T delta_i, T& dropped,
@@ -119,7 +119,7 @@ struct attention_slopes {
   }
 };
 
-/// dquery, and delta.
+/// Computes dquery and delta.
 template <class T, bool Relative>
 struct attention_backward_to {
   static constexpr char const* name =
@@ -194,7 +194,7 @@ struct attention_backward_to {
   }
 };
 
-/// dkey and dvalue.
+/// Computes dkey and dvalue.
 template <class T, bool Relative>
 struct attention_backward_from {
   static constexpr char const* name =

@@ -15,19 +15,20 @@
 
 namespace triad::cuda {
 
-/// What one block may have on sm_80, sm_90 and sm_100; the small chips of these generations (sm_86, sm_89, sm_120) have
-/// 99 KiB.
+/// The shared memory that a block may have on sm_80, sm_90 and sm_100; the small chips of these generations (sm_86,
+/// sm_89, sm_120) have 99 KiB.
 inline constexpr std::size_t most_shared_bytes = 163 * 1024;
-/// Of the parts of the factors of one product in arithmetic::tf32x3.
+/// The most memory for the split factors of one product in arithmetic::tf32x3.
 inline constexpr std::size_t most_split_bytes = std::size_t{256} << 20;
 
-/// Work is queued in a stream of its own, without waiting.  Moved, not copied; outlives the memory made for it.
+/// A backend for one device.  Work is queued in the backend's own stream, without waiting.  A backend can be moved, not
+/// copied; it must outlive the memory made for it.
 class backend {
  public:
   using memory = device_memory;
-  static constexpr char const *name = "cuda", *number_means = "DEVICE";  // what with_backend calls it
+  static constexpr char const *name = "cuda", *number_means = "DEVICE";  // names that with_backend uses
 
-  /// Throws device_error where there is no such device, or one that gives a block less shared memory than kernels have.
+  /// Throws device_error if there is no such device, or if it gives a block less shared memory than the kernels need.
   explicit backend(int device = 0, cuda::arithmetic a = cuda::arithmetic::float32) : device_(device), arithmetic_(a) {
     check(cudaSetDevice(device), "choosing a device");
     int granted = 0;
@@ -73,17 +74,17 @@ class backend {
   blas_context const& blas() const { return blas_; }
   fused_blas& fused() { return fused_; }
   cuda::arithmetic arithmetic() const { return arithmetic_; }
-  /// Where products of arithmetic::tf32x3 keep the parts of their factors: a product's in 256 MiB at most, all of it
-  /// less than 768 MiB, which no plan counts.
+  /// The memory for the split factors of products in arithmetic::tf32x3: at most 256 MiB for one product, less than 768
+  /// MiB in all.  Memory plans do not include it.
   growing_memory& split_factors() { return split_; }
   device_memory where() const { return {device_, stream_, *staging_}; }
 
-  /// Whether repeated work is recorded and replayed; on at first.
+  /// Sets whether repeated work is recorded and replayed; by default it is.
   void record(bool yes) { records_ = yes; }
   bool records() const { return records_; }
   cuda::recordings& recordings() { return recordings_; }
 
-  /// Waits for everything that was queued.
+  /// Waits for all queued work.
   void synchronize() const { check(cudaStreamSynchronize(stream_), "waiting for the device"); }
 
  private:
@@ -98,7 +99,7 @@ class backend {
   bool records_ = true;
 };
 
-/// The hook of triad::replay.
+/// The backend's implementation of triad::replay.
 template <class Work>
 void do_replay(backend& ex, std::uint64_t key, Work&& work) {
   if (!ex.records()) return work();
@@ -107,7 +108,7 @@ void do_replay(backend& ex, std::uint64_t key, Work&& work) {
 }
 inline void do_forget_replays(backend& ex) noexcept { ex.recordings().clear(); }
 
-/// Devices that can be used; 0 where there is no driver.
+/// The number of usable devices; 0 if there is no driver.
 inline int device_count() {
   int count = 0;
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;

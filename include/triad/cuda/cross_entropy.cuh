@@ -1,8 +1,8 @@
-// Cross entropy in three passes: the loss of each row, their mean, the gradient.  Argmax of rows.
+// Cross entropy in three passes: the loss of each row, the mean loss, the gradient.  Argmax of rows.
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one pass leaves for the next lies in the first column of dlogits, which the last pass overwrites: first the loss
-// of its row, then the number of rows that count.
+// The first column of dlogits carries values from one pass to the next: first the loss of its row, then the number of
+// rows that count.  The last pass overwrites it.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -29,7 +29,7 @@ struct cross_entropy_losses {
     softmax_total<T> const row(b, v, own.d);
     index_t const t = own.live ? target(own.r) : -1;
     T const log_sum = ::cuda::std::log(row.sum);
-    T others = 0;  // -log p of all but the target
+    T others = 0;  // -log p, summed over all columns but the target
     if (miss > T(0)) {
       each_column<Held>(b.lane(), own.d,
                         [&](int k, index_t c) { others += c != t ? log_sum + (row.maximum - v(k, c)) : T(0); });
@@ -42,7 +42,7 @@ struct cross_entropy_losses {
   }
 };
 
-/// One block; thread t has rows t, t + threads, ...
+/// One block; thread t takes rows t, t + threads, ...
 template <class T>
 struct cross_entropy_mean {
   static constexpr char const* name = "mean of cross_entropy";

@@ -1,8 +1,8 @@
-// Dropout of rows: one counter decides four columns, and one lane computes it for them.
+// Dropout of rows: one counter decides four columns, and one lane computes that counter.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp serves 128 columns of one row, two blocks of dropout.  Lane 16 h + q has the counter q of block h, whose word
-// w belongs to column 64 h + 16 w + q of these: half a warp reads 64 bytes of float side by side.
+// A warp processes 128 columns of one row, two blocks of dropout.  Lane 16 h + q has counter q of block h.  Word w of
+// that counter belongs to column 64 h + 16 w + q of the 128, so half a warp reads 64 consecutive bytes of floats.
 #pragma once
 
 #include "triad/cuda/device/rows.cuh"
@@ -10,7 +10,7 @@
 
 namespace triad::cuda {
 
-/// What a kernel needs of a dropout mask, of which the host computes all but the step.
+/// The values of a dropout mask that a kernel needs; the host computes all but the step.
 template <class T>
 struct drop_rule {
   dropout_mask mask;
@@ -24,13 +24,13 @@ struct drop_rule {
   TRIAD_DEVICE T operator()(T value, bool kept) const { return kept ? value * scale : T(0); }
 };
 
-/// Columns of a row that a warp serves at once.
+/// The number of columns of a row that a warp processes at once.
 inline constexpr int span_columns = 2 * static_cast<int>(dropout_block);
 
-/// Spans of a matrix, one warp each.
+/// The number of spans of a matrix; each is processed by one warp.
 constexpr index_t spans_of(index_t rows, index_t columns) { return rows * blocks_for(columns, span_columns); }
 
-/// The four columns of a lane in the span of its warp, and which of them dropout keeps.
+/// The four columns of a lane in the span of its warp, and which of these dropout keeps.
 class row_span {
  public:
   template <class T>
@@ -50,12 +50,12 @@ class row_span {
     }
   }
 
-  /// The row, 0 for a warp past the end, which has no columns.
+  /// The row; a warp past the end has row 0 and no columns.
   TRIAD_DEVICE index_t row() const { return row_; }
   TRIAD_DEVICE bool live() const { return live_; }
   TRIAD_DEVICE bool keeps(int w) const { return kept_[w]; }
 
-  /// f(w, column), w = 0 .. 3.
+  /// Calls f(w, column) for w = 0 .. 3.
   template <class F>
   TRIAD_DEVICE void each(F&& f) const {
     TRIAD_UNROLL

@@ -1,7 +1,7 @@
-// Elementwise functions: four elements a thread, all read before one is written.
+// Elementwise functions with four elements per thread; a thread reads all its elements before it writes one.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   elements that thread t of block b has, from b * 1024 on                loads of a view
+//   elements that thread t of block b has, counted from b * 1024           loads of a view
 //   whole_groups, float     4 t .. 4 t + 3                                 1
 //   whole_groups, double    2 t, 2 t + 1 and 512 + 2 t, 512 + 2 t + 1      2
 //   single_elements         t, 256 + t, 512 + t, 768 + t                   4
@@ -20,7 +20,7 @@ namespace detail {
 inline constexpr int elementwise_threads = 256, elementwise_each = 4,
                      elementwise_block = elementwise_threads * elementwise_each;
 
-/// What one instruction moves.
+/// The data of one 16-byte load or store.
 template <class T>
 struct alignas(16) sixteen_bytes {
   static constexpr int count = 16 / sizeof(T);
@@ -32,7 +32,7 @@ bool begin_on_16_bytes(vec<T>... views) {
   return ((reinterpret_cast<std::uintptr_t>(views.data_handle()) % 16 == 0) && ...);
 }
 
-/// How the threads of a block share its elements where all of them are there and all views begin on 16 bytes.
+/// Assigns the elements of a full block to threads in groups of 16 bytes, if all views are aligned to 16 bytes.
 struct whole_groups {
   template <class T>
   TRIAD_DEVICE static void read(block const& b, vec<T const> x, T (&v)[elementwise_each]) {
@@ -51,7 +51,7 @@ struct whole_groups {
       *reinterpret_cast<sixteen_bytes<T>*>(y.data_handle() + i) = group;
     });
   }
-  /// f(slot) for the elements of a thread.
+  /// Calls f(slot) for the elements of a thread.
   template <class F>
   TRIAD_DEVICE static void each(block const&, index_t, F&& f) {
     TRIAD_UNROLL
@@ -68,7 +68,7 @@ struct whole_groups {
   }
 };
 
-/// How they share them otherwise, neighbours reading neighbours.
+/// Assigns elements singly otherwise: neighbouring threads read neighbouring elements.
 struct single_elements {
   template <class T>
   TRIAD_DEVICE static void read(block const& b, vec<T const> x, T (&v)[elementwise_each]) {
@@ -84,7 +84,7 @@ struct single_elements {
   }
 
  private:
-  /// f(slot, element) for the elements of a thread.
+  /// Calls f(slot, element) for the elements of a thread.
   template <class F>
   TRIAD_DEVICE static void each_element(block const& b, index_t count, F&& f) {
     TRIAD_UNROLL
@@ -93,7 +93,7 @@ struct single_elements {
   }
 };
 
-/// work(how the block shares its elements).  aligned: all views begin on 16 bytes.
+/// Calls work(the way in which threads share a block's elements).  aligned: whether all views are aligned to 16 bytes.
 template <class Work>
 TRIAD_DEVICE void by_block(block const& b, bool aligned, index_t count, Work&& work) {
   if (aligned && (b.index() + 1) * elementwise_block <= count)
@@ -166,7 +166,7 @@ void do_transform(backend& ex, F f, vec<T const> a, vec<T const> b, vec<T> y) {
   launch(ex, detail::transform_two<F, T>{f, aligned}, blocks_for(y.extent(0), detail::elementwise_block), a, b, y);
 }
 
-/// Zeros are a memset of the runtime, which compiles to no kernel of ours; -0 is none.
+/// Filling with zeros is a memset of the runtime, which needs no kernel of ours; -0 has other bits.
 template <class T>
 void do_fill(backend& ex, T value, vec<T> y) {
   constexpr T zero = 0;

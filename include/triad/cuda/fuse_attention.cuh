@@ -1,4 +1,4 @@
-// Fuse-attention: a warp a token, its lanes along the width; heads and layers one after the other.
+// Fuse-attention: one warp per token, lanes along the width; heads and layers one after the other.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// Sum over the width of f(column), in all lanes.
+/// The sum over the width of f(column), the same in all lanes.
 template <class T, class F>
 TRIAD_DEVICE T sum_of_columns(block const& b, index_t d, F&& f) {
   T sum = 0;
@@ -90,7 +90,7 @@ struct fuse_attention_grad_rows {
       auto const signed_p = [&](index_t j) { return weights(r, h * layers + j); };
       auto const p = [&](index_t j) { return ::cuda::std::abs(signed_p(j)); };
       auto const gate = [&](index_t j) { return signed_p(j) > T(0) ? scale : T(0); };
-      // dp is made twice rather than kept: there are a few layers, and no bound on them.
+      // dp is computed twice rather than stored: there are only a few layers, but their number has no bound.
       auto const dp = [&](index_t j) {
         T const product =
             sum_of_columns<T>(b, d, [&](index_t c) { return d_mixed(r, h * width + c) * states(j, r, c); });

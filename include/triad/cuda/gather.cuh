@@ -1,12 +1,12 @@
-// Gather of rows, and scatter-add where every row of the table has one owner, which sees the rows in order.
+// Gather of rows, and scatter-add: one owner adds all terms of a table row, in the order of the rows.
 // SPDX-License-Identifier: Apache-2.0
 //
 // An owner finds its rows in one of two ways, which give the same bits:
 //
 //   by a scan   it compares every index with its own: no memory, owners * rows comparisons for every 32 columns
-//   by a sort   (index, row) is sorted by index, stably; the rows of an index then are a run, in ascending order
+//   by a sort   (index, row) is sorted by index, stably, so that the rows of an index are a run in ascending order
 //
-// In both each warp of the owner sums the rows of one part of [0, rows), and the parts are added in order.
+// In both, each warp of the owner sums the rows of one part of [0, rows), and the parts are added in order.
 #pragma once
 
 #include <cuda/std/bit>
@@ -28,20 +28,20 @@ struct gather {
   TRIAD_DEVICE void operator()(block const& b, matrix<T const> table, vec<index_t const> index, matrix<T> y) const {
     warp_row const own(b, y);
     index_t const from = own.live ? index(own.r) : 0;
-    bool const inside = from >= 0 && from < table.extent(0);  // a kernel cannot report another index, so it gives NaN
+    bool const inside = from >= 0 && from < table.extent(0);  // a kernel cannot report other indices: NaN
     for (index_t c = b.lane(); c < own.d; c += warp)
       y(own.r, c) = inside ? table(from, c) : ::cuda::std::numeric_limits<T>::quiet_NaN();
   }
 };
 
-/// Rows of each part: as many as there are, shared out in whole warps.
+/// The number of rows in each part: all rows divided by the parts, rounded up to whole warps.
 TRIAD_DEVICE index_t part_of_rows(index_t rows, int parts) {
   return ((rows + parts - 1) / parts + warp - 1) / warp * warp;
 }
 
 /// dtable(to, 32 columns) += the rows of dy whose index is `to`.  Each warp of the owning block sums a part of the
-/// indices in ascending order; the parts are added in order.  ByIndex: block i owns row index(i), where no index before
-/// the i-th names that row.
+/// indices in ascending order; the parts are added in order.  ByIndex: block i owns row index(i), unless an earlier
+/// index names the same row.
 template <class T, int Warps, bool ByIndex>
 struct scatter {
   static constexpr char const* name = "scatter_add_rows";
@@ -65,7 +65,7 @@ struct scatter {
     for (index_t begin = first; begin < end; begin += warp) {
       index_t const at = begin + b.lane();
       unsigned hits = b.ballot(at < end && index(at) == to);
-      if (hits == 0) continue;  // the same hits in all lanes
+      if (hits == 0) continue;  // hits is the same in all lanes
       found = true;
       if (ByIndex && begin + ::cuda::std::countr_zero(hits) < item) earlier = true;
       while (hits != 0) {
@@ -97,7 +97,7 @@ struct scatter {
   }
 };
 
-/// The key of every row, its index, or table_rows where that lies outside of the table.
+/// Computes the key of every row: its index, or table_rows if the index lies outside the table.
 struct key_by_index {
   static constexpr char const* name = "keys of rows";
   static constexpr int threads = 256;
@@ -111,8 +111,8 @@ struct key_by_index {
   }
 };
 
-/// What scatter does, of rows sorted by key: dtable(to, 32 columns) += the rows of dy whose key is `to`.
-/// ByPlace: the block at the first place of a run owns it.  Otherwise block `to` looks for the run of `to`.
+/// The same for rows sorted by key: dtable(to, 32 columns) += the rows of dy whose key is `to`.  ByPlace: the block at
+/// the first place of a run owns the run.  Otherwise block `to` searches for the run of `to`.
 template <class T, int Warps, bool ByPlace>
 struct add_runs {
   static constexpr char const* name = "scatter_add_rows of sorted rows";
@@ -127,14 +127,14 @@ struct add_runs {
     std::uint32_t const *const key = sorted.key, *const row = sorted.row;
     index_t const rows = dy.extent(0), across = (dtable.extent(1) + warp - 1) / warp;
     index_t const item = b.index() / across, c = b.index() % across * warp + b.lane();
-    if (ByPlace && item > 0 && key[item - 1] == key[item]) return;  // the whole block: the run began before it
+    if (ByPlace && item > 0 && key[item - 1] == key[item]) return;  // the whole block: an earlier block owns this run
     index_t const to = ByPlace ? key[item] : item;
-    if (to >= dtable.extent(0)) return;  // outside of the table
+    if (to >= dtable.extent(0)) return;  // outside the table
     auto& s = b.shared<shared>();
     index_t const length = part_of_rows(rows, Warps), first = b.row() * length, end = first + length;
     bool const inside = c < dtable.extent(1);
 
-    // Runs are short as a rule, so the places that follow are looked at before all others.
+    // Most runs are short, so the next places are searched first.
     auto const ahead = [&](index_t at) { return key[at] < to || (key[at] == to && row[at] < first); };
     index_t const begin = ByPlace ? item : 0, near = begin + warp < rows ? begin + warp : rows;
     index_t at = first_not(b, begin, ByPlace ? near : rows, ahead);
@@ -146,7 +146,7 @@ struct add_runs {
       index_t const place = at + b.lane();
       bool const own = place < rows && key[place] == to && row[place] < end;
       std::uint32_t const r = own ? row[place] : 0;
-      hits = ::cuda::std::popcount(b.ballot(own));  // the first lanes, and the same in all of them
+      hits = ::cuda::std::popcount(b.ballot(own));  // the set bits are the lowest, and the same in all lanes
       found = found || hits > 0;
       for (int from = 0; from < hits; from += at_once) {
         T v[at_once] = {};
@@ -175,8 +175,8 @@ struct add_runs {
   }
 };
 
-/// Fewer rows than the table has: an owner for each of them, with 8 parts; otherwise for each row of the table,
-/// with 32.
+/// Whether each row of dy gets an owner (with 8 parts), because there are fewer rows than the table has.  Otherwise
+/// each row of the table gets one (with 32 parts).
 constexpr bool owned_by_index(index_t rows, index_t table_rows) { return rows < table_rows; }
 
 template <class T>
@@ -188,7 +188,7 @@ void scatter_by_scan(backend& ex, matrix<T const> dy, vec<index_t const> index, 
     launch(ex, scatter<T, 32, false>{}, dtable.extent(0) * tiles, dy, index, dtable);
 }
 
-/// Of rows that are sorted already.
+/// Scatter-add of rows that are already sorted.
 template <class T>
 void scatter_sorted(backend& ex, keyed_rows sorted, matrix<T const> dy, matrix<T> dtable) {
   index_t const rows = dy.extent(0), tiles = blocks_for(dtable.extent(1), warp);
@@ -198,10 +198,10 @@ void scatter_sorted(backend& ex, keyed_rows sorted, matrix<T const> dy, matrix<T
     launch(ex, add_runs<T, 32, false>{}, dtable.extent(0) * tiles, sorted, dy, dtable);
 }
 
-/// Bits of keys in [0, table_rows].
+/// The number of bits of keys in [0, table_rows].
 constexpr int key_bits(index_t table_rows) { return ::cuda::std::bit_width(static_cast<std::uint64_t>(table_rows)); }
 
-/// Bytes of one of the four arrays of a sort: keys and rows, and the same again.
+/// The number of bytes of one of the four arrays of a sort: keys and rows, twice.
 constexpr std::size_t sorted_bytes(index_t rows) {
   return arena_stride(static_cast<std::size_t>(rows) * sizeof(std::uint32_t));
 }
@@ -229,13 +229,14 @@ void do_gather_rows(backend& ex, matrix<T const> table, vec<index_t const> index
   launch(ex, detail::gather<T>{}, blocks_for(y.extent(0), row_warps), table, index, y);
 }
 
-/// Bytes of indices up to which every owner reads all of them.  A sort is about six launches more, some 15 us; in that
-/// time the L2 of an H100 is read for about as many bytes.  Counted, and not measured yet.
+/// Up to this many bytes of indices, every owner reads all of them.  A sort takes about six more launches, some 15 us.
+/// In that time the L2 cache of an H100 delivers about as many bytes.  An estimate, not a measurement.
 inline constexpr double most_scanned_bytes = 64.0 * 1024 * 1024;
 
-/// Whether scatter_add_rows sorts its rows: never fewer rows, owners or columns than where it does not.
+/// Whether scatter_add_rows sorts its rows.  If it sorts for some sizes, it sorts for all larger numbers of rows,
+/// owners or columns.
 constexpr bool sorts_rows(index_t rows, index_t table_rows, index_t columns) {
-  constexpr index_t most = 0x7ffffffe;  // keys and rows have 32 bits, and CUB counts by int
+  constexpr index_t most = 0x7ffffffe;  // keys and rows have 32 bits, and CUB counts with int
   if (rows > most || table_rows > most) return false;
   auto const owners = static_cast<double>(rows < table_rows ? rows : table_rows);
   return owners * static_cast<double>(blocks_for(columns, warp)) * static_cast<double>(rows) * sizeof(index_t) >
@@ -248,7 +249,7 @@ std::size_t do_scatter_add_rows_workspace(backend& ex, matrix<T const>, vec<inde
   return sorts_rows(rows, dtable.extent(0), dtable.extent(1)) ? detail::scatter_by_sort_bytes(ex, rows, dtable) : 0;
 }
 
-/// By a sort where there is memory for one: a small table (labels) and few indices (edges that are read out) need none.
+/// Sorts if there is memory for that; a small table (labels) or few indices (edges that are read out) need none.
 template <class T>
 void do_scatter_add_rows(backend& ex, matrix<T const> dy, vec<index_t const> index, matrix<T> dtable, workspace ws) {
   if (index.extent(0) == 0) return;

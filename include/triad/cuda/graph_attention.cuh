@@ -1,8 +1,8 @@
-// Graph attention: a warp for each node and head, as in cuda/relation_attention.cuh.
+// Graph attention: one warp for each node and head, as in cuda/relation_attention.cuh.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A score is three numbers, so a lane makes that of its own node; only values lie along the lanes.  Non-neighbours have
-// the weight 0, and their values are passed over.
+// A score is a sum of three numbers, so each lane computes the score of one node; only values lie along the lanes.
+// Non-neighbours have weight 0, and their values are skipped.
 #pragma once
 
 #include "triad/cuda/relation_attention.cuh"
@@ -12,7 +12,7 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// What the kernels are given.
+/// The arguments of the kernels.
 template <class T>
 struct graph_attention_rule {
   graph_attention_options options;
@@ -34,7 +34,7 @@ struct graph_attention_rule {
         scale(o.dropout.active() ? T(o.dropout.scale()) : T(1)),
         drops(o.dropout.active()) {}
 
-  /// Of nodes x and y of the graph, whether they are neighbours, z, and which weight is theirs.
+  /// For nodes x and y of the graph: whether they are neighbours, z, and the place of their weight.
   TRIAD_DEVICE bool neighbours(relation_place const& p, index_t x, index_t y) const {
     return are_neighbours(label, p.edge, p.n, x, y);
   }
@@ -55,11 +55,11 @@ struct graph_attention_forward {
   TRIAD_DEVICE void operator()(block const& b, graph_attention_rule<T> t, vec<T> weights, matrix<T> context) const {
     relation_place const at(b, t.graphs, t.options.heads);
     index_t const n = at.n, x = at.own;
-    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum, but makes the total one
+    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum; the total becomes NaN
     for (index_t y = b.lane(); y < n; y += warp)
       if (t.neighbours(at, x, y)) {
         T const s = leaky_relu<T>{t.slope}(t.z(at, x, y));
-        weights(t.weight(at, x, y)) = s;  // read below by this lane alone
+        weights(t.weight(at, x, y)) = s;  // below, only this lane reads it
         maximum = s > maximum ? s : maximum;
       }
     maximum = warp_maximum(b, maximum);
@@ -91,7 +91,7 @@ struct graph_attention_forward {
   }
 };
 
-/// What all gradients are made of.
+/// The values from which all gradients are computed.
 template <class T>
 struct graph_attention_gradients {
   graph_attention_rule<T> rule;
@@ -103,16 +103,16 @@ struct graph_attention_gradients {
     T dz = 0, dropped = 0;  // dz(x, y) and p~(x, y)
   };
 
-  /// For nodes x and y of the graph; the same in every lane.
+  /// For nodes x and y of the graph; the result is the same in every lane.
   TRIAD_DEVICE pair at(block const& b, relation_place const& p, index_t x, index_t y) const {
     T const w = weights(rule.weight(p, x, y)), probability = w < T(0) ? -w : w, keep = w < T(0) ? T(0) : rule.scale;
-    if (w == T(0)) return {};  // all lanes read one number
+    if (w == T(0)) return {};  // all lanes read the same number
     T const slope = score_slope<T>(b, p, rule.width, rule.in, dc, context, keep, x, y);
     return {leaky_relu_grad<T>{rule.slope}(rule.z(p, x, y), probability * slope), keep * probability};
   }
 };
 
-/// dqs(x), and des and dev of the edges (x, y).
+/// Computes dqs(x), and des and dev of the edges (x, y).
 template <class T>
 struct graph_attention_backward_to {
   static constexpr char const* name = "graph_attention_grad of queries and edges";
@@ -136,7 +136,7 @@ struct graph_attention_backward_to {
         T const gradient = inside ? t.dc(x, f) : T(0);
         for (int k = 0; k < count; ++k) {
           T const to_value = b.shuffle(own.dropped, k);
-          if (!inside) continue;  // not past the shuffles of the next k: all lanes make the same turns
+          if (!inside) continue;  // no break, since all lanes must take part in the shuffles of the next k
           T& to = t.dx.edge_value(edge + begin + k, f);
           to = to_value * gradient + (add ? to : T(0));
         }
@@ -147,7 +147,7 @@ struct graph_attention_backward_to {
   }
 };
 
-/// dks(y) and dv(y).
+/// Computes dks(y) and dv(y).
 template <class T>
 struct graph_attention_backward_from {
   static constexpr char const* name = "graph_attention_grad of keys and values";

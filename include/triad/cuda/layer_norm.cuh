@@ -1,4 +1,4 @@
-// Layer normalisation, a warp a row; gradients of gain and bias in fixed chunks of rows.
+// Layer normalisation with one warp per row; sums the gradients of gain and bias in fixed chunks of rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -35,8 +35,8 @@ struct layer_norm_rows {
   }
 };
 
-/// dx of a chunk of rows, row after row by the warps of a block.  Held > 0: and what the chunk adds to dgain and,
-/// after it, dbias.
+/// Computes dx for a chunk of rows; the warps of a block take the rows in turn.  Held > 0: also computes the chunk's
+/// part of dgain and, after it, of dbias.
 template <class T, int Held>
 struct layer_norm_grad_rows {
   static constexpr char const* name = "layer_norm_grad";
@@ -122,7 +122,7 @@ void do_layer_norm_grad(backend& ex, matrix<T const> x, vec<T const> gain, vec<T
   if (d <= held_columns * warp) {
     launch(ex, detail::layer_norm_grad_rows<T, held_columns>{}, chunks, x, gain, mean, rstd, dy, add, dx, partial,
            chunk);
-  } else {  // the sums over rows first, since dx may be dy
+  } else {  // the sums over rows come first, since dx may be the same memory as dy
     launch(ex, detail::column_partials<T, detail::gain_term<T>>{{x, dy, mean, rstd}}, chunks * tiles, rows, d, partial,
            chunk, 2 * d);
     launch(ex, detail::column_partials<T, detail::matrix_term<T>>{{dy}}, chunks * tiles, rows, d, partial + d, chunk,

@@ -1,14 +1,14 @@
-// Matrix products: cuBLAS where the strides allow it, and what surrounds them in one pass over the result.
+// Matrix products: by cuBLAS if the strides allow it, followed by one pass over the result for the epilogue.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   1  c = a b, or c += a b        cuBLAS; row-major c = a b is column-major c' = b' a', a transpose is a flag
-//   2  and an epilogue             in float, what cublasLt can do with the product: bias, and a residual that
-//                                  follows at once; what is left, in one kernel over c
+//   2  and an epilogue             in float, cublasLt computes a part of it with the product: the bias, and the
+//                                 residual if it comes next; one kernel over c does the rest
 //   3  strides, sizes or aliasing
-//      that cuBLAS does not take   plain_product: tiles in shared memory, the epilogue with them; slow, right for all
+//      that cuBLAS does not take   plain_product: tiles in shared memory, with the epilogue; slow, correct for all
 //
-// tf32x3: the terms of the sums become three times as many, (low, high, high) of a against (high, low, high) of b, and
-// cuBLAS multiplies in tf32, which has each of these parts exactly.
+// tf32x3: each term of the sums becomes three, (low, high, high) of a against (high, low, high) of b.  cuBLAS
+// multiplies in tf32, which represents each of these parts exactly.
 #pragma once
 
 #include "triad/core/math.hpp"
@@ -22,7 +22,7 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// What c(i, j) becomes where the product is `value`.
+/// The new value of c(i, j), if the product is `value`.
 template <class T>
 TRIAD_DEVICE T finish(epilogue<T> const& e, drop_rule<T> const& drop, index_t i, index_t j, bool kept, T value) {
   if (e.bias.extent(0) != 0) value += e.bias(j);
@@ -46,7 +46,7 @@ struct finish_rows {
   }
 };
 
-/// A batch of matrices of any strides, as a kernel walks over it.
+/// A batch of matrices with any strides, as a kernel reads it.
 template <class T>
 struct strided {
   T* data;
@@ -62,8 +62,8 @@ strided<T> make_strided(matrices<T> m) {
   return {m.data_handle(), m.stride(0), m.stride(1), m.stride(2)};
 }
 
-/// c = a b and its epilogue, 64 by 64 elements a block: thread t has the 4 by 4 of rows t / 16 + 16 u and columns t %
-/// 16 + 16 v.
+/// c = a b and its epilogue, 64 by 64 elements a block.  Thread t computes 4 by 4 of them, in rows t / 16 + 16 u and
+/// columns t % 16 + 16 v.
 template <class T>
 struct plain_product {
   static constexpr char const* name = "plain product";
@@ -81,7 +81,7 @@ struct plain_product {
     T sum[each][each] = {};
     for (index_t first = 0; first < k; first += depth) {
       for (int u = 0; u < each; ++u) {
-        int const l = b.thread() + u * threads;  // of the 1024 elements of each tile
+        int const l = b.thread() + u * threads;  // one of the 1024 elements of each tile
         int const ar = l / depth, ac = l % depth, br = l / tile, bc = l % tile;
         s.a[ac][ar] = row + ar < m && first + ac < k ? x(at, row + ar, first + ac) : T(0);
         s.b[br][bc] = first + br < k && column + bc < n ? y(at, first + br, column + bc) : T(0);
@@ -116,11 +116,11 @@ struct plain_product {
   }
 };
 
-/// How cuBLAS, which goes by columns, reads a matrix that goes by rows: as its transpose.
+/// How cuBLAS, which is column-major, reads a row-major matrix: as its transpose.
 template <class T>
 struct blas_layout {
-  blas_operand<T> operand;  // of the transpose: turned where columns lie one after the other
-  bool fits = false;        // false: strides or sizes that cuBLAS does not know
+  blas_operand<T> operand;  // of the transpose; `turned` if the matrix itself is column-major
+  bool fits = false;        // false: cuBLAS cannot express these strides or sizes
 
   explicit blas_layout(strided<T> m, index_t rows, index_t columns) {
     constexpr index_t limit = 0x7fffffff;
@@ -138,7 +138,8 @@ struct blas_layout {
   }
 };
 
-/// The two parts of a factor's elements, three copies `step` elements apart: low, high, high, or high, low, high.
+/// Splits the elements of a factor in two parts and writes three copies, `step` elements apart: low, high, high, or
+/// high, low, high.
 struct split_factor {
   static constexpr char const* name = "splitting a factor";
   static constexpr int threads = row_threads;
@@ -156,7 +157,7 @@ struct split_factor {
   }
 };
 
-/// The factors of a product as cuBLAS is given them.
+/// The factors of a product as they are passed to cuBLAS.
 template <class T>
 struct blas_factors {
   strided<T const> a, b;
@@ -164,21 +165,22 @@ struct blas_factors {
   arithmetic how;
 };
 
-// Splitting reads the factors once and writes them three times, which costs more than tensor cores save where a product
-// has few columns or rows for each that is moved: reckoned by the figures of an H100, not timed.  And there is a limit
-// to the room.
+// Splitting reads the factors once and writes them three times.  If c has few columns or rows, that costs more than
+// tensor cores save.  The limit was calculated from the figures of an H100, not measured.  The memory for the parts is
+// limited too.
 inline constexpr index_t least_split = 200;
 constexpr bool pays_to_split(index_t m, index_t n, index_t k) {
   return m * n >= least_split * (m + n) && 12 * (k + 4) * (m + n) <= static_cast<index_t>(most_split_bytes);
 }
 
-/// With tf32x3, a and b in parts in the backend's room; else, and where that does not pay, as they are.
+/// The factors with tf32x3: a and b split into parts in the backend's memory; without tf32x3, or if splitting does not
+/// pay, a and b themselves.
 template <class T>
 blas_factors<T> factors_of(backend& ex, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b) {
   if constexpr (std::is_same_v<T, float>) {
     blas_layout<T const> const la(a, m, k), lb(b, k, n);
     if (ex.arithmetic() == arithmetic::tf32x3 && k > 0 && la.fits && lb.fits && pays_to_split(m, n, k)) {
-      auto const padded = [](index_t columns) { return (columns + 3) / 4 * 4; };  // rows begin on 16 bytes
+      auto const padded = [](index_t columns) { return (columns + 3) / 4 * 4; };  // rows are aligned to 16 bytes
       auto const room = [&](bool terms_are_rows, index_t others) {
         return terms_are_rows ? 3 * k * padded(others) : others * padded(3 * k);
       };
@@ -203,7 +205,7 @@ blas_factors<T> factors_of(backend& ex, index_t m, index_t n, index_t k, strided
   return {a, b, k, ex.arithmetic()};
 }
 
-/// c = a b + beta c for `count` matrices, where cuBLAS can; false: it cannot.
+/// c = a b + beta c for `count` matrices by cuBLAS; returns false if cuBLAS cannot do it.
 template <class T>
 bool blas_product(backend& ex, arithmetic how, index_t count, index_t m, index_t n, index_t k, strided<T const> a,
                   strided<T const> b, T beta, strided<T> c) {
@@ -212,7 +214,7 @@ bool blas_product(backend& ex, arithmetic how, index_t count, index_t m, index_t
   if (k == 0 || count > 0x7fffffff || !la.fits || !lb.fits || !lc.fits) return false;
   int const rows = static_cast<int>(m), columns = static_cast<int>(n), terms = static_cast<int>(k),
             products = static_cast<int>(count);
-  if (lc.operand.turned) {  // c itself goes by columns: c = a b
+  if (lc.operand.turned) {  // c itself is column-major: c = a b
     la.operand.turned = !la.operand.turned;
     lb.operand.turned = !lb.operand.turned;
     gemm(ex.blas(), how, {rows, columns, terms, products}, la.operand, lb.operand, beta, lc.operand);
@@ -222,8 +224,8 @@ bool blas_product(backend& ex, arithmetic how, index_t count, index_t m, index_t
   return true;
 }
 
-/// The product with bias and residual as far as cublasLt can take them, and takes them out of `rest`; false: it
-/// cannot.
+/// Computes the product with as much of the bias and residual as cublasLt can add, and removes that from `rest`.
+/// Returns false if cublasLt cannot do it.
 template <class T>
 bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b,
                 bool accumulate, epilogue<T>& rest, strided<T> c) {
@@ -232,7 +234,7 @@ bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, st
     blas_layout<T> const lc(c, m, n);
     bool const biased = rest.bias.extent(0) != 0, shifted = rest.residual.extent(0) != 0;
     if ((!biased && !shifted) || k == 0 || !la.fits || !lb.fits || !lc.fits || lc.operand.turned)
-      return false;  // turned: a bias for each column
+      return false;  // turned: there would be a bias for each column
     // c' = b' a': columns become rows.
     fused_product p{{static_cast<int>(n), static_cast<int>(m), static_cast<int>(k)},
                     lb.operand,
@@ -242,7 +244,7 @@ bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, st
                     nullptr,
                     lc.operand};
     if (biased) p.bias = rest.bias.data_handle();
-    bool const last = !rest.relu && rest.gate.extent(0) == 0 && !rest.dropout.active();  // the residual follows at once
+    bool const last = !rest.relu && rest.gate.extent(0) == 0 && !rest.dropout.active();  // the residual is next
     bool added = false;
     if (accumulate) {
       p.c = {c.data, false, lc.operand.leading};
@@ -254,7 +256,7 @@ bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, st
       if (added) p.beta = 1;
     }
     if (shifted && rest.residual.data_handle() == c.data && !added) return false;  // it would be overwritten
-    if (!biased && !added) return false;                                           // nothing to do with the product
+    if (!biased && !added) return false;                                           // nothing to add
     if (!ex.fused().multiply(ex.blas(), ex.stream(), how, p)) return false;
     rest.bias = vec<T const>(nullptr, 0);
     if (added) rest.residual = no_matrix<T const>();
@@ -281,10 +283,10 @@ void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, b
   check(cudaSetDevice(ex.device()), "choosing a device");
   auto const x = detail::make_strided(a), y = detail::make_strided(b);
   auto const z = detail::make_strided(c);
-  epilogue<T> rest = e;  // what is left to do once cuBLAS is done
+  epilogue<T> rest = e;  // the steps that are left after cuBLAS
   bool const onto_itself = e.residual.extent(0) != 0 && e.residual.data_handle() == c.data_handle();
   bool const between = e.relu || e.gate.extent(0) != 0 || e.dropout.active();
-  // cuBLAS would overwrite the residual before something is done to the product alone.
+  // If a step comes between product and residual, cuBLAS would overwrite the residual first.
   if (onto_itself && (between || accumulate)) return detail::launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
   auto const f = detail::factors_of<T>(ex, m, n, k, x, y);
   if (!detail::fused_with(ex, f.how, m, n, f.k, f.a, f.b, accumulate, rest, z)) {

@@ -1,4 +1,4 @@
-// Sums over the pairs of nodes of each graph: an edge's row by spans of 128 columns, a node's gradient by its owner.
+// Sums over the pairs of nodes of each graph: an edge's row in spans of 128 columns, a node's gradient by one owner.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -30,8 +30,8 @@ struct pair_sum_rows {
   }
 };
 
-/// da and db, 64 columns of one node of one of them a block: its edges by the half warps in turn, which are joined in
-/// order.
+/// Computes da and db.  A block computes 64 columns of one node, of either da or db.  Its half warps take the node's
+/// edges in turn, and their sums are added in order.
 template <class T>
 struct pair_sum_grad_nodes {
   static constexpr char const* name = "pair_sum_grad";

@@ -1,4 +1,4 @@
-// Sums in fixed chunks, joined in order: the chunks follow from the shape alone, so the bits do.
+// Sums in fixed chunks, added in order.  The shape alone decides the chunks, and so the bits of the result.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,17 +9,18 @@
 
 namespace triad::cuda {
 
-/// Elements that a block sums.
+/// The number of elements that a block sums.
 inline constexpr index_t sum_chunk = 4096;
 
-/// Rows whose column sums a block makes: at most 2048 chunks are left to join.
+/// The number of rows whose column sums a block computes; it leaves at most 2048 chunks to add.
 constexpr index_t column_chunk(index_t rows) { return rows <= 32 * 2048 ? 32 : blocks_for(rows, 2048); }
-/// What memory is planned with: never less for more rows, since memory for the largest batch serves every smaller one.
+/// The number of chunks for which memory is planned.  It never falls as rows grow, since memory for the largest batch
+/// serves every smaller one.
 constexpr index_t most_column_chunks(index_t rows) { return rows <= 32 * 2048 ? blocks_for(rows, 32) : 2048; }
 
 namespace detail {
 
-/// The sum of what the block's chunk has, or of its squares, the same in every thread.
+/// The sum of the elements in the block's chunk, or of their squares; the same in every thread.
 template <bool Squares, class T>
 TRIAD_DEVICE double chunk_sum(block const& b, vec<T const> x, double (&part)[row_warps]) {
   index_t const first = b.index() * sum_chunk, end = first + sum_chunk < x.extent(0) ? first + sum_chunk : x.extent(0);
@@ -31,7 +32,7 @@ TRIAD_DEVICE double chunk_sum(block const& b, vec<T const> x, double (&part)[row
   return block_sum(b, part, s);
 }
 
-/// What the sum of all, or of all squares, is written as.
+/// The result for the sum s: with Root the square root of s, else s.
 template <class T, bool Root>
 TRIAD_DEVICE T total_of(double s) {
   return static_cast<T>(Root ? ::cuda::std::sqrt(s) : s);
@@ -51,7 +52,7 @@ struct partial_sums {
   }
 };
 
-/// One block; thread t adds partial sums t, t + threads, ...
+/// One block adds all partial sums; thread t takes t, t + threads, ...
 template <class T, bool Root>
 struct join_sums {
   static constexpr char const* name = "joining sums";
@@ -68,7 +69,7 @@ struct join_sums {
   }
 };
 
-/// Both at once where there is one chunk or none: the same bits, and one launch.
+/// Both steps in one launch, for at most one chunk; gives the same bits.
 template <class T, bool Norm>
 struct sum_of_chunk {
   static constexpr char const* name = "sum of one chunk";
@@ -92,8 +93,8 @@ void chunked_sum(backend& ex, vec<T const> x, vec<T> total, workspace ws) {
   launch(ex, join_sums<T, Norm>{}, 1, static_cast<double const*>(partial), chunks, total);
 }
 
-/// partial[chunk * stride + c] = sum over the rows of a chunk of term(r, c): 32 columns a block, rows by its warps in
-/// turn.
+/// partial[chunk * stride + c] = sum over the rows of a chunk of term(r, c).  A block takes 32 columns; its warps take
+/// the rows in turn.
 template <class T, class Term>
 struct column_partials {
   static constexpr char const* name = "partial column sums";
@@ -121,8 +122,8 @@ struct column_partials {
   }
 };
 
-/// s(c) and, after them, t(c) += what all chunks have for column c: chunks by the warps of a block in turn, the warps
-/// in order.
+/// s(c) and, after all of s, t(c) += the sums of all chunks for column c.  The warps of a block take the chunks in turn
+/// and are then added in order.
 template <class T>
 struct add_partials {
   static constexpr char const* name = "joining column sums";

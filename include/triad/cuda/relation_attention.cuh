@@ -1,12 +1,13 @@
-// Relation-aware attention: a warp for each node and head, forward over the nodes it attends to, backward once for each
-// owner.
+// Relation-aware attention: one warp for each node and head.  Forward goes over the nodes to which the node attends;
+// backward runs once for each of the two owners of gradients.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lanes lie along the head width for dot products and along the other node for the softmax: 32 of these nodes at a
-// time, one number of each in its lane, passed around by shuffles.  So any n and any width do, without scratch memory.
+// For dot products, lanes lie along the head width; for the softmax, along the other node.  The warp takes 32 of these
+// nodes at a time: each lane holds one node's number, and shuffles pass it to the other lanes.  So any n and any width
+// are possible without scratch memory.
 //
-// Backward needs no delta of its own: dp - delta = dc(x) . (keep (v(y) + gv(x, y)) - c(x)).  It is computed twice, for
-// the owner x of dq, dgk, dgv and for the owner y of dk, dv, the same bits both times.
+// Backward needs no stored delta: dp - delta = dc(x) . (keep (v(y) + gv(x, y)) - c(x)).  It is computed twice, with the
+// same bits: for the owner x of dq, dgk, dgv and for the owner y of dk, dv.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -21,11 +22,11 @@ namespace detail {
 
 inline constexpr int relation_warps = 4;
 
-/// The node and head of a warp.  A warp past the end has a graph of no nodes, so that it takes part in everything and
-/// writes nothing.
+/// The node and head of a warp.  A warp past the end gets a graph without nodes: it takes part in everything and writes
+/// nothing.
 struct relation_place {
   index_t head, graph, n, node, edge;  // nodes, first node and first edge of the graph
-  index_t own;                         // which node of the graph
+  index_t own;                         // this node's number in the graph
 
   TRIAD_DEVICE relation_place(block const& b, graph_batch const& g, index_t heads) {
     index_t const item = b.index() * relation_warps + b.row();
@@ -40,7 +41,7 @@ struct relation_place {
   }
 };
 
-/// What the kernels need of the options, of which the host computes all it can.
+/// The options in the form that the kernels need; the host computes as much of them as it can.
 template <class T>
 struct relation_rule {
   relation_attention_options options;
@@ -60,12 +61,12 @@ struct relation_rule {
   }
 };
 
-/// 32 or fewer: the nodes of a chunk.
+/// The number of nodes in a chunk, at most 32.
 TRIAD_DEVICE int relation_chunk(index_t begin, index_t n) {
   return static_cast<int>(n - begin < warp ? n - begin : warp);
 }
 
-/// sum over the head's columns of f(column), the same in every lane.
+/// The sum over the head's columns of f(column), the same in every lane.
 template <class T, class F>
 TRIAD_DEVICE T head_sum(block const& b, index_t head, index_t width, F&& f) {
   T s = 0;
@@ -73,7 +74,7 @@ TRIAD_DEVICE T head_sum(block const& b, index_t head, index_t width, F&& f) {
   return warp_sum(b, s);
 }
 
-/// dp(x, y) - delta(x) of nodes x and y of the graph, the same in every lane; keep: what dropout multiplies p by.
+/// dp(x, y) - delta(x) for nodes x and y of the graph, the same in every lane.  keep: dropout's factor of p.
 template <class T, class Operands>
 TRIAD_DEVICE T score_slope(block const& b, relation_place const& p, index_t width, Operands const& in,
                            matrix<T const> dc, matrix<T const> context, T keep, index_t x, index_t y) {
@@ -91,9 +92,9 @@ struct relation_forward {
   TRIAD_DEVICE void operator()(block const& b, relation_rule<T> t, relation_operands<T const> in, graph_batch g,
                                vec<T> weights, matrix<T> context) const {
     relation_place const at(b, g, t.options.heads);
-    index_t const n = at.n, x = at.node + at.own, edge = at.edge + at.own * n;  // of y = 0
+    index_t const n = at.n, x = at.node + at.own, edge = at.edge + at.own * n;  // the edge to y = 0
     index_t const first = relation_weight(t.options.heads, at.edge, n, at.head, at.own, 0);
-    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum, but makes the total one
+    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum; the total becomes NaN
     for (index_t begin = 0; begin < n; begin += warp) {
       int const count = relation_chunk(begin, n);
       T mine = 0;
@@ -105,7 +106,7 @@ struct relation_forward {
       }
       if (b.lane() < count) {
         if (t.masked(edge + begin + b.lane())) mine = T(t.options.mask.fill);
-        weights(first + begin + b.lane()) = mine;  // read below by this lane alone
+        weights(first + begin + b.lane()) = mine;  // below, only this lane reads it
         maximum = mine > maximum ? mine : maximum;
       }
     }
@@ -136,7 +137,7 @@ struct relation_forward {
   }
 };
 
-/// What all gradients are made of.
+/// The values from which all gradients are computed.
 template <class T>
 struct relation_gradients {
   relation_rule<T> rule;
@@ -150,7 +151,7 @@ struct relation_gradients {
     T ds = 0, dropped = 0;  // ds(x, y) and p~(x, y)
   };
 
-  /// For nodes x and y of the graph; the same in every lane.
+  /// For nodes x and y of the graph; the result is the same in every lane.
   TRIAD_DEVICE pair at(block const& b, relation_place const& p, index_t x, index_t y) const {
     index_t const r = p.edge + x * p.n + y;
     T const w = weights(relation_weight(rule.options.heads, p.edge, p.n, p.head, x, y)),
@@ -161,7 +162,7 @@ struct relation_gradients {
   }
 };
 
-/// Of the pairs f(0), ..., f(count - 1), each made by the whole warp: lane k keeps f(k).
+/// The whole warp computes the pairs f(0), ..., f(count - 1) one by one; lane k keeps f(k).
 template <class F>
 TRIAD_DEVICE auto own_pair(block const& b, int count, F&& f) {
   decltype(f(0)) own{};
@@ -172,7 +173,7 @@ TRIAD_DEVICE auto own_pair(block const& b, int count, F&& f) {
   return own;
 }
 
-/// dq(x), and dgk and dgv of the edges (x, y).
+/// Computes dq(x), and dgk and dgv of the edges (x, y).
 template <class T>
 struct relation_backward_to {
   static constexpr char const* name = "relation_attention_grad of queries and edges";
@@ -191,7 +192,7 @@ struct relation_backward_to {
         T sum = 0;
         for (int k = 0; k < count; ++k) {
           T const to_score = b.shuffle(own.ds, k), to_value = b.shuffle(own.dropped, k);
-          if (!inside) continue;  // not past the shuffles of the next k: all lanes make the same turns
+          if (!inside) continue;  // no break, since all lanes must take part in the shuffles of the next k
           index_t const r = edge + begin + k;
           sum += to_score * (t.in.key(at.node + begin + k, f) + t.in.edge_key(r, f));
           t.dx.edge_key(r, f) = to_score * q + (add ? t.dx.edge_key(r, f) : T(0));
@@ -203,7 +204,7 @@ struct relation_backward_to {
   }
 };
 
-/// dk(y) and dv(y).
+/// Computes dk(y) and dv(y).
 template <class T>
 struct relation_backward_from {
   static constexpr char const* name = "relation_attention_grad of keys and values";

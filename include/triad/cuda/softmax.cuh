@@ -1,4 +1,4 @@
-// Softmax of rows, a warp each.
+// Softmax of rows, with one warp per row.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Soft choices: one block a sample, one thread a softmax; there are a handful of them, of a few numbers each.
+// Soft choices: one block per sample, one thread per softmax; a sample has a few softmaxes of a few numbers each.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The loss of trees and their symbols, a warp a row.
+// The loss of trees and their symbols, with one warp per row.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// Sum over the columns of a warp's row from 1 on of f(value, column), in all lanes.
+/// The sum of f(value, column) over the columns of a warp's row from 1 on, the same in all lanes.
 template <class T, class F>
 TRIAD_DEVICE T sum_of_symbols(block const& b, warp_row const& own, matrix<T const> const& x, F&& f) {
   T sum = 0;
@@ -28,10 +28,10 @@ struct distance_from_one {
   T value, slope;
 
   TRIAD_DEVICE distance_from_one(tree_distance distance, T floor, T x) {
-    T const at = x <= floor ? floor : x;  // NaN stays
+    T const at = x <= floor ? floor : x;  // a NaN stays a NaN
     bool const squared = distance == tree_distance::squared;
     slope = squared ? 2 * (x - T(1)) : T(1) - T(1) / at;
-    // log1p keeps the digits near 1, log those near 0.
+    // log1p is precise near 1, log near 0.
     T const log = at < T(0.5) ? ::cuda::std::log(at) : ::cuda::std::log1p(at - T(1));
     value = squared ? (x - T(1)) * (x - T(1)) : (at - T(1)) - log + (x - at) * slope;
   }
@@ -48,7 +48,7 @@ struct tree_loss_rows {
     T const per_row = T(1) / static_cast<T>(x.extent(0)), per_empty = per_row * empty_weight;
     index_t const symbol = own.live ? target(own.r) : 0;
     auto const is_target = [&](index_t v) { return v == symbol && symbol > 0; };
-    // Of the target symbol alone: a row without one has no use for it.
+    // Called for the target symbol only: a row without one does not need it.
     auto const of = [&](T value) { return distance_from_one<T>(distance, floor, value); };
     T const sum = sum_of_symbols<T>(b, own, x,
                                     [&](T value, index_t v) { return is_target(v) ? of(value).value : value * value; });

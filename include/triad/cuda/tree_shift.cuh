@@ -1,5 +1,5 @@
-// Soft tree operations: one thread owns one number of a tree and gathers all that goes there; products are summed by
-// one block a slot.
+// Soft tree operations.  One thread computes one number of a tree from all its sources; one block computes the products
+// of one slot.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@ namespace detail {
 
 inline constexpr int tree_threads = 128;
 
-/// One row of a new tree, `tree_threads` numbers of it.
+/// Computes `tree_threads` numbers of one row of a new tree.
 template <class T>
 struct tree_shift_rows {
   static constexpr char const* name = "tree_shift";
@@ -37,7 +37,7 @@ struct tree_shift_rows {
   }
 };
 
-/// One slot of one sample and one argument.
+/// Computes the weight gradient of one slot, for one sample and one argument.
 template <class T>
 struct tree_shift_products {
   static constexpr char const* name = "tree_shift_dots";
@@ -52,7 +52,7 @@ struct tree_shift_products {
     index_t const arguments = dw.extent(3), slots = step + 1, fillers = memory.extent(3), children = where.branching();
     index_t const c = b.index() % arguments, l = b.index() / arguments % slots, sample = b.index() / arguments / slots;
     T sum = 0;
-    // Every position that the argument fills, by the warps in turn.
+    // The warps take the positions that the argument fills in turn.
     for (index_t r = b.row(); r < where.count(); r += row_warps) {
       index_t q = no_position;
       if (c < children) {
@@ -71,7 +71,7 @@ struct tree_shift_products {
   }
 };
 
-/// One row of the gradient of a slot.
+/// Computes one row of the gradient of a slot.
 template <class T>
 struct tree_shift_back_rows {
   static constexpr char const* name = "tree_shift_grad";

@@ -1,4 +1,4 @@
-// Triangular attention on the device: any number of nodes, heads and channels, float and double, every form.
+// Triangular attention on the device, for any number of nodes, heads and channels, float and double, and every form.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   graphs of up to 6 nodes     one warp a head of a graph                 triangle/small.cuh, small_backward.cuh
@@ -7,17 +7,18 @@
 //           backward            one block a head and some middle nodes l   triangle/backward.cuh, tile.cuh
 //   the flat form, wide heads   one warp a head and edge                   triangle/general.cuh
 //
-// The host knows only the size of the largest graph: grids cover that, and blocks of smaller graphs that have nothing
-// to do end at once.  Which kernel computes a graph depends on its own size, so its bits do not depend on the other
-// graphs.  Nothing of size n^3 is in device memory, and every output has one owner and one order of summation.
+// The host knows only the size of the largest graph.  Grids cover that size, and blocks that a smaller graph does not
+// need end at once.  The size of a graph decides its kernel, so the bits of its result do not depend on the other
+// graphs.  Device memory holds nothing of size n^3.  Exactly one warp or block computes each output, in a fixed order
+// of summation.
 //
-// Without a right value, o(i, ., .) is a product of two matrices for each i; with own keys, so are the scores.  These
-// too are made in the kernels: as calls of cuBLAS they would need all of p in device memory, and one call an edge row
-// of every graph's own size.
+// Without a right value, o(i, ., .) is a product of two matrices for each i.  With own keys, the scores are such
+// products too.  The kernels compute these products themselves: cuBLAS would need all of p in device memory, and one
+// call for each edge row of every graph, since graphs differ in size.
 //
-// float32 is exact unless the backend says otherwise.  With tf32x3, tf32 or bf16, graphs of more than 16 nodes whose
-// heads have up to 64 columns and whose attention is not ablated have q . k, dq and dk made of q, k and ds rounded to
-// such factors (tile_product.cuh); all the rest stays exact.
+// float32 is exact by default.  With tf32x3, tf32 or bf16, some graphs use factors rounded to that precision
+// (tile_product.cuh): graphs of more than 16 nodes with heads of up to 64 columns, if the attention is not ablated.
+// The rounded factors are q, k and ds in q . k, dq and dk; all else stays exact.
 #pragma once
 
 #include <type_traits>
@@ -37,11 +38,11 @@ namespace triangles {
 template <int Value>
 using number = std::integral_constant<int, Value>;
 
-/// Tiles have room for this many columns of a head.
+/// The number of columns of a head for which tiles have memory.
 template <class T>
 inline constexpr index_t widest = sizeof(T) == 4 ? 128 : 64;
 
-/// Calls f(room for columns) with the least that holds `width`.
+/// Calls f(columns) with the smallest such number that is at least `width`.
 template <class T, class F>
 void with_width(index_t width, F&& f) {
   if (width <= 16) return f(number<16>());
@@ -55,7 +56,7 @@ struct scores_by {
   static constexpr product_path path = Path;
   static constexpr arithmetic factors = Factors;
 };
-/// Calls f(scores_by) with what makes the scores of graphs of more than 16 nodes.
+/// Calls f(scores_by) with the way in which graphs of more than 16 nodes compute scores.
 template <class T, int Width, bool OwnKey, class F>
 void with_path(arithmetic factors, F&& f) {
   if constexpr (takes_tile_products<T, Width, OwnKey>) {
@@ -67,9 +68,9 @@ void with_path(arithmetic factors, F&& f) {
   f(scores_by<product_path::exact, arithmetic::float32>());
 }
 
-/// Which kernels a batch needs.
+/// The kernels that a batch needs.
 struct paths {
-  bool of_warps, of_blocks, tiled, general;  // the first two: small graphs
+  bool of_warps, of_blocks, tiled, general;  // of_warps, of_blocks: for small graphs
   paths(triangle_form form, index_t width, bool fits, graph_dims const& dims) {
     bool const flat = form == triangle_form::flat, large = dims.max_nodes > whole_graph,
                alike = dims.nodes == dims.graphs * dims.max_nodes;
@@ -85,14 +86,14 @@ paths paths_of(triangle_options const& options, triangle_projections<T const> co
   return {options.form, width, width <= widest<T>, dims};
 }
 
-/// Calls f(room for nodes) for each of the kernels for small graphs that the batch needs.
+/// Calls f(greatest number of nodes) for each kernel for small graphs that the batch needs.
 template <class F>
 void with_small(paths const& path, F&& f) {
   if (path.of_warps) f(number<warp_graph>());
   if (path.of_blocks) f(number<whole_graph>());
 }
 
-/// Graphs below this are not for the general kernels.
+/// The general kernels skip graphs with fewer nodes than this.
 inline int least_of(triangle_form form) { return form == triangle_form::flat ? 1 : whole_graph + 1; }
 
 template <class T>
@@ -113,7 +114,7 @@ std::size_t do_triangle_workspace(backend&, triangle_options const&, triangle_pr
   return 0;
 }
 
-/// delta of every edge and head, where the small kernels are not alone.
+/// Computes delta of every edge and head, if other kernels than the small ones run.
 template <class T>
 std::size_t do_triangle_grad_workspace(backend&, triangle_options const& options,
                                        triangle_projections<T const> const& x, graph_dims const& dims) {
@@ -212,7 +213,7 @@ void do_triangle_grad(backend& ex, triangle_options const& options, triangle_pro
   }
 }
 
-/// Nothing is written for an edge that the graph does not have: its size is on the device.
+/// Writes nothing for an edge that the graph does not have, since only the device knows the graph's size.
 template <class T>
 void do_triangle_weights(backend& ex, triangle_options const& options, triangle_projections<T const> const& x,
                          graph_batch const& g, index_t graph, index_t i, index_t j, matrix<T> weights) {

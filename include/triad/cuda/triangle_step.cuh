@@ -1,9 +1,10 @@
-// One step of causal triangular attention: a warp for each edge and head, over 32 middle nodes at a time, with a
+// One step of causal triangular attention: one warp for each edge and head, over 32 middle nodes at a time, with a
 // running maximum.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lanes lie along the head width for dot products and values, and along the middle node for the softmax and for where
-// its edges lie, which are passed around by shuffles.  So any n and any width do, without scratch memory.
+// For dot products and values, lanes lie along the head width.  For the softmax and for the places of edges, lanes lie
+// along the middle node; shuffles pass these to the other lanes.  So any n and any width are possible without scratch
+// memory.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -16,7 +17,7 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// What the kernel needs of the form, of which the host computes all it can.
+/// The parameters of the form in which the kernel works; the host computes as much of them as it can.
 template <class T>
 struct step_rule {
   index_t heads, width;
@@ -40,13 +41,13 @@ struct triangle_step_edges {
                                shell_edges wanted, matrix<T> o) const {
     index_t const item = b.index() * row_warps + b.row();
     bool const live =
-        item < o.extent(0) *
-                   t.heads;  // a warp past the end has no nodes, so that it takes part in everything and writes nothing
+        item <
+        o.extent(0) * t.heads;  // a warp past the end has no nodes: it takes part in everything and writes nothing
     index_t const r = live ? item / t.heads : 0, column = live ? item % t.heads * t.width : 0;
     shell_edge const e = at.edge(wanted, r);
     shell_graph const g = at.graph(e.slot);
     index_t const n = live ? g.nodes : 0, own = g.row(e.i, e.j);
-    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum, but makes the total one
+    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum; the total becomes NaN
     for (index_t begin = 0; begin < n; begin += warp) {
       int const count = static_cast<int>(n - begin < warp ? n - begin : warp);
       index_t const l = begin + b.lane() < n ? begin + b.lane() : begin;
@@ -76,7 +77,7 @@ struct triangle_step_edges {
             sum +=
                 t.right_value ? weight * x.left_value(from, f) * x.right_value(to, f) : weight * x.left_value(from, f);
         }
-        if (inside) o(r, f) = begin == 0 ? sum : o(r, f) * before + sum;  // read by this lane alone
+        if (inside) o(r, f) = begin == 0 ? sum : o(r, f) * before + sum;  // only this lane reads it
       }
     }
     if (live)

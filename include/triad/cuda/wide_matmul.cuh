@@ -1,5 +1,5 @@
-// Products with one very wide matrix: cuBLAS, which reads the factor as it is, a batch of chunks at once and what is
-// left.
+// Products with one very wide matrix by cuBLAS, which reads the factor without packing: a batch of whole chunks in one
+// call, then the rest.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
