@@ -30,7 +30,7 @@ struct dropout_layer {
   }
   saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
 
-  /// y may be x.
+  /// Overwrites y, which may be x.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const>, input x, saved const&, output y) const {
     dropout(ex, c.dropout(rate), x, y);

@@ -182,9 +182,9 @@ struct edge_transformer_layer {
     finish(ex, c, w, o, goes_on(x, u1), s, y);
   }
   /// Computes edges of the newest nodes, given the states x (rows of the step, d) of all these edges.  Writes their
-  /// projections to the rows of the step in the cache, which does not have the first at.skipped rows.  Overwrites y: as
-  /// many rows as x, or (slots, d) if `wanted` is one edge for each slot.  In that case row_wanted (slots) has the row
-  /// of each wanted edge among the rows of the step.
+  /// projections to the cache, in the rows of the step; the cache leaves out the first at.skipped rows.  Overwrites y,
+  /// which has as many rows as x, or is (slots, d) if `wanted` is one edge for each slot.  In that case row_wanted
+  /// (slots) has the row of each wanted edge among the rows of the step.
   template <backend Ex>
   void extend(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, edge_shells const& at,
               shell_edges wanted, vec<index_t const> row_wanted, tensor<T, dyn, dyn> cache, output y) const {

@@ -27,7 +27,7 @@
 
 namespace triad {
 
-/// The states that make the queries, and the earlier states that these attend to.
+/// The states that are projected to queries, and the earlier states that the queries attend to.
 template <class T, index_t D = dyn>
 struct fuse_input {
   tensor<T const, dyn, D> x;     // (rows, d); has a gradient

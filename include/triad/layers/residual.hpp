@@ -47,7 +47,7 @@ struct residual {
     return layer.plan_saved(place, dims, kept);
   }
 
-  /// y may not be x.
+  /// Overwrites y, which may not be x.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
     auto const x = state_of(in);

@@ -15,8 +15,8 @@
 namespace triad {
 
 struct edge_transformer_options {
-  index_t labels = 0;          // rows of the embedding
-  index_t targets = 0;         // logits
+  index_t labels = 0;          // the number of rows of the embedding
+  index_t targets = 0;         // the number of logits
   index_t layers = not_given;  // not_given: L of the type, or 1 if L is dyn
   bool tied = true;
   edge_transformer_layer_options layer{};

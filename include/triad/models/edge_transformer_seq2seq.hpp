@@ -117,12 +117,12 @@ struct edge_transformer_seq2seq {
   };
   struct encoder_saved {
     typename pair_edges<T, D>::saved edges;
-    typename repeat<T, layer_type>::saved layers;  // with x_0
+    typename repeat<T, layer_type>::saved layers;  // includes x_0
     states y;                                      // (rows of the sources, d): the encoder's result
   };
   struct decoder_saved {
     typename pair_edges<T, D>::saved edges;
-    typename repeat<T, layer_type>::saved layers;  // with z_0
+    typename repeat<T, layer_type>::saved layers;  // includes z_0
     states queried;                                // (targets, d): the readout's input
   };
   struct saved {

@@ -23,15 +23,16 @@
 namespace triad {
 
 struct graph_attention_network_options {
-  index_t labels = 0;   // rows of the embedding
-  index_t targets = 0;  // logits
+  index_t labels = 0;   // the number of rows of the embedding
+  index_t targets = 0;  // the number of logits
   index_t layers = 1;
   bool tied = true;
   graph_attention_layer_options layer{};
 };
 
 namespace detail {
-/// The maps from the label of an edge to what it adds to the score and to the value of the edge's second node.
+/// Two maps of the embedding of an edge's label.  Attention adds their results to the score and to the value of the
+/// edge's second node.
 template <class T, index_t D, index_t H>
 struct edge_maps {
   linear<T, D, H> score;

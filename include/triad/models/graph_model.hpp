@@ -46,7 +46,7 @@ concept plans_wanted = requires(Layers const& l, arena& place, graph_dims const&
 /// An input that contains graphs besides the states of their edges.
 template <class Input>
 concept carries_graphs = requires(Input in, graph_batch const& g) { in.graphs = g; };
-/// Additional saved memory for layers that do not have it (not plans_wanted).
+/// The saved memory of x_0 and x_L, for layers that are not plans_wanted.
 template <class States>
 struct all_states {
   States first, last;  // (rows, d) each: x_0 and x_L

@@ -24,8 +24,8 @@
 namespace triad {
 
 struct relation_transformer_options {
-  index_t labels = 0;   // rows of the embedding
-  index_t targets = 0;  // logits
+  index_t labels = 0;   // the number of rows of the embedding
+  index_t targets = 0;  // the number of logits
   index_t layers = 1;
   bool tied = true;
   relation_layer_options layer{};

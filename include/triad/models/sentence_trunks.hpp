@@ -71,7 +71,7 @@ struct edge_trunk {
   };
   struct saved {
     typename sequence_edges<T, D>::saved encoder;
-    typename repeat<T, layer_type>::saved layers;  // with x_0
+    typename repeat<T, layer_type>::saved layers;  // includes x_0
     states y;                                      // (rows, d): the result
   };
 
@@ -186,7 +186,7 @@ struct token_trunk {
     }
   };
   struct saved {
-    typename repeat<T, layer_type>::saved layers;  // with x_0
+    typename repeat<T, layer_type>::saved layers;  // includes x_0
     states final;                                  // (nodes, d): x_L
     typename layer_norm_layer<T, D>::saved norm;
     states y;  // (nodes, d): the result

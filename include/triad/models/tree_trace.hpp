@@ -73,9 +73,9 @@ std::vector<tree_trace> traces_of(Model const& model, Memory const& where, typen
   return found;
 }
 
-/// The same with the tree that each step wrote.  A tree has the symbol at each position, from decode_rows with
-/// `threshold`, and the scores of symbols there, from least_written on.  w are the parameters.  While it runs, it
-/// allocates memory for the scores of a batch's trees.
+/// The same with the tree that each step wrote.  The symbol at each position is from decode_rows with `threshold`.
+/// A trace also has all scores of symbols that are at least least_written.  w are the parameters.  The function
+/// allocates memory for the scores of a batch's trees and frees it at the end.
 template <backend Ex, class Model>
 std::vector<tree_trace> traces_of(Ex& ex, Model const& model,
                                   typename Model::template fields<typename Model::value_type const> const& w,

@@ -26,7 +26,7 @@ struct adam_options {
 };
 
 /// Updates the parameters p by the gradient g.  Overwrites p and the moments m and v.  rate (1) and step are in the
-/// memory of the parameters, on the device if these are on a device.
+/// same memory as the parameters.
 template <backend Ex, class P, class G, class M, class V>
 void adam(Ex& ex, adam_options const& options, vec<double const> rate, std::uint64_t const* step, P p, G g, M m, V v) {
   using T = element_t<P>;
@@ -39,7 +39,7 @@ void adam(Ex& ex, adam_options const& options, vec<double const> rate, std::uint
     do_adam(ex, options, rate, step, as_vec(p), vec<T const>(as_vec(g)), as_vec(m), as_vec(v));
 }
 
-/// Scales g in place so that its norm becomes at most max_norm.  norm (1) is the norm of g before that.
+/// Scales g in place so that its norm becomes at most max_norm.  norm (1) is the norm of g before scaling.
 template <backend Ex, class Norm, class G>
 void clip(Ex& ex, double max_norm, Norm norm, G g) {
   using T = element_t<G>;

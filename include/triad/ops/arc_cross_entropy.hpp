@@ -7,9 +7,9 @@
 //   dscore = (p(i, j) - [j = parent(i)]) / count at the edge that s(i, j) was read from
 //          = 0 where the edge is masked, or parent(i) < 0
 //
-// A score that is NaN or +infinity makes the loss and the gradient of its node NaN, unless the edge is masked or the
-// node has no parent.  best_arcs may hide a NaN: no comparison with NaN is true, so a NaN is chosen only as the first
-// score of its row.
+// A score that is NaN or +infinity gives NaN in the loss and in the gradient of its node, unless the edge is masked or
+// the node has no parent.  best_arcs may hide a NaN: no comparison with NaN is true, so a NaN is chosen only as the
+// first score of its row.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -47,7 +47,7 @@ void arc_cross_entropy(Ex& ex, arena& scratch, arc_cross_entropy_options const& 
   expect_shape("arc_cross_entropy", "loss", loss, {1});
   expect_shape("arc_cross_entropy", "parent", parent, {g.dims.nodes});
   auto const frame = scratch.open();
-  auto const losses = scratch.make<vec<T>>(g.dims.nodes);  // of each node
+  auto const losses = scratch.make<vec<T>>(g.dims.nodes);  // the loss of each node
   if constexpr (executes<Ex>) do_arc_cross_entropy(ex, options, g, score, parent, loss, dscore, losses);
 }
 

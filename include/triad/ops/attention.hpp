@@ -68,7 +68,7 @@ template <class S>
 struct relative_tables {
   matrix<S> key, value;  // (2R + 1, k) each: a and b
 };
-/// What backward reads of relative positions.
+/// Numbers of relative positions that forward saves for backward.
 template <class T>
 struct relative_memory {
   matrix<T> bias, offset_weights;  // (q rows, h (2R + 1)) each, offsets side by side

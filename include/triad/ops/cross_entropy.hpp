@@ -9,8 +9,8 @@
 // With epsilon = 0 the loss of a row is -log p(target).  In fairseq's terms, e = epsilon / (v - 1):
 //   (1 - epsilon - e) nll + e smooth,  nll = -log p(target),  smooth = sum over all c of -log p(c)
 //
-// A logit that is NaN or +infinity makes the loss and the gradient of its row NaN.  A class whose logit is -infinity
-// has probability 0.  Rows with a negative target may hold any values.
+// A logit that is NaN or +infinity gives NaN in the loss and in the gradient of its row.  A class whose logit is
+// -infinity has probability 0.  Rows with a negative target may hold any values.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -19,7 +19,7 @@
 
 namespace triad {
 
-/// Label smoothing: the target's class gives up the share epsilon of its weight to the other classes in equal parts;
+/// Label smoothing: the target's class has the probability 1 - epsilon, and the other classes share epsilon equally.
 /// 0 <= epsilon < 1.
 struct label_smoothing {
   double epsilon = 0;

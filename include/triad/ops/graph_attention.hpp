@@ -1,5 +1,4 @@
-// Graph attention: a node attends to its neighbours.  A score is the sum of a part from either end and a part from the
-// edge.
+// Graph attention: a node attends to its neighbours.  A score is the sum of a part of each end and a part of the edge.
 // SPDX-License-Identifier: Apache-2.0
 //
 // As in Velickovic et al. 2018, except that the label of an edge adds to its score and its message, as in the baseline

@@ -18,9 +18,9 @@
 // early.
 //
 // Recency r subtracts r (k - l) from the scores z of each tree l that an earlier step wrote.  The scores of the input
-// and of the empty tree do not change.  Without recency, even choices weigh all trees equally: most steps read the
-// trees of the first steps, these steps learn first, and no earlier step is left to prepare their arguments.  With
-// recency, the tree of a step is mostly read by the next steps.
+// and of the empty tree do not change.  Without recency, even choices weigh all trees equally, so most steps read the
+// trees of the first steps.  The first steps then learn first, and no earlier step is left to prepare their arguments.
+// With recency, the tree of a step is mostly read by the next steps.
 //
 // Gumbel-softmax adds noise and a temperature t to operations, to arguments, or to both.  In that case the released
 // program takes the softmax of z over its columns, so the weights of a column do not sum to one.

@@ -14,14 +14,15 @@
 // Why a divergence: suppose that each choice of a machine is a random draw, and that a symbol comes from the input.
 // Then x(r, v) is the probability that the resulting tree has v at r.  A path of k choices with weights p_i contributes
 // p_1 ... p_k to it.  The slope of the square with respect to log p_i is at most 2 x.  It vanishes as long as the right
-// path is unlikely, so a machine keeps making other choices.  The slope of the divergence is (1 - x) times the path's
-// share of x if x is above the floor, and 1 / (2 floor) times that of the square below it.  h is the Kullback-Leibler
-// divergence (for measures) of x from 1; it is 0 only at x = 1.
+// path is unlikely, so a machine keeps making other choices.  Above the floor, the slope of the divergence is 1 - x
+// times the path's share of x.  Below the floor, it is 1 / (2 floor) times the slope of the square.  h is the
+// Kullback-Leibler divergence (for measures) of x from 1; it is 0 only at x = 1.
 //
 //   symbol(r) = the v with the largest score, with score 0 for v = 0, if |x(r, 1..)| > threshold; 0 otherwise
 //
-// A score that is NaN makes the loss and every gradient of its row that depends on it NaN.  The score of <empty> is not
-// read, so it may be anything.  decode_rows hides a NaN: no comparison with NaN is true, so the row has no symbol.
+// A score that is NaN gives NaN in the loss and in every gradient of its row that depends on it.  The score of <empty>
+// is not read, so it may be anything.  decode_rows hides a NaN: no comparison with NaN is true, so the row has no
+// symbol.
 #pragma once
 
 #include "triad/core/arena.hpp"

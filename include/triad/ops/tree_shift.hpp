@@ -79,8 +79,7 @@ void expect_tree_weights(tree_positions<> const& where, tree_support const& supp
 }
 }  // namespace detail
 
-/// Computes the tree of a step.  Overwrites slot step + 1 of `memory`, also where it is zero; root (batch, f) is added
-/// at the root.
+/// Computes the tree of a step.  Overwrites all of slot step + 1 of `memory`.  root (batch, f) is added at the root.
 template <backend Ex, class T>
 void tree_shift(Ex& ex, tree_positions<> const& where, tree_support const& support, index_t step,
                 tree_weights_view<T const> w, matrix<T const> root, tree_memory_view<T> memory) {

@@ -82,8 +82,8 @@ struct triangle_options {
   TRIAD_HOST_DEVICE constexpr bool causal() const { return sources.extent(0) != 0; }
 };
 
-/// The number of middle nodes of edge (i, j), 0 .. causal_end - 1, in a causal graph of n nodes whose first `sources`
-/// nodes are sources.
+/// The number of middle nodes of edge (i, j): nodes 0 .. causal_end - 1.  The causal graph has n nodes; the first
+/// `sources` of these are sources.
 TRIAD_HOST_DEVICE constexpr index_t causal_end(index_t sources, index_t n, index_t i, index_t j) {
   index_t const last = (i > j ? i : j) + 1, end = last > sources ? last : sources;
   return end < n ? end : n;

@@ -41,8 +41,8 @@ struct shell_edge {
 
 /// The rows of one hypothesis in the cache.
 struct shell_graph {
-  index_t sources, nodes;  // s, n
-  index_t block, shells;   // the row of edge (0, 0) between sources; the part of a row that all its shells share
+  index_t sources, nodes;            // s, n
+  index_t block, shells;             // the row of edge (0, 0) between sources; an offset in the rows of all its shells
   index_t twice_all_sources, slots;  // 2 S, H
   index_t const* owner;              // (t + 1)
 

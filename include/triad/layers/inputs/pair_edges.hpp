@@ -29,9 +29,10 @@ template <class T, index_t D>
 struct pair_edges_input {
   tensor<T const, dyn, D> table;  // (tokens, d): the vectors of tokens; has a gradient
   tensor<T const, dyn, D> known;  // (known, d): y; has a gradient; or (0, d)
-  /// nodes.token and nodes.self: relational: of the nodes whose edge (i, i) is not known; positional: token of all
-  /// nodes. nodes.relation (rows): an edge's row in the table: relational: from relative_edges; positional: the edge's
-  /// row in x. All known edges have the row after these.
+  /// nodes.token, nodes.self: if relational, of the nodes whose edge (i, i) is not known; if positional, token of all
+  /// nodes, and self is not read.
+  /// nodes.relation (rows): the row of each edge in the table.  If relational, relative_edges counts these rows; if
+  /// positional, it is the edge's row in x.  All known edges have the row after these.
   token_sequences<T> nodes;
   vec<index_t const> origin{nullptr, 0};     // (rows) like nodes.relation, but k rows further for the k-th known
                                              // edge; (0): no edge is known

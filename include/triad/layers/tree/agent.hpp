@@ -119,7 +119,7 @@ struct neural_tree_agent {
   }
 
   /// Overwrites dx.  d_operation, d_root and d_arguments are the gradients of forward's results.  dy is the gradient of
-  /// y from later steps; backward adds the parts of this step to it.
+  /// y from the next step; backward adds the gradients from this step's logits and root to it.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, index_t tokens, saved const& s,
                 const_view<output> y, output dy, matrix<T const> d_operation, matrix<T const> d_root,
