@@ -51,7 +51,8 @@ class dependency_loader {
     auto const first = sentences_.add(n, [&](index_t i) { return word(i).token; });
     for (index_t i = 0; i < n; ++i) {
       auto const at = static_cast<std::size_t>(first.nodes + i);
-      index_t const p = word(i).parent >= 0 ? word(i).parent : i;  // else the pair (i, i), which has no target
+      index_t const p =
+          word(i).parent >= 0 ? word(i).parent : i;  // without a parent: the pair (i, i), which has no target
       parent_[at] = word(i).parent;
       relation_[at] = word(i).parent >= 0 ? word(i).relation : -1;
       edge_[at] = first.rows + i * n + p;

@@ -50,7 +50,7 @@ struct graph_question {
   node_pair ask{};
   index_t answer = -1;                          // -1: unknown
   std::function<index_t(index_t)> inverse{};    // returns the label of an edge's inverse, which is added
-  std::span<further_question const> further{};  // more questions; the loader's further_weight() is their weight
+  std::span<further_question const> further{};  // more questions; further_weight() sets their weight
 };
 
 template <backend Ex>

@@ -60,7 +60,7 @@ struct fit_options {
   /// The number of epochs without an improvement after which the run stops.
   std::uint64_t patience = std::numeric_limits<std::uint64_t>::max();
   callback<update_record> after_update{};  // for each update; called once the losses of up to 64 updates are read
-  callback<double> after_validation{};     // with the result of each_epoch
+  callback<double> after_validation{};     // after each_epoch, with its result
   callback<epoch_record> after_epoch{};    // after each_epoch and after_validation
 };
 
@@ -68,7 +68,7 @@ struct fit_result {
   std::vector<epoch_record> epochs;                        // the epochs that were completed
   std::uint64_t best_epoch = 0;                            // the trainer has the parameters of this epoch
   double best = std::numeric_limits<double>::quiet_NaN();  // the result of each_epoch for it
-  bool stopped = false;                                    // by patience, or by a callback
+  bool stopped = false;                                    // patience or a callback ended the run early
 };
 
 namespace detail {

@@ -71,9 +71,9 @@ struct run_place {
 struct run_options {
   static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-  std::uint64_t epochs = no_limit;   // to make, including the rest of an interrupted one
-  std::uint64_t first_epoch = 0;     // the number of the first one, if the source's range ends an epoch
-  std::uint64_t epoch_updates = 0;   // for a source with parts(); the last epoch of an attempt may be shorter
+  std::uint64_t epochs = no_limit;   // to be made, including the rest of an interrupted epoch
+  std::uint64_t first_epoch = 0;     // the number of the first epoch, if the source's range ends an epoch
+  std::uint64_t epoch_updates = 0;   // of one epoch of a source with parts(); an attempt's last one may be shorter
   std::uint64_t updates = no_limit;  // updates of one attempt
   std::uint64_t attempts = 1;        // another attempt begins if fits() returns false
   /// Call fits() before every epoch, not only before every attempt; the run ends if it returns true.

@@ -61,7 +61,7 @@ struct inverse_sqrt {
 namespace detail {
 /// The functions that both schedules of the Differentiable Tree Machine share.
 struct dtm_main_loop {
-  std::uint64_t warmup, iterations;  // updates; updates of one epoch
+  std::uint64_t warmup, iterations;  // updates of the warm-up; updates of one epoch
 
   /// Returns the rate after the warm-up.
   double base(double peak) const {
@@ -79,7 +79,7 @@ struct dtm_main_loop {
 
 struct dtm_main_cosine {
   double peak = 1e-3;
-  std::uint64_t warmup = 0, iterations = 1, epochs = 1;  // updates; updates of one epoch; epochs
+  std::uint64_t warmup = 0, iterations = 1, epochs = 1;  // updates of warm-up; updates of one epoch; epochs
 
   double rate(std::uint64_t update) const {
     if (update < warmup) return peak * static_cast<double>(update) / static_cast<double>(warmup);
@@ -93,7 +93,7 @@ struct dtm_main_cosine {
 
 struct dtm_main_exponential {
   double peak = 1e-3, gamma = 1;
-  std::uint64_t warmup = 0, iterations = 1;  // updates; updates of one epoch
+  std::uint64_t warmup = 0, iterations = 1;  // updates of the warm-up; updates of one epoch
 
   double rate(std::uint64_t update) const {
     if (update < warmup) return peak * static_cast<double>(update) / static_cast<double>(warmup);
