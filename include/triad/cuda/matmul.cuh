@@ -3,7 +3,7 @@
 //
 //   1  c = a b, or c += a b        cuBLAS; row-major c = a b is column-major c' = b' a', a transpose is a flag
 //   2  and an epilogue             in float, cublasLt computes a part of it with the product: the bias, and the
-//                                 residual if it comes next; one kernel over c does the rest
+//                                  residual if it comes next; one kernel over c does the rest
 //   3  strides, sizes or aliasing
 //      that cuBLAS does not take   plain_product: tiles in shared memory, with the epilogue; slow, correct for all
 //

@@ -70,8 +70,7 @@ struct attention_rule {
   int groups;  // the number of groups of 128 columns in a head
   bool fours;  // whether every operand can be copied four columns at a time
   T scale, kept;
-  std::uint64_t threshold;  // compared with dropout's words; computed by the host, since a device is slow in double; 0:
-                            // all are kept
+  std::uint64_t threshold;  // of dropout, from the host, since a device is slow in double; 0: all are kept
 
   attention_rule(attention_options const& o, attention_sequences const& s, attention_operands<T const> const& x,
                  matrix<T const> dc = no_matrix<T const>())

@@ -1,4 +1,4 @@
-// Triangular attention backward in tiles: one block owns some middle nodes l of one head and passes over all (i, j).
+// Triangular attention backward in tiles: one block owns some middle nodes l of one head and goes over all (i, j).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   for tiles of rows i:        q(i, l), v1(i, l) to shared memory
@@ -6,19 +6,19 @@
 //       half of the threads     dv1(i, l) += w do * v2(l, j),   dq(i, l) += ds k(l, j)
 //                               in registers until the rows are done
 //       the other half          dv2(l, j) += w do * v1(i, l),   dk(l, j) += ds q(i, l)
-//                               from this block's rows of dv2 and dk, and back
+//                               read from this block's rows of dv2 and dk, and stored back
 //
-// With both ablations nothing is summed over rows: half of the threads has dv1, the other half dq.
+// With both ablations, no sum runs over rows: half of the threads computes dv1, the other half dq.
 //
-// Everything that a block writes is complete from its own l, so nothing is added by two blocks and the order of every
-// sum is fixed.  The two halves form w do twice, 9 multiplications and additions an element instead of 8, which saves
-// the sums that one half would have to keep in shared memory.  A key of its own, k(i, j), is not owned by l:
-// own_key_kernel has its gradient.
+// Everything that a block writes depends on its own l only, so no two blocks add to one value, and the order of every
+// sum is fixed.  Both halves compute w do, which takes 9 multiplications and additions an element instead of 8.  In
+// return, the sums of one half need not be kept in shared memory.  With own keys, k(i, j) does not depend on l:
+// own_key_kernel computes its gradient.
 //
-// Causal: a later l is closed to the square of edges i, j < l; tiles inside it are skipped, and w and ds are zero in
-// the rest of it.
+// Causal: a later l is closed to (masked for) the edges i, j < l, a square.  Tiles inside the square are skipped; in
+// the rest of the square, w and ds are zero.
 //
-// Where the policy is not exact float32, dq and dk are products of tiles of all warps: 16 (i) by 16 (j) by the
+// If the policy is not exact float32, all warps compute dq and dk as products of tiles: 16 (i) by 16 (j) by the
 // channels, for each l.
 //
 // Threads and elements, for float and 64 columns of a head: tile_i = tile_j = 16, tile_l = 4, 256 threads.
@@ -36,9 +36,9 @@
 //         2            16       18   ...
 //         3            17       19
 //
-// Banks: how many different words the threads that are served together (32 at 4 bytes each, 16 at 8, 8 at 16) ask of
-// the busiest bank of shared memory, at worst; 1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.
-// Rows have 4 words more than their columns; a plane of rows is 8 or 16 words longer, so that neighbouring l, or i,
+// Banks: each number of the table is the most different words that threads served together (32 threads of 4 bytes each,
+// 16 of 8, 8 of 16) access in one bank of shared memory.  1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts
+// them.  Rows have 4 words more than their columns; a plane of rows is 8 or 16 words longer.  So neighbouring l, or i,
 // begin in other banks than neighbouring rows.
 //
 //   columns of a head                                      16   32   64  128   16   32   64   64   64   64
@@ -61,8 +61,8 @@
 //   dk: ds (i, l, j)                                        -    -    -    -    -    -    -    -    -    2
 //   dk: q(i, l)                                             -    -    -    -    -    -    -    -    -    2
 //
-//   The first four are float, the next three double, the last three float: without v2, with a key of its own for each
-//   edge, and with dq and dk that are products of tiles, which read ds and q, k by columns, where two threads meet.
+//   Columns one to four are float, the next three double, the last three float: without v2; with own keys, a key for
+//   each edge; and with dq and dk as products of tiles, which read ds and q, k by columns, so that two threads meet.
 #pragma once
 
 #include "triad/cuda/device/tile_product.cuh"
@@ -81,7 +81,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
   static constexpr int weight_stride = base::weight_stride;
   static constexpr bool of_tiles = base::of_tiles, sums_value = RightValue,
                         sums_key = !OwnKey && !of_tiles;      // the other half of the threads
-  static constexpr bool shares_rows = OwnKey && !RightValue;  // the other half has nothing of its own, and takes dq
+  static constexpr bool shares_rows = OwnKey && !RightValue;  // the other half has no sums of its own and computes dq
   static_assert(tile_i == tile_j, "triad: the triangle's backward kernel has as many columns in a tile as rows");
   static constexpr int thread_ij = tile_i * tile_l * quads * 2 / threads;  // rows i or columns j of a thread
   static_assert(thread_ij % 4 == 0 && tile_i % thread_ij == 0 && tile_l * quads * (tile_i / thread_ij) == threads / 2,
@@ -102,13 +102,13 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
     columns<T> const dq = at.part(dx.query), dk = at.part(dx.key), dv1 = at.part(dx.left), dv2 = at.part(dx.right);
     place const mine(b.thread() % (threads / 2));
     bool const of_rows = b.thread() < threads / 2, live = mine.c < width && l0 + mine.l < n;
-    quad<T> value[thread_ij], score[thread_ij];  // sums of w do * v and of ds k or ds q
+    quad<T> value[thread_ij], score[thread_ij];  // sums of w do * v, and of ds k or ds q
     for (int i0 = 0; i0 < n; i0 += tile_i) {
       clear(value, score);
-      [[maybe_unused]] tile_sums dq_sums{};  // ds k, where it is a product of tiles
+      [[maybe_unused]] tile_sums dq_sums{};  // sums of ds k, if they are products of tiles
       int const first_column = first_tile(at, l0, i0);
       for (int j0 = first_column; j0 < n; j0 += tile_j) {
-        bool const more = i0 > first_tile(at, l0, j0);  // rows before these had something for dk and dv2
+        bool const more = i0 > first_tile(at, l0, j0);  // whether earlier rows have contributed to dk and dv2
         b.sync();
         if (j0 == first_column) base::copy_left(b, s, at, i0, l0);
         base::copy_right(b, s, at, l0, j0);
@@ -152,11 +152,11 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
     }
   }
 
-  /// What a thread of either half owns: thread_ij rows i or columns j from `first`, one l, four channels.  Public,
-  /// since a test counts the banks that threads meet in.
+  /// The sums of a thread in either half: thread_ij rows i or columns j from `first`, one l, four channels.  Public,
+  /// since a test counts the bank conflicts.
   struct place {
     int c, l, first;
-    TRIAD_DEVICE explicit place(int thread) {  // neighbours read the same do, and the next but one the same weights
+    TRIAD_DEVICE explicit place(int thread) {  // neighbours read the same do, and threads two apart the same weights
       constexpr int near = quads < 8 ? 1 : 2, far = quads < 8 ? 1 : quads / 8;
       auto const [l0, c0, c2, c1, l1, c3, group] = coordinates(thread, 2, 2, 2, near, tile_l / 2, far);
       c = 4 * (c0 + 2 * c1 + 2 * near * c2 + 8 * c3);
@@ -166,14 +166,13 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
   };
 
  private:
-  /// Where the first tile begins, next to the tile from `begin` on, that has an edge to which some l from l0 on is
-  /// open.
+  /// The beginning of the first tile, beside the tile from `begin` on, with an edge to which some l from l0 on is open.
   TRIAD_DEVICE static int first_tile(one_head<T> const& at, int l0, int begin) {
     return at.begin(l0, begin + tile_i - 1) / tile_i * tile_i;
   }
 
-  /// Of rows: the sums over columns j; else of columns: the sums over rows i.  `count` of them are inside the graph; up
-  /// to three more are zeros.
+  /// OfRows: adds the sums over columns j for rows; else adds the sums over rows i for columns.  `count` terms are
+  /// inside the graph; up to three more terms are zeros.
   template <bool OfRows, bool Values, bool Scores>
   TRIAD_DEVICE static void accumulate(shared const& s, place const& at, int count, quad<T> (&value)[thread_ij],
                                       quad<T> (&score)[thread_ij]) {
@@ -185,7 +184,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
       else
         return quad_at(&s.left[at.l][o * stride + at.c]);
     };
-    auto const pair_at = [&](auto const& x, int r, int o) {  // of do(i, j) or k(i, j)
+    auto const pair_at = [&](auto const& x, int r, int o) {  // element of do(i, j) or k(i, j)
       return OfRows ? quad_at(&x[at.first + r][o * stride + at.c]) : quad_at(&x[o][(at.first + r) * stride + at.c]);
     };
     for (int o = 0; o < count; o += 4) {
@@ -221,7 +220,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
       }
     }
   }
-  /// w[r][e] of row or column first + r and the other o + e.
+  /// The weights w[r][e] of row or column first + r and the other index o + e.
   template <bool OfRows>
   TRIAD_DEVICE static void weights_of(T const* from, int first, int o, T (&w)[thread_ij][4]) {
     TRIAD_UNROLL
@@ -241,8 +240,8 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
     }
   }
 
-  // Products of tiles: a warp has all 16 rows i, or columns j, of 8 channels of one l at a time, `tiles` times 8 of
-  // them side by side.
+  // Products of tiles: a warp computes all 16 rows i, or columns j, with 8 channels of one l at a time, and `tiles`
+  // times 8 channels side by side.
   static constexpr int warps = threads / warp, all_tiles = tile_l * Width / 8;
   static constexpr int tiles = all_tiles / warps < Width / 8 ? all_tiles / warps : Width / 8,
                        groups = all_tiles / warps / tiles;
@@ -251,7 +250,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
     T at[groups][tiles][4];
   };
 
-  /// Calls f(group, l, c) with the first channel of each group of this warp.
+  /// Calls f(group, l, c) for each group of this warp; c is its first channel.
   template <class F>
   TRIAD_DEVICE static void each_group(block const& b, int width, F&& f) {
     TRIAD_UNROLL
@@ -260,7 +259,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
       if (c < width) f(group, first / (Width / 8), c);
     }
   }
-  /// dq(i, l) += ds k(l, j) in registers, dk(l, j) += ds q(i, l) in this block's rows of dk.
+  /// dq(i, l) += ds k(l, j) in registers; dk(l, j) += ds q(i, l) in this block's rows of dk.
   TRIAD_DEVICE static void score_gradients(block const& b, shared const& s, problem<T> const& p, one_head<T> const& at,
                                            int l0, int j0, bool more, columns<T> const& dk, tile_sums& of_queries) {
     tile_lane const lane(b);
@@ -284,7 +283,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
                   [&](int i) { return l0 + l < at.n ? at.edge(i0 + i, l0 + l) : -1; });
     });
   }
-  /// row(r): where row r of the tiles goes, or -1.
+  /// Stores the sums of a tile; row(r) is the row of `to` for row r of the tile, or -1 for none.
   template <class Row>
   TRIAD_DEVICE static void store_tiles(tile_lane lane, T const (&sum)[tiles][4], int c, int width, columns<T> const& to,
                                        bool more, Row row) {
@@ -302,7 +301,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
     TRIAD_UNROLL
     for (int r = 0; r < thread_ij; ++r) value[r] = score[r] = quad<T>{};
   }
-  /// What the tiles of rows before this one summed; it arrives while the weights are made.
+  /// Loads the sums of the earlier tiles of rows; the loads complete while the weights are computed.
   TRIAD_DEVICE static void resume(one_head<T> const& at, int l, int j, int c, bool more, columns<T> const& dv2,
                                   columns<T> const& dk, quad<T> (&value)[thread_ij], quad<T> (&score)[thread_ij]) {
     clear(value, score);
@@ -316,7 +315,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
   }
 };
 
-/// Attention ablation: dk(i, j) = sum_l ds q(i, l); one block owns a tile of (i, j) and passes over l.
+/// Attention ablation: dk(i, j) = sum_l ds q(i, l); one block owns a tile of (i, j) and goes over l.
 //
 //   float, 64 columns:  bit of threadIdx.x     7     6  5  4    3  2  1  0
 //                                              j/4      i          c/4       4 j and 4 c of one i, over all l
@@ -331,12 +330,12 @@ struct own_key_kernel : backward_tile<T, Width, true, RightValue> {
   static constexpr char const* name = "triangle backward of own keys";
   static constexpr int threads = base::threads, tile_i = base::tile_i, tile_j = base::tile_j, tile_l = base::tile_l,
                        stride = base::stride, quads = Width / 4;
-  static constexpr int thread_j = tile_i * tile_j * quads / threads;  // columns j of a thread
+  static constexpr int thread_j = tile_i * tile_j * quads / threads;  // columns j per thread
   static_assert(thread_j >= 1 && thread_j <= 16 && tile_j % thread_j == 0 &&
                     thread_j * threads == tile_i * tile_j * quads,
                 "triad: a thread of the triangle's kernel for own keys has 1 to 16 columns in registers");
 
-  /// What a thread sums: four channels from c of row i, thread_j columns from j.
+  /// The sums of a thread: four channels from c, row i, thread_j columns from j.
   struct place {
     int c, i, j;
     TRIAD_DEVICE explicit place(int thread)

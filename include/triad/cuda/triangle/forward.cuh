@@ -1,18 +1,19 @@
-// Triangular attention forward in tiles: one block owns rows i and columns j of one head and passes over the middle
-// nodes l.
+// Triangular attention forward in tiles: one block owns rows i and columns j of one head and goes over the middle nodes
+// l.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   for every chunk of l:   scores of q(i, l), k(l, j)    while v1(i, l) and v2(l, j) are on their way to shared memory
-//                           softmax so far                       while q and k of the next chunk are
+//   for every chunk of l:   scores of q(i, l), k(l, j)           meanwhile v1(i, l) and v2(l, j) are copied
+//                           softmax so far                       meanwhile q and k of the next chunk are copied
 //                           o(i, j) += p v1(i, l) * v2(l, j)     64 accumulators a thread: 4 i, 4 j, 4 columns
 //   o / sum and the statistics
 //
-// Causal: l ends with the last that is open to an edge of the tile; scores of those that are closed to some are
-// -infinity.
+// Causal: the loop ends with the last l that is open to (not masked for) an edge of the tile.  Scores of edges to which
+// an l is closed are -infinity.
 //
-// Shared memory serves 16 bytes a thread in 4 cycles of a processor, in which it could start 16 multiplications a
-// thread; half as long where threads whose numbers differ in the lowest or second bit read the same.  So threads have
-// blocks of outputs in registers, and the bits of rows and columns alternate in their numbers.
+// Shared memory delivers 16 bytes to each thread of a warp in 4 cycles, and a processor could start 16 multiplications
+// per thread in that time.  It takes half as long if threads whose numbers differ in the lowest or second bit read the
+// same words.  So threads keep blocks of outputs in registers, and the bits of rows and columns alternate in a thread's
+// number.
 //
 // Threads and elements, for float and 64 columns of a head: tile_i = tile_j = 16, tile_l = 8, 256 threads.
 //
@@ -30,10 +31,11 @@
 //     i = 0 .. 3     t = 0        2    bit of threadIdx.x   7     6     5     4  3  2   1     0
 //         4 .. 7         1        3                         j/8   i/8   c/32    c/4     j/4   i/4
 //
-// Banks: how many different words the threads that are served together (32 at 4 bytes each, 16 at 8, 8 at 16) ask of
-// the busiest bank of shared memory, at worst; 1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.
-// A row has 4 words more than its columns, so that eight rows of one quad, or eight quads of one row, are in different
-// banks.  In float no threads meet in the inner loops, except at q where keys are own: there neighbours read two l.
+// Banks: each number of the table is the most different words that threads served together (32 threads of 4 bytes each,
+// 16 of 8, 8 of 16) access in one bank of shared memory.  1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts
+// them.  A row has 4 words more than its columns, so that eight rows of one quad, or eight quads of one row, are in
+// different banks.  In float there is no conflict in the inner loops, except for q with own keys: neighbours read two l
+// there.
 //
 //   columns of a head                                      16   32   64  128   16   32   64   64   64   64
 //   copies of 16 bytes                                      2    1    1    1    2    2    2    1    1    1
@@ -50,12 +52,13 @@
 //   scores: k(l, j), a product of tiles                     -    -    -    -    -    -    -    -    -    1
 //   scores: stored by a product of tiles                    -    -    -    -    -    -    -    -    -    2
 //
-//   The first four are float, the next three double, the last three float: without v2, with a key of its own for each
-//   edge, and with scores that are products of tiles.  Copies of 8 bytes are those of float rows that begin on 8 bytes
-//   (heads of 50 columns), and of double rows that begin on 8.
+//   Columns one to four are float, the next three double, the last three float: without v2; with own keys, a key for
+//   each edge; and with scores as products of tiles.  Copies of 8 bytes are for float rows aligned to 8 bytes (heads of
+//   50 columns) and for double rows aligned to 8 bytes.
 //
-// The softmax is kept relative to a base that follows the maximum only when that has grown by more than e^8: p stays
-// below 3000, which rounds no worse than below 1, and what was summed is hardly ever scaled again.
+// Exponentials are relative to a base.  The base follows the maximum only when the maximum exceeds it by more than 8, a
+// factor of e^8.  So p stays below 3000, where relative rounding is the same as below 1, and earlier sums are hardly
+// ever rescaled.
 #pragma once
 
 #include "triad/cuda/device/tile_product.cuh"
@@ -71,9 +74,9 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
   static constexpr char const* name = "triangle forward";
   static constexpr int threads = base::threads, tile_i = base::tile_i, tile_j = base::tile_j, tile_l = base::tile_l,
                        stride = base::stride;
-  static constexpr int pairs = (tile_i * tile_j + threads - 1) / threads;  // of (i, j), whose softmax a thread follows
+  static constexpr int pairs = (tile_i * tile_j + threads - 1) / threads;  // a thread's pairs (i, j) in softmax
 
-  /// Tiles: how many cover the largest graph.
+  /// row_tiles, column_tiles: the number of tiles that cover the largest graph.
   TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t row_tiles, index_t column_tiles,
                                matrix<T> maximum, matrix<T> inverse_sum, columns<T> o) const {
     auto& s = b.shared<shared>();
@@ -96,13 +99,13 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
     for (int l0 = 0; l0 < end; l0 += tile_l) {
       int const count = end - l0 < tile_l ? end - l0 : tile_l;
       base::start_values(b, s, at, i0, l0, j0);
-      b.wait_for_copies<1>();  // values may be late
+      b.wait_for_copies<1>();  // copies of values may still be running
       b.sync();
       base::make_scores(b, s, p, count);
       b.sync();
       base::start_scored(b, s, at, i0, l0 + tile_l, j0, end);
       follow_softmax(b, s, p, at, i0, l0, j0, count, state);
-      b.wait_for_copies<1>();  // queries and keys may be late
+      b.wait_for_copies<1>();  // copies of queries and keys may still be running
       b.sync();
       if (live) accumulate(s, mine, count, sum);
       b.sync();
@@ -123,13 +126,14 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
     }
   }
 
-  // ---- which thread has what: public, since a test counts the banks -------------------------------------------------
+  // ---- the elements of each thread: public, since a test counts the bank conflicts
+  // -----------------------------------
 
-  // What a thread sums: rows i, columns j, quads of channels.  Without a right value the output of row i is a product
-  // of two matrices, p(i, ., .)' v1(i, .), so a thread has one row and more of the rest: 4 loads of 16 bytes for 64
-  // multiplications instead of 8.
+  // The sums of a thread: rows i, columns j, quads of channels.  Without a right value, the output of row i is a
+  // product of two matrices, p(i, ., .)' v1(i, .).  So a thread then has one row and more columns and quads: 4 loads of
+  // 16 bytes for 64 multiplications instead of 8 loads.
   static constexpr int thread_i = RightValue ? 4 : 1, thread_j = RightValue ? 4 : 8, thread_quads = RightValue ? 1 : 2;
-  /// Where these begin.  Neighbours read the same v2, or the same p; the next but one the same v1.
+  /// The first row, column and quad.  Neighbours read the same v2, or the same p; threads two apart read the same v1.
   struct place {
     int i, j, c;
     TRIAD_DEVICE explicit place(int thread) {
@@ -166,7 +170,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
     }
   };
 
-  /// Scores of the chunk to exp(s - base), dropped ones to 0.
+  /// Turns the scores of a chunk into exp(s - base), and dropped ones into 0.
   TRIAD_DEVICE static void follow_softmax(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0,
                                           int l0, int j0, int count, softmax_state& state) {
     bool moved = false;
@@ -199,7 +203,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
         s.p[l][i][j] = inside ? e : T(0);
       }
       if (p.threshold == 0 || !inside) continue;
-      keeper const keep(p);  // made for each chunk: kept, it would take registers from the sums
+      keeper const keep(p);  // made for each chunk, since keeping it would take registers from the sums
       for (int l = 0; l < count; ++l)
         if (!keep.keeps(at.element(i0 + i, l0 + l, j0 + j))) s.p[l][i][j] = 0;
     }

@@ -1,9 +1,9 @@
-// A tile of triangular attention forward: what is copied to shared memory for it, and its scores.
+// A tile of triangular attention forward: the copies to shared memory, and the scores.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   p(i, l, j) = q(i, l) . k(l, j)     products of tiles, of rounded factors       a warp has 16 rows i of one l
-//                                      exactly: for each l one of two matrices     score_place
-//   p(i, l, j) = q(i, l) . k(i, j)     own keys: for each i one of two matrices    own_score_place
+//   p(i, l, j) = q(i, l) . k(l, j)     as products of tiles, with rounded factors         a warp has 16 rows i of one l
+//                                      exactly: a product of two matrices for each l      score_place
+//   p(i, l, j) = q(i, l) . k(i, j)     own keys: a product of two matrices for each i     own_score_place
 //
 // forward.cuh has the diagrams and the table of banks.
 #pragma once
@@ -16,11 +16,11 @@ namespace triad::cuda::triangles {
 
 struct forward_shape {
   int tile_i, tile_j;  // rows i and columns j of a block
-  int tile_l;          // middle nodes l at a time
+  int tile_l;          // middle nodes l in a chunk
   int threads;
 };
 
-/// By the room for columns of a head; a thread has 64 accumulators, so tile_i * tile_j * width = 64 * threads.
+/// The sizes for heads of up to Width columns; a thread has 64 accumulators, so tile_i * tile_j * width = 64 * threads.
 template <class T, int Width, bool OwnKey>
 constexpr forward_shape forward_tiles() {
   if constexpr (sizeof(T) == 4) {
@@ -42,7 +42,7 @@ struct forward_tile {
   static constexpr int stride = Width + 4;  // neighbouring rows begin four banks apart
   static_assert(tile_i * tile_j * Width == 64 * threads,
                 "triad: a thread of the triangle's forward kernel has 64 accumulators in registers");
-  static constexpr bool of_tiles = Path != product_path::exact;  // scores are products of tiles
+  static constexpr bool of_tiles = Path != product_path::exact;  // whether scores are products of tiles
   static_assert(
       !of_tiles || takes_tile_products<T, Width, OwnKey>,
       "triad: scores are products of tiles in float, for heads of up to 64 columns, and where keys are not own");
@@ -54,19 +54,19 @@ struct forward_tile {
     alignas(16) T left[tile_l][tile_i][stride];                                                      // v1(i, l)
     alignas(16) T right[RightValue ? tile_l : 1][RightValue ? tile_j : 1][RightValue ? stride : 4];  // v2(l, j)
     alignas(16) T p[tile_l][tile_i][tile_j + 4];  // scores, then exp(s - base)
-    alignas(16) T factor[tile_i][tile_j];         // of what was summed so far
-    int moved[threads / warp];                    // some factor of the warp is not 1
+    alignas(16) T factor[tile_i][tile_j];         // the factor that rescales earlier sums
+    int moved[threads / warp];                    // whether some factor of the warp is not 1
   };
   static_assert(
       sizeof(shared) <= most_shared_bytes,
       "triad: a tile of the triangle's forward kernel is larger than the 163 KiB of shared memory of a block");
 
-  /// Which scores a thread makes where q . k is one product of two matrices for each l: of one l, each_i rows, step_i
-  /// apart, and each_j columns, step_j apart.
+  /// The scores of a thread if q . k is one product of two matrices for each l: for one l, each_i rows, step_i apart,
+  /// and each_j columns, step_j apart.
   struct score_place {
     static constexpr int each = tile_l * tile_i * tile_j / threads, each_i = each >= 16 ? 4 : 2,
                          each_j = each >= 8 ? 4 : 2;
-    static constexpr int step_i = tile_i / each_i, step_j = tile_j / each_j, places = step_i * step_j;  // of one l
+    static constexpr int step_i = tile_i / each_i, step_j = tile_j / each_j, places = step_i * step_j;  // for one l
     int i, j, l;
     TRIAD_DEVICE explicit score_place(int t) {
       static_assert(step_i % 4 == 0 && step_j % 4 == 0);
@@ -76,9 +76,9 @@ struct forward_tile {
       l = rest;
     }
   };
-  /// The same where keys are own, and q . k is one product of two matrices for each i: two l and two j.
+  /// The scores of a thread with own keys, if q . k is one product of two matrices for each i: two l and two j.
   struct own_score_place {
-    static constexpr int step_l = tile_l / 2, step_j = tile_j / 2, places = step_l * step_j;  // of one i
+    static constexpr int step_l = tile_l / 2, step_j = tile_j / 2, places = step_l * step_j;  // for one i
     int l, j, i;
     TRIAD_DEVICE explicit own_score_place(int t) {
       auto const [l0, j0, l1, j1, rest] = coordinates(t, 2, 2, step_l / 2, step_j / 2);
@@ -88,7 +88,7 @@ struct forward_tile {
     }
   };
 
-  // One group of copies each, of nothing where the chunk is beyond the end.
+  // Each function starts one group of copies; the group is empty if the chunk is beyond the end.
   TRIAD_DEVICE static void start_scored(block const& b, shared& s, one_head<T> const& at, int i0, int l0, int j0,
                                         int end) {
     if (l0 < end) {
@@ -103,7 +103,7 @@ struct forward_tile {
     if constexpr (RightValue) start_right(b, s.right, at.right, at, l0, j0, at.width);
     b.end_copies();
   }
-  /// Scores of `count` middle nodes, not scaled yet.
+  /// Computes the scores of `count` middle nodes, not yet scaled.
   TRIAD_DEVICE static void make_scores(block const& b, shared& s, problem<T> const& p, int count) {
     if constexpr (OwnKey)
       own_scores(b, s, p.width);
@@ -125,7 +125,7 @@ struct forward_tile {
         b, x, at.width, filled, {at.row(l0, j0), 1, at.n, at.n - j0, at.n - l0}, &to[0][0][0]);
   }
 
-  /// p(i, l, j) = q(i, l) . k(l, j), not scaled yet: a warp has 16 rows of one l.
+  /// p(i, l, j) = q(i, l) . k(l, j), not yet scaled: a warp has 16 rows of one l.
   TRIAD_DEVICE static void score_products(block const& b, shared& s, problem<T> const& p, int count) {
     constexpr int tiles = tile_j / 8;
     tile_lane const lane(b);
@@ -162,7 +162,7 @@ struct forward_tile {
       for (int e = 0; e < place::each_j; ++e) s.p[at.l][at.i + r * place::step_i][at.j + e * place::step_j] = sum[r][e];
     }
   }
-  /// p(i, l, j) = q(i, l) . k(i, j), not scaled yet: one product of two matrices for each i.
+  /// p(i, l, j) = q(i, l) . k(i, j), not yet scaled: one product of two matrices for each i.
   TRIAD_DEVICE static void own_scores(block const& b, shared& s, int width) {
     using place = own_score_place;
     for (int t = b.thread(); t < tile_i * place::places; t += threads) {

@@ -1,13 +1,13 @@
-// Triangular attention without tiles: one warp an edge and head.  For the flat form, heads wider than a tile, and
-// single edges.
+// Triangular attention without tiles, one warp for each edge and head: for the flat form, for heads wider than a tile,
+// and for single edges.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp goes through the terms of its edge, makes the score of each as a sum over its lanes, and adds to columns that
-// it keeps in registers, `held` of a lane at a time.  Any form and width; backward makes score and dp again for every
-// gradient that it owns.
+// A warp goes through the terms of its edge.  It computes the score of each as a sum over its lanes, and adds to
+// columns in registers; a lane holds `held` columns at a time.  Any form and width is possible.  Backward computes the
+// score and dp again for every gradient that the warp owns.
 //
 //   lane t has columns t, t + 32, t + 64, t + 96, then the next 128; a block has 4 warps, for 4 edges (i, j) side by
-//   side. No shared memory: a sum over the columns of a head is a sum over the lanes, by shuffles.
+//   side.  There is no shared memory: shuffles add the columns of a head over the lanes.
 #pragma once
 
 #include "triad/cuda/device/launch.cuh"
@@ -15,7 +15,7 @@
 
 namespace triad::cuda::triangles {
 
-/// One head of one graph in any form; a warp computes together.
+/// One head of one graph in any form; all lanes of a warp call its functions together.
 template <class T>
 struct general_head : one_head<T> {
   using one_head<T>::width;
@@ -30,7 +30,7 @@ struct general_head : one_head<T> {
         fill(p.fill),
         scale(p.scale) {}
 
-  // The rows that term l of edge (i, j) reads; terms l >= n of the flat form are the edges (l - n, j).
+  // The rows that term l of edge (i, j) reads; in the flat form, terms l >= n are the edges (l - n, j).
   TRIAD_DEVICE bool flat() const { return form == triangle_form::flat; }
   TRIAD_DEVICE int middle(int l) const { return l < this->n ? l : l - this->n; }
   TRIAD_DEVICE int query_row(int i, int l, int j) const { return flat() ? this->row(i, j) : this->row(i, l); }
@@ -46,7 +46,7 @@ struct general_head : one_head<T> {
   TRIAD_DEVICE bool has_right() const { return uses_right_value(form); }
   TRIAD_DEVICE bool is_masked(int i, int l, int j) const { return this->masked(i, middle(l), j); }
   TRIAD_DEVICE bool has_term(int i, int l, int j) const { return this->open(i, middle(l), j); }
-  /// Terms of edge (i, j) are 0 .. end_of_terms.
+  /// The terms of edge (i, j) are 0 .. end_of_terms.
   TRIAD_DEVICE int end_of_terms(int i, int j) const { return flat() ? terms : this->end(i, j); }
 
   TRIAD_DEVICE T score(block const& b, int i, int l, int j) const {
@@ -72,14 +72,14 @@ struct general_head : one_head<T> {
         x.sum = x.sum * exponential(x.maximum - s) + 1;
         x.maximum = s;
       } else {
-        x.sum += s == x.maximum ? T(1) : exponential(s - x.maximum);  // also where both are -inf
+        x.sum += s == x.maximum ? T(1) : exponential(s - x.maximum);  // s == x.maximum also if both are -inf
       }
     }
     return x;
   }
 };
 
-/// Which edge of which head a warp owns: blocks count the edges of the largest graph, `warps` at a time.
+/// The edge and head of a warp: blocks go over the edges of the largest graph, `warps` edges each.
 struct general_place {
   static constexpr int warps = 4;
   index_t edge, head, graph;
@@ -100,12 +100,12 @@ struct general_forward {
   static constexpr char const* name = "triangle forward, any form and width";
   static constexpr int threads = general_place::warps * warp;
 
-  /// Graphs of fewer than `least` nodes belong to another kernel.
+  /// Skips graphs of fewer than `least` nodes, which belong to another kernel.
   TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, int least,
                                index_t blocks_of_edges, matrix<T> maximum, matrix<T> inverse_sum, columns<T> o) const {
     general_place const place(b, blocks_of_edges, p.heads);
     general_head<T> const at(p, form, place.graph, place.head);
-    if (at.n < least || place.edge >= index_t(at.n) * at.n) return;  // the whole warp, and blocks have no barrier
+    if (at.n < least || place.edge >= index_t(at.n) * at.n) return;  // the whole warp; blocks have no barrier
     int const i = static_cast<int>(place.edge / at.n), j = static_cast<int>(place.edge % at.n);
     auto const row = at.row(i, j);
     auto const x = at.over_terms(b, i, j);
@@ -135,13 +135,13 @@ struct general_forward {
   }
 };
 
-/// Which gradients of its edge (a, b) a warp completes, and so which triangles (i, l, j) it goes through.
+/// The gradients of its edge (a, b) that a warp completes, which decide the triangles (i, l, j) that it goes through.
 enum class general_role {
-  query_and_left,  // dq(i, l), dv1(i, l): all j
-  key_and_right,   // dk(l, j), dv2(l, j): all i; of dk and dv2 those that the form has here
-  own_key,         // attention ablation: dk(i, j): all l
-  flat_query,      // flat: dq(i, j): all terms
-  flat_key,        // flat: dk, dv1 of an edge: as term of the edges (a, j) and of the edges (i, b)
+  query_and_left,  // dq(i, l), dv1(i, l): over all j
+  key_and_right,   // dk(l, j), dv2(l, j), those that the form has at this edge: over all i
+  own_key,         // attention ablation: dk(i, j): over all l
+  flat_query,      // flat: dq(i, j): over all terms
+  flat_key,        // flat: dk, dv1 of an edge: as a term of the edges (a, j) and of the edges (i, b)
 };
 
 template <class T>
@@ -155,7 +155,7 @@ struct general_backward {
     general_place const place(b, blocks_of_edges, p.heads);
     general_head<T> const at(p, form, place.graph, place.head);
     int const n = at.n;
-    if (n < least || place.edge >= index_t(n) * n) return;  // the whole warp, and blocks have no barrier
+    if (n < least || place.edge >= index_t(n) * n) return;  // the whole warp; blocks have no barrier
     int const u = static_cast<int>(place.edge / n), v = static_cast<int>(place.edge % n), width = p.width;
     bool const of_query = role == general_role::query_and_left || role == general_role::flat_query;
     bool const has_score = role != general_role::key_and_right || !at.has_own_key();
@@ -222,8 +222,8 @@ struct general_backward {
   }
 };
 
-/// Softmax weights of one edge of one graph; one warp a head.  Nothing is written for an edge that the graph does not
-/// have.
+/// Computes the softmax weights of one edge of one graph; one warp per head.  Writes nothing for an edge that the graph
+/// does not have.
 template <class T>
 struct weights_kernel {
   static constexpr char const* name = "triangle weights";

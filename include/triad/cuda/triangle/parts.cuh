@@ -1,5 +1,5 @@
-// What the kernels of triangular attention share: four columns moved at once, the columns of one head, one head of one
-// graph.
+// The shared parts of the kernels of triangular attention: four columns as one unit, the columns of one head, one head
+// of one graph.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,10 +17,10 @@
 
 namespace triad::cuda::triangles {
 
-/// Graphs of up to this many nodes have kernels of their own, that keep one head of a graph in shared memory.
+/// Graphs of up to this many nodes have separate kernels, which keep one head of a graph in shared memory.
 inline constexpr int whole_graph = 16;
 
-/// Four neighbouring columns: one load of a float kernel.
+/// Four neighbouring columns, which a float kernel loads with one instruction.
 template <class T>
 struct alignas(16) quad {
   T at[4];
@@ -30,7 +30,7 @@ struct alignas(2 * sizeof(T)) pair {
   T at[2];
 };
 
-/// In shared memory, four columns begin on 16 bytes.
+/// In shared memory, the address of four columns is a multiple of 16 bytes.
 template <class T>
 TRIAD_DEVICE quad<T> quad_at(T const* x) {
   return *reinterpret_cast<quad<T> const*>(x);
@@ -73,8 +73,8 @@ TRIAD_DEVICE quad<T> times(quad<T> x, T w) {
   return x;
 }
 
-/// e^x.  Scores differ by less than a hundred where it matters, so that the rounding of x log2(e) costs 1e-5 of a tiny
-/// weight at most.
+/// e^x.  Scores whose weights matter differ by less than a hundred, so the rounding of x log2(e) causes a relative
+/// error of at most 1e-5, in a tiny weight.
 template <class T>
 TRIAD_DEVICE T exponential(T x) {
   if constexpr (std::is_same_v<T, float>)
@@ -83,8 +83,8 @@ TRIAD_DEVICE T exponential(T x) {
     return ::cuda::std::exp(x);
 }
 
-/// Where a linear index lies in a box, the fastest coordinate first (CuTe's idx2crd), and what is left after the last
-/// extent: coordinates(x, a, b) = {x % a, x / a % b, x / a / b}.
+/// The coordinates of a linear index in a box, the fastest coordinate first (CuTe's idx2crd), and the quotient after
+/// the last extent: coordinates(x, a, b) = {x % a, x / a % b, x / a / b}.
 template <class N, class... Extents>
 TRIAD_DEVICE ::cuda::std::array<N, sizeof...(Extents) + 1> coordinates(N index, Extents... extents) {
   ::cuda::std::array<N, sizeof...(Extents) + 1> at{};
@@ -94,8 +94,8 @@ TRIAD_DEVICE ::cuda::std::array<N, sizeof...(Extents) + 1> coordinates(N index, 
   return at;
 }
 
-/// The columns of a head in rows of any stride.  `grain` neighbouring columns begin on their own size wherever a quad
-/// of a row begins, and lie side by side; a head is a whole number of grains.
+/// The columns of a head in rows of any stride.  `grain` is the number of neighbouring columns that lie side by side
+/// and can be moved as one aligned unit, at every quad of a row; a head is a whole number of grains.
 template <class T>
 struct columns {
   using value = std::remove_const_t<T>;
@@ -103,14 +103,14 @@ struct columns {
   int row, column;  // strides, in elements
   int grain;        // 4, 2 or 1
 
-  /// Of one head, counting rows from one of them.
+  /// The columns of one head, with rows counted from `first_row`.
   TRIAD_DEVICE columns of_head(index_t head, int width, index_t first_row = 0) const {
     return {data == nullptr ? nullptr : data + first_row * row + head * width * column, row, column, grain};
   }
   TRIAD_DEVICE T* place(int r, int c) const { return data + index_t(r) * row + index_t(c) * column; }
   TRIAD_DEVICE T& at(int r, int c) const { return *place(r, c); }
 
-  /// Columns c .. c + 4 of `width`; zeros beyond.
+  /// Loads columns c .. c + 4 of `width`, with zeros beyond.
   TRIAD_DEVICE quad<value> load(int r, int c, int width) const {
     T const* const from = place(r, c);
     quad<value> x{};
@@ -144,7 +144,7 @@ struct columns {
         if (c + e < width) to[index_t(e) * column] = x.at[e];
     }
   }
-  /// Columns c and c + 1, c even, are two sums, or `more` than they were.
+  /// Stores two sums in columns c and c + 1, c even; with `more`, adds them to the present values.
   TRIAD_DEVICE void store(int r, int c, int width, pair<value> x, bool more) const {
     T* const to = place(r, c);
     if (grain > 1) {
@@ -160,7 +160,7 @@ struct columns {
   }
 };
 
-/// Of a matrix whose heads have `width` columns each.
+/// The columns of a matrix whose heads have `width` columns each.
 template <class T>
 columns<T> make_columns(matrix<T> m, index_t width) {
   auto const address = reinterpret_cast<std::uintptr_t>(m.data_handle());
@@ -175,7 +175,8 @@ columns<T> make_columns(matrix<T> m, index_t width) {
   return {m.data_handle(), static_cast<int>(m.stride(0)), static_cast<int>(m.stride(1)), fits(4) ? 4 : fits(2) ? 2 : 1};
 }
 
-/// Starts copies of four columns of a row, from column c of `width`, zeros beyond; not inside: zeros alone.
+/// Starts copies of four columns of a row, from column c of `width`, with zeros beyond.  If `inside` is false, all are
+/// zeros.
 template <int Grain, class T>
 TRIAD_DEVICE void start_quad(block const& b, T* to, T const* from, int column, int c, int width, bool inside) {
   constexpr int together = Grain * sizeof(T) > 16 ? 16 / sizeof(T) : Grain;
@@ -194,14 +195,15 @@ TRIAD_DEVICE void with_grain(columns<T const> const& x, F&& f) {
   else
     f(std::integral_constant<int, 1>());
 }
-/// Edges of a tile as rows of a head: (u, v) is row `first + u across + v down`, and is inside where u < us and v < vs.
+/// The edges of a tile as rows of a head: (u, v) is row `first + u across + v down`, and is inside if u < us and v <
+/// vs.
 struct edge_grid {
   int first, across, down, us, vs;
 };
-/// Starts copies of Rows edges of one head to shared memory, Width columns of room each: number u + Inner v goes to
-/// to[u Stride + v Plane], zeros for those outside; columns width .. filled are zeros.
-/// Addresses grow from row to row by sums alone: made from (u, v) for each row, they took more instructions than the
-/// copies.  Outside they point anywhere, where nothing is read.
+/// Starts copies of Rows edges of one head to shared memory, with memory for Width columns each.  Number u + Inner v
+/// goes to to[u Stride + v Plane]; edges outside become zeros, and so do columns width .. filled.  Addresses are
+/// advanced from row to row by additions: computing them from (u, v) for each row took more instructions than the
+/// copies.  Outside the graph an address may be invalid, but is not read.
 template <int Threads, int Width, int Rows, int Inner, int Stride, int Plane, class T>
 TRIAD_DEVICE void start_rows(block const& b, columns<T const> const& x, int width, int filled, edge_grid const& g,
                              T* to) {
@@ -228,19 +230,19 @@ TRIAD_DEVICE void start_rows(block const& b, columns<T const> const& x, int widt
   });
 }
 
-/// Where the kernels of larger graphs can have scores as products of tiles.
+/// Whether the kernels of larger graphs can compute scores as products of tiles.
 template <class T, int Width, bool OwnKey>
 inline constexpr bool takes_tile_products = std::is_same_v<T, float> && Width <= 64 && !OwnKey;
 
-/// Everything that one use of the operation gives every kernel.
+/// The arguments of the operation that all kernels share.
 template <class T>
 struct problem {
-  columns<T const> query, key, left, right;           // (rows, d) each; right: nothing where the form has none
+  columns<T const> query, key, left, right;           // (rows, d) each; right: null if the form has none
   index_t const *size, *first_edge, *first_triangle;  // (b) each
-  index_t const* sources;                             // (b), or null where every node is a middle of every edge
+  index_t const* sources;                             // (b), or null if every node is a middle node of every edge
   std::uint8_t const* masked;                         // (triangles), or null
   dropout_mask dropout;
-  std::uint64_t threshold;  // of its words, made by the host, since a device is slow in double; 0 where all are kept
+  std::uint64_t threshold;  // from the host, since a device is slow in double; 0: all are kept
   T fill, scale, kept;      // score of masked triangles, 1 / sqrt(k), 1 / (1 - rate)
   index_t heads;
   int width;  // k
@@ -267,13 +269,13 @@ problem<T> make_problem(triangle_options const& options, triangle_projections<T 
           static_cast<int>(width)};
 }
 
-/// Gradients of the projections.
+/// The gradients of the projections.
 template <class T>
 struct gradients {
   columns<T> query, key, left, right;
 };
 
-/// Dropout of single elements; what is the same for all of them is made once a thread.
+/// Dropout of single elements; each thread computes the values that all elements share once.
 class keeper {
  public:
   template <class T>
@@ -284,12 +286,11 @@ class keeper {
     if (threshold_ == 0) return true;
     auto const e = static_cast<std::uint64_t>(element);
     auto const words = philox(counter_at(counter_, e / 64 * 16 + e % 16), key_);
-    auto const w =
-        e % 64 / 16;  // selected by value: an index that is known at run time only would put the words in memory
+    auto const w = e % 64 / 16;  // selected by value: an index known only at run time would put the words in memory
     return (w < 2 ? w == 0 ? words[0] : words[1] : w == 2 ? words[2] : words[3]) >= threshold_;
   }
-  /// Calls dropped(e) for those of `count` elements from `first` on that are not kept, e counted from there, by
-  /// `threads` threads together: one counter serves four elements, sixteen apart.
+  /// Calls dropped(e) for those of `count` elements that are not kept; e is counted from element `first`.  `threads`
+  /// threads call together: one counter serves four elements, sixteen apart.
   template <class F>
   TRIAD_DEVICE void each_dropped(index_t first, int count, int thread, int threads, F&& dropped) const {
     auto const block = static_cast<std::uint64_t>(first) / 64;
@@ -310,16 +311,16 @@ class keeper {
   std::uint64_t threshold_;
 };
 
-/// One head of one graph.  Rows of its columns are counted from its first edge: n^2 is below 2^31, the whole batch need
-/// not be.
+/// One head of one graph.  Rows of its columns are counted from its first edge: n^2 is below 2^31, even if the edges of
+/// the whole batch are more.
 template <class T>
 struct one_head {
   index_t first_row, first_element, head;
   int width, n, sources;  // sources: n unless causal
   columns<T const> query, key, left, right;
-  std::uint8_t const* mask;  // of this graph, or null
+  std::uint8_t const* mask;  // for this graph, or null
 
-  /// Terms: n, or 2 n where the form is flat.
+  /// terms: n, or 2 n in the flat form.
   TRIAD_DEVICE one_head(problem<T> const& p, index_t graph, index_t c, int terms_per_node = 1)
       : first_row(p.first_edge[graph]),
         first_element(0),
@@ -336,33 +337,33 @@ struct one_head {
     first_element = terms_per_node * (p.first_triangle[graph] * p.heads + c * cube);
   }
 
-  /// This head's part of a matrix of all edges and heads.
+  /// This head's columns in a matrix of all edges and heads.
   template <class U>
   TRIAD_DEVICE columns<U> part(columns<U> const& x) const {
     return x.of_head(head, width, first_row);
   }
   TRIAD_DEVICE int row(int i, int j) const { return i * n + j; }
-  /// The same, or -1 outside the graph.
+  /// The row of edge (i, j), or -1 outside the graph.
   TRIAD_DEVICE int edge(int i, int j) const { return i < n && j < n ? row(i, j) : -1; }
   TRIAD_DEVICE bool masked(int i, int l, int j) const {
     return mask != nullptr && mask[(index_t(i) * n + l) * n + j] != 0;
   }
-  /// Middle nodes of the edges up to (i, j) are 0 .. end.
+  /// The middle nodes of the edges up to (i, j) are 0 .. end.
   TRIAD_DEVICE int end(int i, int j) const { return static_cast<int>(causal_end(sources, n, i, j)); }
-  /// Whether l is open to any edge up to (i, j).
+  /// Whether l is open to (not masked for) any edge up to (i, j).
   TRIAD_DEVICE bool open(int i, int l, int j) const { return l < sources || l <= i || l <= j; }
-  /// Of edges with one end at `last` or before: where the other ends begin for which l is open to some of them.
+  /// For edges with one end at `last` or before: the first other end to which l may be open.
   TRIAD_DEVICE int begin(int l, int last) const { return open(last, l, last) ? 0 : l; }
-  /// The number of p(i, l, j) among the elements that dropout numbers.
+  /// The number of p(i, l, j) in dropout's order of elements.
   TRIAD_DEVICE index_t element(int i, int l, int j) const { return first_element + (index_t(l) * n + i) * n + j; }
-  /// What a matrix of one number an edge and head has for an edge of this graph.
+  /// The element for an edge of this graph in a matrix with one number for each edge and head.
   template <class U>
   TRIAD_DEVICE U& number(matrix<U> const& m, int r) const {
     return m(first_row + r, head);
   }
 };
 
-/// What softmax leaves for backward, and delta(i, j) = sum_c do o.
+/// The softmax statistics that backward needs, and delta(i, j) = sum_c do o.
 template <class T>
 struct statistics_views {
   matrix<T const> maximum, inverse_sum, delta;  // (rows, h) each

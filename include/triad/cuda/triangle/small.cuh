@@ -1,30 +1,31 @@
-// Triangular attention forward of graphs of a few nodes: one warp, or one small block, keeps one head of one graph in
+// Triangular attention forward for graphs of a few nodes: one warp, or one small block, keeps one head of one graph in
 // shared memory.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Such graphs come by the hundred (CLUTRR: 3 to 12 nodes), and waiting for their rows costs more than the arithmetic.
-// Up to 6 nodes a warp is enough: at n = 5 a thread an edge, 25 of 32; four heads or graphs share a block and never
-// wait for each other.  Above, the 128 threads of a block work together.  A team has room in shared memory for the
-// scores of all triangles and for as many columns of the edges as fit next to them, whatever n is: all columns of a
-// CLUTRR head at n = 5.  More columns pass in chunks.
+// A batch has hundreds of such graphs (CLUTRR: 3 to 12 nodes), and waiting for their rows takes longer than the
+// arithmetic.  Up to 6 nodes, a team is one warp: at n = 5 there is a thread for each edge, 25 of 32.  Four teams, for
+// heads or graphs, share a block and never wait for each other.  Above 6 nodes, the 128 threads of a block are one
+// team.  The shared memory of a team holds the scores of all triangles, and as many columns of the edges as fit beside
+// them, for any n. At n = 5 it holds all columns of a CLUTRR head.  More columns are processed in chunks.
 //
-// Threads and elements of a team; t is the number of a task, which thread t % (threads of the team) does:
+// Threads and elements of a team: thread t % (threads of the team) computes task number t.
 //
 //   scores    t = 2 (n l + i) + half: p(i, l, j) of the first or the second half of all j
 //   softmax   t = n i + j: all l
 //   outputs   t = quads (groups (i / thread_ij) + j / thread_ij) + c / 4: thread_ij rows and columns, 4 channels
 //
-//   outputs at n = 5, with thread_ij = 2 and, where a head has 50 columns, 13 quads, c = 0 .. 49 in each field:
+//   outputs at n = 5, with thread_ij = 2 and heads of 50 columns, so 13 quads, c = 0 .. 49 in each field:
 //
 //              j = 0, 1        2, 3           4
 //     i = 0, 1  t = 0 .. 12   13 .. 25    26 .. 38
 //         2, 3     39 .. 51   52 .. 64    65 .. 77
 //         4        78 .. 90   91 .. 103  104 .. 116
 //
-// Banks: how many different words the threads that are served together (32 at 4 bytes each, 16 at 8, 8 at 16) ask of
-// the busiest bank of shared memory, at worst; 1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.
-// Edges are odd numbers of quads apart, and lines (l, i, .) of triangles odd numbers of words: n, or one more.  n edges
-// are a multiple of 32 words apart where n is 8 or 16, so there threads that differ in i meet.
+// Banks: each number of the table is the most different words that threads served together (32 threads of 4 bytes each,
+// 16 of 8, 8 of 16) access in one bank of shared memory.  1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts
+// them.  The distance between edges is an odd number of quads.  The distance between lines (l, i, .) of triangles is an
+// odd number of words: n, or n + 1.  If n is 8 or 16, n edges are a multiple of 32 words apart, so threads that differ
+// in i meet in a bank.
 //
 //   nodes, in float; a head has 50 columns                  3    5    6    7    8   12   16
 //   scores: q(i, l)                                         1    1    1    1    4    2    4
@@ -41,21 +42,21 @@
 
 namespace triad::cuda::triangles {
 
-/// Graphs of up to this many nodes are a warp's, larger ones of up to `whole_graph` a block's.
+/// For graphs of up to this many nodes a team is one warp; for larger ones, of up to `whole_graph`, it is a block.
 inline constexpr int warp_graph = 6;
 
-/// The number, or the last one of n.
+/// The smaller of `which` and n - 1.
 TRIAD_DEVICE int inside(int which, int n) { return which < n ? which : n - 1; }
 
-/// The threads that share one head of one graph of `least` to N nodes, and their memory: `Matrices` times columns of
-/// all edges, `Cubes` times one number a triangle.
+/// A team: the threads that share one head of one graph of `least` to N nodes, and their memory.  The memory holds
+/// `Matrices` matrices of columns of all edges, and `Cubes` arrays of one number for each triangle.
 template <class T, int N, int Bytes, int Matrices, int Cubes>
 struct small_team {
   static constexpr int threads = 128, size = N <= warp_graph ? warp : threads, teams = threads / size;
   static constexpr int least = N <= warp_graph ? 1 : warp_graph + 1;
-  static constexpr int step = size == warp ? 1 : 2;  // a block's graphs of 2 m - 1 and of 2 m nodes have the same code
+  static constexpr int step = size == warp ? 1 : 2;  // in a block, graphs of 2 m - 1 and of 2 m nodes share their code
   static constexpr int room = Bytes / static_cast<int>(sizeof(T));
-  static constexpr bool branches = sizeof(T) == 8;  // loops over columns of a half ask whether there is one
+  static constexpr bool branches = sizeof(T) == 8;  // whether loops over the columns of a half test each column
   static_assert(room >= Cubes * N * N * (N | 1) + (Matrices * N * N + 1) * 4,
                 "triad: a team of the triangle's kernels for small graphs has too little shared memory for four "
                 "columns of its largest graph");
@@ -76,10 +77,11 @@ struct small_team {
       b.sync();
   }
 
-  /// How the memory is cut for graphs of `most` nodes, and in a block for those of one node less.  Rows are edges in
-  /// their own order; they are an odd number of quads apart, so that neighbouring ones begin in other banks.  Numbers
-  /// (l, i, .) of triangles are an odd number of words apart for the same reason: n, or one more.  All but n, the line
-  /// and `quads` follow from `most`: what is made of a constant has distances that loads carry in themselves.
+  /// The division of the memory for graphs of `most` nodes, and in a block also of one node less.  Rows are edges in
+  /// order. The distance between rows is an odd number of quads, so that neighbouring rows begin in different banks.
+  /// For the same reason, the distance between lines (l, i, .) of triangles is an odd number of words: n, or n + 1.
+  /// Everything except n, the line and `quads` follows from `most`.  If `most` is a constant, load instructions contain
+  /// the distances.
   struct layout {
     int n, most, quads, stride;
     TRIAD_DEVICE layout(int nodes, int width) : layout(nodes, nodes + nodes % step, width) {}
@@ -87,8 +89,8 @@ struct small_team {
         : n(nodes), most(most_nodes), quads((width + 3) / 4), stride(4 * quads_for(most_nodes)) {
       if (4 * quads > stride) quads = stride / 4;
     }
-    /// Quads of columns that there is room for, of all edges and of one row more: a half of columns that lacks its last
-    /// one reads the row after it, which may be the row after all, and that changes nothing.
+    /// The number of quads of columns that fit, for all edges and one extra row.  A half that lacks its last column
+    /// reads the next row instead, which may be the extra row; the value has no effect.
     TRIAD_DEVICE static constexpr int quads_for(int most) {
       int const fit = (room - Cubes * most * most * (most | 1)) / ((Matrices * most * most + 1) * 4);
       return fit - 1 + fit % 2;
@@ -98,14 +100,14 @@ struct small_team {
     TRIAD_DEVICE int cube(int which) const { return matrix(Matrices) + which * most * most * (most | 1); }
     TRIAD_DEVICE int triangle(int l, int i, int j) const { return (l * n + i) * line() + j; }
     TRIAD_DEVICE int row(int i, int j) const { return (i * n + j) * stride; }
-    /// Quads of the chunk that begins at column c0.
+    /// The number of quads in the chunk that begins at column c0.
     TRIAD_DEVICE int here(int c0, int width) const {
       int const left = (width - c0 + 3) / 4;
       return left < quads ? left : quads;
     }
   };
 
-  /// Starts copies of the columns from c0 of all edges.
+  /// Starts copying the columns from c0 on of all edges.
   TRIAD_DEVICE void start(layout const& at, columns<T const> const& x, int c0, int width, T* to) const {
     int const quads = at.here(c0, width), rows = at.n * at.n, step_r = size / quads, step_q = size % quads;
     with_grain(x, [&]<int Grain>(std::integral_constant<int, Grain>) {
@@ -122,15 +124,15 @@ struct small_team {
       }
     });
   }
-  /// Everything that was started is there.
+  /// Waits until everything that was started has arrived.
   TRIAD_DEVICE void wait() const {
     b.end_copies();
     b.wait_for_copies<0>();
     sync();
   }
 
-  /// Numbers of triangles that dropout does not keep become zeros, once all threads have been here.  Dropout counts
-  /// them without what lies between the lines.
+  /// Sets the numbers of triangles that dropout does not keep to zero, after a barrier.  Dropout counts them without
+  /// the gaps between lines.
   TRIAD_DEVICE void drop(problem<T> const& p, one_head<T> const& of, layout const& at, T* numbers) const {
     if (p.threshold == 0) return;
     sync();
@@ -138,28 +140,28 @@ struct small_team {
                            [&at, numbers](int e) { numbers[e + e / at.n * (at.line() - at.n)] = 0; });
   }
 
-  /// Scores (i, l, first) .. (i, l, last) of one thread.
+  /// The scores (i, l, first) .. (i, l, last), which one thread computes.
   struct task {
     int i, l, first, last;
     TRIAD_DEVICE task(int t, int n)
         : i(t / 2 % n), l(t / 2 / n), first(t % 2 * ((n + 1) / 2)), last(t % 2 == 0 ? (n + 1) / 2 : n) {
-      if (l >= n) last = first;  // nothing
+      if (l >= n) last = first;  // none
     }
-    /// Whether column e of this half has to be left out; where loops have no branch, it never has.
+    /// Whether column e of this half must be skipped; always false if loops have no test.
     TRIAD_DEVICE bool leaves_out(int e) const { return branches && first + e >= last; }
   };
 
-  /// What is known of graphs of Most nodes, and in a block of one node less, when a kernel is compiled.
+  /// The constants of a kernel for graphs of Most nodes, and in a block also of one node less.
   template <int Most>
   struct known {
-    static constexpr int half = (Most + 1) / 2;                        // columns of a task, or one less
-    static constexpr int tasks = (2 * Most * Most + size - 1) / size;  // of a thread
-    static constexpr int quads = layout::quads_for(Most);              // of a chunk, at most
+    static constexpr int half = (Most + 1) / 2;                        // columns of a task; or one less
+    static constexpr int tasks = (2 * Most * Most + size - 1) / size;  // per thread
+    static constexpr int quads = layout::quads_for(Most);              // in a chunk, at most
     static constexpr int together = branches ? 1 : size == warp ? 2 : quads <= 5 ? quads : 3;  // more take registers
 
-    /// Calls read(column) for each quad of a chunk, and move(columns) where the places that it reads from move on.
-    /// Several quads are one pass of a loop, so that its end and the places cost little; a small chunk that is full is
-    /// no loop at all.
+    /// Calls read(column) for each quad of a chunk, and move(columns) when its pointers must be advanced.  A pass of
+    /// the loop has several quads, so that its end and the pointers cost little.  A small chunk that is full needs no
+    /// loop at all.
     template <class Read, class Move>
     TRIAD_DEVICE static void each_quad(int here, Read const& read, Move const& move) {
       if constexpr (together == quads && together > 1) {
@@ -184,10 +186,10 @@ struct small_team {
     }
   };
 
-  /// Calls f(known<Most>(), layout) for graphs of n nodes.  From the constant follow distances in memory, and how many
-  /// columns a half has: loops over a constant number have no branch, and half the instructions.  In double their loads
-  /// would go ahead of the branches that are not there, and take registers from sums: those loops have the branch, and
-  /// f is called with the most there can be, and a layout made of n.
+  /// Calls f(known<Most>(), layout) for graphs of n nodes.  Distances in memory and the number of columns of a half
+  /// follow from the constant Most.  Loops over a constant number have no branch, and half the instructions.  In
+  /// double, without branches, loads would be moved forward and take registers from sums.  So double keeps the branch:
+  /// f gets the greatest Most, and a layout made from n.
   template <int Most = N, class F>
   TRIAD_DEVICE static void with_known(int n, int width, F const& f) {
     if constexpr (branches) {
@@ -202,22 +204,22 @@ struct small_team {
 
 template <class T, int N, bool OwnKey, bool RightValue>
 struct small_forward {
-  using team = small_team<T, N, (N <= warp_graph ? 12288 : 56000), 2, 1>;  // the matrices: q and k, then v1 and v2
+  using team = small_team<T, N, (N <= warp_graph ? 12288 : 56000), 2, 1>;  // matrices: q and k, then v1 and v2
   using layout = typename team::layout;
   using shared = typename team::shared;
   static constexpr char const* name = "triangle forward of small graphs";
   static constexpr int threads = team::threads, resident = N <= warp_graph ? 4 : sizeof(T) == 8 ? 2 : 3;
   static constexpr int thread_ij =
-      N <= warp_graph || sizeof(T) == 8 ? 2 : 4;  // rows i, and columns j, of a thread's outputs
+      N <= warp_graph || sizeof(T) == 8 ? 2 : 4;  // rows i, and columns j, in a thread's outputs
 
-  /// Which outputs a thread sums: thread_ij rows from i, as many columns from j, four channels from c.
+  /// The outputs that a thread sums: thread_ij rows from i, thread_ij columns from j, four channels from c.
   struct place {
     int c, j, i;
     TRIAD_DEVICE place(int t, int quads, int groups)
         : c(4 * (t % quads)), j(thread_ij * (t / quads % groups)), i(thread_ij * (t / quads / groups)) {}
   };
 
-  /// Heads: of all graphs.
+  /// heads: the number of heads of all graphs.
   TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t heads, matrix<T> maximum,
                                matrix<T> inverse_sum, columns<T> o) const {
     team const with(b);
@@ -275,14 +277,14 @@ struct small_forward {
     for (int c0 = 0; c0 < width; c0 += 4 * at.quads) {
       with.start(at, of.left, c0, width, left);
       if constexpr (RightValue) with.start(at, of.right, c0, width, right);
-      with.wait();  // also for the weights
+      with.wait();  // waits also for the weights
       outputs(with, at, of, c0, width, of.part(o));
       with.sync();
     }
   }
 
  private:
-  /// Scores of edge (i, j) to weights, as they are where all are kept; zeros of what is masked.
+  /// Turns the scores of edge (i, j) into weights, without dropout; masked ones become zero.
   TRIAD_DEVICE static void softmax(layout const& at, T* weights, problem<T> const& p, one_head<T> const& of, int i,
                                    int j, matrix<T> maximum, matrix<T> inverse_sum) {
     int const end = of.end(i, j);
@@ -300,8 +302,8 @@ struct small_forward {
     of.number(inverse_sum, of.row(i, j)) = inverse;
   }
 
-  /// A thread sums thread_ij rows i, as many columns j and four channels; beyond the graph it takes the last once more
-  /// and stores nothing.
+  /// A thread sums thread_ij rows i, thread_ij columns j and four channels.  Beyond the graph, it computes the last row
+  /// or column again and stores nothing.
   TRIAD_DEVICE static void outputs(team const& with, layout const& at, one_head<T> const& of, int c0, int width,
                                    columns<T> const& o) {
     int const n = at.n, groups = (n + thread_ij - 1) / thread_ij, quads = at.here(c0, width);
@@ -326,7 +328,7 @@ struct small_forward {
   TRIAD_DEVICE static void add_outputs(layout const& at, T const* memory, int const (&i)[thread_ij],
                                        int const (&j)[thread_ij], int end, int c,
                                        quad<T> (&sum)[thread_ij][thread_ij]) {
-    T const *left[thread_ij], *right[thread_ij], *weight[thread_ij];  // of l, and move on by sums
+    T const *left[thread_ij], *right[thread_ij], *weight[thread_ij];  // for l; advanced by additions
     TRIAD_UNROLL
     for (int r = 0; r < thread_ij; ++r) {
       left[r] = memory + at.row(i[r], 0) + c;
@@ -345,7 +347,8 @@ struct small_forward {
         quad<T> const v1 = quad_at(left[r]);
         TRIAD_UNROLL
         for (int e = 0; e < thread_ij; ++e) {
-          // That of the columns from j[0] on, beyond the graph as well: the line has the next one, or room, after it.
+          // The weights of the columns from j[0] on, also beyond the graph: the next line, or unused memory, follows
+          // the line.
           T const w = weight[r][e];
           if constexpr (RightValue)
             add(sum[r][e], w, v1, v2[e]);

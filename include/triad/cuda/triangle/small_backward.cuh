@@ -1,20 +1,21 @@
-// Triangular attention backward of graphs of a few nodes: one warp, or one small block, keeps one head of one graph in
+// Triangular attention backward for graphs of a few nodes: one warp, or one small block, keeps one head of one graph in
 // shared memory.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   columns in chunks:   scores and dp = sum_c do v1 v2 of all triangles, in registers
-//   edge by edge:        p, delta = sum_l p dp (without reading o), w = dropout(p) and ds, in shared memory
-//   columns in chunks:   dq, dk, dv1 and dv2, each sum by one thread
+//   edge by edge:        p, delta = sum_l p dp (without reading o), w = dropout(p), ds; w and ds into shared memory
+//   columns in chunks:   dq, dk, dv1 and dv2; one thread computes each sum
 //
-// Threads and elements of a team: scores and softmax as forward.  Of sums, t = quads (groups (n sum + one) + k) + c /
-// 4, with groups = n / thread_ij, rounded up; a thread has 4 channels and
+// Threads and elements of a team: scores and softmax as in forward.  For sums, t = quads (groups (n sum + one) + k) + c
+// / 4, with groups = n / thread_ij, rounded up; a thread has 4 channels and
 //
 //   sum 0    dq(i, l), dv1(i, l)    l = one, thread_ij rows i from thread_ij k, over all j
 //   sum 1    dk(l, j), dv2(l, j)    l = one, thread_ij columns j from thread_ij k, over all i
 //   sum 2    dk(i, j), own keys     i = one, thread_ij columns j from thread_ij k, over all l
 //
-// Banks: how many different words the threads that are served together (32 at 4 bytes each, 16 at 8, 8 at 16) ask of
-// the busiest bank of shared memory, at worst; 1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.
+// Banks: each number of the table is the most different words that threads served together (32 threads of 4 bytes each,
+// 16 of 8, 8 of 16) access in one bank of shared memory.  1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts
+// them.
 //
 //   nodes, in float; a head has 50 columns                  3    5    6    7    8   12   16
 //   scores: q(i, l) and v1(i, l)                            1    1    1    1    4    2    4
@@ -41,10 +42,10 @@ struct small_backward {
   static constexpr char const* name = "triangle backward of small graphs";
   static constexpr int threads = team::threads, resident = N <= warp_graph ? 3 : 2;
   static constexpr int thread_ij =
-      N <= warp_graph || sizeof(T) == 8 ? 2 : 4;  // rows i or columns j of a thread's gradients
+      N <= warp_graph || sizeof(T) == 8 ? 2 : 4;  // rows i or columns j in a thread's gradients
 
-  /// Which sums a thread makes: four channels from c of thread_ij rows i or columns j from `first`, of one l (of one i
-  /// where keys are own); sum 0: dq and dv1, 1: dk and dv2, 2: dk of own keys.
+  /// The sums of a thread: four channels from c, thread_ij rows i or columns j from `first`, one l (with own keys, one
+  /// i). Sum 0: dq and dv1; 1: dk and dv2; 2: dk of own keys.
   struct place {
     int c, first, one, sum;
     TRIAD_DEVICE place(int t, int quads, int groups, int n)
@@ -54,7 +55,7 @@ struct small_backward {
           sum(t / quads / groups / n) {}
   };
 
-  /// Heads: of all graphs.
+  /// heads: the number of heads of all graphs.
   TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, index_t heads, columns<T const> d_o,
                                matrix<T const> maximum, matrix<T const> inverse_sum, gradients<T> dx) const {
     team const with(b);
@@ -100,14 +101,14 @@ struct small_backward {
     with.drop(p, of, at, s.w);
     for (int c0 = 0; c0 < width; c0 += 4 * at.quads) {
       if (width > 4 * at.quads) start_all(with, at, s, of, gradient, c0, width);  // else they are still there
-      with.wait();                                                                // also for the weights
+      with.wait();                                                                // waits also for the weights
       sums(with, at, of, c0, width, out);
       with.sync();
     }
   }
 
  private:
-  /// Where everything lies in the memory of a team.
+  /// The addresses of the matrices in the memory of a team.
   struct parts {
     T *query, *key, *left, *d_o, *right;  // (edges, stride)
     T *w, *ds;                            // (l, i, j)
@@ -134,7 +135,7 @@ struct small_backward {
   TRIAD_DEVICE static void add_scores(layout const& at, parts const& s, one_head<T> const& of,
                                       typename team::task const& my, int here, T (&score)[Half], T (&dp)[Half]) {
     if (my.first >= my.last || !of.open(my.i, my.l, my.last - 1)) return;
-    // Places that move on; what lies a constant distance after one of them has no place of its own.
+    // Pointers that are advanced; an address at a constant distance from one of them needs no pointer.
     T const *edge = s.query + at.row(my.i, my.l), *pair = s.d_o + at.row(my.i, my.first),
             *other = s.key + at.row(my.l, my.first);
     Known::each_quad(
@@ -155,14 +156,14 @@ struct small_backward {
         [&](int by) { edge += by, pair += by, other += by; });
   }
 
-  /// Of edge (i, j): w holds the products q . k and becomes p as it is where all are kept; ds holds dp, zeros where it
-  /// was dropped, and becomes ds.  Both are zero where l is masked.
+  /// For edge (i, j): w holds the products q . k and becomes p, without dropout.  ds holds dp, with zeros where it was
+  /// dropped, and becomes ds.  Both become zero where l is masked.
   TRIAD_DEVICE static void weigh(layout const& at, parts const& s, problem<T> const& p, one_head<T> const& of, int i,
                                  int j, matrix<T const> maximum, matrix<T const> inverse_sum) {
     int const end = of.end(i, j);
     T const top = of.number(maximum, of.row(i, j)), inverse = of.number(inverse_sum, of.row(i, j));
     T delta = 0;
-    unsigned masked = 0;  // a bit for each l
+    unsigned masked = 0;  // one bit for each l
     for (int l = 0; l < end; ++l) {
       int const t = at.triangle(l, i, j);
       if (of.masked(i, l, j)) masked |= 1u << l;
@@ -178,9 +179,9 @@ struct small_backward {
     for (int l = end; l < at.n; ++l) s.w[at.triangle(l, i, j)] = s.ds[at.triangle(l, i, j)] = 0;
   }
 
-  /// A thread sums over j for thread_ij rows i of one l, or over i for thread_ij columns j of one l, four channels; own
-  /// keys: over l for thread_ij columns j of one i.  Beyond the graph it takes the last row or column once more and
-  /// stores nothing.
+  /// A thread sums four channels: over j for thread_ij rows i of one l, or over i for thread_ij columns j of one l;
+  /// with own keys, over l for thread_ij columns j of one i.  Beyond the graph, it computes the last row or column
+  /// again and stores nothing.
   TRIAD_DEVICE static void sums(team const& with, layout const& at, one_head<T> const& of, int c0, int width,
                                 gradients<T> const& out) {
     int const n = at.n, groups = (n + thread_ij - 1) / thread_ij, quads = at.here(c0, width), each = n * groups * quads;
@@ -209,8 +210,8 @@ struct small_backward {
       }
     }
   }
-  // Of one thread.  Places move on by sums here too.
-  /// Calls f() for each of `count` terms, two in a pass; in double that would take registers from sums.
+  // The sums of one thread; its pointers are advanced by additions too.
+  /// Calls f() for each of `count` terms, two in a pass; in double, two would take registers from sums.
   template <class F>
   TRIAD_DEVICE static void each_term(int count, F const& f) {
     if constexpr (sizeof(T) == 8) {

@@ -1,11 +1,11 @@
-// What both tiled backward kernels of triangular attention do with a tile: some middle nodes l, rows i and columns j of
-// one head.
+// The steps on a tile that both tiled backward kernels of triangular attention share; a tile is some middle nodes l,
+// rows i and columns j of one head.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   s = q . k / sqrt(k),  p = exp(s - m) / z,  dp = sum_c do v1 v2      3 slots an element of (i, l, j, c)
+//   s = q . k / sqrt(k),  p = exp(s - m) / z,  dp = sum_c do v1 v2      3 operations an element of (i, l, j, c)
 //   w = dropout(p),  ds = p (dropout'(dp) - delta) / sqrt(k)            kept in shared memory for the sums that follow
 //
-// Where the policy is not exact float32, s is a product of tiles, and 2 slots are left.
+// If the policy is not exact float32, s is a product of tiles, and 2 operations are left.
 #pragma once
 
 #include "triad/cuda/device/launch.cuh"
@@ -15,12 +15,12 @@
 namespace triad::cuda::triangles {
 
 struct backward_shape {
-  int tile_ij;  // rows i, and as many columns j
+  int tile_ij;  // rows i, and the same number of columns j
   int tile_l;   // middle nodes l
   int threads;
 };
 
-/// By the room for columns of a head.
+/// The sizes for heads of up to Width columns.
 template <class T, int Width, bool OwnKey>
 constexpr backward_shape backward_tiles() {
   if constexpr (sizeof(T) == 4) {
@@ -43,7 +43,7 @@ struct backward_tile {
   static constexpr int stride = Width + 4;  // backward.cuh has the table of banks
   static constexpr int plane = tile_i * stride + (Width == 16 ? 16 : 8), edge_plane = tile_j * stride + 16;
   static constexpr int weight_stride = tile_j + 4, weights = tile_i * weight_stride + 4;
-  static constexpr bool of_tiles = Path != product_path::exact;  // scores and their gradients are products of tiles
+  static constexpr bool of_tiles = Path != product_path::exact;  // whether scores and gradients use tile products
   static_assert(
       !of_tiles || takes_tile_products<T, Width, OwnKey>,
       "triad: scores are products of tiles in float, for heads of up to 64 columns, and where keys are not own");
@@ -61,8 +61,8 @@ struct backward_tile {
       sizeof(shared) <= most_shared_bytes,
       "triad: a tile of the triangle's backward kernels is larger than the 163 KiB of shared memory of a block");
 
-  // Copies are started, and are the caller's to wait for; the statistics are stored at once.
-  /// do(i, j), the statistics, and k(i, j) where keys are own.
+  // These functions start copies, and the caller waits for them; the statistics are stored at once.
+  /// Copies do(i, j), the statistics, and with own keys k(i, j).
   TRIAD_DEVICE static void copy_pairs(block const& b, shared& s, one_head<T> const& at, columns<T const> const& d_o,
                                       statistics_views<T> const& statistics, int i0, int j0) {
     edge_grid const edges{at.row(i0, j0), 1, at.n, at.n - j0, at.n - i0};
@@ -79,26 +79,26 @@ struct backward_tile {
       s.delta[t / tile_j][t % tile_j] = at.number(statistics.delta, from);
     }
   }
-  /// q(i, l) and v1(i, l).
+  /// Copies q(i, l) and v1(i, l).
   TRIAD_DEVICE static void copy_left(block const& b, shared& s, one_head<T> const& at, int i0, int l0) {
     edge_grid const edges{at.row(i0, l0), at.n, 1, at.n - i0, at.n - l0};
     start_middle_nodes(b, at.query, at.width, scored(at), edges, s.query);
     start_middle_nodes(b, at.left, at.width, at.width, edges, s.left);
   }
-  /// k(l, j), unless keys are own, and v2(l, j).
+  /// Copies k(l, j), except with own keys, and v2(l, j).
   TRIAD_DEVICE static void copy_right(block const& b, shared& s, one_head<T> const& at, int l0, int j0) {
     edge_grid const edges{at.row(l0, j0), 1, at.n, at.n - j0, at.n - l0};
     if constexpr (!OwnKey) start_middle_nodes(b, at.key, at.width, scored(at), edges, s.key);
     if constexpr (RightValue) start_middle_nodes(b, at.right, at.width, at.width, edges, s.right);
   }
-  /// Columns of q and k, with zeros up to whole steps of a product of tiles.
+  /// The number of columns of q and k, including zeros up to a whole number of steps of a product of tiles.
   TRIAD_DEVICE static int scored(one_head<T> const& at) { return of_tiles ? terms_of(at.width) : at.width; }
   TRIAD_DEVICE static void start_middle_nodes(block const& b, columns<T const> const& x, int width, int filled,
                                               edge_grid const& edges, T (&to)[tile_l][plane]) {
     start_rows<threads, Width, tile_l * tile_i, tile_i, stride, plane>(b, x, width, filled, edges, to[0]);
   }
 
-  /// ds(i, l, j) = q(i, l) . k(l, j) for make_weights: a warp has 16 rows and 8 columns of one l.
+  /// ds(i, l, j) = q(i, l) . k(l, j), as input of make_weights: a warp has 16 rows and 8 columns of one l.
   TRIAD_DEVICE static void score_products(block const& b, shared& s, problem<T> const& p) {
     tile_lane const lane(b);
     constexpr int across = tile_j / 8, down = tile_i / 16;
@@ -114,9 +114,9 @@ struct backward_tile {
     }
   }
 
-  /// Whose w and ds a thread makes at a time: of one l, each_i rows, step_i apart, and each_j columns, step_j apart.
-  /// Threads that differ in the lowest bit alone read the same do, and those that differ in the second alone the same q
-  /// and v1.
+  /// The elements whose w and ds a thread computes at a time: for one l, each_i rows, step_i apart, and each_j columns,
+  /// step_j apart.  Threads that differ only in the lowest bit read the same do; threads that differ only in the second
+  /// bit read the same q and v1.
   struct weight_place {
     static constexpr int each = tile_l * tile_i * tile_j / threads,
                          each_i = each >= 8   ? 4
@@ -133,10 +133,10 @@ struct backward_tile {
       i = i0 + 2 * i1;
     }
   };
-  /// w and ds of the whole tile; zeros outside the graph and where l is closed to the edge.
+  /// Computes w and ds of the whole tile; they are zero outside the graph and where l is closed to the edge.
   TRIAD_DEVICE static void make_weights(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0,
                                         int l0, int j0) {
-    keeper const keep(p);  // made for each tile: kept, it would take registers from the sums
+    keeper const keep(p);  // made for each tile, since keeping it would take registers from the sums
     using place = weight_place;
     constexpr int each_i = place::each_i, each_j = place::each_j;
     for (int t = b.thread(); t < place::places; t += threads) {
@@ -192,7 +192,7 @@ struct backward_tile {
   }
 };
 
-/// delta(r, c) = sum of do o over the columns of head c: one warp a row.
+/// delta(r, c) = the sum of do o over the columns of head c: one warp per row.
 template <class T>
 struct delta_kernel {
   static constexpr char const* name = "triangle delta";
