@@ -79,7 +79,7 @@ struct cross_entropy_gradient {
     softmax_total<T> const row(b, v, own.d);
     index_t const t = own.live ? target(own.r) : -1;
     T const count = own.live ? dlogits(own.r, 0) : T(1);
-    b.sync_warp();  // all lanes have read what lane 0 overwrites
+    b.sync_warp();  // all lanes have read the value that lane 0 overwrites
     each_column<Held>(b.lane(), own.d, [&](int k, index_t c) {
       dlogits(own.r, c) = t < 0 ? T(0) : (row.probability(v(k, c)) - (c == t ? hit : miss)) / count;
     });

@@ -1,4 +1,4 @@
-// Records losses and norms of past steps: one warp, of which one lane writes.
+// Records losses and norms of past steps: one warp, in which one lane writes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -5,7 +5,7 @@
 //   source.position                     embeddings.position_embeddings.weight              (positions, e)
 //   source.type                         embeddings.token_type_embeddings.weight            (1, e)
 //   source.norm                         embeddings.LayerNorm
-//   encoder.K.attention.query           encoder.layer.K.attention.self.query               key, value alike; (e, e)
+//   encoder.K.attention.query           encoder.layer.K.attention.self.query               key, value: the same; (e, e)
 //   encoder.K.attention.output, norm    encoder.layer.K.attention.output.dense, LayerNorm
 //   encoder.K.feed_forward.inner        encoder.layer.K.intermediate.dense                 (hidden, e)
 //   encoder.K.feed_forward.outer, norm  encoder.layer.K.output.dense, LayerNorm

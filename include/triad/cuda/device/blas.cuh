@@ -57,7 +57,7 @@ class blas_context {
   std::size_t workspace_size() const { return workspace_bytes; }
 
  private:
-  static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what cuBLAS recommends on sm_90
+  static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // the size that cuBLAS recommends on sm_90
 
   void close() noexcept {
     if (handle_) (void)cublasDestroy(handle_);

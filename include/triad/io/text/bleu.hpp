@@ -4,9 +4,9 @@
 //   p_n  = 100 sum over lines of matched n-grams / sum over lines of n-grams of the hypothesis, n = 1..4
 //          an n-gram counts as matched at most as many times as it occurs in the reference that has it most often
 //          the k-th p_n without a match is 100 / (2^k n-grams): the smoothing "exp", sacreBLEU's default
-//   B    = 1 if the hypotheses are at least as long as the references, else exp(1 - references / hypotheses); lengths
-//          are in tokens
-//          if a line has several references, the one nearest in length counts; of two equally near, the shorter
+//   B    = 1 if the hypotheses are at least as long as the references, else exp(1 - references / hypotheses)
+//          lengths are in tokens; if a line has several references, the one nearest in length counts; of two equally
+//          near, the shorter
 //   BLEU = B (p_1 p_2 p_3 p_4)^(1/4), from 0 to 100; 0 if no word is matched, and if no hypothesis has four words
 #pragma once
 

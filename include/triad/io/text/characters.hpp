@@ -99,7 +99,7 @@ inline std::string joined(std::vector<std::string> const& words) {
 
 /// The text without white space at either end.
 inline std::string_view trimmed(std::string_view text) {
-  std::size_t first = text.size(), last = 0;  // of what is no space
+  std::size_t first = text.size(), last = 0;  // of the characters that are not white space
   for (std::size_t at = 0; at < text.size();) {
     auto const c = character_at(text, at);
     if (!is_space(c.code)) {

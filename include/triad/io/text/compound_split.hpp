@@ -179,7 +179,7 @@ class split_search {
     change(side::test, of_test, 1);
   }
 
-  /// Replaces each example of a side by a better unused one, if some random unused ones contain one.
+  /// Replaces each example of a side by a better unused one, if one is among a few random unused ones.
   void replace(side where) {
     if (rest_.empty()) return;
     for (auto& q : where == side::train ? train_ : test_) {

@@ -14,7 +14,6 @@
 //   - weights are whole numbers, 4096 for 1, so that sums over examples are exact in any order;
 //   - a compound is known by 64 bits made of its nodes (rule and path from its top): among ten million compounds, two
 //     have the same bits with a probability of 3e-6.
-//     with a chance of 3e-6.
 #pragma once
 
 #include <algorithm>

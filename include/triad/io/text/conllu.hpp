@@ -7,7 +7,7 @@
 //   2.1  ...                                                     an empty node: not a word; kept as it is
 //   an empty line ends a sentence; so does the end of the file
 //
-// Words are counted as by the evaluation of the CoNLL 2018 shared task.
+// Counts words as the evaluation of the CoNLL 2018 shared task does.  The format:
 // universaldependencies.org/format.html
 #pragma once
 
@@ -51,7 +51,7 @@ struct conllu_sentence {
 enum class conllu_heads {
   checked,
   ignored
-};  // a tree is wanted; or HEAD and DEPREL may be anything, as in what is to be parsed
+};  // heads must be a tree; or HEAD and DEPREL are ignored, as in text to be parsed
 
 namespace detail {
 

@@ -1,7 +1,7 @@
 // The tokens that a model knows, with their numbers; read from files of lines `token count`.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   0 <s> begins a sentence   1 <pad> fills a row   2 </s> ends a sentence   3 <unk> stands for what is unknown
+//   0 <s> begins a sentence   1 <pad> fills a row   2 </s> ends a sentence   3 <unk> stands for an unknown token
 //   4 and on: the tokens of the file, in its order
 //
 // Each line has a token, a space and the number of times it occurs; the four tokens above are not in the file.  As in
