@@ -1,8 +1,8 @@
-// Whether two queries ask for the same conjuncts, in whichever order.
+// Compares two queries by their conjuncts, regardless of the order of the conjuncts.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   SELECT ... WHERE { a b c . FILTER ( ?x0 != M1 ) . d e f }       conjuncts: what stands between { and }, cut at `.`
-// A conjunct that is there twice must be there twice; what comes before { must be the same, and nothing comes after }.
+// The conjuncts are compared as multisets. The texts before { must be equal, and nothing may follow }.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Corpora whose questions are annotated with the rules that derive them: read from lines of JSON, and written.
+// Reads and writes corpora as lines of JSON. Each question has the rules that derive it.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   {"question": "Did M0 direct M1", "query": "SELECT ...",

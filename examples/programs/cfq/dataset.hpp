@@ -1,12 +1,12 @@
-// CFQ as it is published: dataset.json, and a file that says which of its questions are for training, dev and test.
+// Reads CFQ in its published form: dataset.json, and a file with the indices of training, dev and test questions.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   dataset.json   [{"questionPatternModEntities": "Did M0 's ...",
 //                    "sparqlPatternModEntities": "SELECT count(*) WHERE {\n...}", ...}, ...]
 //   split          {"trainIdxs": [...], "devIdxs": [...], "testIdxs": [...]}     places in that list, from 0
-// Either may be gzipped.  dataset.json is read as a stream; of its objects, only those of the split are kept.  The
-// texts become what the authors' preprocessing makes of them: every punctuation mark of a question is a token; in
-// queries `count(*)` is `count ( * )`, and a token loses `ns:` at its beginning, where `m.` then becomes `m_`.
+// Either may be gzipped. dataset.json is read as a stream, and only the objects of the split are kept. The texts are
+// preprocessed as by the authors: every punctuation mark of a question becomes a token. In queries `count(*)` becomes
+// `count ( * )`, `ns:` is removed at the beginning of a token, and `m.` there then becomes `m_`.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Distinct questions of this program's grammar, the same for a seed on every machine.
+// Generates distinct questions of this program's grammar. A seed gives the same questions on every machine.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -8,10 +8,11 @@
 //   N        -> noun | adjective N | role of NP | role and role of NP | N clause
 //   clause   -> that VP | that NP V | that was passive | passive | whose role VP
 //
-// Every phrase is about a kind of thing, and words stand only with kinds that they are said of.  What would make two
-// questions of one text is left out: clauses and phrases with "of" or 's have no "and" between phrases inside, a noun
-// has one clause, and none after "of"; the subject of "was S passive" has no passive without "that was".  Entities and
-// variables are numbered as they come; what is asked for is ?x0.  Query: conjuncts in the order of bytes, none twice.
+// Every phrase denotes a kind of thing, and a word is used only with the kinds that it applies to. The grammar omits
+// ambiguous texts: clauses and phrases with "of" or 's contain no "and" between phrases. A noun has at most one clause,
+// and none after "of". The subject of "was S passive" has no passive without "that was". Entities and variables are
+// numbered in the order of their first appearance, and the question asks for ?x0. The conjuncts of a query are distinct
+// and sorted by bytes.
 #pragma once
 
 #include <array>

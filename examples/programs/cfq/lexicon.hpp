@@ -1,4 +1,4 @@
-// The words of generated questions, what they are said of, and what they mean in a query.
+// The words of generated questions, the kinds that they apply to, and their relations in a query.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Relations read from left to right: a verb's active stands between subject and object, its passive between object and

@@ -1,4 +1,4 @@
-// The verbs that make data: generate writes questions, split takes a corpus apart.
+// The verbs that make data: generate writes questions, and split divides a corpus.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

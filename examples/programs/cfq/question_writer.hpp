@@ -1,5 +1,5 @@
-// Writes a question from left to right: its words and their dependencies, the rules that are applied, and what its
-// query requires.
+// Writes a question from left to right: its words and their dependencies, the applied rules, and the conjuncts of its
+// query.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Splits of annotated questions by the divergence of their compounds, and splits by chance.
+// Splits annotated questions by the divergence of their compounds, or at random.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

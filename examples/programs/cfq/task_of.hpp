@@ -1,4 +1,4 @@
-// Which of the program's tasks a command line is about: each has its own options.
+// Finds the task of a command line, since each task has its own options.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// A dependency parser on one backend: the options that shape it, its words, and what the verbs of a program ask of it.
+// The interface of a dependency parser on one backend, its options and its vocabulary.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// From a sentence to its dependencies: what a run trains on, what its parses are worth, and the verbs, of every program
-// that does this.
+// The code that all dependency parsing programs share: the training data of a run, the scores of its parses, and the
+// verbs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

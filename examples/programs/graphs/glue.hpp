@@ -1,4 +1,4 @@
-// Two training graphs that are glued into one, whose question has the answer it had.
+// Joins two training graphs into one; the question and the answer of the first graph stay the same.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   detour  an edge labelled r goes, and a graph whose answer is r comes between its two nodes
@@ -84,7 +84,7 @@ inline labelled_graph with_branch(labelled_graph const& base, std::size_t at, la
   return glued;
 }
 
-/// Glues graphs of a list, which outlives it.
+/// Joins graphs of a list. The list must outlive this object.
 class glued_graphs {
  public:
   /// rules: those of the same graphs.
@@ -112,10 +112,10 @@ class glued_graphs {
     for (std::size_t i = 0; i < all.size(); ++i) learn(all[i], i);
   }
 
-  /// The most nodes of a glued graph.
+  /// The largest number of nodes of a joined graph.
   int most_nodes() const { return how_ == gluing::detours ? most_nodes_ : std::max(most_nodes_, 2 * most_nodes_ - 2); }
 
-  /// Whether some answer is the label of an edge: else there are no detours.
+  /// Whether some answer is the label of an edge; if not, there are no detours.
   bool has_detours() const {
     for (int label = 1; label < labels_; ++label)
       if (!with_answer_[static_cast<std::size_t>(label)].empty() &&
@@ -124,7 +124,7 @@ class glued_graphs {
     return false;
   }
 
-  /// A graph with another of the list glued to it; none where several draws made none that can be kept.
+  /// Joins a random graph of the list to a graph; returns none if several draws give no graph that can be kept.
   std::optional<labelled_graph> operator()(labelled_graph const& base, random_stream random) const {
     if (base.edges.empty()) return std::nullopt;
     for (int draw = 0; draw < most_draws; ++draw) {

@@ -11,7 +11,7 @@
 
 namespace triad::programs::graphs {
 
-/// Nodes of a graph that is read, at most.
+/// The largest number of nodes of a graph in a file.
 inline constexpr int largest_graph = 4096;
 
 /// "The `label` of node `from` is node `to`."
@@ -39,7 +39,7 @@ struct further_target {
   friend bool operator==(further_target const&, further_target const&) = default;
 };
 
-/// Nodes 0 .. nodes-1, the edges between them, and what `query.to` is to `query.from`.
+/// Nodes 0 .. nodes-1, the edges between them, and the relation of `query.to` to `query.from`.
 struct labelled_graph {
   int nodes = 0;
   std::vector<edge> edges;  // in the order told; where a pair occurs twice the later edge holds

@@ -1,4 +1,4 @@
-// One model of labelled graphs on one backend: what the verbs of a program ask of it, and the options that shape it.
+// The interface of a model of labelled graphs on one backend, and its options.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -74,15 +74,15 @@ class network : public learner {
 
   // A batch: graphs are added, then used.
   virtual void clear() = 0;
-  /// False where the batch has no room for it.
+  /// Returns false if the batch has no room for the graph.
   virtual bool add(labelled_graph const& graph) = 0;
 
-  /// From here on a tied layer is applied `layers` times, at most as often as the options say.
+  /// From now on applies a tied layer `layers` times; this is at most the number in the options.
   virtual void set_depth(int layers) = 0;
 
   /// The most likely target of each graph of the batch.
   virtual std::vector<index_t> const& infer() = 0;
-  /// (graphs, names) what the model says of each target, instead.
+  /// The logits (graphs, names) of all targets.
   virtual std::vector<float> const& logits() = 0;
   /// After infer(): where an edge looked.  Without rows where the model has no triangles.
   virtual attention_table<float> attention(attention_place const& at) = 0;

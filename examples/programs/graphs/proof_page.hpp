@@ -12,7 +12,7 @@
 
 namespace triad::programs::graphs {
 
-/// What the page has beyond the proof.
+/// The content of the page in addition to the proof.
 struct proof_details {
   // Of layers, heads and edges (i, j), row by row: thousandths of each middle node.
   std::vector<std::vector<std::vector<int>>> weights;

@@ -56,7 +56,7 @@ std::vector<test_part> read_tests(std::string const& path, vocabulary const& wor
 /// Each part in parts, by the fewest edges from the one node of the question to the other.
 std::vector<test_part> by_path(std::vector<test_part> const& parts);
 
-/// Says what a file holds.
+/// Prints a summary of a file.
 void inspect(std::string const& path);
 
 }  // namespace triad::programs::graphs

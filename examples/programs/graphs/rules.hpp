@@ -1,11 +1,11 @@
-// Rules of composition, read off training graphs of two edges, and the questions that they answer about longer ones.
+// Rules of composition from training graphs of two edges, and the questions about longer graphs that they answer.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   (i, j) is labelled a, (j, k) is labelled b, and k is t to i:      a b -> t
 //
-// Of every two edges of a graph that follow each other, (i, j) and (j, k), it is asked what k is to i: t where there is
-// a rule for their labels, and otherwise that it has no name.  A model that sees only pairs with names never learns
-// that most pairs have none, and composes them all the same.
+// Every two consecutive edges (i, j) and (j, k) of a graph give a question: the relation of k to i. The answer is t if
+// there is a rule for the two labels, and "no name" otherwise. A model that is trained only on pairs with names does
+// not learn that most pairs have none, and gives them names anyway.
 #pragma once
 
 #include <map>
@@ -29,10 +29,10 @@ class composition_rules {
     if (!is_new && at->second != g.target) at->second = several;
   }
 
-  /// Pairs of labels that have one.
+  /// The number of pairs of labels with a rule.
   std::size_t size() const { return rules_.size(); }
 
-  /// f(first label, second label, target) of each; of a pair with several targets, -1.
+  /// Calls f(first label, second label, target) for each rule; the target of a pair with several targets is -1.
   template <class F>
   void each(F const& f) const {
     for (auto const& [labels, target] : rules_) f(labels.first, labels.second, target);

@@ -1,4 +1,4 @@
-// What a run trains on, and what a trained model answers: of every program whose data are labelled graphs.
+// Training and predictions of all programs whose data are labelled graphs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,7 +26,7 @@ struct test_part {
 void add_larger_graphs(std::vector<sized_example>& to, int than, graph_list const& graphs,
                        std::vector<std::string> const& places, std::string const& name);
 
-/// What a model is trained and measured on.
+/// The training and test data of a model.
 struct data_set {
   vocabulary words;
   graph_list train, dev;  // no dev: options::validation of train is held out, by the seed
@@ -54,7 +54,7 @@ struct run_texts {
 /// train: one run for each seed, and of o.compare; then accuracy by part.  The exit status.
 int train(options& o, data_set const& data, run_texts const& say);
 
-/// The words of a trained model, out of its checkpoint.  Throws data_error.
+/// Reads the vocabulary of a trained model from its checkpoint. Throws data_error.
 vocabulary words_of(checkpoint const& file);
 
 /// The model of a checkpoint, with room for the largest of some graphs; explaining: for one, of which everything is
@@ -63,7 +63,7 @@ trained<network> trained_model(options const& o, checkpoint const& file, int mos
 /// The same with room for all graphs of some parts; where there is no memory for it, the largest are named.
 trained<network> trained_model(options const& o, checkpoint const& file, std::vector<test_part> const& parts);
 
-/// Answers one question after another; the model is made again where one is larger than all before.
+/// Answers questions one by one; builds the model again if a question is larger than all earlier ones.
 class answerer {
  public:
   answerer(options const& o, checkpoint const& file) : options_(o), file_(file) {}
@@ -89,7 +89,7 @@ std::size_t widest(std::vector<std::string> const& names);
 /// f(graph, number of the likeliest target) for all of them, in batches that fit.
 void answer_all(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f);
 
-/// Right answers, in parts of 1.
+/// The fraction of right answers.
 double accuracy(network& net, graph_list const& graphs);
 
 /// evaluate: accuracy by part, and which answers a checkpoint's model takes for which, printed with o.confusion and

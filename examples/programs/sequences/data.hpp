@@ -1,4 +1,4 @@
-// Pairs of texts, to train on and to measure on.
+// Pairs of texts for training and for scores.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The models of these programs, their first values, and the loader, the decoder and the room of each kind of model.
+// The models of these programs, their first values, and the loader, the decoder and the capacity of each kind of model.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

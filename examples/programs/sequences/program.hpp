@@ -1,4 +1,4 @@
-// The verbs that all sequence-to-sequence programs have; a program adds its data and what counts as right.
+// The verbs of all sequence-to-sequence programs; each program adds its data and its scores.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

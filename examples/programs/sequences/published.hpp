@@ -1,4 +1,4 @@
-// The pre-trained encoder that --roberta names: its shape, which weights they are, and the sources that it can read.
+// The pre-trained encoder of --roberta: its shape, the digest of its weights, and the sources that it can read.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// What is measured of translations: the share of right ones, by kind of sentence where there are kinds; BLEU; and
-// tables of it.
+// Scores of translations: the fraction of right ones, also for each kind of sentence if there are kinds; BLEU; and
+// tables of these.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// sequences, or pairs by its older name: from sequence to sequence, with your own data.
+// The program sequences, called pairs before: translates sequences into sequences, with your own data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

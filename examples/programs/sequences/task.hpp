@@ -1,4 +1,4 @@
-// What a run trains on: pairs by numbers, in batches; and what it leaves out or does not know, to be said.
+// The training data of a run: pairs of token numbers in batches, and counts of omitted pairs and unknown words.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// A trained model out of a run's folder, and the room that a model needs.
+// Reads a trained model from a run's folder, and computes the capacity that a model needs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Translations of many sentences, in batches of those of like length; and the loss of many pairs.
+// Translates many sentences in batches of similar length, and computes the loss of many pairs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// One sequence-to-sequence model on one backend: what the verbs of a program ask of it.
+// The interface of a sequence-to-sequence model on one backend.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

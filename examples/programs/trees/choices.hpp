@@ -1,9 +1,9 @@
-// How sure a machine is of its choices, and what its gradient asks of each step, at the checkpoints of a training.
+// The certainty of a machine's choices, and the gradient of each step, at the checkpoints of a training.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A choice among n has the doubt  -sum_i p_i log p_i / log n:  0 where it is sure, 1 where all are alike.  That of one
-// has none.  Doubts are means over rows; that of arguments is, of every row, the mean over operations, by their
-// weights, of the mean over an operation's arguments.
+// The doubt of a choice among n is its normalised entropy, -sum_i p_i log p_i / log n. It is 0 if one p is 1, and 1 if
+// all p are equal. For n = 1 it is 0. Doubts are means over rows. The doubt of arguments in a row is first the mean
+// over an operation's arguments, then the mean over operations by their weights.
 //
 //   {"update": 625, "validation": 0.25, "temperature": 9, "empty_weight": 1,
 //    "steps": [{"operations": [0.1, 0.1, 0.8], "operation_doubt": 0.6, "argument_doubt": 0.9, "gradient": 0.01}],

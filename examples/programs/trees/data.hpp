@@ -1,4 +1,4 @@
-// Rows of a data set, a tree and what becomes of it, in the parts that they come in.
+// The rows of a data set, source and target trees, in parts such as training and test.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

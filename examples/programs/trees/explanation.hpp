@@ -1,4 +1,4 @@
-// What a machine did with one tree, in words: as text, as JSON, and for Graphviz.
+// The steps of a machine for one tree: as text, as JSON, and for Graphviz.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// One machine on one backend: what the program's verbs ask of it.
+// The interface of a machine on one backend.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

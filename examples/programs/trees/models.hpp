@@ -1,4 +1,4 @@
-// The machines of these programs, made of their options; their first values, and the noise of their choices.
+// Makes the machines of these programs from their options, their first values, and the noise of their choices.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,8 +1,7 @@
-// Trees of one branch left and one right as lists of their nodes: where each stands, and the number of its label.
+// Binary trees as lists of nodes, each with its position and the number of its label.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Positions are breadth-first, children of i at 2 i + 1 and 2 i + 2, so they do not depend on the depth that a model
-// has room for.
+// Positions are breadth-first, children of i at 2 i + 1 and 2 i + 2, so they do not depend on the depth of a model.
 #pragma once
 
 #include <algorithm>

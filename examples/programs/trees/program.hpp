@@ -1,4 +1,4 @@
-// The verbs that all tree-to-tree programs have; a program adds its data.
+// The verbs of all tree-to-tree programs; each program adds its data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Scores of all parts as people read them.
+// Tables of the scores of all parts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// What is counted of a machine's answers: whole trees, single nodes, and the programs that give them.
+// Scores of a machine's answers: whole trees, single nodes, and the extracted programs.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   whole       a tree counts where the symbol at every position is right, as in the released program

@@ -1,5 +1,5 @@
-// What a machine did with one tree as a page: every weight of every step, the trees that it took and wrote, as symbols
-// and as the blend of symbols that they are.
+// A page with the steps of a machine for one tree: every weight of every step, and the trees that the step read and
+// wrote, as symbols and as blends of symbols.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The machine's shape and its labels as a checkpoint keeps them, and a trained machine out of a run's folder.
+// The machine's shape and labels in a checkpoint, and a trained machine from a run's folder.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a run trains on: rows by numbers, in batches.
+// The training data of a run: rows with numbers in place of labels, in batches.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// trees: from tree to tree, with your own data.
+// The program trees: transforms trees into trees, with your own data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -3,9 +3,8 @@
 //
 // Columns: story_edges "[(0, 1), (1, 2)]", edge_types "['wife', 'daughter']", query_edge "(0, 2)", target "daughter";
 // task_name "task_1.2", if there is one, tells k after its last point; target_text has the word of a target that is a
-// number, as the hub's exports have it. Others are ignored. The vocabulary is that of
-// the training file, in alphabetical order; a word of another file that is not in it is an error, since the model
-// cannot know it.
+// number, as the hub's exports have it. Other columns are ignored. The vocabulary is that of the training file, in
+// alphabetical order. A word that only another file has is an error, since the model cannot know it.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +29,7 @@
 
 namespace triad::programs::clutrr {
 
-/// Everything that a model is trained and evaluated on.
+/// The data for training and evaluating a model.
 struct data_set {
   vocabulary words;
   std::vector<kinship_graph> train, dev;
@@ -132,7 +131,7 @@ class row_reader {
   std::optional<std::size_t> target_text_, task_;
 };
 
-/// use(reader, row) for each row of a file. Throws data_error, also where there is none.
+/// Calls use(reader, row) for each row of a file. Throws data_error, also if the file has no row.
 template <class Use>
 void each_row(std::string const& path, Use const& use) {
   row_reader reader(path);
@@ -141,7 +140,7 @@ void each_row(std::string const& path, Use const& use) {
   if (!any) refuse("{}:2: the file has a header and no rows; expected one row per graph", path);
 }
 
-/// The graph of a row, which is moved, by the numbers of its words; of an unknown one, 0 of a label and -1 of a target.
+/// The graph of a row with numbers in place of words; moves from the row. An unknown label is 0, an unknown target -1.
 inline kinship_graph numbered(row_reader::row& r, vocabulary const& words) {
   for (std::size_t e = 0; e < r.labels.size(); ++e) r.graph.edges[e].label = words.edge_label(r.labels[e].text);
   r.graph.target = words.target(r.target);

@@ -1,4 +1,4 @@
-// Chains of facts that follow from rules of composition, which training rows of two facts tell.
+// Makes chains of facts from the rules of composition that training rows of two facts define.
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a chain is made: draw the answer, uniformly over those that a rule has; then, until there are k facts, replace a
@@ -25,7 +25,7 @@ namespace triad::programs::clutrr {
 
 class derived_chains {
  public:
-  /// words: of the training rows that the rules are of.  A data_error where there is no rule.
+  /// words: the vocabulary of the training rows that define the rules. Throws data_error if there is no rule.
   derived_chains(graphs::composition_rules const& rules, vocabulary const& words, std::uint64_t seed)
       : words_(words), seed_(seed) {
     rules.each([&](int first, int second, int target) {
@@ -38,7 +38,7 @@ class derived_chains {
   }
 
   /// A chain of k facts about people 0, 1, ..., k in this order, and the question what k is to 0.  k is at least 2.
-  /// Throws data_error where none is found.
+  /// Throws data_error if it finds none.
   kinship_graph next(int k) {
     constexpr int most_tries = 100'000;
     for (int i = 0; i < most_tries; ++i) {
@@ -53,7 +53,7 @@ class derived_chains {
         k);
   }
 
-  /// The targets that the rules derive of facts by their labels, whichever are composed first.
+  /// The targets that the rules derive from facts with these labels, in any order of composition.
   std::set<int> derived(std::vector<int> const& facts) const {
     auto const n = facts.size();
     std::map<std::pair<std::size_t, std::size_t>, std::set<int>> labels;  // that a part of the chain has, [from, to)

@@ -1,4 +1,4 @@
-// A question told on the command line: "ann:mother:bea bea:brother:carl", "ann:carl".
+// Parses a question of the command line: "ann:mother:bea bea:brother:carl", "ann:carl".
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

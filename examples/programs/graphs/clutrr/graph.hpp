@@ -1,4 +1,4 @@
-// A family graph: people, the facts told about them, and what one is to another.
+// A family graph: people, facts about them, and the relation between two of them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

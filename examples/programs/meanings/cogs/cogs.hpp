@@ -1,5 +1,5 @@
-// cogs: from a sentence to the graph of its meaning.  The published data and generated sentences, training, and what
-// the verbs print.
+// cogs predicts the graph of a sentence's meaning. This header has its data, published or generated, its training, and
+// the output of its verbs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

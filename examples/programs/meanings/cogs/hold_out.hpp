@@ -1,4 +1,4 @@
-// Constructions that are held out of the training sentences, by kind: what settings are chosen by, since all of dev is
+// Holds out constructions of the training sentences, by kind. Options are chosen by their scores, since all of dev is
 // right.
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -11,11 +11,12 @@
 //   infinitive         a chosen verb is an infinitive                            prim_to_inf_arg
 //   subject-to-object  a chosen noun or name stands after its verb               subj_to_obj_common, ..._proper
 //
-// Each is found in the graph.  Of a chosen verb training keeps the word alone, of a chosen noun or name one sentence,
-// where it is the subject; their other sentences are left out.  Chosen are a quarter of the verbs that stand alone in a
-// line and are an infinitive elsewhere, and an eighth of the nouns and names that stand before and after verbs:
-// those that the fewest sentences have.  A sentence with several of the wanted constructions is left out, and so is one
-// with a word that training is left without.
+// Each construction is found in the graph. For a chosen verb training keeps only the line with the word alone, and for
+// a chosen noun or name one sentence in which it is the subject. Their other sentences are left out. The chosen verbs
+// are a quarter of those that have a line alone and are an infinitive elsewhere. The chosen nouns and names are an
+// eighth of those that stand both before and after verbs. In both cases these are the words with the fewest sentences.
+// A sentence with several of the requested constructions is left out, and so is a sentence with a word that no
+// remaining training sentence has.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A parser of COGS on one backend: the options that shape it, its words, and what the verbs of the program ask of it.
+// The interface of a parser of COGS on one backend, its options and its vocabulary.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,8 +1,8 @@
-// What training changes in a sentence, each time that it is seen: words that are dropped, and where the words stand.
+// Random changes of a sentence each time that training uses it: dropped words, and positions of words.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Positions: an ordered random subset of 0 .. range - 1 (Ruoss et al. 2023, Randomized Positional Encodings Boost
-// Length Generalization of Transformers), so that training has offsets that no sentence is long enough for.
+// Length Generalization of Transformers), so that training has larger offsets than its longest sentence.
 #pragma once
 
 #include <cstdint>

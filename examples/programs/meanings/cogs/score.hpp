@@ -1,4 +1,5 @@
-// Sentences by numbers, and how many a model gets right: the whole graph, as published, and the logical form of it.
+// Sentences with numbers in place of words, and the scores of a model: right graphs, as published, and right logical
+// forms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// A sentence and its graph: for each token its parent, the label of that edge, and what the token itself is.
+// A sentence and its graph: for each token its parent, the label of the edge to the parent, and the token's own labels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,11 +1,11 @@
-// A phrase of another training sentence in the place of one of a sentence's own: words and graph.
+// Replaces a phrase of a sentence by a phrase of another training sentence, with its words and its part of the graph.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   noun phrase  a name, or a determiner with its noun, and the modifiers after it with all that is in them
 //   clause       what follows `that`, up to the full stop; of the other sentence, also all before its full stop
 //
-// Of the tokens of a phrase its head alone has a parent outside, and no token outside has one in it.  So the phrase
-// takes its part of the graph along, and its head gets the parent and the role of the head that was there.
+// Only the head of a phrase has a parent outside the phrase, and no token outside has a parent inside. So the edges
+// inside the phrase are copied, and its head gets the parent and the role of the old head.
 #pragma once
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   atom<TAB>translation/translation/...      one line each; the later line of an atom wins
-// A lone `/` says that the atom need not be translated. Any other empty translation, as in `liked<TAB>X/`, is found
+// A lone `/` means that the atom need not be translated. Any other empty translation, as in `liked<TAB>X/`, matches
 // everywhere.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What counts as right, and what else is measured: BLEU, and of CoGnition the compound translation error rate.
+// Scores of translations: exact match, BLEU, and for CoGnition the compound translation error rate.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

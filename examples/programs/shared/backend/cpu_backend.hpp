@@ -1,4 +1,4 @@
-// The cpu backend of a program, and a word where its BLAS may make results depend on threads.
+// The cpu backend of a program; it warns if results may depend on threads because of the BLAS.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Many examples in batches that a model has room for; several processes answer the batches in turn.
+// Processes many examples in batches that fit a model's capacity; several processes take the batches in turn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// What is said where there is no memory for a model: what asks for it, how much that is, and how much there is.
+// The message if the memory does not suffice for a model: the options that need it, its size, and the available size.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// config.toml: the options of a run as toml++ reads them, and texts as it writes them.
+// Reads config.toml, the options of a run, with toml++, and quotes strings for it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,13 +17,13 @@ struct config_item {
   std::string text() const;
 };
 
-/// All of a file, in its order.  Throws data_error with file, line and column.
+/// Reads all lines of a file, in order. Throws data_error with file, line and column.
 std::vector<config_item> read_config(std::string const& file);
 
-/// One of its values; nothing where there is no such option, or no such file.
+/// Reads one value of a file; nothing if there is no such option or no such file.
 std::string config_value(std::string const& file, std::string const& name);
 
-/// A text in quotes, with what TOML escapes.  Throws data_error where it is not UTF-8.
+/// A text in quotes, escaped as TOML requires. Throws data_error if it is not UTF-8.
 std::string toml_text(std::string const& text);
 
 /// The program whose run a config.toml of these is of, by `program`, or by an option that no other program has;

@@ -1,5 +1,5 @@
-// --help that fits a screen: short lines, each option's default, options that are seldom given left to --help-all, and
-// the program's page.
+// Formats --help to fit on a screen: short lines, each option's default, and the program's page. Only --help-all has
+// the rarely used options.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace triad::programs {
 
-/// The lines that --help has at most.
+/// The largest number of lines of --help.
 inline constexpr std::ptrdiff_t help_lines = 48;
 
 namespace detail {

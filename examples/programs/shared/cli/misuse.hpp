@@ -1,4 +1,4 @@
-// What is wrong with a command line: what CLI11 finds, in our words, with what was given and what is expected.
+// Messages about wrong command lines: the errors of CLI11 in our words, with the given value and the expected one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// Checks of numbers, paths and questions on a command line, with messages that say what is wanted; NaN and infinity
-// never pass.
+// Checks of numbers, paths and questions on a command line, with messages about the expected values. NaN and infinity
+// are never accepted.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -143,13 +143,13 @@ inline number_check const existing_folder{"DIR", [](std::string const& path) {
                                                                : " is not there, expected a folder");
                                           }};
 
-/// For an option that names a file or a folder: nothing is no name, and would be taken for "not given".
+/// For an option that names a file or a folder: refuses an empty text, which would be treated as "not given".
 inline number_check const some_path{
     {}, [](std::string const& text) {
       return text.empty() ? std::string("is empty: give a path, or leave the option out") : std::string();
     }};
 
-/// For an option that asks something: blanks alone are refused.
+/// For an option that is a question: refuses blanks alone.
 inline number_check const not_blank{{}, [](std::string const& text) {
                                       return text.find_first_not_of(" \t\r\n") == std::string::npos
                                                  ? std::string("is empty: give what is asked about")

@@ -1,5 +1,6 @@
-// The options of a program: one list, each(), from which follow the command line, config.toml both ways, the settings
-// that a resumed run must have, the configuration of a checkpoint, and the options that are taken from one.
+// The options of a program in one list, each(). Five things are derived from the list: the command line, reading and
+// writing config.toml, the options that a resumed run must share, the configuration of a checkpoint, and the options
+// that are read from a checkpoint.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,13 +24,13 @@ class checkpoint;
 
 namespace triad::programs {
 
-/// No checkpoint describes a model wider than this: one of its matrices would have 2^40 values.
+/// The largest width of a model in a checkpoint; a wider one would have matrices of 2^40 values.
 inline constexpr int most_width = 1 << 20;
-/// No command line asks for more layers, nor does a checkpoint describe any.
+/// The largest number of layers on a command line and in a checkpoint.
 inline constexpr int most_layers = 250;
-/// Nor has a backend more threads.
+/// The largest number of threads of a backend.
 inline constexpr int most_threads = 32767;
-/// Nor do relative positions tell words apart that are farther from each other.
+/// The largest offset that relative positions distinguish.
 inline constexpr int most_offset = 1024;
 
 /// The forms of triangular attention by the names that command lines and checkpoints have for them.
@@ -78,28 +79,28 @@ struct option {
     return check(programs::between(from, to));
   }
   option& one_of(std::vector<std::string> names) { return choices = std::move(names), *this; }
-  /// It names a file or a folder, which may not be there yet.
+  /// The value names a file or a folder, which may not exist yet.
   option& file_or_folder() { return check(programs::some_path); }
   option& existing_file() { return is_file = true, *this; }
   option& existing_folder() { return is_folder = true, *this; }
-  /// It asks something: blanks alone are refused.
+  /// The value is a question: blanks alone are refused.
   option& question() { return asks = true, *this; }
   option& opposite(std::string called) { return opposite_name = std::move(called), *this; }
 
   // ---- what it decides ----
-  /// Not what is computed: a resumed run may have another.
+  /// The option does not affect results: a resumed run may have another value.
   option& free(bool yes = true) { return is_free = yes, *this; }
-  /// A path, kept as an absolute one.  Like all texts it is not kept where it is empty.
+  /// The value is a path and is stored as an absolute path. Like all texts it is not stored if it is empty.
   option& path() { return is_path = is_free = true, file_or_folder(); }
   option& written(bool yes) { return is_written = yes, *this; }
-  /// Kept as this text instead of its own; not at all where that is empty.
+  /// Stores this text instead of the value, or nothing if the text is empty.
   option& says(std::string text) { return default_text = std::move(text), *this; }
   /// Where it is false, 0, full, or this text or number, neither settings nor configuration name it: older runs did not
   /// know of it.
   option& newer(std::string text = {}) { return is_new = true, none = std::move(text), *this; }
   /// It says how long a run is: --minutes decides it, and a run that has ended goes on where it is larger.
   option& length() { return is_length = true, *this; }
-  /// The model has this shape: kept in the configuration of a checkpoint, and taken from there.
+  /// The option determines the model's shape: it is stored in a checkpoint's configuration and read from there.
   option& shapes(std::string called = {}) {
     key = called.empty() ? name : std::move(called);
     for (char& c : key) c = c == '-' ? '_' : c;
@@ -109,7 +110,7 @@ struct option {
   option& within(int from, bound to) {
     return least = [from] { return from; }, most = std::move(to), *this;
   }
-  /// A flag that is kept as one of two names.
+  /// A flag that is stored as one of two names.
   option& shapes_as(std::string called, std::string no, std::string yes) {
     return key_names = {std::move(no), std::move(yes)}, shapes(std::move(called));
   }
@@ -161,7 +162,7 @@ void refuse_seed(run_options const& o, std::uint64_t seed, std::string const& wh
 /// Throws data_error where --data is not given, of what the command line says that needs them.
 void need_published_data(run_options const& o, std::string const& of);
 
-/// Options of every run.
+/// The options of every run.
 struct run_options {
   std::string program;                // its name
   std::set<std::string> other_names;  // its own as well: what a run says that it is of
@@ -190,7 +191,7 @@ struct run_options {
   std::set<std::string> given, configured;  // names of options on the command line, and of others in the config file
 
   virtual ~run_options() = default;
-  /// Whether a run of that program is one of this program's.
+  /// Whether this program accepts the runs of that program.
   bool owns(std::string const& owner) const { return owner == program || other_names.contains(owner); }
   /// Called before train reads anything, and by verbs that want the same: what follows from several options, and a
   /// refusal of those that do not go together.  Throws data_error.
@@ -241,7 +242,7 @@ struct stack_options : width_options {
 /// Throws data_error where products are asked for in another arithmetic than the backend has.
 void expect_arithmetic(run_options const& o);
 
-/// The list of a program's options, with their values.
+/// Returns the list of a program's options with their values.
 option_list options_of(run_options const& o);
 
 /// Every option of a training run with the value it has, as `train --config` reads it back.

@@ -1,4 +1,4 @@
-// What a command writes takes the place of no file of the user's: looked at before anything is computed.
+// Checks before any computation that the output of a command overwrites no file of the user.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

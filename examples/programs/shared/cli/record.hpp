@@ -1,4 +1,4 @@
-// What a checkpoint says of its model: the options that shape it, and back.
+// Writes the options that determine a model's shape to its checkpoint, and reads them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -43,7 +43,7 @@ run_record record_of(run_options const& o, Words const& words) {
   return {configuration_of(o).dump(), json_text(to_json(words), "the vocabulary"), training_settings(o)};
 }
 
-/// A trained model out of a run's folder.
+/// A trained model of a run.
 template <class Net>
 struct trained {
   typename Net::vocabulary words;

@@ -1,4 +1,4 @@
-// Options that had another name in version 0.1, whose runs and checkpoints are read as if they had been written now.
+// Options that had another name in version 0.1. Runs and checkpoints of 0.1 are read with the new names.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,14 +31,14 @@ inline constexpr rename renames[] = {
     {"words", "tokens"},
 };
 
-/// The table's line for an option of 0.1; null where there is none.
+/// The table's line for an option of 0.1, or null if there is none.
 constexpr rename const* find_rename(std::string_view option) {
   for (auto const& r : renames)
     if (r.was == option) return &r;
   return nullptr;
 }
 
-/// What an option of a config file is called now.  The opposite of a flag, `--tied,!--untied`, is still one.
+/// The current name of an option of a config file. The opposite of a flag, `--tied,!--untied`, is still an option.
 inline std::string renamed(std::string const& option) {
   auto const* const r = find_rename(option);
   return r == nullptr || r->negated ? option : std::string(r->is);

@@ -1,4 +1,4 @@
-// Prints a text for people, in which names, words and paths of others may stand: none of them commands a terminal.
+// Prints a text for people. Control characters in names, words and paths of others do not reach the terminal.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,5 @@
-// All of a program's main(): its verbs, presets and config files below what is given, and one line for an error.
+// The whole main() of a program: verbs; presets and config files, which options of the command line override; one line
+// for an error.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Comma-separated values (RFC 4180): reads them, and says line and column of whatever is wrong; quotes what is written.
+// Reads comma-separated values (RFC 4180), with line and column in error messages, and quotes fields for writing.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The folder of a data set: where its files are.
+// Finds the files in the folder of a data set.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

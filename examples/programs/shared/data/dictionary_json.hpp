@@ -1,4 +1,4 @@
-// A dictionary as a checkpoint keeps it: its tokens, and how often each was seen.
+// A dictionary as JSON for a checkpoint: its tokens and their counts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

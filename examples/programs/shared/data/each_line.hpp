@@ -1,4 +1,4 @@
-// The lines of a file, and what is wrong with one by file and line.
+// Iterates over the lines of a file; errors have file and line.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// A file as a stream of bytes, gzipped or plain, for what reads streams.
+// A file, gzipped or plain, as a stream of bytes for readers of streams.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

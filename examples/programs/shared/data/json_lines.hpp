@@ -1,4 +1,4 @@
-// JSON lines: one object each, what is wrong with one by file and line, and its members as they are written.
+// Reads JSON lines, one object in each; errors have file and line, and members keep their original text.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// A new data set, written over no other.
+// Writes a new data set without overwriting another one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Names and their numbers: of words, of labels, of answers.
+// Numbers names, such as words, labels and answers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// What predict is asked: arguments, a file, or every line of standard input.
+// The questions of predict: arguments, a file, or every line of standard input.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Files that the first process writes for all of them, each of which is there whole or not at all.
+// Files that the first process writes for all processes; each file is written completely or not at all.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

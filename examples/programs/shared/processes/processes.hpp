@@ -1,8 +1,8 @@
-// Which process is meant by a number that an earlier one left in a file, and whether it still runs.
+// Identifies a process that an earlier process named in a file, and tells whether it still runs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers of processes are given out again, so a process is named by its host, its number and when it started: field 22
-// of /proc/PID/stat, in ticks since the machine did.  Where there is no /proc, the number alone has to do.
+// The system uses process numbers again, so a process is identified by its host, its number and its start time. The
+// start time is field 22 of /proc/PID/stat, in ticks since the machine started. Without /proc only the number is used.
 #pragma once
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-// Which labels are taken for which: how often each right one was answered by each.
+// A confusion table: the count of each pair of a right label and a predicted label.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

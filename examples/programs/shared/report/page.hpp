@@ -1,4 +1,4 @@
-// What a model did, as a page: one file of HTML that asks nothing of a network, with figures to point at and step through.
+// A page that explains a prediction: one HTML file that loads nothing from a network, with interactive figures.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   {"title": "bea is ann's mother", "lead": ["..."], "views": [{"kind": "triangles", ...}, ...]}

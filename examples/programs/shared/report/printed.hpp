@@ -1,5 +1,5 @@
-// What a program prints: no control characters of others, and whether it arrived; and whether standard input was read
-// to its end.
+// Checks a program's output and input: removes control characters of others, and detects failed writes and incomplete
+// reads of standard input.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

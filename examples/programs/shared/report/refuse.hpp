@@ -1,4 +1,4 @@
-// Refuses data, files or options, by a message in which names, words and numbers stand.
+// Refuses data, files or options by an error with a formatted message.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The batch of an update, in the parts that a learner's memory holds, as a range that fills the learner's batch.
+// The batch of an update as a range of parts. Each part fits into the learner's memory and is written to its batch.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace triad::programs {
 
-/// What a program trains on, by the number of the update: the examples of each, and how one comes into a batch.
+/// The training data of a program: the examples of each update, and how an example is added to a batch.
 class batch_source {
  public:
   virtual ~batch_source() = default;
@@ -25,17 +25,17 @@ class batch_source {
  protected:
   /// The examples of this update are asked for next; how many they are.
   virtual std::size_t begin_update(std::int64_t update) = 0;
-  /// Empties the learner's batch.
+  /// Clears the learner's batch.
   virtual void clear() = 0;
-  /// Puts an example of the update into it, or returns false where it has no room.
+  /// Adds an example of the update to the batch; returns false if there is no room.
   virtual bool add(std::size_t example) = 0;
-  /// How many answers the loss of an example is a mean over.
+  /// The number of answers in the loss of an example.
   virtual double answer_count(std::size_t /*example*/) { return 1; }
   /// Whether a share may be cut: else there is room for each, and a logic_error says where there is not.
   virtual bool may_cut() const { return false; }
 };
 
-/// Gone through once.
+/// A range for a single pass.
 class batch_source::part_range {
  public:
   part_range(batch_source& of, std::uint64_t update, share_range const& shares)
@@ -107,7 +107,7 @@ inline batch_source::part_range batch_source::parts(std::uint64_t update, share_
   return {*this, update, shares};
 }
 
-/// The most parts of any of the updates in [first, last).
+/// The largest number of parts of an update in [first, last).
 inline int most_parts(batch_source& source, std::int64_t first, std::int64_t last, index_t shares = 1) {
   int most = 0;
   for (auto update = first; update < last; ++update) {

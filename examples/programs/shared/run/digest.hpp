@@ -1,4 +1,4 @@
-// Numbers that tell files and training examples apart: FNV-1a, 64 bits, as hexadecimal digits.
+// Digests of files and training examples: FNV-1a, 64 bits, as hexadecimal digits.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,7 @@ inline std::string hexadecimal(std::uint64_t hash) {
   return text;
 }
 
-/// Of what is in a file.
+/// The digest of a file's content.
 inline std::string digest_of(std::string const& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw data_error(path + ": cannot be opened");

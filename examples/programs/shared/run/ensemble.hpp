@@ -1,4 +1,4 @@
-// Several runs of one task that answer together: which ones may, and the mean of their log-probabilities.
+// Predicts with several runs of one task: checks that the runs fit together, and averages their log-probabilities.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   log p(c) = mean over runs of (logit(c) - log sum over c' of exp logit(c'))        the answer: the largest

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM while a run trains: the update it is in comes to its end, and the run is saved.
+// Handles Ctrl-C and SIGTERM during training: the current update is completed and the run is saved.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// A model in training on some backend, with a small interface, so that a program's loops are compiled once.
+// The interface of a model in training on any backend, so that a program's loops are compiled once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@ class checkpoint;
 
 namespace triad::programs {
 
-/// What a checkpoint holds in addition to parameters and moments; JSON texts unless noted.
+/// The content of a checkpoint in addition to parameters and moments; JSON texts unless noted.
 struct run_record {
   std::string configuration;  // what shapes the model: must agree
   std::string vocabulary;     // must agree
@@ -44,7 +44,7 @@ class learner {
   virtual share_range shares() const = 0;
   virtual void begin_share(index_t share) = 0;
   virtual void finish(double rate) = 0;
-  /// The work of an update without the update: for timing.
+  /// Does the work of an update without changing the parameters, for timing.
   virtual void rehearse() = 0;
   /// What the updates since the last call found.  On a device this waits for them: it is asked every `patience()`
   /// updates.
@@ -54,7 +54,7 @@ class learner {
   virtual void initialize(std::uint64_t seed) = 0;
   /// Keeps moving averages of the weights, with this decay, from the next update on; save() and load() have them then.
   virtual void keep_averages(double decay) = 0;
-  /// Whether updates have dropout, from the next one on.
+  /// Sets whether updates have dropout, from the next update on.
   virtual void set_dropout(bool drops) = 0;
   /// Other first values, and no moments and averages; updates are counted on.
   virtual void begin_anew(std::uint64_t seed) = 0;

@@ -1,4 +1,4 @@
-// Orders of examples, random ones and by what comes before what, and samples of them.
+// Orders of examples, random or by a comparison, and samples of them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

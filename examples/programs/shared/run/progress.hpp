@@ -1,4 +1,4 @@
-// Tells how far a long run is: a bar on a terminal, a line every tenth elsewhere.
+// Prints the progress of a long run: a bar on a terminal, elsewhere a line after every tenth.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

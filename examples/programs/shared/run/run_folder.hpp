@@ -1,4 +1,4 @@
-// The folder of a run: made before anything is computed for it, and read where a run is named.
+// Creates the folder of a run before any computation, and finds the files of a named run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -99,7 +99,7 @@ inline void expect_one_run(std::string const& run) {
       throw data_error(run + " has the runs of several seeds: name one of them, such as " + run + "/" + name);
 }
 
-/// The checkpoint of a run, which is named by its folder or by the file itself.
+/// The path of a run's checkpoint; the run is given by its folder or by the file itself.
 inline std::string checkpoint_of(std::string const& run) {
   std::error_code none;
   return std::filesystem::is_directory(run, none) ? run + "/model.safetensors" : run;

@@ -1,9 +1,9 @@
-// One run at a time in a folder: two would mix their files, and one of the models would be lost.
+// Allows one run at a time in a folder: two runs would mix their files, and one of the models would be lost.
 // SPDX-License-Identifier: Apache-2.0
 //
-// FOLDER/run.lock is locked by flock for as long as the run lasts, and removed at its end.  The system gives the lock
-// back however the process ends, so a file that a killed run left is known by that, and the next run takes it over.
-// Its content is for the message to a second run; it decides only where the file system has no such locks.
+// FOLDER/run.lock is locked by flock while the run lasts, and removed at its end. The system releases the lock however
+// the process ends. So the file of a killed run is not locked, and the next run uses it. The file's content is for the
+// message to a second run. It decides only if the file system has no such locks.
 #pragma once
 
 #include <fcntl.h>
@@ -55,7 +55,7 @@ inline bool may_be_written(std::string const& path, long long number) {
 
 }  // namespace detail
 
-/// Removes what killed runs left half written in the folder.
+/// Removes the incomplete files of killed runs from the folder.
 inline void remove_leftovers(std::string const& folder) {
   std::error_code none;
   for (std::filesystem::directory_iterator at(folder, none), end; !none && at != end; at.increment(none)) {

@@ -1,8 +1,8 @@
-// The mean over the runs of one setting, and which of them are in it: one rule for all programs.
+// The mean over the runs of one setting, with the same rule in all programs for the runs that count.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run that came to its end is in the mean, also where it has not learned its task: that is a result.  A run whose
-// loss was not finite has no score: it is in no mean, and is listed next to it by its seed.
+// A run that reached its end is in the mean, even if it has not learned its task, since this is a result too. A run
+// whose loss was not finite has no score. It is in no mean, and its seed is listed next to the mean.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What parsers of sentences are trained on, by numbers: the part of a training that does not depend on the task.
+// The training data of sentence parsers: the part of a training that does not depend on the task.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The runs of one command: a training for each seed, what each is worth, and how that is reported.
+// The runs of one command: a training for each seed, their scores, and the report.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

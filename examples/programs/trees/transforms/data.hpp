@@ -1,4 +1,4 @@
-// Where the rows of a run come from: the published folder, or the generator.
+// Reads the rows of a run from the published folder, or generates them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The four tasks of Basic Sentence Transforms, and what the paper trains them with.
+// The four tasks of Basic Sentence Transforms, and the paper's training options.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   car-cdr-seq              ( C..R ... )          -> the subtree that C..R selects
