@@ -4,14 +4,15 @@
 //
 //   maximise D_C, the divergence of compounds, under D_A <= limit, that of atoms            (DBCA, Keysers et al. 2020)
 //
-// The paper leaves the search open; this one is ours.  Both sides start empty and grow in their final proportion.  Each
-// step draws some random examples and adds the one with the best score D_C - 20 max(0, D_A - limit).  Then passes of
-// exchanges follow.  In a pass, each example of either side is replaced by a better unused one, if some random unused
-// ones contain one.  Examples of the two sides also change places.  The search ends when a pass gains almost nothing.
-// The alpha of compounds is 0.3 at first and falls to 0.1.  With 0.1 from the beginning, the search ends early (D_C
-// 0.58 instead of 0.64 with 6,000 generated questions of CFQ's kind): removing one of many occurrences of a compound
-// from training gains almost nothing.  From the end of the growth on, every word of a held-out example occurs in some
-// training example.
+// The search algorithm is ours.  Both sides start empty and grow in their final proportion.  Each step draws some
+// random examples and adds the one with the best score D_C - 20 max(0, D_A - limit).  Then passes of exchanges follow.
+// In a pass, each example of either side is replaced by a better one, if there is one among a few random unused
+// examples. Examples of the two sides also change places.  The search ends when a pass gains almost nothing.
+//
+// The alpha of compounds is 0.3 at first and falls to 0.1.  With 0.1 from the beginning, the search ends early (D_C is
+// 0.58 instead of 0.64 with 6,000 generated questions of CFQ's kind).  The reason is that removing one of many
+// occurrences of a compound from training gains almost nothing.  After the growth, every word of a held-out example
+// always occurs in some training example.
 #pragma once
 
 #include <algorithm>
