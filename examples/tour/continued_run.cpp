@@ -1,10 +1,10 @@
-// A run that goes on elsewhere: a checkpoint of one trainer, loaded by another one with another number of threads, ends
-// in the bits of an uninterrupted run; and on another backend it goes on as well.
+// A run that continues elsewhere: another trainer with another number of threads loads a checkpoint and ends with the
+// same bits as an uninterrupted run.  On another backend the run continues as well.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A machine is wanted back, or a job's hours are over.  What must move?  Parameters, Adam's moments, the number of the
-// update and the key of dropout are in a checkpoint.  The data and their order are the program's, and follow from two
-// numbers: a seed and the epoch.  So one file is enough, if the program takes both from it.
+// Say that a machine is needed elsewhere, or that the hours of a job are over.  What must move?  Parameters, Adam's
+// moments, the number of the update and the key of dropout are in a checkpoint.  The program makes the data and their
+// order from two numbers: a seed and the epoch.  The checkpoint has both, so one file is enough.
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -19,7 +19,7 @@
 
 using namespace triad;
 
-// The task: chains of two edges around a clock of 3 hours.  Anything with size() and [] would do.
+// The task: chains of two edges around a clock of 3 hours.  Any type with size() and [] would do.
 struct chain_of_hours {
   index_t nodes;
   std::vector<labelled_edge> edges;
@@ -40,8 +40,7 @@ auto const add_one = [](auto& batch, chain_of_hours const& h) {
   batch.add({.nodes = h.nodes, .edges = h.edges, .ask = {0, h.nodes - 1}, .answer = h.answer});
 };
 
-// ---- One call is one job.  It goes on from `from` where that is given, trains up to `last` epochs in all, and saves.
-// ----
+// ---- One call is one job.  It starts from the file `from` if one is given, trains up to epoch `last`, and saves. ----
 struct job {
   std::string machine;  // "cpu:1", "cpu:2", "reference"
   std::string from, to;
@@ -52,8 +51,8 @@ double run(job const& j) {
     std::uint64_t const updates_an_epoch = 8;
     auto const data = chains(256);
     graph_dims const room = room_for(data, 32);
-    // Dropout draws by key, update and place, never from a generator with a state: the mask of update 17 is the same
-    // wherever it is made.
+    // Dropout draws by key, update and position, never from a generator with a state: the mask of update 17 is the same
+    // wherever it is drawn.
     edge_transformer<float> const model(
         {.labels = 4, .targets = 3, .layers = 2, .layer = {.width = 16, .heads = 2, .hidden = 32, .dropout = 0.05}});
     std::uint64_t key = 7, first_epoch = 0;
@@ -63,7 +62,7 @@ double run(job const& j) {
       initialize(learner.parameters(), 1);
     } else {
       checkpoint const file(j.from);
-      file.resume(learner);  // parameters and moments, and the step, by which schedule and dropout go on
+      file.resume(learner);  // parameters, moments and the step, from which schedule and dropout continue
       first_epoch = file.step() / updates_an_epoch;
     }
     graph_loader<std::remove_reference_t<decltype(ex)>> loader(room);
@@ -87,16 +86,16 @@ int main() try {
 
   double const loss = run({"cpu:1", "", file("whole"), 20});  // twenty epochs without a break
   run({"cpu:1", "", file("half"), 10});                       // ten of them, and then
-  run({"cpu:2", file("half"), file("moved"), 20});            // the others on another machine, by two threads,
+  run({"cpu:2", file("half"), file("moved"), 20});            // the other ten on another machine, with two threads,
   double const elsewhere = run({"reference", file("half"), file("on the reference"), 20});  // or by plain loops
 
-  // Kernels add up in an order that does not depend on the number of threads.  So the two files are one: every
+  // Kernels add in an order that does not depend on the number of threads.  So the two files are identical: every
   // parameter, every moment, the step and the key.
   bool const same_bits = bytes_of(file("whole")) == bytes_of(file("moved"));
-  // The reference adds up in another order, as another kind of processor may.  There the run goes on, to rounding.
+  // The reference adds in another order, as another kind of processor may.  There the results agree up to rounding.
   bool const close = std::abs(elsewhere - loss) < 0.01;
   bool const other_bits = bytes_of(file("whole")) != bytes_of(file("on the reference"));
-  // And it did matter that something was loaded: after ten epochs the parameters were others.
+  // Loading did matter: after ten epochs the parameters were different.
   bool const moved_on = bytes_of(file("half")) != bytes_of(file("moved"));
   std::printf("two threads: %s; the reference: loss %.6f beside %.6f\n", same_bits ? "the same bits" : "other bits",
               elsewhere, loss);

@@ -1,10 +1,10 @@
-// A decoder: an encoder and a decoder whose layers look back (LRF) learn to turn sequences round, and answer greedily
-// and by beam search.
+// A decoder: an encoder and a decoder whose layers read all layers below (LRF) learn to reverse sequences, and answer
+// with greedy search and with beam search.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The task is small enough for seconds, and not trivial: the first token of the answer is the last one of the question.
-// Sequences of 3 to 6 tokens; the program fails where fewer than 28 of 32 new ones are turned round in the end, or all
-// of them before it has learned.
+// The task takes seconds, but is not trivial: the first token of the answer is the last one of the question.  Sequences
+// have 3 to 6 tokens.  The program fails if fewer than 28 of 32 new ones are reversed after training, or if all of them
+// are before it.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -17,10 +17,10 @@ using namespace triad;
 using tokens = std::vector<index_t>;
 
 int main() {
-  // ---- 1. The model.  Every layer has, in addition to self-attention and the decoder's attention to the source, a
+  // ---- 1.  The model.  Besides self-attention and the decoder's attention to the source, every layer has a
   // fuse-attention: a token reads its own states after all layers below.  `.fused` selects the layers; with 0 this is
   // the plain Transformer.
-  index_t const end = 0, words = 8, batch = 32, longest = 7;  // tokens 1 to 7, and the end, which also stands first
+  index_t const end = 0, words = 8, batch = 32, longest = 7;  // tokens 1 to 7; `end` also begins a target
   cpu::backend ex;
   fused_transformer_options sizes;
   sizes.source_tokens = sizes.target_tokens = words;
@@ -28,8 +28,8 @@ int main() {
   sizes.encoder = sizes.decoder = {.layer = layer, .layers = 2, .fused = all_fused(2)};
   using model = fused_transformer<float>;
 
-  // A trainer plans all its memory from the largest batch: pairs, tokens of all sources and of all targets, and the
-  // longest of each, ends included.  Tables of tokens begin with the spread that their scaling expects.
+  // A trainer plans all its memory from the largest batch: the pairs, the tokens of all sources and of all targets, and
+  // the longest of each, ends included.  Token tables start with the deviation that their scaling expects.
   trainer<model, cpu::backend>::options_type options;
   options.max_norm = 1;
   options.capacity = {batch, batch * longest, batch * longest, longest, longest};
@@ -58,17 +58,17 @@ int main() {
     }
   };
 
-  // ---- 3. Answers.  In training the decoder saw each right token before it had to say the next; now it reads what it
-  // said itself.  A beam of 1 takes the likeliest token each time.  A beam of 5 keeps the five likeliest beginnings, so
-  // a first token that was a mistake can still lose.  That matters while the model is unsure, and costs five times as
-  // much; once it is sure, both say the same.  (A search ends with as many finished hypotheses as it is wide.  Of eight
-  // words the end is soon among the best three, also where it is a bad guess: a beam of 3 would be narrow here.)
+  // ---- 3.  Answers.  In training the decoder saw the right previous tokens; now it reads its own.  A beam of 1 takes
+  // the likeliest token each time.  A beam of 5 keeps the five likeliest beginnings, so it can still drop a first token
+  // that was a mistake.  That helps while the model is unsure, and costs five times as much; once the model is sure,
+  // both give the same answer.  (A search ends when it has as many finished hypotheses as its beam is wide.  With eight
+  // words, the end is often among the best three, even if it is a bad guess: a beam of 3 would be narrow here.)
   std::vector<tokens> sources;
   while (static_cast<index_t>(sources.size()) < batch) sources.push_back(sequence());
   auto const ask = [&](index_t beam) {
     beam_search_options search_for;
     search_for.beam = beam;
-    search_for.longest = longest - 1;  // of tokens that are said; the decoder is given the begin, too
+    search_for.longest = longest - 1;  // tokens of an answer; the decoder also gets the begin
     search_for.begin = search_for.end = end;
     beam_search search(batch, words, search_for);
     fused_decoder<model, cpu::backend> decoder(ex, learner.model(), {options.capacity, search_for.beam, longest});

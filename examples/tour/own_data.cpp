@@ -1,8 +1,8 @@
 // Your own data in a model of labelled graphs: from a struct to a trained model, a checkpoint, and a question.
 // SPDX-License-Identifier: Apache-2.0
 //
-// docs/guide/1-training.md goes through this program with a table for each step.  It learns on chains of 2 to 4 edges
-// and is asked about chains of 5 and 6.
+// docs/guide/1-training.md explains this program, with a table for each step.  The model learns on chains of 2 to 4
+// edges and is tested on chains of 5 and 6.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -12,9 +12,9 @@
 
 namespace t = triad;
 
-// ---- 1. The data: whatever your program has, in anything with size() and [].
-// A chain of nodes around a clock of 3 hours.  Label h + 1 of an edge: h hours on; label h + 4: the same, backwards.
-// How far is the last node from the first?
+// ---- 1.  The data: whatever your program has, in any container with size() and [].  Here, a chain of nodes around a
+// clock of 3 hours.  Label h + 1 of an edge means h hours forward; label h + 4 means h hours back.  The question: how
+// many hours is it from the first node to the last?
 struct hours {
   t::index_t nodes;
   std::vector<t::labelled_edge> edges;
@@ -37,7 +37,7 @@ std::vector<hours> chains(std::size_t count, std::vector<t::index_t> const& leng
   return all;
 }
 
-// One function says how a sample becomes a graph: its edges, the two nodes that the question is about, the answer.
+// One function turns a sample into a graph: its edges, the two nodes of the question, and the answer.
 auto const add_one = [](auto& batch, hours const& h) {
   batch.add({.nodes = h.nodes, .edges = h.edges, .ask = {0, h.nodes - 1}, .answer = h.answer, .inverse = backwards});
 };
@@ -48,7 +48,7 @@ t::edge_transformer<float> network(t::index_t layers, t::index_t width) {
 }
 
 int main() try {
-  // ---- 2. Room for a batch, model, trainer.  All memory is planned here, for the largest batch of any of the data.
+  // ---- 2.  Memory for a batch, model, trainer.  All memory is planned here, for the largest batch of the data.
   t::cpu::backend ex;
   auto const train = chains(1200, {2, 3, 4}, 1), valid = chains(99, {2, 3, 4}, 2), longer = chains(100, {5, 6}, 3);
   t::graph_dims const room = t::larger(t::room_for(train, 60), t::room_for(longer, 60));
@@ -57,7 +57,7 @@ int main() try {
   t::initialize(learner.parameters(), 1);
   std::fputs(t::summary(learner).text().c_str(), stdout);
 
-  // ---- 3. Training: an order for each epoch, a first guess of the rate, and a criterion to stop by.
+  // ---- 3.  Training: an order for each epoch, a rate, and a criterion for stopping.
   auto const epoch_of = [&](std::uint64_t epoch) {
     return t::batches(loader, train, add_one, {.shuffle = 1, .epoch = epoch, .most = 60});
   };
@@ -75,7 +75,7 @@ int main() try {
                               .patience = 6});
   std::printf("the best of %zu epochs is %d\n", result.epochs.size(), static_cast<int>(result.best_epoch));
 
-  // ---- 4. What was learned, by length, and where the model looked: its last layer, at edge (0, 5) of one graph.
+  // ---- 4.  What was learned, by length, and the attention of the last layer at edge (0, 5) of one graph.
   auto const tested =
       t::evaluate(learner, loader, longer, add_one, {.group = [](auto const& h) { return h.nodes - 1; }, .most = 60});
   for (auto const& [edges, of_length] : tested.by)
@@ -88,7 +88,7 @@ int main() try {
     std::printf("over node %d: %.2f and %.2f\n", static_cast<int>(l), static_cast<double>(weights(0, l)),
                 static_cast<double>(weights(1, l)));
 
-  // ---- 5. Another program, or this one tomorrow: it reads the sizes from the file and needs no trainer.
+  // ---- 5.  Another program, or this one tomorrow, reads the sizes from the file and needs no trainer.
   t::save_checkpoint("training.safetensors", {.configuration = {{"layers", 4}, {"width", 32}}}, learner);
   t::checkpoint const file("training.safetensors");
   auto const answer = t::with_backend<t::cpu::backend, t::reference::backend>("cpu:1", [&](auto& on) {
@@ -102,7 +102,7 @@ int main() try {
   std::printf("the last node is %d hours on, and %d is right\n", static_cast<int>(answer),
               static_cast<int>(longer[0].answer));
 
-  // The file says what the trainer said; and the model has learned what it was trained for.
+  // The loaded model answers as the trainer does, and the model has learned its task.
   t::index_t const of_learner = learner.classes(loader.upload().first).front();
   bool const learned = t::evaluate(learner, loader, valid, add_one, {.most = 60}).accuracy > 0.95;
   return learned && answer == of_learner ? 0 : 1;

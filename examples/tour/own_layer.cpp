@@ -71,7 +71,7 @@ struct gated_linear {
 }  // namespace mine
 
 int main() {
-  // ---- 2. Is it right?  Every gradient against finite differences, in double, before anything is trained. ----
+  // ---- 2.  Check every gradient against finite differences, in double, before training. ----
   std::vector<double> values(7 * 3);
   random_stream random(1, 2);
   for (double& v : values) v = random.uniform(-1, 1);
@@ -82,9 +82,9 @@ int main() {
   auto const report = gradient_check(ex, layer, row_dims(7), x, {7, 5});
   std::printf("%s\n", report.text().c_str());
 
-  // ---- 3. In a model.  An embedding, layers and a readout make one; here the readout is a norm, our layer, and a map
-  // to the two answers.  Code that trains, saves and loads it need not know that a layer is new: its parameters are
-  // called readout.second.first.gate.weight and so on.
+  // ---- 3.  In a model.  A model is an embedding, layers and a readout; here the readout is a norm, our layer, and a
+  // map to the two answers.  Code that trains, saves and loads the model need not know the new layer: its parameters
+  // are called readout.second.first.gate.weight and so on.
   using edge_layer = edge_transformer_layer<float>;
   graph_model const network(
       embedding<float>{extents<dyn, dyn>(3, 16)},
@@ -95,7 +95,8 @@ int main() {
   trainer learner(ex, network, {.capacity = room});
   initialize(learner.parameters(), 1);
 
-  // Marks on a cycle of five nodes: edge (i, i + 1) has one of two labels.  Do the first two edges differ?
+  // The data: marks on a cycle of five nodes; edge (i, i + 1) has one of two labels.  The question: do the first two
+  // edges differ?
   graph_loader<cpu::backend> batch(room);
   auto const marked_cycles = [&] {
     batch.clear();

@@ -1,7 +1,7 @@
-// Data that Thrust has made, in its memory: a network learns from it without a copy, and Thrust counts what is right.
+// Data that Thrust has made: a network learns from them in place, without a copy, and Thrust counts the right answers.
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvcc compiles it for a GPU, a host compiler with THRUST_DEVICE_SYSTEM_CPP, whose vectors lie in the host's memory.
+// nvcc compiles this program for a GPU; a host compiler with THRUST_DEVICE_SYSTEM_CPP keeps the vectors in host memory.
 #include <thrust/device_vector.h>
 #include <thrust/functional.h>
 #include <thrust/inner_product.h>
@@ -25,7 +25,7 @@ using device = triad::cpu::backend;
 namespace essay {
 using namespace triad;  // inside of a namespace: what nvcc writes itself says cuda::, and triad has a cuda too
 
-// ---- 1. The data, made where it stays: points of a square, and whether both coordinates have one sign.
+// ---- 1.  The data, made on the device: points of a square, and whether both coordinates have the same sign.
 struct coordinate {
   std::uint64_t seed;
   TRIAD_HOST_DEVICE float operator()(std::size_t i) const {
@@ -49,7 +49,7 @@ struct points {
   }
 };
 
-// ---- 2. A model of such rows: a layer of the library with a loss (triad/train/model.hpp).
+// ---- 2.  A model for such rows: a layer of the library with a loss (triad/train/model.hpp).
 struct classifier : feed_forward<float> {
   using value_type = float;
   using layer = feed_forward<float>;
@@ -85,12 +85,12 @@ struct classifier : feed_forward<float> {
   }
 };
 
-// ---- 3. Views of the vectors are the batch.
+// ---- 3.  The batch consists of views of the vectors.
 int run() {
 #if defined(__CUDACC__)
   if (triad::cuda::device_count() == 0) {
     std::fputs("thrust_points: nothing was trained, there is no GPU here\n", stderr);
-    return 77;  // CTest takes it for skipped
+    return 77;  // CTest reports the test as skipped
   }
 #endif
   constexpr index_t count = 1024;

@@ -1,9 +1,9 @@
-// A PyTorch Transformer's weights in a C++ program, and the same answers.
+// Loads the weights of a PyTorch Transformer in a C++ program, and gets the same answers.
 // SPDX-License-Identifier: Apache-2.0
 //
-// torch_encoder.py made a file of an nn.TransformerEncoder, two sequences, and what PyTorch answers to them.  The part
-// between the two lines below is all that a program of yours needs to go on with such a model; what is after it
-// compares.  The program fails where a number differs by more than float's rounding explains.
+// torch_encoder.py wrote a file with an nn.TransformerEncoder, two sequences, and PyTorch's answers to them.  Your own
+// program needs only the part between the two lines below to use such a model; the rest compares.  The program fails if
+// a number differs by more than float's rounding explains.
 //
 //   torch_encoder examples/tour/torch_encoder.safetensors
 #include <algorithm>
@@ -23,30 +23,30 @@ using namespace triad;
 int main(int count, char** arguments) try {
   safetensors const file(count > 1 ? arguments[1] : "torch_encoder.safetensors");
 
-  // Sequences lie one after the other, without padding: here 5 tokens and then 3.  PyTorch padded the second one and
-  // masked what it had added, so the same rows come out of both.
+  // Sequences are stored one after the other, without padding: here 5 tokens and then 3.  PyTorch padded the second one
+  // and masked the padding, so both give the same rows.
   index_t const sizes[] = {5, 3}, first[] = {0, 5}, rows = 8, width = 16;
   auto const numbers = file.read_as<float>("example.x"), expected = file.read_as<float>("example.y");
   tensor<float const, dyn, dyn> const x(numbers.data(), rows, width);
   sequence_batch const sequences{2, rows, 5, make_vec(sizes, 2), make_vec(first, 2)};
 
-  // ---- 1. The same encoder: two layers, each with parameters of its own, and norms after the sums, as PyTorch has
-  // them unless norm_first is said.
+  // ---- 1.  The same encoder: two layers, each with its own parameters.  Norms come after the sums, as in PyTorch
+  // without norm_first.
   cpu::backend ex;
   repeat<float, transformer_layer<float>> const encoder{
       transformer_layer<float>({.width = width, .heads = 4, .hidden = 32}), extents<dyn>(2), false};
   runner encode(ex, encoder, row_dims(rows));
 
-  // 2. Its weights.  Here a repeat stands alone, so its layers are called 0 and 1; in PyTorch they are layers.0 and
-  // layers.1.  A tensor that nothing takes is an error, and so is a parameter that gets none: no weight is left at zero
-  // in silence.  What is in this file for our comparison is left out by name.
+  // 2.  Its weights.  Here the repeat is the whole model, so its layers are called 0 and 1; in PyTorch they are
+  // layers.0 and layers.1.  A tensor that no parameter takes is an error, and so is a parameter without a tensor: no
+  // weight stays zero unnoticed.  The tensors for our comparison are left out by name.
   load_weights(file, encode.parameters(), torch_encoder("layers.", ""), {.leave_out = {"example.*"}});
 
   // 3. The answer.
   auto const y = encode({x, sequences});
   // ----
 
-  // The same to six digits.  Sums are taken in another order than PyTorch's, so the last bits are not the same.
+  // Equal to six digits.  PyTorch adds in another order, so the last bits differ.
   float furthest = 0;
   for (index_t r = 0; r < rows; ++r)
     for (index_t c = 0; c < width; ++c)
@@ -54,8 +54,8 @@ int main(int count, char** arguments) try {
   std::printf("%d states of width %d, PyTorch's to within %.1e\n", static_cast<int>(rows), static_cast<int>(width),
               static_cast<double>(furthest));
 
-  // Would a wrong weight be seen?  Every parameter has a part in the answer, but the bias of the keys: it moves all
-  // scores of a token alike, and the softmax takes no notice.
+  // Would a wrong weight be noticed?  Every parameter affects the answer, except the bias of the keys: it shifts all
+  // scores of a token equally, and softmax ignores such a shift.
   bool all_seen = true;
   walk(encode.parameters().mutable_values(), [&](std::string const& path, auto view) {
     std::vector<float> const right(y.data_handle(), y.data_handle() + rows * width);
@@ -68,7 +68,7 @@ int main(int count, char** arguments) try {
     if ((moved > 1e-3F) == path.ends_with("key.bias"))
       all_seen = false,
       std::fprintf(stderr, "torch_encoder: %s moves the answer by %g\n", path.c_str(), static_cast<double>(moved));
-    encode({x, sequences});  // y is what it was
+    encode({x, sequences});  // y is unchanged
   });
   return furthest < 1e-5F && all_seen ? 0 : 1;
 } catch (std::exception const& e) {

@@ -1,9 +1,10 @@
-// Trees as vectors in a program that has its own: formulas are pushed into negation normal form by De Morgan's laws.
+// Trees as vectors, in a program with its own tree type: formulas are rewritten into negation normal form by De
+// Morgan's laws.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program has formulas as its own type.  To compare, store or blend them it wants vectors, and it wants to
-// rewrite them without going back to symbols.  Nothing is learned here, and nothing but triad/tree/ is needed: no BLAS,
-// no backend.  What each part says is checked at its end; the program fails where it is not so.
+// A program has its own type of formulas.  It needs vectors to compare, store or blend formulas, and wants to rewrite
+// them without decoding them into symbols.  Nothing is learned here.  The program needs only triad/tree/: no BLAS, no
+// backend.  Each part checks its claims at its end; the program fails if one is false.
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -13,7 +14,7 @@
 
 using namespace triad;
 
-// ---- What the program has: formulas over p, q and r, as pointers, and what they mean. ----
+// ---- The program's own type: formulas over p, q and r, as pointers, and their truth values. ----
 struct formula {
   std::string label;  // not, and, or; else a name
   std::shared_ptr<formula const> left{}, right{};
@@ -25,7 +26,7 @@ bool holds(formula const& f, unsigned world) {
   return ((world >> (f.label[0] - 'p')) & 1U) != 0;
 }
 
-// ---- The way in and out: a tree in pre-order, node by node. ----
+// ---- Conversion both ways: a tree in pre-order, node by node. ----
 void write(formula const& f, symbol_tree::builder& b) {
   b.open(f.label);
   if (f.left) write(*f.left, b);
@@ -44,7 +45,7 @@ formula to_formula(symbol_tree const& t, index_t at = 0) {
   return f;
 }
 
-// ---- The rules, on vectors.  A sparse tree grows as deep as 64 levels, and costs what it has in nodes. ----
+// ---- The rules, on vectors.  A sparse tree can be 64 levels deep, and takes memory by its number of nodes. ----
 using language = symbol_algebra<sparse_algebra<double>>;
 using tree = language::tree;
 
@@ -57,12 +58,12 @@ struct laws {
         both(l.encode(symbol_tree("and"))),
         either(l.encode(symbol_tree("or"))) {}
 
-  // Fillers are orthonormal, so the inner product with a tree of one node is how much of that label stands at the root.
+  // Fillers are orthonormal, so the inner product with a tree of one node is the weight of that label at the root.
   static double rooted(tree const& x, tree const& label) { return inner_product(x, label); }
   tree negated(tree const& x) const { return cons(x, none, negation); }
 
-  // not (a and b) = (not a) or (not b).  car, cdr and cons are linear, and the new labels are weighed by how much of
-  // the old one was there: so the rule as a whole is a linear map.
+  // not (a and b) = (not a) or (not b).  car, cdr and cons are linear, and the new labels are weighted by the weight of
+  // the old one: so the whole rule is a linear map.
   tree de_morgan(tree const& x) const {
     auto const inner = car(x);
     double const to_or = rooted(inner, both), to_and = rooted(inner, either), all = to_or + to_and;
@@ -70,7 +71,7 @@ struct laws {
                 to_or * either + to_and * both);
   }
 
-  // Until every `not` stands before a name.  A decision looks at one inner product, never at a symbol.
+  // Repeats until every `not` stands before a name.  Each decision uses one inner product, never a symbol.
   tree normal(tree const& x) const {
     auto const is = [](tree const& t, tree const& label) { return rooted(t, label) > 0.5; };
     if (is(x, both) || is(x, either)) return cons(normal(car(x)), normal(cdr(x)), x);
@@ -92,7 +93,8 @@ int main() {
   language const logic(sparse_algebra<double>(2, 64, words.size()), words, 1);  // binary, 64 levels; drawn by seed 1
   laws const by(logic);
 
-  // One formula, there and back.  The normal form is what one writes by hand, and true in the same eight worlds.
+  // One formula, encoded, rewritten and decoded.  The normal form is the one that one writes by hand, and has the same
+  // truth value in all eight worlds.
   auto const before = to_formula(parse_tree("( not ( and p ( or ( not q ) ( not ( and q r ) ) ) ) )"));
   auto const found = logic.decode(by.normal(logic.encode(to_tree(before))));
   std::printf("%s\n= %s\n", to_text(to_tree(before)).c_str(), to_text(found).c_str());
@@ -100,8 +102,8 @@ int main() {
   for (unsigned world = 0; world < 8; ++world)
     expect(holds(before, world) == holds(to_formula(found), world), "the same formula");
 
-  // Two formulas in one vector, one rewriting: what a linear map makes of a blend is the blend of what it makes.  Take
-  // one part away, and the other is there to be decoded.  A learner can so weigh programs that it has not chosen yet.
+  // Two formulas in one vector, rewritten at once: a linear map of a blend is the blend of the results.  Subtract one
+  // result, and the other can be decoded.  In this way a learner can weigh programs before it chooses one.
   auto const x = logic.encode(parse_tree("( not ( and p q ) )")), z = logic.encode(parse_tree("( not ( or q r ) )"));
   auto const mixed = by.de_morgan(blend({0.7, 0.3}, {x, z}));
   auto const rest = (1 / 0.3) * (mixed - by.de_morgan(0.7 * x));

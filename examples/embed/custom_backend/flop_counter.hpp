@@ -1,18 +1,18 @@
-// A backend that computes as the cpu backend does and counts what it computes.
+// A backend that computes like the cpu backend and counts the flops.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   product (m, k) (k, n)       2 m n k
-//   triangle, forward           5 n^3 d a graph: score 2, output 3 (v1 v2, times p, added)
-//   triangle, backward         14 n^3 d: score again 2, dp 3, dv1 and dv2 5, dq 2, dk 2
+//   triangle, forward           5 n^3 d per graph: 2 for the score, 3 for the output (v1 v2, times p, added)
+//   triangle, backward         14 n^3 d: 2 for the score again, 3 for dp, 5 for dv1 and dv2, 2 for dq, 2 for dk
 //
-// Exponentials, norms, dropout and what else is linear in the number of values are not counted.
+// Exponentials, norms, dropout and other work that is linear in the number of values are not counted.
 #pragma once
 
 #include "triad/cpu/cpu.hpp"
 
 namespace counting {
 
-/// Whatever is not overridden below is found in triad::cpu, and then in triad::reference.
+/// Hooks that are not overridden below are found in triad::cpu, then in triad::reference.
 struct backend : triad::cpu::backend {
   using triad::cpu::backend::backend;
   double products = 0, triangles = 0;  // flops

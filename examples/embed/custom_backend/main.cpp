@@ -1,4 +1,4 @@
-// Counts the flops of one training step of a small Edge Transformer, and holds them against the formula.
+// Counts the flops of one training step of a small Edge Transformer, and compares them with the formula.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Per layer and graph of n nodes, width d, feed-forward width f, all edges read:
@@ -7,8 +7,8 @@
 //               backward has two products for each, so three times that in all
 //   triangle    (5 + 14) n^3 d
 //
-// The last layer projects all edges and computes the rest for the one edge that is read: n^2 becomes 1 there, but for 8
-// n^2 d^2. The readout of one edge: 2 d^2 + 2 d v forward for v targets, three times that in all.
+// The last layer projects all edges and computes the rest only for the one edge that is read: n^2 becomes 1 there,
+// except in 8 n^2 d^2.  The readout of one edge takes 2 d^2 + 2 d v forward for v targets, and three times that in all.
 #include <cstdio>
 
 #include "flop_counter.hpp"

@@ -1,5 +1,5 @@
-// Loads the checkpoint of a `clutrr train` run and asks it: the mother of ann is bea, the brother of bea is carl; what
-// is carl to ann?
+// Loads the checkpoint of a `clutrr train` run and asks a question: the mother of ann is bea, the brother of bea is
+// carl; what is carl to ann?
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Algebraic expressions: written as people write them, kept as trees.
+// Algebraic expressions: parsed from and written in infix notation, stored as trees.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   sum = product { + product | - product }      product = signed { * signed | / signed }
@@ -20,7 +20,7 @@ namespace rewrite {
 using triad::index_t;
 using triad::symbol_tree;
 
-/// No expression is deeper: what 64 bits of a sparse role hold.
+/// The greatest depth of an expression: 64 bits of a sparse role hold no more.
 inline constexpr index_t deepest = 64;
 
 namespace detail {
@@ -34,7 +34,7 @@ class reader {
 
   symbol_tree read() {
     auto whole = sum();
-    (void)next();  // past blanks
+    (void)next();  // skips blanks
     if (at_ < text_.size()) fail("an operator or the end");
     return whole.tree;
   }
@@ -101,7 +101,7 @@ class reader {
     return {symbol_tree(std::move(label), {left.tree, right.tree}), depth};
   }
 
-  /// Counts what waits for its end, so that a hostile text ends in a sentence.
+  /// Counts open subexpressions, so that a hostile text ends with an error message.
   struct nesting {
     explicit nesting(reader& of) : depth(of.open_) {
       if (++depth > 16 * deepest) of.too_deep();
@@ -130,7 +130,7 @@ class reader {
   index_t open_ = 0;
 };
 
-/// How tightly a node holds its parts.
+/// The precedence of a node.
 inline int strength(symbol_tree const& tree, index_t at) {
   if (tree.is_leaf(at)) return 5;
   auto const& label = tree.label(at);
@@ -148,17 +148,17 @@ inline std::string write(symbol_tree const& tree, index_t at) {
   if (own == 5) return label;
   if (own == 4) return part(0, 5) + "^" + part(1, 3);
   if (own == 3) return "-" + part(0, 3);
-  return part(0, own) + " " + label + " " + part(1, own + 1);  // from left to right: a - (b - c) keeps its parentheses
+  return part(0, own) + " " + label + " " + part(1, own + 1);  // left-associative: a - (b - c) keeps its parentheses
 }
 
 }  // namespace detail
 
-/// data_error says in which column what was expected.
+/// Throws data_error with the column, and with what was expected there.
 inline symbol_tree parse(std::string_view text, triad::text_position where = {}) {
   return detail::reader(text, std::move(where)).read();
 }
 
-/// With no more parentheses than it needs to be read back.
+/// Writes only the parentheses that are needed to read the text back.
 inline std::string to_infix(symbol_tree const& tree) { return tree.empty() ? std::string() : detail::write(tree, 0); }
 
 }  // namespace rewrite

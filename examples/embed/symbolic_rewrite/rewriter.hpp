@@ -1,17 +1,17 @@
-// Rewriting of tensors: patterns are found by inner products, results are made by car, cdr and cons.  No tree of
-// symbols is looked at.
+// Rewriting of tensors: inner products find patterns; car, cdr and cons make the results.  The code never looks at a
+// tree of symbols.
 // SPDX-License-Identifier: Apache-2.0
 //
 // An expression is the tensor x = sum over its nodes of filler (x) role.  Fillers and roles are orthonormal, so inner
-// products count:
+// products count nodes:
 //
 //   <x, x>                          the number of its nodes
 //   <p, x> = <p, p>                 every node of p is a node of x, at the same place
 //   <u, v> = <u, u> = <v, v>        u and v are the same expression
 //
-// A rule's left side is a tensor p of what stands for itself, operators and numbers, and the places where its names
-// stand.  It matches x where the second line holds, every name's place is filled, and all places of one name fulfil the
-// third line.
+// The left side of a rule has a tensor p of its operators and numbers, and the positions of its names.  The rule
+// matches x if the second line holds, every name's position is filled, and all positions of one name fulfil the third
+// line.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,8 @@
 
 namespace rewrite {
 
-/// A is any form of the algebra (dense, gather, sparse); the fillers' rows are orthonormal but for the empty first.
+/// A is any form of the algebra (dense, gather, sparse).  The rows of the fillers are orthonormal, except for the empty
+/// first one.
 template <class A>
 class rewriter {
  public:
@@ -36,7 +37,7 @@ class rewriter {
   rewriter(A const& algebra, triad::vocabulary const& words, filler_table fillers, std::vector<rule> const& rules)
       : algebra_(algebra), words_(words), fillers_(fillers) {
     for (auto const& r : rules)
-      if (r.left.depth() <= algebra.depth()) rules_.push_back(prepared(r));  // a deeper one can match nothing here
+      if (r.left.depth() <= algebra.depth()) rules_.push_back(prepared(r));  // a deeper rule can match nothing here
   }
 
   tree encode(symbol_tree const& expression) const {
@@ -48,9 +49,10 @@ class rewriter {
 
   struct step {
     tree result;
-    std::string by;  // the rule
+    std::string by;  // the rule's name
   };
-  /// The first rule that matches, tried at the root before the children, left before right; nothing where none does.
+  /// Applies the first rule that matches: at the root before the children, left before right.  Returns nothing if none
+  /// matches.
   std::optional<step> once(tree const& x) const {
     for (auto const& r : rules_)
       if (auto const found = match(r, x)) return step{made(r.right, 0, *found), r.text};
@@ -71,7 +73,7 @@ class rewriter {
   struct prepared_rule {
     std::string text;
     tree constants;                                   // the left side without its names
-    std::map<std::string, std::vector<path>> places;  // where the names stand
+    std::map<std::string, std::vector<path>> places;  // the positions of the names
     symbol_tree right;
   };
 
@@ -93,7 +95,7 @@ class rewriter {
     return made;
   }
 
-  /// Inner products of expressions are whole numbers, but for rounding.
+  /// Inner products of expressions are whole numbers, up to rounding.
   static long long counted(tree const& x, tree const& y) {
     return std::llround(static_cast<double>(inner_product(x, y)));
   }
@@ -120,7 +122,7 @@ class rewriter {
     return found;
   }
 
-  /// The right side at node `at`, names replaced by what they stand for.
+  /// The right side from node `at` on, with each name replaced by its expression.
   tree made(symbol_tree const& right, index_t at, bindings const& found) const {
     if (at == triad::no_node) return tree(algebra_);
     auto const& label = right.label(at);
@@ -129,7 +131,7 @@ class rewriter {
                   encode(symbol_tree(label)));
   }
 
-  /// cons, which drops what it has no roles for: then nodes are missing.
+  /// cons drops nodes without a role; this reports the loss.
   tree joined(tree const& left, tree const& right, tree const& root) const {
     auto const whole = cons(left, right, root);
     if (nodes(whole) != nodes(left) + nodes(right) + 1)

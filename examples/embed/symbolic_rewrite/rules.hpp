@@ -1,4 +1,4 @@
-// The rules of simplification, as text: names stand for any expression, the same name for the same one.
+// The rules of simplification, as text: a name stands for any expression, and one name always for the same expression.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace rewrite {
 
-/// Quotients and powers are those of numbers where they are defined: a / a = 1 holds for a other than 0.
+/// Quotients and powers mean those of numbers, where they are defined: a / a = 1 holds for a other than 0.
 inline std::vector<std::string> const& school_rules() {
   static std::vector<std::string> const rules{
       "a + 0 = a",
@@ -58,7 +58,7 @@ struct rule {
 /// A name stands for an expression; numbers and operators for themselves.
 inline bool is_variable(std::string const& label) { return detail::is_letter(label.front()); }
 
-/// data_error where the text is no rule, with the column.
+/// Throws data_error with the column if the text is no rule.
 inline rule parse_rule(std::string const& text) {
   std::string const where = "rule '" + text + "'";
   auto const equals = text.find('=');

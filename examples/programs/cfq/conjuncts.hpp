@@ -1,8 +1,9 @@
-// Compares two queries by their conjuncts, regardless of the order of the conjuncts.
+// Compares two queries by their conjuncts, in any order.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   SELECT ... WHERE { a b c . FILTER ( ?x0 != M1 ) . d e f }       conjuncts: what stands between { and }, cut at `.`
-// The conjuncts are compared as multisets. The texts before { must be equal, and nothing may follow }.
+//   SELECT ... WHERE { a b c . FILTER ( ?x0 != M1 ) . d e f }       conjuncts: the text between { and }, split at `.`
+// A conjunct that occurs twice in one query must occur twice in the other.  The text before { must be the same, and
+// nothing may follow }.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +18,12 @@ namespace triad::programs::cfq {
 
 struct query_parts {
   std::string head;                    // up to {
-  std::vector<std::string> conjuncts;  // in the order of bytes
+  std::vector<std::string> conjuncts;  // sorted by bytes
 
   friend bool operator==(query_parts const&, query_parts const&) = default;
 };
 
-/// Nothing where the tokens are no query of this form.
+/// Returns nothing if the tokens are no query of this form.
 inline std::optional<query_parts> parts_of(std::string const& query) {
   auto const tokens = text::words(query);
   auto const open = std::find(tokens.begin(), tokens.end(), "{");
@@ -49,7 +50,7 @@ inline bool same_conjuncts(std::string const& a, std::string const& b) {
   return ours && theirs && *ours == *theirs;
 }
 
-/// The query with its conjuncts in the order of bytes; what is no query of this form stays as it is.
+/// The query with its conjuncts sorted by bytes; a text that is no query of this form is returned unchanged.
 inline std::string sorted_conjuncts(std::string const& query) {
   auto const parts = parts_of(query);
   if (!parts) return query;

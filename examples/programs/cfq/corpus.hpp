@@ -1,13 +1,13 @@
-// Reads and writes corpora as lines of JSON. Each question has the rules that derive it.
+// Reads and writes corpora of questions that are annotated with the rules that derive them, as lines of JSON.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   {"question": "Did M0 direct M1", "query": "SELECT ...",
 //    "rules": ["question:did", ["np:entity"], ["vp:verb", ["verb:direct"], ["np:entity"]]],
 //    "heads": [3, 3, 0, 3], "labels": ["aux", "nsubj", "root", "obj"]}                                one object a line
-//   rules: an application is a list of its rule's name and the applications below it, from left to right; one without
-//   any may be its name alone.
-//   heads and labels, of each token of the question, may be left out; heads count from 1, and 0 is the root.  Other
-//   fields are not read.
+//   rules: an application of a rule is a list of its name and the applications below it, from left to right; an
+//   application without any below it may be its name alone.
+//   heads and labels of each token of the question may be left out; heads count from 1, and 0 is the root.  Other
+//   fields are ignored.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -29,7 +29,7 @@ namespace detail {
 
 inline constexpr int deepest_derivation = 1000;
 inline constexpr int deepest_line =
-    deepest_derivation + 2;  // so that a derivation that is too deep is reported as such
+    deepest_derivation + 2;  // so that the error for a derivation that is too deep can be reported
 
 inline void add_rules(nlohmann::json const& from, rule_names& names, rule_tree& tree, int below, int which, int depth) {
   bool const list = from.is_array() && !from.empty() && from[0].is_string();
@@ -83,7 +83,8 @@ inline std::string to_line(annotated_question const& q, rule_names const& names)
   return json.dump();
 }
 
-/// repeated: the questions that were left out because they are there before.  Throws data_error with file and line.
+/// repeated: the number of questions that were left out because they occurred before.  Throws data_error with file and
+/// line.
 inline corpus read_corpus(std::string const& path, int& repeated) {
   corpus c;
   std::unordered_set<std::string> seen;
@@ -102,7 +103,7 @@ inline corpus read_corpus(std::string const& path, int& repeated) {
   return c;
 }
 
-/// A question's tree as CoNLL-U has it: ten columns, of which words, heads and labels are filled.
+/// A question's tree in CoNLL-U: ten columns, of which words, heads and labels are filled.
 inline std::string to_conllu(annotated_question const& q) {
   auto const words = text::words(q.question);
   std::string text = "# text = " + q.question + "\n";

@@ -1,12 +1,12 @@
-// Reads CFQ in its published form: dataset.json, and a file with the indices of training, dev and test questions.
+// CFQ as it is published: dataset.json, and a split file that assigns its questions to train, dev and test.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   dataset.json   [{"questionPatternModEntities": "Did M0 's ...",
 //                    "sparqlPatternModEntities": "SELECT count(*) WHERE {\n...}", ...}, ...]
 //   split          {"trainIdxs": [...], "devIdxs": [...], "testIdxs": [...]}     places in that list, from 0
-// Either may be gzipped. dataset.json is read as a stream, and only the objects of the split are kept. The texts are
-// preprocessed as by the authors: every punctuation mark of a question becomes a token. In queries `count(*)` becomes
-// `count ( * )`, `ns:` is removed at the beginning of a token, and `m.` there then becomes `m_`.
+// Either file may be gzipped.  dataset.json is read as a stream, and only the questions of the split are kept.  The
+// texts are preprocessed like the authors': every punctuation mark of a question becomes a token.  In queries,
+// `count(*)` becomes `count ( * )`, `ns:` is removed from the beginning of a token, and a following `m.` becomes `m_`.
 #pragma once
 
 #include <array>
@@ -53,8 +53,8 @@ inline std::string tokenised_query(std::string_view text) {
   return text::joined(tokens);
 }
 
-/// A token of a query as the archive has it, before preprocessing: `ns:` at a token's beginning, or `count(*)`; or
-/// nothing.
+/// The first token of a query in the archive's form, before preprocessing: with `ns:` at its beginning, or `count(*)`;
+/// or nothing.
 inline std::string raw_token(std::string_view query) {
   for (auto const& token : text::words(query))
     if (token.starts_with("ns:") || token.find("count(*)") != std::string::npos) return token;
@@ -63,13 +63,13 @@ inline std::string raw_token(std::string_view query) {
 
 namespace detail {
 
-/// Where a question of dataset.json belongs.
+/// The part that a question of dataset.json belongs to, and its number there.
 struct place {
   int part;  // 0 train, 1 dev, 2 test
   std::size_t number;
 };
 
-/// Takes what is wanted out of dataset.json while it is read.
+/// Extracts the wanted questions while dataset.json is parsed.
 class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
  public:
   dataset_reader(std::unordered_map<std::size_t, place> const& wanted, std::array<std::vector<text_pair>, 3>& parts)
@@ -101,7 +101,7 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  static constexpr int deepest = 100'000;  // levels are counted, not kept: a bound on the count alone
+  static constexpr int deepest = 100'000;  // levels are only counted, so this only bounds the counter
   static constexpr char const *question_key = "questionPatternModEntities", *query_key = "sparqlPatternModEntities";
 
   bool fail(std::string const& what) {
@@ -140,7 +140,7 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
   int depth_ = 0;
   std::size_t objects_ = 0;
   std::string question_, query_, problem_;
-  std::string* keep_ = nullptr;  // where the next text goes
+  std::string* keep_ = nullptr;  // receives the next text
 };
 
 }  // namespace detail
@@ -153,13 +153,13 @@ inline nlohmann::json read_json(std::string const& path) {
     return triad::parse_json(stream);
   } catch (triad::data_error const& e) {
     std::string const what = e.what();
-    throw triad::data_error(what.starts_with(path) ? what : path + ": " + what);  // that of the stream has it
+    throw triad::data_error(what.starts_with(path) ? what : path + ": " + what);  // the stream names the file
   } catch (nlohmann::json::exception const&) {
     refuse("{}: expected JSON, found none; was the file copied whole?", path);
   }
 }
 
-/// The pairs that a split file names, in its order.
+/// The pairs named in a split file, in its order.
 inline sequences::data_set read_dataset(std::string const& path, std::string const& split) {
   static constexpr std::array<char const*, 3> keys{"trainIdxs", "devIdxs", "testIdxs"};
   std::unordered_map<std::size_t, detail::place> wanted;

@@ -1,4 +1,4 @@
-// Generates distinct questions of this program's grammar. A seed gives the same questions on every machine.
+// Generates distinct questions of this program's grammar; one seed gives the same questions on every machine.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace triad::programs::cfq {
 
-/// `count` questions of up to `longest` words, none twice.  depth: how often phrases stand inside of others, at most.
-/// Throws data_error where there are hardly any others left.
+/// Generates `count` distinct questions of up to `longest` words.  depth: the greatest nesting of phrases.  Throws
+/// data_error if hardly any new questions are left.
 inline corpus generate_questions(int count, std::uint64_t seed, int depth = 3, std::size_t longest = 30) {
   corpus c;
   std::unordered_set<std::string> seen;

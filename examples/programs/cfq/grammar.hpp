@@ -1,4 +1,4 @@
-// Questions of a small grammar, each with its query, its dependencies and the rules that derive it.
+// A small grammar of questions, each with its query, its dependencies and the rules that derive it.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   question -> did NP VP | was NP passive | was entity NP | who VP | what VP | which N VP | who did NP V
@@ -8,11 +8,11 @@
 //   N        -> noun | adjective N | role of NP | role and role of NP | N clause
 //   clause   -> that VP | that NP V | that was passive | passive | whose role VP
 //
-// Every phrase denotes a kind of thing, and a word is used only with the kinds that it applies to. The grammar omits
-// ambiguous texts: clauses and phrases with "of" or 's contain no "and" between phrases. A noun has at most one clause,
-// and none after "of". The subject of "was S passive" has no passive without "that was". Entities and variables are
-// numbered in the order of their first appearance, and the question asks for ?x0. The conjuncts of a query are distinct
-// and sorted by bytes.
+// Every phrase is about one kind of thing, and words combine only with the kinds that they apply to.  Constructions
+// that would give two questions the same text are left out.  Clauses and phrases with "of" or 's have no "and" between
+// phrases inside.  A noun has at most one clause, and none after "of".  The subject of "was S passive" has no passive
+// without "that was".  Entities and variables are numbered in order of appearance; the answer is ?x0.  A query has its
+// conjuncts sorted by bytes, without repetitions.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ class question_grammar {
  public:
   question_grammar(question_writer& writer, counter_random& random) : w_(&writer), random_(&random) {}
 
-  /// depth: how often phrases stand inside of others; at 0 there are entities alone.  True: the answer is a count.
+  /// depth: the greatest nesting of phrases; at 0 there are only entities.  Returns whether the answer is a count.
   bool question(int depth) {
     static constexpr std::array<char const*, 12> rules{"did",
                                                        "was-passive",
@@ -103,8 +103,8 @@ class question_grammar {
   using applied = question_writer::applied;
   using terms = std::vector<std::string>;
   struct named {
-    int head;                        // its token
-    std::vector<std::string> terms;  // what it names, in the query
+    int head;                        // the number of its head token
+    std::vector<std::string> terms;  // its terms in the query
   };
 
   std::size_t pick(std::initializer_list<int> weights) {
@@ -121,7 +121,7 @@ class question_grammar {
   }
   kind pick_kind(std::initializer_list<int> weights) { return static_cast<kind>(pick(weights)); }
 
-  /// One of the entries that fit, or nothing.
+  /// Returns a random entry that fits, or nothing.
   template <class Table, class Fits>
   auto const* one_of(Table const& table, Fits&& fits) {
     std::vector<typename Table::value_type const*> fitting;
@@ -144,8 +144,8 @@ class question_grammar {
       for (auto const& s : subjects) w_->require(o, v.passive, s, v.irreflexive);
   }
 
-  /// Two or three parts: A and B; A , B , and C.  part() writes one and gives its head, which the others are attached
-  /// to.
+  /// Two or three parts: A and B; A , B , and C.  part() writes one part and returns its head; the other heads are
+  /// attached to the first.
   template <class Part>
   int coordinated(int parts, Part&& part) {
     int const first = part();
@@ -158,7 +158,8 @@ class question_grammar {
     return first;
   }
 
-  /// Of these subjects.  base: after "did".  joins: there may be "and" between its parts.
+  /// A verb phrase about these subjects.  base: the verb's base form, after "did".  joins: allows "and" between its
+  /// parts.
   int verb_phrase(terms const& subjects, kind what, int depth, bool base, bool joins) {
     auto const form = joins ? pick({12, 3, 3, 1}) : pick({5, 1});
     if (form >= 2) {
@@ -179,7 +180,7 @@ class question_grammar {
     return clause_of(subjects, what, depth, false, true, joins, form);
   }
 
-  /// V NP or V by NP, or, with `two`, V and V before that.
+  /// V NP or V by NP; if `two`, V and V in place of V.
   int clause_of(terms const& subjects, kind what, int depth, bool base, bool is_passive, bool joins, std::size_t two) {
     auto const fits = [&](verb const& v) {
       return is_passive ? v.passive != nullptr && v.object == what : v.subject == what;
@@ -204,7 +205,7 @@ class question_grammar {
     return head;
   }
 
-  /// NP V of "who did NP V": what is asked for is the object.
+  /// NP V of "who did NP V": the question asks for the object.
   int asked_object(std::string const& asked, kind what, int depth) {
     auto const& v = *one_of(verbs, [&](verb const& u) { return u.object == what; });
     auto const* const other =
@@ -236,7 +237,7 @@ class question_grammar {
     });
     return {head, all};
   }
-  /// bare: nothing follows a noun, since "a sibling of M0 's spouse" would be two things otherwise.
+  /// bare: nothing follows the noun, because "a sibling of M0 's spouse" would be ambiguous.
   named simple_phrase(kind what, int depth, std::size_t form, bool bare = false) {
     if (form == 0) {
       w_->leaf("np:entity");
@@ -247,7 +248,7 @@ class question_grammar {
     return {form == 1 ? a_noun(x, what, bare ? 0 : depth) : possessive(x, what, depth), {x}};
   }
 
-  /// A noun phrase that is said of a term.
+  /// A noun phrase about a term.
   int about(std::string const& term, kind what, int depth) {
     return depth > 0 && random_->chance(1, 3) ? possessive(term, what, depth) : a_noun(term, what, depth);
   }
@@ -276,7 +277,7 @@ class question_grammar {
     return w_->put(r.word);
   }
 
-  /// None, one or two adjectives before what `rest` writes.
+  /// Writes up to two adjectives before the words that `rest` writes.
   template <class Rest>
   int adjectives_before(std::string const& term, kind what, Rest&& rest, int most = 2) {
     if (most == 0 || (what != kind::person && what != kind::film) || !random_->chance(1, 5)) return rest();
@@ -330,7 +331,7 @@ class question_grammar {
     return head;
   }
 
-  /// What the term, or a person of it, does or undergoes.
+  /// A clause about what the term, or a person of it, does or undergoes.
   void clause(std::string const& term, kind what, int depth, int noun) {
     bool const acts = what != kind::character;
     auto const form = pick({acts ? 4 : 0, 4, 2, passive_clauses_ ? 3 : 0, acts ? 1 : 0});
@@ -370,7 +371,7 @@ class question_grammar {
 
   question_writer* w_;
   counter_random* random_;
-  bool passive_clauses_ = true;  // a noun may have one without "that was"
+  bool passive_clauses_ = true;  // whether a noun may have one without "that was"
 };
 
 }  // namespace triad::programs::cfq

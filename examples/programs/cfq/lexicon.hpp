@@ -1,9 +1,9 @@
-// The words of generated questions, the kinds that they apply to, and their relations in a query.
+// The words of generated questions, the kinds they apply to, and their meanings in a query.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Relations read from left to right: a verb's active stands between subject and object, its passive between object and
-// subject; a role's relation between who has the role and whose role it is (`?x0 film.director.film M0`: x0 is director
-// of M0).
+// Relations read from left to right.  A verb's active relation stands between subject and object, its passive relation
+// between object and subject.  A role's relation stands between the holder of the role and the thing it belongs to
+// (`?x0 film.director.film M0`: x0 is director of M0).
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ enum class kind { person, film, company, character };
 struct verb {
   char const *base, *past;  // the participle is the past form
   kind subject, object;
-  char const *active, *passive;  // passive: null where the verb has none
-  bool irreflexive = false;      // its subject is another than its object, by a FILTER
+  char const *active, *passive;  // passive: null if the verb has none
+  bool irreflexive = false;      // a FILTER requires subject and object to differ
 };
 
 inline constexpr std::array<verb, 12> verbs{{
@@ -39,7 +39,7 @@ inline constexpr std::array<verb, 12> verbs{{
 }};
 
 struct noun {
-  char const *compound, *word;  // "film" of "film director"; null where there is none
+  char const *compound, *word;  // "film" of "film director"; null if there is none
   kind what;
   char const* type;
 };
@@ -60,7 +60,7 @@ inline constexpr std::array<noun, 13> nouns{{
     {nullptr, "character", kind::character, "film.character"},
 }};
 
-/// A noun that says whose.
+/// A noun for a role of a person or film.
 struct role {
   char const* word;
   kind what, of;
@@ -91,7 +91,7 @@ inline constexpr std::array<role, 18> roles{{
 
 struct adjective {
   char const* word;
-  char const *person, *film;  // relations; null where it is not said of these
+  char const *person, *film;  // relations; null if the role does not apply to them
   char const* value;
 };
 

@@ -1,4 +1,4 @@
-// cfq: writes CFQ's data, and is what cfq-sequences and cfq-dependencies are by the name that both have together.
+// cfq: makes CFQ's data, and runs the tasks of cfq-sequences and cfq-dependencies under one name.
 // SPDX-License-Identifier: Apache-2.0
 #include "dependencies/cfq/options.hpp"
 #include "make_data.hpp"
@@ -54,7 +54,7 @@ int query(int argc, char** argv) {
 }  // namespace
 }  // namespace triad::programs::cfq
 
-// Both are linked, so that the program needs no other one.
+// Both tasks are linked into this program, so it needs no other one.
 int main(int argc, char** argv) {
   using namespace triad::programs;
   return cfq::task_of({argv + 1, argv + argc}) == "parse" ? cfq::parse(argc, argv) : cfq::query(argc, argv);

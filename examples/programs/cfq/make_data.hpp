@@ -1,4 +1,4 @@
-// The verbs that make data: generate writes questions, and split divides a corpus.
+// The verbs that make data: generate writes questions, split divides a corpus.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,10 +19,10 @@ namespace triad::programs::cfq {
 
 /// Options of the two verbs.
 struct making {
-  std::string data, out;  // of split: a file of annotated questions; the folder that is written
+  std::string data, out;  // of split: a file of annotated questions; the output folder
   int count = 20000, depth = 3;
   std::uint64_t seed = 1;
-  int train = 0, held_out = 0;  // 0: two fifths, and a tenth, of the corpus
+  int train = 0, held_out = 0;  // if 0, two fifths and a tenth of the corpus
   int compound_size = 5, candidates = 5, passes = 30;
   double atom_limit = 0.02;
 
@@ -54,7 +54,7 @@ namespace detail {
 
 inline std::string count_of(std::size_t questions) { return fmt::format("{} questions", questions); }
 
-/// NAME.tsv, and NAME.conllu where all dependencies are known.
+/// Adds NAME.tsv, and NAME.conllu if all dependencies are known.
 inline void add_part(std::vector<new_file>& files, std::string const& name, corpus const& c,
                      std::vector<int> const& numbers) {
   std::string pairs, trees;
@@ -86,7 +86,7 @@ inline int generate(making const& m) {
   return 0;
 }
 
-/// did_not_reach where the atoms are further apart than they may be.
+/// Returns did_not_reach if the divergence of the atoms exceeds the limit.
 inline int split(making const& m) {
   int repeated = 0;
   auto const c = read_corpus(m.data, repeated);

@@ -1,5 +1,5 @@
-// Writes a question from left to right: its words and their dependencies, the applied rules, and the conjuncts of its
-// query.
+// Writes a question from left to right and records its words, their dependencies, the rules applied, and the conditions
+// of its query.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@ class question_writer {
  public:
   explicit question_writer(rule_names& names) : names_(&names) {}
 
-  /// A rule is applied while an object of this type lives: rules applied meanwhile are its children.
+  /// A rule is applied while an object of this type exists: rules applied in this time are its children.
   class applied {
    public:
     applied(question_writer& w, std::string const& rule) : w_(&w), before_(w.node_), slot_(w.slot_) {
@@ -37,7 +37,7 @@ class question_writer {
 
   void leaf(std::string const& rule) { applied const here(*this, rule); }
 
-  /// The token's number; it hangs below the root until it is attached.
+  /// Returns the token's number; the token depends on the root until it is attached.
   int put(std::string word) {
     tokens_.push_back(std::move(word));
     heads_.push_back(0);
@@ -49,7 +49,7 @@ class question_writer {
     labels_[static_cast<std::size_t>(token)] = label;
   }
   void replace(int token, std::string word) { tokens_[static_cast<std::size_t>(token)] = std::move(word); }
-  /// "a" becomes "an" where the next word wants it.
+  /// Turns "a" into "an" if the next word needs it.
   void inflect_article(int token) {
     if (std::string("aeiouAEIOU").find(tokens_[static_cast<std::size_t>(token) + 1][0]) != std::string::npos)
       replace(token, "an");

@@ -13,11 +13,11 @@ namespace triad::programs::cfq {
 using rule_names = numbering;  // in the order of their first appearance
 using rule_tree = text::derivation;
 
-/// A question with what is known of it.
+/// A question with its annotations.
 struct annotated_question {
   std::string question, query;  // tokens, one space apart
   rule_tree rules;
-  std::vector<int> heads;           // of each token of the question, counted from 1; 0: the root.  Empty: not known
+  std::vector<int> heads;           // of each token of the question, counted from 1; 0: the root.  Empty: unknown
   std::vector<std::string> labels;  // of these dependencies
 };
 

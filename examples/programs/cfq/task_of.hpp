@@ -1,4 +1,4 @@
-// Finds the task of a command line, since each task has its own options.
+// Finds the program's task in a command line: each task has its own options.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace triad::programs::cfq {
 
-/// The `task` of a config file, or nothing, also where it is not TOML: the task reports that.
+/// The `task` of a config file; nothing if there is none, or if the file is not TOML, which the task reports later.
 inline std::string task_in(std::string const& config) {
   try {
     return config_value(config, "task");
@@ -19,8 +19,8 @@ inline std::string task_in(std::string const& config) {
   }
 }
 
-/// What --task says; else what --config, or the config.toml of the run that is asked about, was made for; else what the
-/// preset is of; else "semantic".
+/// The task is that of --task; else that of --config, or of the config.toml of the run in question; else that of the
+/// preset; else "semantic".
 inline std::string task_of(std::vector<std::string> const& arguments) {
   auto const value_of = [&](std::string const& option) -> std::string {
     for (std::size_t i = 0; i < arguments.size(); ++i) {

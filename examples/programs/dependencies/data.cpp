@@ -1,4 +1,4 @@
-// Sentences: out of files, by numbers, and with what a parser found.
+// Reads sentences from files, numbers their words, and adds the parser's results.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 bool is_conllu(std::string const& path) { return path.ends_with(".conllu") || path.ends_with(".conllu.gz"); }
 
-/// A text in a column of CoNLL-U, where a tab or the end of a line would end it.
+/// Checks a text for a column of CoNLL-U, which a tab or line end would terminate.
 std::string const& checked(std::string const& text, std::string const& what) {
   if (text.empty()) refuse("{} is empty; expected a text", what);
   if (text.find_first_of("\t\n\r") != std::string::npos)
@@ -142,7 +142,7 @@ vocabulary vocabulary::from(nlohmann::json const& json, std::string const& file)
 
 namespace {
 
-/// Whether it is a word of the dictionary: one that is written as one of its marks, <s>, <pad>, </s> or <unk>, is none.
+/// Whether the word is in the dictionary; a word spelt like one of its marks, <s>, <pad>, </s> or <unk>, is not.
 bool known(std::string const& word, vocabulary const& v) { return v.words().number(word) >= dictionary::specials; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// dependencies, or parse by its older name: from sentences to their dependencies, with your own data.
+// dependencies (formerly parse): from sentences to their dependencies, with your own data.
 // SPDX-License-Identifier: Apache-2.0
 #include "program.hpp"
 #include "shared/cli/called_by.hpp"
@@ -23,7 +23,7 @@ struct own_options : options {
   }
 };
 
-/// The defaults that o.preset and o.model stand for.
+/// The defaults of o.preset and o.model:
 ///   quick   for some hundred sentences of your own
 void apply_preset(own_options& o) {
   apply_preset(static_cast<options&>(o));

@@ -1,4 +1,4 @@
-// The interface of a dependency parser on one backend, its options and its vocabulary.
+// A dependency parser on one backend: the options of the model, its words, and the interface that the verbs use.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,16 +27,16 @@ using sentences = std::vector<conllu_sentence>;
 
 /// The defaults are ours.
 struct options : stack_options {
-  std::string task;      // "parse" in runs of CFQ, whose data are CoNLL-U alone
-  bool one_task = true;  // else it is one of the program's, which --task names
-  int least_count = 1;   // of a word of the training set, for the dictionary to have it
+  std::string task;      // "parse" in runs on CFQ, whose data are CoNLL-U only
+  bool one_task = true;  // false: --task names one of several tasks of the program
+  int least_count = 1;   // the fewest occurrences in the training set for a word of the dictionary
 
   // model: edge-transformer, transformer, universal-transformer
   triangle_form attention = triangle_form::full;
   int max_offset = 16;  // relative positions are clipped at this number of words
 
   int updates = 2000, evaluate_every = 200;
-  int tokens = 500;    // words of a batch
+  int tokens = 500;    // words per batch
   int dev_size = 500;  // sentences
   double decay = 0;
 
@@ -44,7 +44,7 @@ struct options : stack_options {
   programs::questions questions;  // predict
   bool unknown = false;           // predict, explain: unknown words become <unk>
   bool probabilities = false;     // predict
-  bool confusion = false;         // evaluate: say which relations are taken for which
+  bool confusion = false;         // evaluate: print which relations are confused
 
   options() {
     model = "edge-transformer";
@@ -58,7 +58,7 @@ struct options : stack_options {
   void each(option_list& f) override;
 };
 
-/// The defaults that o.preset and o.model stand for; those of presets that all programs have.
+/// The defaults of o.preset and o.model, for presets that all programs share.
 inline void apply_preset(options& o) {
   o.tied = o.model == "universal-transformer";
   if (o.preset == "smoke") {
@@ -74,7 +74,7 @@ inline void apply_preset(options& o) {
   }
 }
 
-/// The words of the training set, the most frequent first, and its relations in the order of bytes.
+/// The words of the training set, most frequent first, and its relations, sorted by bytes.
 class vocabulary {
  public:
   vocabulary() = default;
@@ -85,7 +85,7 @@ class vocabulary {
 
   dictionary const& words() const { return words_; }
   std::vector<std::string> const& relations() const { return relations_.names(); }
-  /// -1: there is none of this name.
+  /// Returns -1 if there is no such relation.
   index_t relation(std::string const& name) const { return relations_.find(name); }
 
  private:
@@ -95,20 +95,20 @@ class vocabulary {
 
 nlohmann::json to_json(vocabulary const& v);
 
-/// What the model says of one sentence, by numbers.
+/// The model's answer for one sentence, as numbers.
 struct found_tree {
-  std::vector<int> parent;      // of the best tree with one root; its own place for the root
+  std::vector<int> parent;      // of the best tree with one root; a root has its own position
   std::vector<int> relation;    // the best one to that parent
   std::vector<double> sure;     // the probability of that relation, given the parent
   std::vector<double> parents;  // (n, n) the logarithm of the probability that token i's parent is j, by itself
 };
 inline auto tied_parts(found_tree& t) { return std::tie(t.parent, t.relation, t.sure, t.parents); }
 
-/// Room for batches of `words` words in sentences of up to `usual`, and for any sentence of up to `longest`.
+/// The memory for batches of `words` words in sentences of up to `usual`, and for one sentence of up to `longest`.
 struct parser_room {
   index_t tokens, relations;
   int words, usual, longest;
-  bool learns;  // false: room for inference alone
+  bool learns;  // false: memory for inference only
 
   graph_dims capacity() const {
     index_t const most = std::max(usual, longest), nodes = std::max(words, longest);
@@ -123,18 +123,18 @@ class parser : public learner {
   using vocabulary = dependencies::vocabulary;
   using room = parser_room;
 
-  // A batch: sentences are added, then used.
+  // A batch: first add sentences, then use it.
   virtual void clear() = 0;
-  /// False where the batch has no room for it.
+  /// Returns false if the batch has no memory left for it.
   virtual bool add(std::span<attached_token const> sentence) = 0;
-  /// Of each sentence of the batch.
+  /// The trees of the sentences of the batch.
   virtual std::vector<found_tree> const& infer() = 0;
 
-  /// After infer(): over which words an edge attends.  Without rows where the model has no triangles; one that
-  /// was made for inference alone keeps none.
+  /// The attention of an edge over words, after infer().  Has no rows if the model has no triangles, or if the parser
+  /// was made for inference only.
   virtual attention_table<float> attention(attention_place const& at) = 0;
 
-  /// The model that the options describe, on a backend, which moves into it; for the backends' units.
+  /// Makes the model of the options on a backend, which is moved into it; called by the backends' translation units.
   template <class Ex>
   static std::unique_ptr<parser> make(Ex ex, options const& o, room const& z);
 };

@@ -20,7 +20,7 @@
 
 namespace triad::programs::dependencies {
 
-/// Words from a normal distribution, all else by its name.
+/// Word vectors come from a normal distribution; the name of any other parameter decides its first values.
 inline initializer first_values_of(std::string const& path) {
   return path == "encoder.tokens" ? initializer::normal(1) : initializer::by_name();
 }
@@ -53,7 +53,7 @@ class parser_on final : public learner_on<parser_on<Model, Ex>, parser, Model, E
     loader_.add(sentence);
     return true;
   }
-  /// To train on.
+  /// Uploads the batch for training.
   auto upload() { return loader_.upload_padded(); }
 
   std::vector<found_tree> const& infer() override {
@@ -86,7 +86,7 @@ class parser_on final : public learner_on<parser_on<Model, Ex>, parser, Model, E
   static void plan_pairs(arena& a, parser_room const& z) {
     for (int i = 0; i < 3; ++i) (void)a.make<vec<index_t>>(z.capacity().nodes);
   }
-  /// Of a relation for each word of the largest batch.
+  /// The scratch memory to compute a relation for each word of the largest batch.
   std::size_t relating_scratch(parser_room const& z) {
     auto const& m = trainer_.model();
     auto const dims = z.capacity();
@@ -106,7 +106,7 @@ class parser_on final : public learner_on<parser_on<Model, Ex>, parser, Model, E
     return values;
   }
 
-  /// The best tree of one sentence, from its scores; its pairs are noted.
+  /// Finds the best tree of one sentence from its scores, and stores its pairs.
   void choose(found_tree& tree, float const* scores, index_t n, index_t node, index_t row) {
     tree.parents.resize(at(n * n));
     for (index_t i = 0; i < n; ++i) {
@@ -126,7 +126,7 @@ class parser_on final : public learner_on<parser_on<Model, Ex>, parser, Model, E
     }
   }
 
-  /// The relations of the pairs that were noted.
+  /// Computes the relations of the stored pairs.
   void relate(graph_dims const& dims) {
     auto const pairs = pairs_([&](auto const& put) {
       auto const edge = put(edge_, dims.nodes), child = put(child_, dims.nodes);

@@ -1,5 +1,5 @@
-// The code that all dependency parsing programs share: the training data of a run, the scores of its parses, and the
-// verbs.
+// From a sentence to its dependencies: the data of a run, the scores of its parses, and the verbs, shared by all
+// programs with this task.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,47 +25,47 @@ struct test_part {
 };
 struct data_set {
   sentences train;
-  std::vector<test_part> tests;  // dev, test: those that there are
+  std::vector<test_part> tests;  // dev and test, if they exist
 };
 
-/// Files train, dev and test (or test_NAME), .conllu or .jsonl, of a folder, gzipped or not.
+/// Reads the files train, dev and test (or test_NAME), .conllu or .jsonl, of a folder, gzipped or not.
 data_set read_data(options const& o, bool needs_train);
 
-/// "tokens" of a line of JSON.  Throws data_error where they are no texts that a line of CoNLL-U can hold.
+/// The "tokens" of a line of JSON.  Throws data_error if one of them cannot stand in a line of CoNLL-U.
 std::vector<std::string> tokens_of(nlohmann::json const& line);
 
-/// A sentence by numbers, a root its own parent.  A word that the model does not know is <unk>, a relation is one that
-/// no answer can be.
+/// A sentence as numbers; a root is its own parent.  An unknown word becomes <unk>; an unknown relation gets a number
+/// that no answer has.
 std::vector<attached_token> numbered(conllu_sentence const& s, vocabulary const& v);
 
-/// Throws data_error for a word that the model does not know.
+/// Throws data_error for a word that is not in the vocabulary.
 void expect_known(conllu_sentence const& s, vocabulary const& v);
 
-/// "; 3 unknown words, such as 'bee'; 1 unknown relation, such as 'dep'", or nothing.
+/// Returns "; 3 unknown words, such as 'bee'; 1 unknown relation, such as 'dep'", or nothing.
 std::string unknown_in(sentences const& all, vocabulary const& v);
 
 /// The sentence with the heads and relations of a tree.
 conllu_sentence with_tree(conllu_sentence s, found_tree const& tree, vocabulary const& v);
 
-/// The most words of a sentence; 1 at least.
+/// The number of words of the longest sentence; at least 1.
 int longest_of(sentences const& all);
 int longest_of(data_set const& data);
 long long words_of(sentences const& all);
-/// The sentences of some parts that have more words than that.
+/// The sentences of some parts that have more than `words` words.
 std::vector<sized_example> larger_than(std::vector<test_part> const& parts, int words);
 
-/// f(sentence, tree) for all of them.
+/// Calls f(sentence, tree) for all of them.
 template <class F>
 void parse_all(parser& net, sentences const& all, vocabulary const& v, F const& f) {
   parse_in_batches(net, all, [&](conllu_sentence const& s) { return numbered(s, v); }, f);
 }
-/// f, where given, gets each sentence and the same as it was parsed.
+/// Called for each sentence, if given, with the right sentence and the parsed one.
 using parsed_sentence = std::function<void(conllu_sentence const& right, conllu_sentence const& parsed)>;
 text::attachment_scores score(parser& net, sentences const& all, vocabulary const& v, parsed_sentence const& f = {});
 
 int train(options& o);
 
-/// What a part's parses are worth.
+/// The scores of a part's parses.
 part_scores scores_of(std::string const& part, text::attachment_scores const& s);
 /// "test  exact match 12.34  UAS 90.12  LAS 88.00  (100 sentences, 900 words)"
 std::string told(part_scores const& p, long long words);
@@ -79,11 +79,11 @@ class parser_training final : public sentence_training<parser, attached_token> {
   std::string measured() const override { return "LAS"; }
   std::int64_t updates() override { return options_.updates; }
   std::int64_t epoch_updates() override { return options_.evaluate_every; }
-  /// Words of a batch on the average.
+  /// The mean number of words per batch.
   std::int64_t batch_size() override;
   std::span<std::size_t const> batch(std::int64_t update) override { return batches_->batch(update); }
   std::string data_setting() override;
-  /// Tokens that have a head.
+  /// The number of tokens that have a head.
   double answers(std::span<attached_token const> sentence) const override {
     return static_cast<double>(
         std::count_if(sentence.begin(), sentence.end(), [](attached_token const& t) { return t.parent >= 0; }));
@@ -95,7 +95,7 @@ class parser_training final : public sentence_training<parser, attached_token> {
   std::vector<std::vector<attached_token>> const& examples() const { return examples_; }
   int longest() const { return most_; }
   std::int64_t updates_of_a_pass() { return batches_->first_of(1); }
-  /// What a checkpoint is measured on: sentences of dev, or of the training set where there is no dev.
+  /// The sentences on which a checkpoint is measured: dev, or some of the training set if there is no dev.
   sentences const& dev() const { return dev_; }
   bool measured_on_train() const { return measured_on_train_; }
 
@@ -104,10 +104,10 @@ class parser_training final : public sentence_training<parser, attached_token> {
   std::optional<token_batches> batches_;
   sentences dev_;
   bool measured_on_train_ = false;
-  int most_ = 0;  // words of a sentence of any part
+  int most_ = 0;  // words of the longest sentence of any part
 };
 
-/// Says what a file holds.
+/// Prints a summary of a file.
 int inspect(std::string const& path);
 
 /// train, evaluate, predict and explain.

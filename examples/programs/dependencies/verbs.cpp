@@ -1,4 +1,4 @@
-// What a trained parser answers.
+// The verbs that use a trained parser.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@
 namespace triad::programs::dependencies {
 namespace {
 
-/// With room for sentences of up to `longest` words; explaining: for one, of which everything is kept.
+/// Has memory for sentences of up to `longest` words; explaining: for one sentence, keeping all intermediate values.
 trained<parser> trained_parser(options const& o, checkpoint const& file, int longest, room_advice const& advice = {},
                                bool explaining = false) {
   return {o, file,
@@ -68,13 +68,13 @@ int evaluate(options const& o) {
   return 0;
 }
 
-/// A sentence with the words that the model knows, or any if o.unknown.
+/// Checks that the model knows the words of a sentence, unless o.unknown.
 conllu_sentence const& checked(conllu_sentence const& s, vocabulary const& v, options const& o) {
   if (!o.unknown) expect_known(s, v);
   return s;
 }
 
-/// How probable the head of each word is by itself, and its label to that head.
+/// The probability of each word's head by itself, and of its label given that head.
 struct tree_probabilities {
   std::vector<double> heads, labels;
 
@@ -85,7 +85,7 @@ struct tree_probabilities {
   }
 };
 
-/// The question with the sentence's heads and labels; its other members stay.
+/// The question with heads and labels added; its other members are kept.
 std::string to_json_line(std::string const& question, conllu_sentence const& s, found_tree const& tree,
                          bool probabilities) {
   auto heads = nlohmann::ordered_json::array(), labels = heads;
@@ -106,7 +106,7 @@ std::string to_json_line(std::string const& question, conllu_sentence const& s, 
   return with_members(question, members) + "\n";
 }
 
-/// The sentence in CoNLL-U; what its last column has stays in front of the probabilities.
+/// The sentence in CoNLL-U; probabilities are appended to the last column.
 std::string to_conllu_text(conllu_sentence s, found_tree const& tree, bool probabilities) {
   if (!probabilities) return to_conllu(s);
   tree_probabilities const all(tree);
@@ -120,8 +120,8 @@ std::string to_conllu_text(conllu_sentence s, found_tree const& tree, bool proba
   return to_conllu(s);
 }
 
-/// The sentences of CoNLL-U that are asked, and where they stand; none where the questions are no CoNLL-U, which their
-/// first line tells whatever they are called.
+/// The input sentences in CoNLL-U, and their positions.  Empty if the input is not CoNLL-U; the first line decides, not
+/// the file's name.
 struct asked_conllu {
   bool is = false;
   sentences all{};
@@ -140,10 +140,10 @@ asked_conllu read_asked(options& o) {
 }
 
 int predict(options& o) {
-  constexpr int most = 1024;  // words of a line
+  constexpr int most = 1024;  // words per line
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   auto const read = read_asked(o);
-  int room = read.is ? longest_of(read.all) : 128;  // is made anew for longer ones
+  int room = read.is ? longest_of(read.all) : 128;  // grows for longer ones
   auto const run = open_run(o.run);
   auto model = trained_parser(o, run, room);
   auto const answer = [&](sentences const& all, auto const& text_of) {
@@ -161,7 +161,7 @@ int predict(options& o) {
     auto const as_json = [&](conllu_sentence const& found, found_tree const& tree) {
       return to_json_line(line, found, tree, o.probabilities);
     };
-    if (s.words.empty()) return programs::answer(is_json ? as_json(s, {}) : "\n");  // an answer to each
+    if (s.words.empty()) return programs::answer(is_json ? as_json(s, {}) : "\n");  // one answer per sentence
     if (s.words.size() > most) refuse("the sentence has {} words; at most {} are read: split it", s.words.size(), most);
     sentences const advice{checked(s, model.words, o)};
     if (auto const n = static_cast<int>(s.words.size()); n > room) {
@@ -201,7 +201,7 @@ std::string picture(conllu_sentence const& s, found_tree const& tree, vocabulary
   return to_svg(words);
 }
 
-/// The sentence with the probabilities of its heads and, of a model with triangles, over which words its edges attended.
+/// The sentence with the probabilities of its heads; for a model with triangles, also the attention of its edges.
 nlohmann::ordered_json page_of(parser& net, options const& shape, conllu_sentence const& s, found_tree const& tree,
                                vocabulary const& v) {
   using json = nlohmann::ordered_json;

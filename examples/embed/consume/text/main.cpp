@@ -1,4 +1,4 @@
-// A user's whole program: merges are learned and applied, a translation is scored, a character is asked about.
+// A user's whole program: learns and applies merges, scores a translation, and classifies a character.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <string>

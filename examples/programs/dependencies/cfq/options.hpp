@@ -1,4 +1,4 @@
-// cfq-dependencies: the paper's settings, and the options in addition to those of every dependency parser.
+// cfq-dependencies: the paper's settings, and options beyond those of every dependency parser.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@ struct options : dependencies::options {
   }
 };
 
-/// The defaults that o.preset and o.model stand for.
+/// The defaults of o.preset and o.model:
 ///   paper-dependency   layers, width, heads, words, rate and updates: the Edge Transformer paper's Table 1; its layers
 ///                      are tied and their feed-forward block has 4 d (section 3).  Dropout, warm-up, the linear fall,
 ///                      the clip and the other models' feed-forward width are ours: the paper does not say.
