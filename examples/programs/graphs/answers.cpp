@@ -35,7 +35,7 @@ int most_nodes(std::vector<test_part> const& parts) {
 
 namespace {
 
-/// take(first, last, answer()) of graphs first .. last - 1, in batches that fit.
+/// Calls take(first, last, answer()) for graphs first .. last - 1, in batches that fit.
 template <class Answer, class Take>
 void answer_in_batches(network& net, graph_list const& graphs, Answer const& answer, Take const& take) {
   in_batches(
@@ -64,7 +64,7 @@ network& answerer::asked(labelled_graph const& graph) {
   if (graph.nodes > most_) {
     int const most = std::max(graph.nodes, std::min(2 * most_, largest_graph));
     most_ = 0;
-    model_.reset();  // before the other takes memory, which there may be too little of
+    model_.reset();  // frees memory first: both may not fit
     model_.emplace(trained_model(options_, file_, most));
     most_ = most;
   }
@@ -139,7 +139,7 @@ trained<network> trained_model(options const& o, checkpoint const& file, std::ve
 
 namespace {
 
-/// answered(part, graph of it, number of the likeliest target), part by part.
+/// Called as answered(part, graph, number of the likeliest target), part by part.
 using answer_consumer = std::function<void(std::size_t part, labelled_graph const&, int)>;
 
 void say_unrolled(options const& o, checkpoint const& file) {
@@ -148,7 +148,7 @@ void say_unrolled(options const& o, checkpoint const& file) {
         file.setting("layers", 1, most_layers));
 }
 
-/// Of all runs together, of which one at a time is in memory.
+/// The joint answers of all runs; only one run at a time is in memory.
 void answer_together(options const& o, checkpoint const& first, std::vector<test_part> const& parts,
                      answer_consumer const& answered) {
   std::vector<log_probability_sums> sums;
@@ -205,7 +205,7 @@ void evaluate(options const& o, checkpoint const& file, std::vector<test_part> c
 
 namespace {
 
-/// A page has a number for every triple of nodes, layer and head.
+/// Checks the size: a page has a number for every triple of nodes, layer and head.
 void expect_page_of(int nodes) {
   constexpr int most = most_nodes_of_page;
   if (nodes > most)
@@ -213,7 +213,7 @@ void expect_page_of(int nodes) {
            nodes, most);
 }
 
-/// Of the one graph of the batch, with their probabilities, the likeliest first.
+/// The answers about the one graph of the batch, with their probabilities, the likeliest first.
 std::vector<std::pair<std::string, double>> likeliest_answers(network& net, vocabulary const& words) {
   constexpr std::size_t most = 6;
   auto const logits = net.logits();

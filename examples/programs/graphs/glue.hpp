@@ -43,7 +43,7 @@ enum class gluing { detours, branches, both };
 
 namespace detail {
 
-/// `other`'s edges but one are added, with new numbers for all its nodes but the two that are given.
+/// Adds all edges of `other` but one.  All its nodes get new numbers, except the two that are given.
 inline void add_edges(labelled_graph& to, labelled_graph const& other, std::size_t without, node_pair from_here,
                       node_pair to_there) {
   std::vector<int> number(static_cast<std::size_t>(other.nodes), -1);
@@ -63,7 +63,7 @@ inline void add_edges(labelled_graph& to, labelled_graph const& other, std::size
 
 }  // namespace detail
 
-/// `base` with its edge `at` replaced by the whole of `other`, whose question is about the nodes of that edge.
+/// `base` with its edge `at` replaced by the whole of `other`, whose question is about the two nodes of that edge.
 inline labelled_graph with_detour(labelled_graph const& base, std::size_t at, labelled_graph const& other) {
   auto glued = base;
   glued.further.clear();
@@ -74,7 +74,7 @@ inline labelled_graph with_detour(labelled_graph const& base, std::size_t at, la
   return glued;
 }
 
-/// `base` with `other` laid on it, whose edge `shared` is the edge `at`.
+/// `base` with `other` added, whose edge `shared` coincides with the edge `at`.
 inline labelled_graph with_branch(labelled_graph const& base, std::size_t at, labelled_graph const& other,
                                   std::size_t shared) {
   auto glued = base;
@@ -84,7 +84,7 @@ inline labelled_graph with_branch(labelled_graph const& base, std::size_t at, la
   return glued;
 }
 
-/// Joins graphs of a list. The list must outlive this object.
+/// Glues graphs of a list, which must outlive this object.
 class glued_graphs {
  public:
   /// rules: those of the same graphs.
@@ -115,7 +115,7 @@ class glued_graphs {
   /// The largest number of nodes of a joined graph.
   int most_nodes() const { return how_ == gluing::detours ? most_nodes_ : std::max(most_nodes_, 2 * most_nodes_ - 2); }
 
-  /// Whether some answer is the label of an edge; if not, there are no detours.
+  /// Whether some answer is also the label of an edge; otherwise there are no detours.
   bool has_detours() const {
     for (int label = 1; label < labels_; ++label)
       if (!with_answer_[static_cast<std::size_t>(label)].empty() &&
@@ -124,7 +124,7 @@ class glued_graphs {
     return false;
   }
 
-  /// Joins a random graph of the list to a graph; returns none if several draws give no graph that can be kept.
+  /// A graph glued to another one of the list; nothing if several draws gave no acceptable graph.
   std::optional<labelled_graph> operator()(labelled_graph const& base, random_stream random) const {
     if (base.edges.empty()) return std::nullopt;
     for (int draw = 0; draw < most_draws; ++draw) {
@@ -139,8 +139,8 @@ class glued_graphs {
   /// Whether the training graphs say that its answer is right: 1 to 3 above.
   bool is_kept(labelled_graph const& g) const { return is_answered(g) && follow(g) && have_kinds(g); }
 
-  /// Names of edges and targets that say what one kind of node is, by number: a label as it is, a target that is no
-  /// label after all labels.
+  /// The kind of node that a name of an edge or target implies.  Names are numbered: labels first, then targets that
+  /// are no label.
   int kind_of_name(int name) const { return kind_[static_cast<std::size_t>(name)]; }
   int name_of_target(int target) const { return name_of_target_[static_cast<std::size_t>(target)]; }
 
@@ -208,7 +208,7 @@ class glued_graphs {
     return with_branch(base, at, other, shared);
   }
 
-  /// The rules give its question its answer, and no pair of nodes two names.
+  /// Whether the rules give its question its answer, and no pair of nodes two names.
   bool is_answered(labelled_graph const& g) const {
     auto const n = static_cast<std::size_t>(g.nodes);
     std::vector<int> name(n * n, no_name);

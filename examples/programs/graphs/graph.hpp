@@ -11,7 +11,7 @@
 
 namespace triad::programs::graphs {
 
-/// The largest number of nodes of a graph in a file.
+/// The largest number of nodes of a graph that is read.
 inline constexpr int largest_graph = 4096;
 
 /// "The `label` of node `from` is node `to`."
@@ -31,7 +31,7 @@ struct node_pair {
   friend bool operator==(node_pair const&, node_pair const&) = default;
 };
 
-/// Another question about a graph, to train on.
+/// An additional question about a graph, for training.
 struct further_target {
   node_pair query;
   int target;

@@ -72,7 +72,7 @@ inline void apply_preset(own_options& o) {
   }
 }
 
-/// The likeliest target, its probability, and the probabilities of the five likeliest.
+/// The likeliest target, its probability, and the probabilities of the five likeliest targets.
 inline json_members likeliest_targets(std::vector<double> const& probabilities, vocabulary const& words) {
   constexpr std::size_t most = 5;
   auto const order =
@@ -85,7 +85,7 @@ inline json_members likeliest_targets(std::vector<double> const& probabilities, 
           {"probabilities", std::move(all)}};
 }
 
-/// Each line comes back with its answer as "target".
+/// Prints each line with its answer added as "target".
 inline int predict(own_options const& o) {
   o.questions.expect_one_way();
   auto const file = open_run(o.run);
@@ -126,7 +126,7 @@ inline int explain(own_options const& o) {
   return 0;
 }
 
-/// The verbs of a program whose data are these, or those of --data where that is given.
+/// The verbs of a program with this data, or with the data of --data if given.
 inline std::vector<verb> verbs_of(own_options& o, std::function<data_set()> const& made) {
   auto const train_on = [&o, made] {
     return train(o, o.data.empty() ? made() : read_training(o.data),

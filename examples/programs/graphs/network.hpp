@@ -48,7 +48,7 @@ struct options : stack_options {
   void each(option_list& f) override;
   void adapt(checkpoint const& file) override;
 
-  /// Logits of a model that answers with one of `names` names: one more where a pair may have no name.
+  /// The number of logits of a model with `names` names: one more if a pair may have no name.
   int classes(int names) const { return dense_loss > 0 ? names + 1 : names; }
 };
 
@@ -72,22 +72,22 @@ class network : public learner {
   using room = network_room;
   using vocabulary = graphs::vocabulary;
 
-  // A batch: graphs are added, then used.
+  // A batch: first add graphs, then use it.
   virtual void clear() = 0;
-  /// Returns false if the batch has no room for the graph.
+  /// Returns false if the batch has no memory left for it.
   virtual bool add(labelled_graph const& graph) = 0;
 
-  /// From now on applies a tied layer `layers` times; this is at most the number in the options.
+  /// From now on a tied layer is applied `layers` times, at most as often as the options say.
   virtual void set_depth(int layers) = 0;
 
   /// The most likely target of each graph of the batch.
   virtual std::vector<index_t> const& infer() = 0;
-  /// The logits (graphs, names) of all targets.
+  /// (graphs, names) the scores of all targets instead.
   virtual std::vector<float> const& logits() = 0;
-  /// After infer(): where an edge looked.  Without rows where the model has no triangles.
+  /// The attention of an edge, after infer().  Has no rows if the model has no triangles.
   virtual attention_table<float> attention(attention_place const& at) = 0;
 
-  /// The model that the options describe, on a backend, which moves into it; for the backends' units.
+  /// Makes the model of the options on a backend, which is moved into it; called by the backends' translation units.
   template <class Ex>
   static std::unique_ptr<network> make(Ex ex, options const& o, room const& z);
 };

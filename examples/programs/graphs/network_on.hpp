@@ -32,7 +32,8 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
     loader_.further_weight(o.dense_loss);
   }
 
-  /// As the released program: its readout keeps the framework's default, everything else is xavier uniform.
+  /// First values as in the released program: the readout has the framework's default, everything else is xavier
+  /// uniform.
   static initializer first_values(std::string const& path) {
     return path.starts_with("readout") && path.ends_with("weight") ? initializer::linear_uniform()
                                                                    : initializer::by_name();
@@ -46,7 +47,7 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
     for (auto const& q : g.further) loader_.ask({{q.query.from, q.query.to}, q.target});
     return true;
   }
-  /// To train on.
+  /// Uploads the batch for training.
   auto upload() { return loader_.upload_padded(); }
 
   void set_depth(int layers) override { trainer_.set_depth(layers); }
@@ -72,7 +73,7 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
   }
 
  private:
-  /// The first columns: "no name" is the last, and is no answer.
+  /// The first columns, without the last: "no name" is no answer.
   matrix<float const> of_names(typename Model::output scores) const {
     return make_matrix<float const>(scores.data_handle(), scores.extent(0), names_, scores.extent(1));
   }

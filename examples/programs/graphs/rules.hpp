@@ -18,8 +18,8 @@ namespace triad::programs::graphs {
 
 class composition_rules {
  public:
-  /// Takes the rule of a graph of two edges that lead from one node that is asked about to the other; of any other
-  /// graph there is none.
+  /// Learns the rule of a graph of two edges that lead from one node of the question to the other.  Other graphs have
+  /// no rule.
   void learn(labelled_graph const& g) {
     if (g.edges.size() != 2) return;
     auto first = g.edges[0], second = g.edges[1];
@@ -29,18 +29,18 @@ class composition_rules {
     if (!is_new && at->second != g.target) at->second = several;
   }
 
-  /// The number of pairs of labels with a rule.
+  /// The number of label pairs that have a rule.
   std::size_t size() const { return rules_.size(); }
 
-  /// Calls f(first label, second label, target) for each rule; the target of a pair with several targets is -1.
+  /// Calls f(first label, second label, target) for each rule; the target is -1 if a pair has several.
   template <class F>
   void each(F const& f) const {
     for (auto const& [labels, target] : rules_) f(labels.first, labels.second, target);
   }
 
-  /// What is asked about a graph in addition to its own question, in the order of the nodes.  no_name: the target of a
-  /// pair without a rule.  A pair of nodes that is related by an edge, or asked about anyway, is not asked about; nor
-  /// is one that rules give two names: graphs of two edges did, or two ways through the graph do.
+  /// The additional questions about a graph, in the order of the nodes.  no_name: the target of a pair without a rule.
+  /// Skipped are pairs that have an edge or are asked about already, and pairs to which rules give two names: in graphs
+  /// of two edges, or by two ways through this graph.
   std::vector<further_target> questions(labelled_graph const& g, int no_name) const {
     std::multimap<int, edge> from;
     std::map<std::pair<int, int>, int> told;  // and asked

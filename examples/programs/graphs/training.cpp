@@ -165,7 +165,7 @@ class graph_training : public training {
           {part.name, {{"accuracy", accuracy(*net_, part.graphs)}}, static_cast<long long>(part.graphs.size())});
     return scores;
   }
-  /// A model that does not answer half of what it was trained on has not learned the task.
+  /// A model that answers less than half of its training graphs right has not learned the task.
   bool learned(double validation) override { return !measures() || validation >= 0.5; }
 
  protected:
@@ -200,7 +200,7 @@ class graph_training : public training {
   }
 
  private:
-  /// Of a part: no batch is larger.
+  /// The number of graphs of the largest part: no batch is larger.
   std::size_t most_graphs() const {
     auto most = std::max<std::size_t>({1, train_.size(), dev_.size()});
     for (auto const& part : data_.tests) most = std::max(most, part.graphs.size());
@@ -213,8 +213,8 @@ class graph_training : public training {
     for (auto const& part : data_.tests) add_larger_graphs(all, nodes, part.graphs, part.places, part.name);
     return all;
   }
-  /// Where there is no dev part, one random split for each seed, as the released program makes it.  The number of
-  /// examples that are left.
+  /// Holds out examples if there is no dev part: one random split for each seed, as in the released program.  Returns
+  /// the number of examples that remain.
   std::size_t held_out() {
     if (!dev_.empty() || data_.made) {
       refuse_given(options_, {"validation"},
@@ -230,15 +230,15 @@ class graph_training : public training {
     for (std::size_t i = 0; i < order.size(); ++i) (i < held ? dev_ : train_).push_back(data_.train[order[i]]);
     return train_.size();
   }
-  /// Of an update: a function of the seed and its number, as a resumed run needs it.
+  /// The depth of an update: a function of the seed and the update's number only, so that a resumed run repeats it.
   int depth_of(std::int64_t update) const {
     if (options_.layers_from == 0) return options_.layers;
     random_stream random(options_.seed ^ 0xdeb7u, static_cast<std::uint64_t>(update));
     return options_.layers_from +
            static_cast<int>(random.below(static_cast<std::uint32_t>(options_.layers - options_.layers_from + 1)));
   }
-  /// From the training graphs of this run alone.  What is glued by them, and further questions of those that are kept;
-  /// how many a graph has at most.
+  /// Reads the rules from the training graphs of this run only.  Prepares glued graphs and additional questions;
+  /// returns the most questions of a graph.
   int read_rules() {
     std::size_t most = 0;
     auto const made = [&](std::int64_t epochs, auto const& use) {
@@ -273,7 +273,7 @@ class graph_training : public training {
     most_further_ = options_.augment > 0 ? 2 * most : most;
     return static_cast<int>(most_further_);
   }
-  /// Number `number` of the graphs, as this epoch sees it, where that is glued to another.
+  /// Graph `number` in this epoch if it is glued to another one; otherwise nothing.
   std::optional<labelled_graph> glued_to(labelled_graph const& g, std::size_t number, std::int64_t epoch) const {
     if (!glue_) return std::nullopt;
     augmentation const how{.seed = options_.seed ^ glued_stream, .rate = options_.augment};
@@ -290,7 +290,7 @@ class graph_training : public training {
     if (data_.made) return std::max<std::int64_t>(1, *data_.made_in_all / options_.batch / options_.epochs);
     return examples_.epoch_updates();
   }
-  /// What the graphs add to the settings that a resumed run must have.
+  /// The lines that the graphs add to the settings that a resumed run must match.
   std::string data_setting() const {
     if (data_.made) return example_digest::generated();
     example_digest digest;

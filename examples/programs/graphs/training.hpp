@@ -22,7 +22,7 @@ struct test_part {
   std::vector<std::string> places{};  // of the graphs, such as data/test.jsonl:3; none: they are known by their numbers
 };
 
-/// Of some graphs, called `name`, those of more nodes than that.
+/// Adds those of the graphs, called `name`, that have more than `than` nodes.
 void add_larger_graphs(std::vector<sized_example>& to, int than, graph_list const& graphs,
                        std::vector<std::string> const& places, std::string const& name);
 
@@ -54,16 +54,16 @@ struct run_texts {
 /// train: one run for each seed, and of o.compare; then accuracy by part.  The exit status.
 int train(options& o, data_set const& data, run_texts const& say);
 
-/// Reads the vocabulary of a trained model from its checkpoint. Throws data_error.
+/// The vocabulary of a trained model, from its checkpoint.  Throws data_error.
 vocabulary words_of(checkpoint const& file);
 
-/// The model of a checkpoint, with room for the largest of some graphs; explaining: for one, of which everything is
-/// kept.
+/// The model of a checkpoint, with memory for graphs of up to `most` nodes; explaining: for one graph, keeping all
+/// intermediate values.
 trained<network> trained_model(options const& o, checkpoint const& file, int most, bool explaining = false);
-/// The same with room for all graphs of some parts; where there is no memory for it, the largest are named.
+/// The same with memory for all graphs of some parts.  If memory is short, the error names the largest graphs.
 trained<network> trained_model(options const& o, checkpoint const& file, std::vector<test_part> const& parts);
 
-/// Answers questions one by one; builds the model again if a question is larger than all earlier ones.
+/// Answers one question after another; remakes the model if a graph is larger than all before.
 class answerer {
  public:
   answerer(options const& o, checkpoint const& file) : options_(o), file_(file) {}
@@ -83,13 +83,13 @@ class answerer {
   std::optional<trained<network>> model_;
 };
 
-/// The width of a column of these names.
+/// The width of a column that holds these names.
 std::size_t widest(std::vector<std::string> const& names);
 
-/// f(graph, number of the likeliest target) for all of them, in batches that fit.
+/// Calls f(graph, number of the likeliest target) for all graphs, in batches that fit.
 void answer_all(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f);
 
-/// The fraction of right answers.
+/// The fraction of right answers, from 0 to 1.
 double accuracy(network& net, graph_list const& graphs);
 
 /// evaluate: accuracy by part, and which answers a checkpoint's model takes for which, printed with o.confusion and

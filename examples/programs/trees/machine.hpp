@@ -1,4 +1,4 @@
-// The interface of a machine on one backend.
+// One machine on one backend: the interface that the program's verbs use.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@ struct placed_node {
   bool operator==(placed_node const&) const = default;
 };
 
-/// In the order of positions.
+/// The nodes in the order of their positions.
 using placed_tree = std::span<placed_node const>;
 
 struct placed_row {
@@ -38,24 +38,24 @@ class machine : public learner {
   using options = trees::options;
   using room = machine_options;
 
-  // A batch: rows are added, then used.
+  // A batch: first add rows, then use it.
   virtual void clear() = 0;
-  /// False where the batch is full.  The nodes lie within the machine's positions.
+  /// Returns false if the batch is full.  The nodes must lie within the machine's positions.
   virtual bool add(placed_row const& row) = 0;
-  /// The symbols of every tree of the batch, position by position, until the next call; 0: nothing.
+  /// The symbols of every tree of the batch, position by position, valid until the next call; 0: no symbol.
   virtual std::span<index_t const> infer() = 0;
-  /// What the last infer() did, for every tree of the batch; `trees`: also what each step wrote.
+  /// The steps of the last infer(), for every tree of the batch; `trees`: with the tree that each step wrote.
   virtual std::vector<tree_trace> traced(bool trees) = 0;
-  /// Of every step: the norm of the gradient of its agent's parameters in the last update, as it was clipped.
+  /// For every step, the norm of the gradient of its agent's parameters in the last update, after clipping.
   virtual std::vector<double> gradient_norms() = 0;
 
   virtual tree_positions<> const& positions() const = 0;
 
-  /// Takes the parameters of a machine over the first of these positions, whose other sizes are this one's.  Both do
-  /// the same where no step makes a tree that is too deep for the smaller one, which drops what it has no position for.
+  /// Takes the parameters of a machine over the first of these positions, with otherwise equal sizes.  Both machines
+  /// agree unless a step makes a tree that is too deep for the smaller one, which drops nodes without a position.
   virtual void widen(machine const& smaller) = 0;
 
-  /// The machine that the options describe, on a backend, which moves into it; for the backends' units.
+  /// Makes the machine of the options on a backend, which is moved into it; called by the backends' translation units.
   template <class Ex>
   static std::unique_ptr<machine> make(Ex ex, options const& o, room const& z);
 };

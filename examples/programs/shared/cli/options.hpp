@@ -79,28 +79,28 @@ struct option {
     return check(programs::between(from, to));
   }
   option& one_of(std::vector<std::string> names) { return choices = std::move(names), *this; }
-  /// The value names a file or a folder, which may not exist yet.
+  /// The option names a file or folder, which need not exist.
   option& file_or_folder() { return check(programs::some_path); }
   option& existing_file() { return is_file = true, *this; }
   option& existing_folder() { return is_folder = true, *this; }
-  /// The value is a question: blanks alone are refused.
+  /// The option is a question: it must not be blank.
   option& question() { return asks = true, *this; }
   option& opposite(std::string called) { return opposite_name = std::move(called), *this; }
 
   // ---- what it decides ----
-  /// The option does not affect results: a resumed run may have another value.
+  /// The option does not affect results: a resumed run may change it.
   option& free(bool yes = true) { return is_free = yes, *this; }
-  /// The value is a path and is stored as an absolute path. Like all texts it is not stored if it is empty.
+  /// The option is a path, stored as an absolute one.  As for all texts, an empty value is not stored.
   option& path() { return is_path = is_free = true, file_or_folder(); }
   option& written(bool yes) { return is_written = yes, *this; }
-  /// Stores this text instead of the value, or nothing if the text is empty.
+  /// Stores this text instead of the value; stores nothing if the text is empty.
   option& says(std::string text) { return default_text = std::move(text), *this; }
   /// Where it is false, 0, full, or this text or number, neither settings nor configuration name it: older runs did not
   /// know of it.
   option& newer(std::string text = {}) { return is_new = true, none = std::move(text), *this; }
-  /// It says how long a run is: --minutes decides it, and a run that has ended goes on where it is larger.
+  /// The option is the length of a run: --minutes sets it, and a finished run continues if it grows.
   option& length() { return is_length = true, *this; }
-  /// The option determines the model's shape: it is stored in a checkpoint's configuration and read from there.
+  /// The option shapes the model: it is stored in the configuration of a checkpoint, and read from there.
   option& shapes(std::string called = {}) {
     key = called.empty() ? name : std::move(called);
     for (char& c : key) c = c == '-' ? '_' : c;

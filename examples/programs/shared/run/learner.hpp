@@ -35,44 +35,46 @@ class learner {
  public:
   virtual ~learner() = default;
 
-  /// One step on the batch that was filled.
+  /// Makes one step on the current batch.
   virtual void update(double rate) = 0;
-  /// The same in parts: the batch that was filled as a part of the update's, with this fraction of all answers that are
-  /// asked for; then the step.
+  /// Makes an update in parts: treats the current batch as one part, which has this fraction of all answers of the
+  /// update; the step follows at the end.
   virtual void accumulate(double fraction) = 0;
-  /// Of a batch in shares, those that this process computes; each is begun, in its order, before its parts.
+  /// The shares of a batch that this process computes; each must be begun, in order, before its parts.
   virtual share_range shares() const = 0;
   virtual void begin_share(index_t share) = 0;
   virtual void finish(double rate) = 0;
   /// Does the work of an update without changing the parameters, for timing.
   virtual void rehearse() = 0;
-  /// What the updates since the last call found.  On a device this waits for them: it is asked every `patience()`
-  /// updates.
+  /// The results of the updates since the last call.  On a device the call waits for them, so it is made every
+  /// `patience()` updates.
   virtual std::vector<update_record> const& records() = 0;
   virtual int patience() const = 0;
 
   virtual void initialize(std::uint64_t seed) = 0;
-  /// Keeps moving averages of the weights, with this decay, from the next update on; save() and load() have them then.
+  /// Keeps moving averages of the weights, with this decay, from the next update on; save() and load() then include
+  /// them.
   virtual void keep_averages(double decay) = 0;
   /// Sets whether updates have dropout, from the next update on.
   virtual void set_dropout(bool drops) = 0;
-  /// Other first values, and no moments and averages; updates are counted on.
+  /// Sets new first values, and clears moments and averages; the count of updates continues.
   virtual void begin_anew(std::uint64_t seed) = 0;
   virtual void save(std::string const& path, run_record const& record) = 0;
   /// Returns the record's notes.
   virtual std::string load(checkpoint const& file, run_record const& record) = 0;
 
-  /// The first weight, or average of one, that is infinite or no number, in words; empty where all are finite.  The
-  /// losses of updates do not tell: that of the last one is of the weights before it.
+  /// Describes the first weight, or average, that is not finite; empty if all are finite.  Losses do not show this: the
+  /// loss of the last update belongs to the weights before it.
   virtual std::string not_finite() const = 0;
 
-  /// Of parameters, moments and averages: the same where their bits are.
+  /// A digest of parameters, moments and averages: equal if their bits are equal.
   virtual std::string digest() const = 0;
   virtual std::uint64_t step() const = 0;
   virtual trainer_bytes bytes() const = 0;
   virtual index_t parameters() const = 0;
 
-  /// work() while the averages are the weights, where a run keeps some; after it they are not, whatever it throws.
+  /// Calls work() with the averages as the weights, if a run keeps some; restores the weights afterwards, even after an
+  /// exception.
   template <class Work>
   auto with_averages(Work&& work) {
     if constexpr (std::is_void_v<std::invoke_result_t<Work&>>) {

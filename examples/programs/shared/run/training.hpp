@@ -38,11 +38,11 @@ struct scored_run : run_log {
   std::vector<part_scores> parts;  // none where it diverged
 };
 
-/// What a program trains: of one seed, with its data.
+/// A training with one seed and its data, as a program defines it.
 class training : public batch_source {
  public:
   virtual learner& net() = 0;
-  /// A training that goes before this one, in a folder `first` of its own, or null.
+  /// A training that must run before this one, in its own folder `first`; or null.
   virtual training* first() { return nullptr; }
   /// First values.
   virtual void initialize(std::uint64_t seed) { net().initialize(seed); }
@@ -50,17 +50,17 @@ class training : public batch_source {
   /// rest of the plan is the options'.
   virtual run_plan plan() = 0;
   virtual double rate(std::int64_t update) = 0;
-  /// What a checkpoint is worth.
+  /// Measures the quality of a checkpoint.
   virtual double validate() = 0;
-  /// The same, of which nothing is kept: for timing.
+  /// Runs a validation and discards the result, for timing.
   virtual void rehearse_validation() { (void)validate(); }
-  /// What the last weights are worth.
+  /// The scores of the last weights on the test data.
   virtual std::vector<part_scores> score() = 0;
-  /// Whether the weights answer the examples that they were trained on: else the next attempt begins.  Asked after an
-  /// attempt where another may follow; in both of two trainings after every epoch but the last, and of the weights that
-  /// the second begins with.
+  /// Whether the weights answer their training examples; otherwise the next attempt begins.  Called after an attempt if
+  /// another may follow.  If there are two trainings, it is called in both after every epoch but the last, and for the
+  /// weights that the second begins with.
   virtual bool fits() { return true; }
-  /// Whether a model of this worth has learned its own task.
+  /// Whether a model with this validation score has learned its task.
   virtual bool learned(double validation) { return validation >= 0.5; }
 };
 
@@ -68,7 +68,7 @@ class training : public batch_source {
 /// o.restarts it begins again at o.rate, and falls to 0 at the next of them or at the last update.
 double linear_rate(width_options const& o, std::int64_t updates, std::int64_t update);
 
-/// What a run is given next to its options.
+/// The inputs of a run besides its options.
 struct run_extras {
   std::string before{};  // settings of a shorter run that it goes on from; none: it has to be the same
   std::string events{};  // folder for event files
@@ -89,10 +89,10 @@ scored_run train_one(run_options const& o, training& t, std::string const& out, 
 ///   }
 class seed_runs {
  public:
-  /// folder: where they lie, or none.
+  /// folder: the folder of the runs, or empty.
   seed_runs(run_options& o, std::string folder);
 
-  /// o becomes the options of the next one alone; false after the last, where o is as it was.
+  /// Sets o to the options of the next run only; returns false after the last one and restores o.
   bool next();
   bool is_first() const { return all_.empty(); }
   std::string const& out() const { return out_; }  // its folder
@@ -100,7 +100,7 @@ class seed_runs {
   /// the training is to be made again, of these; then next() gives the same seed.  A run that is resumed has what its
   /// config.toml says.
   bool fits_to_minutes(training& t);
-  /// What it is worth; null where it was interrupted, after that is said.
+  /// Trains and scores one run; returns null, after a message, if it was interrupted.
   scored_run const* train(training& t);
   std::vector<scored_run> const& all() const { return all_; }
 
@@ -133,7 +133,7 @@ std::string scores_csv(std::vector<scored_run> const& runs, value_text text);
 /// A sentence about the first run that failed, of what to do: nothing where none did.  It is read off its losses.
 std::string remedy_of(std::vector<scored_run> const& runs);
 
-/// did_not_reach where a run failed.
+/// Returns did_not_reach if a run failed.
 int status_of(std::vector<scored_run> const& runs);
 
 }  // namespace triad::programs
