@@ -22,7 +22,7 @@ inline auto tied_parts(hypothesis& h) { return std::tie(h.tokens, h.score, h.log
 
 namespace triad::programs::sequences {
 
-/// How translations are looked for.
+/// The settings of the search for translations.
 struct search {
   int beam = 1;               // 1: greedy
   double length_penalty = 1;  // the score is log P over (tokens + 1)^penalty
@@ -44,7 +44,7 @@ struct layer_reads {
   std::vector<std::vector<float>> encoder, decoder;
 };
 
-/// What a model is made for: to learn, to translate, or to be asked what its layers read.
+/// The purpose of a model: to learn, to translate, or to report what its layers read.
 enum class use { learning, translating, explaining };
 
 /// Room for batches of `tokens` tokens on each side, for single sequences of up to the longest, and for a search of
@@ -92,25 +92,25 @@ class translator : public learner {
   using vocabulary = sequences::vocabulary;
   using room = translator_options;
 
-  // A batch: pairs, or sources alone, are added, then used.  Numbers of tokens, without begin and end.
+  // A batch: first add pairs, or sources only, then use it.  The arguments are token numbers, without begin and end.
   virtual void clear() = 0;
-  /// False: there is no room for it in this batch.
+  /// Returns false if the batch has no memory left for it.
   virtual bool add(std::span<index_t const> source, std::span<index_t const> target) = 0;
   virtual bool add(std::span<index_t const> source) = 0;
 
-  /// Tokens, on either side, that a batch has room for.
+  /// The capacity of a batch in tokens, on either side.
   virtual index_t tokens() const = 0;
 
   /// Mean of -log probability of a target token of the batch, ends included, without dropout and smoothing.
   virtual double loss() = 0;
-  /// Of each source of the batch the best translations, best first.
+  /// The best translations of each source of the batch, best first.
   virtual std::vector<std::vector<hypothesis>> const& translate(search const& how) = 0;
   /// Mean over tokens and heads of the batch.
   virtual layer_weights read_weights() = 0;
   /// The same of each, after read_weights().
   virtual layer_reads reads() = 0;
 
-  /// The model that the options describe, on a backend, which moves into it; for the backends' units.
+  /// Makes the model of the options on a backend, which is moved into it; called by the backends' translation units.
   template <class Ex>
   static std::unique_ptr<translator> make(Ex ex, options const& o, room const& z);
 };

@@ -130,7 +130,7 @@ inline nlohmann::json to_json(vocabulary const& v) {
           {"verb", v.verb.names()}};
 }
 
-/// What the model says of one sentence, by numbers.
+/// The model's answer for one sentence, as numbers.
 struct parse {
   std::vector<int> parent;                           // the best of each token by itself; its own place for a root
   std::vector<int> tree;                             // the best parents that make no cycle
@@ -141,7 +141,7 @@ inline auto tied_parts(parse& p) {
   return std::tie(p.parent, p.tree, p.role, p.category, p.noun_type, p.verb, p.score);
 }
 
-/// Room for `batch` sentences of `usual` tokens, and for fewer of up to `longest`.
+/// The memory for `batch` sentences of `usual` tokens, or for fewer of up to `longest`.
 struct parser_room {
   int tokens;
   label_counts labels;
@@ -158,18 +158,18 @@ class parser : public learner {
   using vocabulary = cogs::vocabulary;
   using room = parser_room;
 
-  // A batch: sentences are added, then used.
+  // A batch: first add sentences, then use it.
   virtual void clear() = 0;
-  /// False where the batch has no room for it.
+  /// Returns false if the batch has no memory left for it.
   virtual bool add(std::span<labelled_token const> sentence) = 0;
-  /// Of each sentence of the batch.
+  /// The parses of the sentences of the batch.
   virtual std::vector<parse> const& infer() = 0;
 
   /// After infer(): over which words an edge attends.  Without rows where the model has no triangles; one that
   /// was made for inference alone keeps none.
   virtual attention_table<float> attention(attention_place const& at) = 0;
 
-  /// The model that the options describe, on a backend, which moves into it; for the backends' units.
+  /// Makes the model of the options on a backend, which is moved into it; called by the backends' translation units.
   template <class Ex>
   static std::unique_ptr<parser> make(Ex ex, options const& o, room const& z);
 };

@@ -25,7 +25,7 @@ enum exit_status : int {
 /// driver: what there is where NVIDIA's driver runs.
 std::string unused_gpu(std::string const& backend, bool was_chosen, std::string const& driver = "/dev/nvidiactl");
 
-/// One verb: what --help says of it, and what it does, giving the exit status.
+/// One verb: its text in --help, and its function, which returns the exit status.
 struct verb {
   std::string name, about;
   std::function<int()> run;

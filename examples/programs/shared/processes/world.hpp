@@ -60,7 +60,7 @@ std::string hint_of_tasks();
 
 // What follows is called by all processes at once.
 
-/// Whether any of them says yes.
+/// Whether any process passes true.
 bool any_process(bool yes);
 /// The text of every process, by rank.
 std::vector<std::string> texts_of_all(std::string const& own);

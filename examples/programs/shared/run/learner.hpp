@@ -37,8 +37,8 @@ class learner {
 
   /// Makes one step on the current batch.
   virtual void update(double rate) = 0;
-  /// Makes an update in parts: treats the current batch as one part, which has this fraction of all answers of the
-  /// update; the step follows at the end.
+  /// Adds the gradients of the current batch as one part of an update, with this fraction of the answers of the update.
+  /// finish() then makes the step.
   virtual void accumulate(double fraction) = 0;
   /// The shares of a batch that this process computes; each must be begun, in order, before its parts.
   virtual share_range shares() const = 0;
