@@ -96,6 +96,10 @@ for script in test quickstart; do
   not_called '^apt-get|^sudo|^cmake'
 done
 
+# Help is all that --help gives.
+says 0 "Options go to .clutrr train." quickstart --help
+not_called '^apt-get|^sudo|^cmake|^clutrr'
+
 # Why the processor trains.
 says 0 "Training on the CPU: no NVIDIA GPU was found" quickstart --no-install --seed 2
 grep -q '^clutrr train --preset quickstart .* --seed 2$' <<< "$output" ||
