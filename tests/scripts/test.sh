@@ -97,7 +97,7 @@ for script in test quickstart; do
 done
 
 # Help is all that --help gives.
-says 0 "Options go to .clutrr train." quickstart --help
+says 0 'Options go to `clutrr train`.' quickstart --help
 not_called '^apt-get|^sudo|^cmake|^clutrr'
 
 # Why the processor trains.
