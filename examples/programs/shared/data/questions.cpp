@@ -24,11 +24,6 @@
 
 namespace triad::programs {
 
-void questions::each(option_list& f, std::string const& what) {
-  f("question", &given, what + "; without one, each line of standard input is one").only({"predict"}).positional();
-  f("file", &file, "A file of them, one a line, gzipped or not").only({"predict"}).existing_file();
-}
-
 void expect_one_way(std::vector<way_to_ask> const& ways) {
   std::string taken;
   int count = 0;

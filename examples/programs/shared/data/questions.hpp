@@ -34,8 +34,11 @@ struct questions {
   std::vector<std::string> given;
   std::string file;
 
-  /// Options of predict; what: of one question, for --help.
-  void each(option_list& f, std::string const& what);
+  /// Options of predict; what: of one question, for --help.  In the header: a fuzzer of questions has no options.
+  void each(option_list& f, std::string const& what) {
+    f("question", &given, what + "; without one, each line of standard input is one").only({"predict"}).positional();
+    f("file", &file, "A file of them, one a line, gzipped or not").only({"predict"}).existing_file();
+  }
 
   /// Throws data_error where more than one way to ask was taken.  ways: those of the program's own options, before the
   /// two of this.
