@@ -60,11 +60,7 @@ std::optional<std::int64_t> number_of(run_options& o, std::string const& name) {
 
 /// A number that all processes have as the first one has it.
 std::int64_t as_the_first_says(std::int64_t value) {
-  if (world().size() == 1) return value;
-  std::int64_t agreed = 0;
-  for (unsigned bit = 0; bit < 62; ++bit)
-    if (any_process(world().is_first() && (value >> bit & 1) != 0)) agreed |= std::int64_t{1} << bit;
-  return agreed;
+  return std::strtoll(texts_of_all(std::to_string(value)).front().c_str(), nullptr, 10);
 }
 
 /// What --minutes decides next to the length, and what part of the updates each is at most.
