@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "proof.hpp"
@@ -14,6 +13,7 @@
 #include "shared/processes/first_writes.hpp"
 #include "shared/report/confusion.hpp"
 #include "shared/report/printed.hpp"
+#include "shared/report/probabilities.hpp"
 #include "shared/report/refuse.hpp"
 #include "shared/run/ensemble.hpp"
 #include "shared/run/run_folder.hpp"
@@ -76,13 +76,7 @@ network& answerer::asked(labelled_graph const& graph) {
 int answerer::operator()(labelled_graph const& graph) { return static_cast<int>(asked(graph).infer().front()); }
 
 std::vector<double> answerer::probabilities(labelled_graph const& graph) {
-  auto const& logits = asked(graph).logits();
-  double const most = *std::max_element(logits.begin(), logits.end());
-  std::vector<double> all;
-  double sum = 0;
-  for (auto const logit : logits) sum += all.emplace_back(std::exp(static_cast<double>(logit) - most));
-  for (auto& p : all) p /= sum;
-  return all;
+  return probabilities_of(asked(graph).logits());
 }
 
 double accuracy(network& net, graph_list const& graphs) {
@@ -216,13 +210,9 @@ void expect_page_of(int nodes) {
 /// The answers about the one graph of the batch, with their probabilities, the likeliest first.
 std::vector<std::pair<std::string, double>> likeliest_answers(network& net, vocabulary const& words) {
   constexpr std::size_t most = 6;
-  auto const logits = net.logits();
-  double const largest = *std::max_element(logits.begin(), logits.end());
-  double sum = 0;
-  for (float const x : logits) sum += std::exp(static_cast<double>(x) - largest);
   std::vector<std::pair<std::string, double>> all;
-  for (std::size_t i = 0; i < logits.size(); ++i)
-    all.emplace_back(words.target_name(static_cast<int>(i)), std::exp(static_cast<double>(logits[i]) - largest) / sum);
+  for (double const p : probabilities_of(net.logits()))
+    all.emplace_back(words.target_name(static_cast<int>(all.size())), p);
   std::stable_sort(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.second > b.second; });
   if (all.size() > most) all.resize(most);
   return all;
@@ -254,15 +244,14 @@ void explain(options const& o, checkpoint const& file, labelled_graph const& gra
     for (int i = 0; i < graph.nodes; ++i)
       for (int j = 0; j < graph.nodes; ++j) {
         auto const heads = model.net->attention({.layer = layer, .graph = 0, .edge = {i, j}});
-        if (!o.html.empty())
-          for (index_t h = 0; h < heads.heads(); ++h)
-            for (index_t l = 0; l < heads.terms(); ++l)
-              by_head[static_cast<std::size_t>(h)].push_back(thousandths(static_cast<double>(heads(h, l))));
         auto& mean = weights[{i, j}];
         mean.assign(static_cast<std::size_t>(graph.nodes), 0.0);
         for (index_t h = 0; h < heads.heads(); ++h)
-          for (index_t l = 0; l < heads.terms(); ++l)
-            mean[static_cast<std::size_t>(l)] += static_cast<double>(heads(h, l)) / static_cast<double>(heads.heads());
+          for (index_t l = 0; l < heads.terms(); ++l) {
+            auto const weight = static_cast<double>(heads(h, l));
+            mean[static_cast<std::size_t>(l)] += weight / static_cast<double>(heads.heads());
+            if (!o.html.empty()) by_head[static_cast<std::size_t>(h)].push_back(thousandths(weight));
+          }
       }
   }
   auto const steps = find_proof(proof);

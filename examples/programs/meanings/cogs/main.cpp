@@ -10,6 +10,7 @@
 #include "shared/cli/verbs.hpp"
 #include "shared/data/new_data.hpp"
 #include "shared/report/page.hpp"
+#include "shared/report/probabilities.hpp"
 #include "shared/report/refuse.hpp"
 #include "shared/report/svg_arcs.hpp"
 #include "shared/run/permute.hpp"
@@ -47,13 +48,9 @@ std::string form_of(tagged_sentence const& graph) {
   return to_logical_form(graph).value_or("(this graph has no logical form)");
 }
 
-/// softmax of row i of the scores at j.
-double probability(parse const& p, std::size_t n, std::size_t i, std::size_t j) {
-  auto const* const row = p.score.data() + i * n;
-  double const most = *std::max_element(row, row + n);
-  double sum = 0;
-  for (std::size_t k = 0; k < n; ++k) sum += std::exp(row[k] - most);
-  return std::exp(row[j] - most) / sum;
+/// The probabilities of token i's parents, of which its own place is that of a root.
+std::vector<double> parents_of(parse const& p, std::size_t n, std::size_t i) {
+  return probabilities_of(std::span(p.score).subspan(i * n, n));
 }
 
 /// p: what the model says of it, where the probabilities of parents are asked for.
@@ -69,7 +66,7 @@ void print(tagged_sentence const& s, parse const* p) {
         shown(s.role[at]),     shown(s.category[at]), shown(s.noun_type[at]),
         shown(s.verb_name[at])};
     auto const parent = s.parent[at] < 0 ? at : static_cast<std::size_t>(s.parent[at]);  // a root's is itself
-    if (p != nullptr) cells.push_back(fmt::format("{:.4f}", probability(*p, s.tokens.size(), at, parent)));
+    if (p != nullptr) cells.push_back(fmt::format("{:.4f}", parents_of(*p, s.tokens.size(), at)[parent]));
     table.row(cells);
   }
   say("{}{}\n", table.text(), form_of(s));
@@ -107,8 +104,8 @@ std::string picture(tagged_sentence const& s, parse const& p) {
         s.verb_name[i].empty() ? s.noun_type[i].empty() ? s.category[i] : s.noun_type[i] : s.verb_name[i];
     auto& word = words.emplace_back(arc_word{s.tokens[i], kind, s.parent[i]});
     if (s.parent[i] >= 0)
-      word.label = fmt::format("{} {:.2f}", s.role[i],
-                               probability(p, s.tokens.size(), i, static_cast<std::size_t>(s.parent[i])));
+      word.label =
+          fmt::format("{} {:.2f}", s.role[i], parents_of(p, s.tokens.size(), i)[static_cast<std::size_t>(s.parent[i])]);
   }
   return to_svg(words);
 }
@@ -130,7 +127,7 @@ nlohmann::ordered_json page_of(parser& net, options const& shape, tagged_sentenc
                      {"label", s.parent[i] < 0 ? std::string() : s.role[i]},
                      {"facts", std::move(facts)}});
     auto& row = heads.emplace_back(json::array());
-    for (std::size_t j = 0; j < n; ++j) row.push_back(thousandths(probability(p, n, i, j)));
+    for (double const parent : parents_of(p, n, i)) row.push_back(thousandths(parent));
     title += (i > 0 ? " " : "") + s.tokens[i];
   }
   json view{{"kind", "arcs"},
@@ -155,9 +152,10 @@ int explain(options const& o) {
     for (std::size_t i = 0; i < n; ++i) {
       auto const order =
           order_by(n, [&](std::size_t a, std::size_t b) { return p.score[i * n + a] > p.score[i * n + b]; });
+      auto const parents = parents_of(p, n, i);
       say("{:<12}", s.tokens[i]);
       for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k)
-        say("  {} {:.3f}", order[k] == i ? "(root)" : s.tokens[order[k]], probability(p, n, i, order[k]));
+        say("  {} {:.3f}", order[k] == i ? "(root)" : s.tokens[order[k]], parents[order[k]]);
       fmt::print("\n");
     }
     say("{}\n", form_of(graph));
