@@ -171,7 +171,9 @@ decltype(auto) batches_of(Learner const& learner, Source& source, run_place cons
     return source(at.epoch);
 }
 
-/// Makes one update: on an input with its targets, or on a batch in parts.
+}  // namespace detail
+
+/// Makes one update of run(): on an input with its targets, or on the parts of a batch.  Learner: as run() has it.
 template <class Learner, class Batch>
 void make_update(Learner& learner, Batch&& batch, double rate) {
   if constexpr (requires { std::begin(batch); }) {
@@ -191,8 +193,6 @@ void make_update(Learner& learner, Batch&& batch, double rate) {
     learner.update(in, targets, rate);
   }
 }
-
-}  // namespace detail
 
 /// Trains until the epochs, updates or attempts end, a callback stops the run, or fits() returns true.  Learner: a
 /// run_learner, or a type with the same functions.  For batches in parts it also needs update(rate), shares(),
@@ -226,7 +226,7 @@ run_result run(Learner& learner, Source&& source, run_options const& o, Callback
     bool ends = false;
     while (!ends && !result.stopped) {
       if (o.dropout_updates) learner.set_dropout(at.in_attempt < *o.dropout_updates);
-      detail::make_update(learner, *batch, o.schedule(at.in_attempt));
+      make_update(learner, *batch, o.schedule(at.in_attempt));
       ++batch;
       ++at.update;
       ++at.in_attempt;

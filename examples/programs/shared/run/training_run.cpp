@@ -325,7 +325,7 @@ speed speed_of(training& t, std::uint64_t seed, double budget) {
   auto& net = t.net();
   std::uint64_t made = 0;
   auto const update = [&] {
-    triad::detail::make_update(net, t.parts(made, net.shares()), t.rate(static_cast<std::int64_t>(made)));
+    make_update(net, t.parts(made, net.shares()), t.rate(static_cast<std::int64_t>(made)));
     ++made;
   };
   update();  // which takes longer: memory is touched for the first time
