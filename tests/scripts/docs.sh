@@ -1,38 +1,8 @@
 #!/usr/bin/env bash
 # scripts/docs where python3 and apt-get are stubs:  docs.sh ROOT FOLDER
 set -euo pipefail
-root=$1 folder=$2
-rm -rf "$folder"
-mkdir -p "$folder/bin" "$folder/root/scripts/docs.d"
-cp "$root"/scripts/{docs,packages.sh,usage.sh} "$folder/root/scripts/"
-cp "$root/scripts/docs.d/requirements.txt" "$folder/root/scripts/docs.d/"
-export CALLS=$folder/calls PATH=$folder/bin:$PATH
-cat > "$folder/bin/python3" <<'STUB'
-#!/bin/sh
-# $LACKS: venv, index, or nothing; the build ends with $STATUS.
-echo "python $*" >> "$CALLS"
-case "$*" in
-  "-c import ensurepip, venv") [ "$LACKS" != venv ] ;;
-  "-m venv --clear "*) mkdir -p "$4/bin" && rm -f "$4/requirements.txt" && cp "$0" "$4/bin/python" ;;
-  "-m pip install "*) if [ "$LACKS" = index ]; then echo "ERROR: No matching distribution found" >&2; exit 1; fi ;;
-  *build.py*) exit "$STATUS" ;;
-esac
-STUB
-printf '#!/bin/sh\nexit 1\n' > "$folder/bin/apt-get"
-cp "$folder/bin/apt-get" "$folder/bin/sudo"
-chmod +x "$folder"/bin/*
-failed() { echo "$1: $2" >&2 && exit 1; }
-says() {  # STATUS TEXT ARGUMENTS...
-  local expected=$1 text=$2 status=0
-  shift 2
-  : > "$CALLS"
-  output=$("$folder/root/scripts/docs" "$@" 2>&1 < /dev/null) || status=$?
-  ((status == expected)) || failed "docs $*" "status $status, expected $expected: $output"
-  grep -qF -e "$text" <<< "$output" || failed "docs $*" "no \"$text\" in: $output"
-}
-called() { grep -qE -e "$1" "$CALLS" || failed "no call $1" "$(cat "$CALLS")"; }
-not_called() { if grep -qE -e "$1" "$CALLS"; then failed "a call $1" "$(cat "$CALLS")"; fi; }
-export LACKS='' STATUS=0
+source "$(dirname "${BASH_SOURCE[0]}")/wheels_stub.sh"
+wheels_stub "$1" "$2" docs scripts/docs.d/requirements.txt
 
 says 2 "--serve" --port 8000
 not_called .
