@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "shared/report/refuse.hpp"
@@ -13,11 +16,12 @@ namespace triad::programs {
 
 /// What is wrong with a line of a file, by file and line; what begins with "column 3:" has its column after them.
 inline std::string told_at(std::string const& path, long number, std::string const& what) {
-  std::string const column = "column ", place = path + ":" + std::to_string(number);
+  std::string_view const column = "column ";
   auto const digits = what.find_first_not_of("0123456789", column.size());
   bool const has_column =
       what.starts_with(column) && digits != std::string::npos && digits > column.size() && what[digits] == ':';
-  return place + (has_column ? ":" + what.substr(column.size()) : ": " + what);
+  auto const rest = std::string_view(what).substr(has_column ? column.size() : 0);
+  return fmt::format("{}:{}:{}{}", path, number, has_column ? "" : " ", rest);
 }
 
 /// f(line), or f(line, number), for each line of a text, gzipped or not, that is not empty.  A data_error of f is
