@@ -29,8 +29,8 @@ foreach(library IN ITEMS "fmt fmt/format.h" "tomlplusplus toml++/toml.h")
     target_include_directories(triad_${name} SYSTEM INTERFACE "${${folder}}")
   endif()
 endforeach()
-if(TARGET triad_fmt)
-  target_compile_definitions(triad_fmt INTERFACE FMT_HEADER_ONLY=1)
+if(TARGET triad_fmt)  # up to 9.1 it takes nvcc for a compiler without constexpr and with consteval: no text would compile
+  target_compile_definitions(triad_fmt INTERFACE FMT_HEADER_ONLY=1 $<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>)
 endif()
 
 # What programs share: options, command line, config files, training, reports.
