@@ -1,6 +1,6 @@
-# The table of operations, ops/hooks.inc, agrees with the headers, and docs/hooks.md with the table.
-#   cmake -D ROOT=. -P cmake/backend_table.cmake                fails where they do not
-#   cmake -D ROOT=. -D UPDATE=ON -P cmake/backend_table.cmake   writes the document
+# Checks that the table of operations, ops/hooks.inc, agrees with the headers, and docs/hooks.md with the table.
+#   cmake -D ROOT=. -P cmake/backend_table.cmake                fails if they disagree
+#   cmake -D ROOT=. -D UPDATE=ON -P cmake/backend_table.cmake   writes docs/hooks.md
 cmake_minimum_required(VERSION 3.25)
 cmake_path(ABSOLUTE_PATH ROOT NORMALIZE)
 include("${CMAKE_CURRENT_LIST_DIR}/write_or_compare.cmake")
@@ -11,7 +11,8 @@ macro(fault text)
   string(APPEND faults "\n  ${text}")
 endmacro()
 
-# ---- the table: operations, hooks_of_<operation>, and on_cpu_<operation>, on_cpu_<hook>: who serves the cpu there -----
+# ---- reads the table: operations, hooks_of_<operation>, and the backend that serves the cpu: on_cpu_<operation>,
+# <hook> --
 set(operations "")
 set(hooks "")
 file(STRINGS "${ROOT}/${table}" lines REGEX "^(#include )?TRIAD_")
@@ -34,7 +35,7 @@ if(count LESS 40)
   message(FATAL_ERROR "Only ${count} hooks are found in ${table}: this test reads it wrongly.")
 endif()
 
-# ---- against ops/: each header is in the table, and what it calls --------------------------------------------------
+# ---- checks ops/: the table has each header, and each hook that a header calls ---------------------------------------
 file(GLOB files RELATIVE "${ROOT}/include/triad/ops" "${ROOT}/include/triad/ops/*.hpp")
 foreach(file IN LISTS files)
   cmake_path(REMOVE_EXTENSION file OUTPUT_VARIABLE operation)
@@ -51,7 +52,7 @@ foreach(file IN LISTS files)
   endforeach()
 endforeach()
 
-# ---- against the backends: files of operations alone, by the operations' names, with the hooks that the table says ---
+# ---- checks the backends: each file is named after an operation and defines the hooks that the table lists -----------
 set(suffix_reference hpp)
 set(suffix_cpu hpp)
 set(suffix_cuda cuh)
@@ -66,7 +67,7 @@ foreach(backend IN ITEMS reference cpu cuda)
     elseif(backend STREQUAL "cpu" AND NOT on_cpu_${operation} STREQUAL "cpu")
       fault("${table}: cpu/${file} is there, and TRIAD_OPERATION(${operation}, ${on_cpu_${operation}})")
     endif()
-    # `void do_x(backend& ...` after `template`, for every type or, with same_as, for one
+    # Matches `void do_x(backend& ...` after `template`, for every type or, with same_as, for one type.
     file(READ "${ROOT}/include/triad/${backend}/${file}" text)
     string(REGEX MATCHALL "template <[^\n]+>\n[a-z_:]+ do_[a-z_]+\\(backend( const)?&" definitions "${text}")
     foreach(definition IN LISTS definitions)

@@ -2,7 +2,7 @@
 # pip checks the hash.  It honours the user's mirror and proxy settings, which a download by CMake would not.
 
 if(PROJECT_IS_TOP_LEVEL)
-  set(deps "${TRIAD_DEPS_DIR}")  # shared by all presets, so fetched once
+  set(deps "${TRIAD_DEPS_DIR}")  # shared by all presets, so that it is fetched once
 else()
   set(deps "${PROJECT_BINARY_DIR}/deps")
 endif()

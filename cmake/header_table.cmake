@@ -1,9 +1,11 @@
-# Every header of include/triad says in its first line what it is:  cmake -D ROOT=. -P cmake/header_table.cmake
-# fails where one does not, or where a folder is not in the list below, from which the site (scripts/docs) has its folders.
+# Checks that the first line of every header of include/triad says what the header is:
+#   cmake -D ROOT=. -P cmake/header_table.cmake
+# Fails for a header without such a line, and for a folder that is not in the list below. The site (scripts/docs) takes
+# its folders from that list.
 cmake_minimum_required(VERSION 3.25)
 cmake_path(ABSOLUTE_PATH ROOT NORMALIZE)
 
-# folders from the floor up (tests/floors.cmake), each with what it is
+# The folders from the lowest layer up (tests/floors.cmake), each with a description.
 set(folders
   ".|everything"
   "core|the vocabulary: views, arenas, names of fields, errors, random numbers"

@@ -1,6 +1,8 @@
-# Programs whose models are compiled for each backend: each is a folder with a main.cpp, and one call, triad_app(NAME PARTS NAMES).
+# Builds programs whose models are compiled for each backend. Each program is a folder with a main.cpp and one call,
+# triad_app(NAME PARTS NAMES).
 
-# Whether all programs are built, or all of their NAME<suffix>, such as -on-cuda-on-host.
+# Sets `result` to whether all programs are built; with a suffix such as -on-cuda-on-host, whether all of their
+# NAME<suffix> are.
 function(triad_have_all_programs result suffix)
   get_property(programs GLOBAL PROPERTY triad_programs)
   list(TRANSFORM programs APPEND "${suffix}")
@@ -16,7 +18,7 @@ function(triad_have_all_programs result suffix)
   set(${result} ${all} PARENT_SCOPE)
 endfunction()
 
-# Headers alone, so that what is built needs no library of theirs: {fmt} and toml++.
+# Uses {fmt} and toml++ as headers alone, so that the built programs need neither of their libraries.
 foreach(library IN ITEMS "fmt fmt/format.h" "tomlplusplus toml++/toml.h")
   string(REPLACE " " ";" library "${library}")
   list(POP_FRONT library name header)
@@ -29,11 +31,11 @@ foreach(library IN ITEMS "fmt fmt/format.h" "tomlplusplus toml++/toml.h")
     target_include_directories(triad_${name} SYSTEM INTERFACE "${${folder}}")
   endif()
 endforeach()
-if(TARGET triad_fmt)  # up to 9.1 it takes nvcc for a compiler without constexpr and with consteval: no text would compile
+if(TARGET triad_fmt)  # up to 9.1, fmt thinks that nvcc has consteval but no constexpr, and then no format string compiles
   target_compile_definitions(triad_fmt INTERFACE FMT_HEADER_ONLY=1 $<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>)
 endif()
 
-# What programs share: options, command line, config files, training, reports.
+# What all programs share: options, command line, config files, training, reports.
 set(triad_app_libraries triad::text CLI11::CLI11 triad::fmt triad::tomlplusplus)
 function(triad_programs_library)  # SOURCES...
   set(missing "")
@@ -53,24 +55,24 @@ function(triad_programs_library)  # SOURCES...
   target_link_libraries(triad-programs PUBLIC triad_own ${triad_app_libraries})
   target_include_directories(triad-programs PUBLIC "${PROJECT_SOURCE_DIR}/examples/programs")
   target_link_libraries(triad-programs PUBLIC ${CMAKE_DL_LIBS})
-  if(TARGET triad::mpi)  # next to the programs, which load it where mpirun starts them
+  if(TARGET triad::mpi)  # a module next to the programs, which load it when mpirun starts them
     add_library(triad-mpi MODULE processes/mpi/processes_of_mpi.cpp)
     target_link_libraries(triad-mpi PRIVATE triad_own_flags triad::mpi)
     target_include_directories(triad-mpi PRIVATE "${PROJECT_SOURCE_DIR}/examples/programs")
     set_target_properties(triad-mpi PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
     add_dependencies(triad-programs triad-mpi)
   endif()
-  if(TRIAD_CUDA AND TARGET triad::nccl)  # the same where several processes train on GPUs
+  if(TRIAD_CUDA AND TARGET triad::nccl)  # the same for several processes that train on GPUs
     add_library(triad-nccl MODULE processes/nccl/rows_by_nccl.cu)
     target_link_libraries(triad-nccl PRIVATE triad_own_flags triad::nccl)
     target_include_directories(triad-nccl PRIVATE "${PROJECT_SOURCE_DIR}/examples/programs")
     set_target_properties(triad-nccl PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
-      CUDA_RUNTIME_LIBRARY Shared)  # the program's
+      CUDA_RUNTIME_LIBRARY Shared)  # the same runtime library as the program
     add_dependencies(triad-programs triad-nccl)
   endif()
 endfunction()
 
-# The unit of a class on one backend, from shared/backend/unit.cpp.in, in `result`.
+# Writes the unit of a class on one backend from shared/backend/unit.cpp.in; `result` is its path.
 function(triad_app_unit result name header class backend extension)
   set(HEADER ${header})
   set(CLASS ${class})
@@ -93,10 +95,11 @@ function(triad_app_unit result name header class backend extension)
   set(${result} "${file}" PARENT_SCOPE)
 endfunction()
 
-# Models for each backend, and verbs that several programs share, compiled once:
+# Compiles models for each backend, and verbs that several programs share, once:
 #   triad_app_parts(NAME HEADER FILE CLASS TYPE [SLOW_ON_CUDA] [SOURCES ...])
-# HEADER, below examples/programs/, has TYPE, an interface with options, room and make(ex, options, room).  SLOW_ON_CUDA: nvcc
-# takes minutes for it, so triad-programs-on-cuda, which scripts/test builds, is without it.
+# HEADER, a path below examples/programs/, declares TYPE, an interface with options, room and make(ex, options, room).
+# SLOW_ON_CUDA marks a model that nvcc compiles for minutes: the target triad-programs-on-cuda, which scripts/test
+# builds, leaves it out.
 function(triad_app_parts name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW_ON_CUDA" "HEADER;CLASS" "SOURCES")
   set(on_cpu without_cpu)
@@ -108,7 +111,7 @@ function(triad_app_parts name)
   endforeach()
   triad_app_unit(on_cuda ${name} ${arg_HEADER} ${arg_CLASS} cuda .cu)
   triad_parts(${name}-parts SOURCES ${arg_SOURCES} ${unit_reference} ${unit_${on_cpu}} LINK triad-programs)
-  set_property(GLOBAL APPEND PROPERTY triad_program_parts ${name})  # for tests/
+  set_property(GLOBAL APPEND PROPERTY triad_program_parts ${name})  # read by tests/
   if(TRIAD_CUDA)
     triad_parts(${name}-on-cuda SOURCES ${on_cuda} LINK triad-programs triad_own_cuda_kernels)
     if(TARGET ${name}-on-cuda AND NOT arg_SLOW_ON_CUDA)
@@ -126,8 +129,8 @@ function(triad_app_parts name)
   endif()
 endfunction()
 
-# A program, NAME, of this folder's main.cpp and of models that triad_app_parts() made.  OLD_NAME: what it was called before; a
-# link of that name leads to it, and a target.
+# Builds the program NAME from this folder's main.cpp and the models of triad_app_parts(). OLD_NAME is an earlier name
+# of the program: a symbolic link and a target of that name lead to the program.
 function(triad_app name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "OLD_NAME" "PARTS")
   if(TARGET triad-programs)

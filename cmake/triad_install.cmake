@@ -1,10 +1,12 @@
-# Installs headers, the CMake package and the pkg-config file.  Both packages find the dependencies again where they are used.
+# Installs the headers, the CMake package and the pkg-config file. Both packages search for the dependencies again on
+# the machine that uses them.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# Distributions set absolute directories, which CMake 3.25 and pkg-config would append to the prefix.  Below it they become
-# relative, so that what was installed can be moved; headers elsewhere are found from the prefix, and libraries where they are.
+# Distributions set absolute directories, which CMake 3.25 and pkg-config would append to the prefix. A directory below
+# the prefix is made relative, so that the installed files can be moved. If a directory is elsewhere, its path is made
+# relative to the prefix for headers, and stays absolute for libraries.
 set(include_dir "${CMAKE_INSTALL_INCLUDEDIR}")
 if(IS_ABSOLUTE "${include_dir}")
   cmake_path(RELATIVE_PATH include_dir BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}")
@@ -18,7 +20,7 @@ if(IS_ABSOLUTE "${lib_dir}")
 endif()
 set(package_dir "${lib_dir}/cmake/triad")
 
-# One export per component, so that a missing dependency of one does not hide the others.
+# Exports each component separately, so that a missing dependency of one component does not hide the others.
 foreach(component IN ITEMS triad_tree triad triad_io triad_text triad_cuda triad_nccl triad_mpi triad_native)
   if(TARGET ${component})
     string(REPLACE "_" "-" file ${component})
@@ -26,7 +28,7 @@ foreach(component IN ITEMS triad_tree triad triad_io triad_text triad_cuda triad
     install(EXPORT ${component} NAMESPACE triad:: FILE ${file}-targets.cmake DESTINATION "${package_dir}")
   endif()
 endforeach()
-install(FILES include/triad/ops/hooks.inc DESTINATION "${include_dir}/triad/ops")  # no header of its own: compiles in others
+install(FILES include/triad/ops/hooks.inc DESTINATION "${include_dir}/triad/ops")  # compiles only inside other headers
 
 configure_package_config_file(cmake/triad-config.cmake.in triad-config.cmake INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file(triad-config-version.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
@@ -34,7 +36,7 @@ install(FILES "${PROJECT_BINARY_DIR}/triad-config.cmake" "${PROJECT_BINARY_DIR}/
   cmake/triad_dependencies.cmake cmake/triad_text_dependencies.cmake
   cmake/triad_mpi_dependencies.cmake cmake/triad_nccl_dependencies.cmake cmake/triad_kernels.cmake cmake/kernels.cpp.in DESTINATION "${package_dir}")
 
-# Headers that this build fetched would go with the build tree, so they are installed too, next to the package file.
+# Installs headers that this build fetched next to the package file, since they would be deleted with the build tree.
 set(pc_cccl_dir "${TRIAD_CCCL_INCLUDE_DIR}")
 if(TRIAD_CCCL_INCLUDE_DIR MATCHES "^(.*/deps/cccl)/")
   file(GLOB licences "${CMAKE_MATCH_1}/*/licenses")

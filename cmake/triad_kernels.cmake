@@ -1,10 +1,10 @@
-# triad_add_kernels(NAME [LINK LIBRARY...]): a static library of the host's kernels, compiled once, in this build.
+# triad_add_kernels(NAME [LINK LIBRARY...]) adds a static library of the host's kernels, which this build compiles once.
 #
-# Who links it compiles none of them again; otherwise it is triad::triad.  It is compiled by the flags of this directory
-# and of the LIBRARYs, which reach targets that link it: kernels and their users have to agree on the instruction set and on
-# whether views are checked, else the program does not link (include/triad/cpu/kernels/compiled_for.hpp).  Units that
-# do not link it have kernels of their own, of other names where their flags are others.  triad::kernels is this with
-# LINK triad::native.
+# A target that links NAME does not compile the kernels again; otherwise NAME is like triad::triad. NAME is compiled
+# with the flags of this directory and of the LIBRARYs, and the LIBRARYs' flags also reach targets that link NAME. The
+# kernels and the units that use them must agree on the instruction set and on whether views are checked; otherwise the
+# program does not link (include/triad/cpu/kernels/compiled_for.hpp). Units that do not link NAME compile kernels of
+# their own, which have other names if the flags differ. triad::kernels is such a library with LINK triad::native.
 
 function(triad_add_kernels name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
@@ -15,7 +15,8 @@ function(triad_add_kernels name)
   set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
   configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernels.cpp.in" "${source}" @ONLY)
   add_library(${name} STATIC EXCLUDE_FROM_ALL "${source}")
-  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)  # a shared library may link it
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)  # so that a shared library can link it
   target_link_libraries(${name} PUBLIC triad::triad ${arg_LINK})
-  target_compile_definitions(${name} INTERFACE $<$<COMPILE_LANGUAGE:CXX>:TRIAD_KERNELS=extern>)  # nvcc has other flags
+  # nvcc compiles with other flags.
+  target_compile_definitions(${name} INTERFACE $<$<COMPILE_LANGUAGE:CXX>:TRIAD_KERNELS=extern>)
 endfunction()

@@ -1,5 +1,5 @@
-# What triad::nccl needs: NCCL's header and library, next to the CUDA toolkit or where TRIAD_NCCL_INCLUDE_DIR and
-# TRIAD_NCCL_LIBRARY say.  The installed package reads this file too.
+# Finds what triad::nccl needs: NCCL's header and library, next to the CUDA toolkit or in TRIAD_NCCL_INCLUDE_DIR and
+# TRIAD_NCCL_LIBRARY. The installed package reads this file too.
 
 find_path(TRIAD_NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS} DOC "The folder of nccl.h")
 find_library(TRIAD_NCCL_LIBRARY nccl HINTS ${CUDAToolkit_LIBRARY_DIR} PATH_SUFFIXES lib lib64 DOC "NCCL's library")

@@ -1,4 +1,4 @@
-# How this project's own sources are compiled: tests, examples and benchmarks.  Nothing here reaches a user.
+# Says how this project's own sources are compiled: tests, examples and benchmarks. Nothing here affects a user.
 
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
@@ -15,34 +15,36 @@ if(TRIAD_WERROR)
   list(APPEND TRIAD_WARNINGS -Werror)
 endif()
 
-# Outside release builds, views and standard containers check every index.
+# Views and standard containers check every index, except in release builds.
 set(checked $<NOT:$<CONFIG:Release,RelWithDebInfo,MinSizeRel>>)
 add_library(triad_own_flags INTERFACE)
 target_link_libraries(triad_own_flags INTERFACE triad::triad triad::native)
-target_compile_options(triad_own_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${TRIAD_WARNINGS}>")  # nvcc knows none of them
+# nvcc does not know these warnings.
+target_compile_options(triad_own_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${TRIAD_WARNINGS}>")
 target_compile_options(triad_own_flags INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)  # CMake 3.25 has no C++20 for nvcc
 target_compile_definitions(triad_own_flags INTERFACE $<${checked}:CCCL_ENABLE_HOST_ASSERTIONS _GLIBCXX_ASSERTIONS>)
 
-# Kernels are compiled once and run by many, also by tests that are not optimised: a linker may take a small function from those,
-# so that none should be left to call.
+# Compiles kernels with optimisation in every build, since they are compiled once and run by many programs, also by
+# tests that are not optimised. A linker may take a small function of the kernels from an unoptimised test; with
+# optimisation the kernels call no such function.
 function(triad_optimised target)
   target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Debug>,$<COMPILE_LANGUAGE:CXX>>:-O2>)
 endfunction()
-# Tests that compute little in units of their own, and take long to compile: the preset ci compiles them by -O0, in half the time.
+# For tests that compute little and take long to compile. The preset ci compiles them with -O0, in half the time.
 set(TRIAD_TEST_FLAGS "" CACHE STRING "Compiler options of tests that compute little, after those of the build type")
 mark_as_advanced(TRIAD_TEST_FLAGS)
 function(triad_computes_little target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${TRIAD_TEST_FLAGS}>)
 endfunction()
 
-# g++ collects its garbage from 128 MB on, and units of models take 1 to 2 GB: that of pairs compiles in 43 s without, in
-# 50 with it.
+# By default g++ begins to collect garbage at 128 MB, and units of models take 1 to 2 GB. The unit of pairs compiles in
+# 43 s without collections, in 50 s with them.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(triad_own_flags INTERFACE
     "$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-expand=100>" "$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-heapsize=2000000>")
 endif()
 
-# triad_own: these flags, and the host's kernels, which are compiled once for all of them.
+# triad_own has these flags and the host's kernels, which are compiled once for all targets.
 add_library(triad_own INTERFACE)
 target_link_libraries(triad_own INTERFACE triad_own_flags)
 if(TARGET triad::cblas)
@@ -54,8 +56,9 @@ endif()
 find_package(CLI11 QUIET GLOBAL)
 include(${CMAKE_CURRENT_LIST_DIR}/triad_app.cmake)
 
-# What most units of programs include is parsed once; not the command line, which only main.cpp reads, and which costs units that
-# include it two seconds.  CMAKE_DISABLE_PRECOMPILE_HEADERS (the preset clang) shows that each unit includes what it uses.
+# A precompiled header has what most units of programs include. It omits the command line, which only main.cpp reads and
+# which costs each unit that includes it two seconds. CMAKE_DISABLE_PRECOMPILE_HEADERS (the preset clang) checks that
+# each unit includes what it uses.
 file(CONFIGURE OUTPUT empty.cpp CONTENT "")
 add_library(triad-programs-precompiled OBJECT EXCLUDE_FROM_ALL "${CMAKE_CURRENT_BINARY_DIR}/empty.cpp")
 target_link_libraries(triad-programs-precompiled PRIVATE triad_own)
@@ -71,7 +74,8 @@ function(triad_precompiled target)
   target_precompile_headers(${target} REUSE_FROM triad-programs-precompiled)
 endfunction()
 
-# CUDA's kernels in float, compiled by nvcc once for all programs; who computes in double has kernels of its own for that.
+# CUDA's kernels in float, compiled by nvcc once for all programs. A target that computes in double compiles its own
+# kernels.
 if(TRIAD_CUDA AND TARGET triad::cuda)
   file(CONFIGURE OUTPUT triad_own_cuda_kernels.cu CONTENT "#define TRIAD_CUDA_KERNELS\n#include \"triad/cuda.cuh\"\n")
   add_library(triad_own_cuda_kernels STATIC EXCLUDE_FROM_ALL "${CMAKE_CURRENT_BINARY_DIR}/triad_own_cuda_kernels.cu")
@@ -79,8 +83,9 @@ if(TRIAD_CUDA AND TARGET triad::cuda)
   target_compile_definitions(triad_own_cuda_kernels INTERFACE TRIAD_CUDA_KERNELS=extern)
 endif()
 
-# A program in bin/, where the libraries it links are there.  With sources that are nvcc's it links the CUDA backend.
-# CPU: it has the cpu backend and no other, so it needs a BLAS.
+# Adds a program in bin/ if all libraries that it links exist. If a source is a .cu file, the program links the CUDA
+# backend.
+# CPU: the program has the cpu backend and no other, so it needs a BLAS.
 function(triad_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CPU" "" "SOURCES;LINK")
   if(arg_CPU)
@@ -100,7 +105,7 @@ function(triad_program name)
   triad_precompiled(${name})
 endfunction()
 
-# What several programs have in common, compiled once; silent where a library is missing, since each of the programs reports it.
+# Compiles once what several programs have in common. Reports no missing library, since each of the programs reports it.
 function(triad_parts name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   foreach(library IN LISTS arg_LINK)
@@ -113,7 +118,8 @@ function(triad_parts name)
   triad_precompiled(${name})
 endfunction()
 
-# A program made of parts that triad_app_parts() makes, of one name or of a list, and, for tests, NAME-on-cuda-on-host.
+# Adds a program made of the parts of triad_app_parts(), one name or a list of names. For tests it also adds
+# NAME-on-cuda-on-host.
 function(triad_program_of name parts)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LINK")
   list(TRANSFORM parts APPEND -parts OUTPUT_VARIABLE common)
@@ -135,8 +141,8 @@ function(triad_program_of name parts)
   endif()
 endfunction()
 
-# Its tests: SCRIPTS of the folder, or of one in it, script.cmake, with PROGRAM and FOLDER, where there is a cpu backend; and on_cuda.cmake on a GPU or
-# on its stand-in.
+# Adds tests of a program. SCRIPTS are paths without .cmake, relative to the folder; each script gets PROGRAM and FOLDER
+# and runs if there is a cpu backend. on_cuda.cmake runs on a GPU or on its stand-in.
 function(triad_test_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SCRIPTS")
   if(NOT TRIAD_TESTS OR NOT TARGET ${name})
@@ -154,7 +160,7 @@ function(triad_test_program name)
       test_of(${name} ${called} ${script})
     endforeach()
   endif()
-  if(NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/on_cuda.cmake")  # its models are another program's
+  if(NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/on_cuda.cmake")  # its models are tested with another program
     return()
   endif()
   if(TRIAD_CUDA)

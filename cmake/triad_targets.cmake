@@ -1,5 +1,5 @@
-# The interface targets.  triad::triad is all a program needs, triad::tree less than it; the components add what is slow to
-# compile or not everywhere, and triad::kernels saves compiling.
+# Defines the interface targets. triad::triad is all that a program needs, and triad::tree is a part of it. The
+# components add what is slow to compile or not available everywhere; triad::kernels saves compile time.
 
 file(GLOB_RECURSE triad_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/triad/*.hpp")
 set(triad_io_headers ${triad_headers})
@@ -11,7 +11,7 @@ list(FILTER triad_text_headers INCLUDE REGEX "/include/triad/io/text/")
 file(GLOB_RECURSE triad_cuda_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/triad/*.cuh")
 list(FILTER triad_cuda_headers EXCLUDE REGEX "/include/triad/parallel/nccl\\.cuh$")
 
-# `VERIFY_INTERFACE_HEADER_SETS` makes a target that compiles each header alone (all_verify_interface_header_sets).
+# `VERIFY_INTERFACE_HEADER_SETS` adds a target that compiles each header alone (all_verify_interface_header_sets).
 function(triad_component name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;LINK")
   string(REPLACE "triad_" "" export_name ${name})
@@ -37,7 +37,8 @@ if(TARGET triad::cblas)
   list(APPEND libraries triad::cblas)
 endif()
 triad_component(triad HEADERS ${triad_headers} LINK ${libraries})
-# Loops that say `omp simd` become vector loops; no OpenMP runtime is linked.  Where clang makes none of one, it would warn the user.
+# Loops marked `omp simd` become vector loops; no OpenMP runtime is linked. clang would warn the user of each such loop
+# that it does not vectorise.
 target_compile_options(triad INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-fopenmp-simd>
   $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-Wno-pass-failed>)
 
@@ -74,10 +75,11 @@ endif()
 find_package(CUDAToolkit QUIET GLOBAL)
 if(CUDAToolkit_FOUND AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12 AND TARGET CUDA::cublasLt)
   triad_component(triad_cuda HEADERS ${triad_cuda_headers} LINK triad CUDA::cudart CUDA::cublas CUDA::cublasLt
-    ${CMAKE_DL_LIBS})  # by which NVTX finds a profiler
-  # CMake 3.25 has no C++20 for nvcc, which would compile what uses this by C++17.
+    ${CMAKE_DL_LIBS})  # NVTX uses it to find a profiler
+  # CMake 3.25 does not know C++20 for nvcc, and nvcc would compile units that use this target as C++17.
   target_compile_options(triad_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
-  set_target_properties(triad_cuda PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)  # nvcc's to verify: tests/cuda
+  # nvcc verifies these headers: tests/cuda.
+  set_target_properties(triad_cuda PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)
   set(triad_found_cuda "${CUDAToolkit_VERSION}")
   if(TRIAD_CUDA)
     list(JOIN CMAKE_CUDA_ARCHITECTURES ", " architectures)
@@ -95,7 +97,8 @@ if(TARGET triad_cuda)
   include(triad_nccl_dependencies)  # triad::nccl_library
   if(TARGET triad::nccl_library)
     triad_component(triad_nccl HEADERS "${PROJECT_SOURCE_DIR}/include/triad/parallel/nccl.cuh" LINK triad_cuda triad::nccl_library)
-    set_target_properties(triad_nccl PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)  # nvcc's to verify: tests/cuda
+    # nvcc verifies this header: tests/cuda.
+    set_target_properties(triad_nccl PROPERTIES VERIFY_INTERFACE_HEADER_SETS OFF)
     set(triad_found_nccl "${triad_nccl_version}")
   else()
     set(triad_found_nccl "no 2.13 or later found (Debian and Ubuntu: libnccl-dev), so there is no triad::nccl")

@@ -1,4 +1,5 @@
-# What triad::text needs in addition to triad::io: zlib, and utf8proc, which has no CMake package everywhere.
+# Finds what triad::text needs in addition to triad::io: zlib and utf8proc, which does not have a CMake package on every
+# system.
 # The installed package reads this file too.
 
 find_package(ZLIB QUIET GLOBAL)
@@ -16,7 +17,8 @@ if(TRIAD_UTF8PROC_INCLUDE_DIR AND TRIAD_UTF8PROC_LIBRARY)
     string(APPEND triad_utf8proc_version ".${CMAKE_MATCH_1}")
   endif()
   unset(triad_utf8proc_text)
-  if(triad_utf8proc_version VERSION_GREATER_EQUAL 2.7 AND NOT TARGET triad::utf8proc)  # the first with Unicode 14
+  # 2.7 is the first version with Unicode 14.
+  if(triad_utf8proc_version VERSION_GREATER_EQUAL 2.7 AND NOT TARGET triad::utf8proc)
     add_library(triad::utf8proc UNKNOWN IMPORTED GLOBAL)
     set_target_properties(triad::utf8proc PROPERTIES IMPORTED_LOCATION "${TRIAD_UTF8PROC_LIBRARY}"
       INTERFACE_INCLUDE_DIRECTORIES "${TRIAD_UTF8PROC_INCLUDE_DIR}")

@@ -1,5 +1,5 @@
-# write_or_compare(PAGE TEXT SCRIPT): PAGE, a path below ROOT, must hold TEXT; with UPDATE it is written.  SCRIPT: who
-# makes the text, for the message.
+# write_or_compare(PAGE TEXT SCRIPT) checks that PAGE, a path below ROOT, contains exactly TEXT; with UPDATE it writes
+# PAGE. SCRIPT is the script that makes the text, for the error message.
 function(write_or_compare page text script)
   set(found "")
   if(EXISTS "${ROOT}/${page}")
