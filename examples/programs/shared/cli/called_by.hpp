@@ -1,4 +1,4 @@
-// The name by which a program was called, since an older name may be a link to it.
+// Returns the name under which a program was called. An older name may be a link to the program.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

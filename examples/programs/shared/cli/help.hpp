@@ -1,5 +1,5 @@
-// Formats --help to fit on a screen: short lines, each option's default, and the program's page. Only --help-all has
-// the rarely used options.
+// Formats --help to fit on a screen: short lines, each option's default, and the program's page. The rarely used
+// options are only in --help-all.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,7 +31,7 @@ class help_format : public CLI::Formatter {
   static constexpr std::size_t left = 26, wide = 110;
 
  protected:
-  /// The name, and then its text, in lines of `wide` columns.
+  /// Returns the name and the text of an option, in lines of `wide` columns.
   std::string make_option(CLI::Option const* option, bool positional) const override {
     std::string text = "  " + make_option_name(option, positional) + make_option_opts(option);
     std::size_t column = text.size();
@@ -62,7 +62,8 @@ class help_format : public CLI::Formatter {
     }
     return text + '\n';
   }
-  /// A type and what it must be, where that is short: what is said has the choices.
+  /// Returns an option's type with its condition, such as its choices.  Leaves the condition out if the line would be
+  /// too long, since the option's text has the choices.
   std::string make_option_opts(CLI::Option const* option) const override {
     auto text = CLI::Formatter::make_option_opts(option);
     auto const type = option->get_type_name(), short_type = type.substr(0, type.find(':'));
@@ -75,7 +76,7 @@ class help_format : public CLI::Formatter {
 
 inline std::ptrdiff_t lines_of(std::string const& text) { return std::count(text.begin(), text.end(), '\n'); }
 
-/// Its value as a command line has it, or "none".
+/// Returns an option's value as it is written on a command line, or "none".
 inline std::string default_of(option const& one) {
   if (auto const* const text = std::get_if<std::string*>(&one.value)) return (*text)->empty() ? "none" : **text;
   if (auto const* const texts = std::get_if<std::vector<std::string>*>(&one.value))
@@ -88,7 +89,7 @@ inline std::string default_of(option const& one) {
   return shown.toml();
 }
 
-/// What follows --name, or --name=, among arguments; the text that is there already where there is none.
+/// Returns the argument after the last --name, or the rest of --name=...; returns `value` if there is none.
 inline std::string given_value(std::vector<std::string> const& arguments, std::string const& name, std::string value) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--" + name && i + 1 < arguments.size()) value = arguments[i + 1];
@@ -99,8 +100,9 @@ inline std::string given_value(std::vector<std::string> const& arguments, std::s
 
 }  // namespace detail
 
-/// For each option its default: "128", and where presets are asked for ", quick 64".  restart(): o has the defaults
-/// that its preset and model stand for.  Those that the command line names are taken: train --preset quick --help.
+/// Returns the default of each option: "128", or "128, quick 64" if the defaults of presets are asked for.  restart()
+/// sets o to the defaults of its preset and model.  A preset or model on the command line counts: train --preset quick
+/// --help.
 inline std::vector<std::string> default_texts(run_options& o, std::function<void()> const& restart,
                                               option_list const& options, std::vector<std::string> const& arguments,
                                               bool with_presets) {
@@ -126,14 +128,14 @@ inline std::vector<std::string> default_texts(run_options& o, std::function<void
   return texts;
 }
 
-/// Of an app whose verbs have all their options, which are these, with these defaults or none.  arguments: of the
-/// command line, where --help-all may be one.  page: of the program.
+/// Formats the help of an app whose verbs have all of these options.  defaults: one for each option, or empty.
+/// arguments: the command line, which decides between --help and --help-all.  page: the program's page.
 inline void fit_help(CLI::App& app, option_list const& options, std::vector<std::string> const& defaults,
                      std::vector<std::string> const& arguments, std::string const& page) {
   auto const given = [&](char const* flag) {
     return std::find(arguments.begin(), arguments.end(), flag) != arguments.end();
   };
-  // A hidden option has no name in messages either, so they are hidden only where help is all that is printed.
+  // CLI11 also leaves hidden options out of its messages, so options are hidden only if nothing but help is printed.
   bool const is_long = given("--help-all"), is_short = (given("--help") || given("-h")) && !is_long;
   auto const hide = [&](CLI::App& verb, bool option::* chosen) {
     int hidden = 0;
@@ -141,7 +143,7 @@ inline void fit_help(CLI::App& app, option_list const& options, std::vector<std:
       if (one.*chosen && one.verbs.contains(verb.get_name())) verb.get_option("--" + one.name)->group(""), ++hidden;
     return hidden;
   };
-  // What evaluate, predict and explain take from the run that they are asked about.
+  // Returns true if evaluate, predict and explain take the option from the run that they are asked about.
   auto const of_the_run = [&](option const& one, std::string const& verb) {
     static std::set<std::string> const of_the_machine{"backend", "precision", "threads"};
     return verb != "train" && one.verbs.contains("train") && options.find("run", verb) != nullptr &&

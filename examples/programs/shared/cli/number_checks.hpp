@@ -1,5 +1,5 @@
-// Checks of numbers, paths and questions on a command line, with messages about the expected values. NaN and infinity
-// are never accepted.
+// Checks of numbers, paths and questions on a command line, with messages about the expected values. No check accepts
+// NaN or infinity.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,8 @@
 
 namespace triad::programs {
 
-/// What is wrong with a text, in words; nothing where it is accepted.  kind: in --help.
+/// A check of a text.  wrong(text) describes what is wrong, and is empty if the text is accepted.  kind: the name of
+/// the type in --help.
 struct number_check {
   std::string kind;
   std::function<std::string(std::string const&)> wrong;
@@ -29,7 +30,7 @@ struct number_check {
   std::string operator()(std::string const& text) const { return wrong(text); }
 };
 
-/// Numbers that accepts(double) takes; wanted: in the message to the others.
+/// Accepts finite numbers for which accepts(double) is true.  wanted: the description of these in messages.
 template <class Accepts>
 number_check numbers_that(std::string const& kind, std::string const& wanted, Accepts const& accepts) {
   return {kind, [=](std::string const& text) {
@@ -44,7 +45,7 @@ inline number_check const positive = numbers_that("POSITIVE", "a number above 0"
 inline number_check const not_negative =
     numbers_that("NONNEGATIVE", "a number of 0 or more", [](double x) { return x >= 0; });
 
-/// "1 to 3".  By a stream: g++ 12 warns of sums of these texts, which are in order.
+/// Returns a text such as "1 to 3".  Uses a stream, since g++ 12 wrongly warns about concatenating such texts.
 template <class T>
 std::string range_text(T least, T most) {
   std::ostringstream range;
@@ -52,7 +53,7 @@ std::string range_text(T least, T most) {
   return range.str();
 }
 
-/// Both ends included.
+/// Accepts numbers from `least` to `most`, both included.
 template <class T>
 number_check between(T least, T most) {
   auto const range = range_text(least, most);
@@ -60,8 +61,8 @@ number_check between(T least, T most) {
                       [=](double x) { return x >= static_cast<double>(least) && x <= static_cast<double>(most); });
 }
 
-/// All of a type, and nothing that would be taken for another number of it: of more digits than fit, or, where there is
-/// no sign, below 0.
+/// Accepts every value of an integer type.  Refuses texts that would be read as another value: too many digits, or a
+/// minus sign for an unsigned type.
 template <class T>
 number_check whole() {
   auto const range = range_text(std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
@@ -74,11 +75,11 @@ number_check whole() {
           }};
 }
 
-/// Of options whose number is kept in 64 bits, which CLI11 does not bound: seeds, and counts.
+/// Checks of 64-bit options, seeds and counts, whose range CLI11 does not check.
 inline number_check const any_seed = whole<std::uint64_t>();
 inline number_check const any_count = whole<std::int64_t>();
 
-/// Of every whole number, in addition to its own checks: CLI11 reads 010 as octal, eight.
+/// A check of every whole number, in addition to its other checks: CLI11 reads 010 as octal, which is eight.
 inline number_check const decimal{
     {}, [](std::string const& text) {
       auto const at = text.find_first_not_of("+-");
@@ -87,19 +88,19 @@ inline number_check const decimal{
       return other ? text + " begins with a 0: give the number without it" : std::string();
     }};
 
-/// Of what is cut in halves.
+/// A check of numbers that are halved repeatedly.
 inline number_check const power_of_two =
     numbers_that("POWER OF TWO", "a power of two from 1 to 65536: 1, 2, 4, 8, ...", [](double x) {
       int exponent = 0;
       return x >= 1 && x <= 65536 && std::frexp(x, &exponent) == 0.5;
     });
 
-/// A whole number, in addition to an option's own checks, which have the words for its range.
+/// Accepts values of int, in addition to an option's other checks, whose messages describe its range.
 inline number_check const whole_number_of_int{
     {}, [](std::string const& text) {
       char* end = nullptr;
       errno = 0;
-      auto const value = std::strtoll(text.c_str(), &end, 0);  // as CLI11 reads it
+      auto const value = std::strtoll(text.c_str(), &end, 0);  // reads the number as CLI11 does
       bool const whole = end != text.c_str() && *end == '\0';
       bool const fits =
           errno == 0 && value >= std::numeric_limits<int>::min() && value <= std::numeric_limits<int>::max();
@@ -108,7 +109,7 @@ inline number_check const whole_number_of_int{
                     : text + ", expected a whole number from -2147483648 to 2147483647";
     }};
 
-/// The same of a number with or without a fraction.
+/// Accepts finite numbers with or without a fraction, in addition to an option's other checks.
 inline number_check const any_number{{}, [](std::string const& text) {
                                        char* end = nullptr;
                                        double const value = std::strtod(text.c_str(), &end);
@@ -116,7 +117,7 @@ inline number_check const any_number{{}, [](std::string const& text) {
                                        return is ? std::string() : text + ", expected a number";
                                      }};
 
-/// "a, b or c".
+/// Returns a text such as "a, b or c".
 inline std::string choice_text(std::vector<std::string> const& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -124,7 +125,7 @@ inline std::string choice_text(std::vector<std::string> const& names) {
   return text;
 }
 
-/// One of these names, which --help has too.
+/// Accepts one of these names, which --help lists.
 inline number_check one_of_names(std::vector<std::string> const& names) {
   std::string listed;
   for (auto const& name : names) listed += (listed.empty() ? "" : ",") + name;
@@ -149,13 +150,13 @@ inline number_check const existing_folder{"DIR", [](std::string const& path) {
                                                                : " is not there, expected a folder");
                                           }};
 
-/// For an option that names a file or a folder: refuses an empty text, which would be treated as "not given".
+/// For an option that names a file or a folder: refuses an empty text, which would count as "not given".
 inline number_check const some_path{
     {}, [](std::string const& text) {
       return text.empty() ? std::string("is empty: give a path, or leave the option out") : std::string();
     }};
 
-/// For an option that is a question: refuses blanks alone.
+/// For an option that is a question: refuses a text of blanks.
 inline number_check const not_blank{{}, [](std::string const& text) {
                                       return text.find_first_not_of(" \t\r\n") == std::string::npos
                                                  ? std::string("is empty: give what is asked about")

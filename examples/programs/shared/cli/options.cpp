@@ -1,4 +1,4 @@
-// What follows from the list of options, but for the command line and checkpoints.
+// What is derived from the list of options, except for the command line and checkpoints.
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
@@ -56,7 +56,7 @@ bool option::is_default() const {
 
 namespace {
 
-/// A value as TOML has it.
+/// Writes a value in TOML.
 struct in_toml {
   bool path, as_settings;
 
@@ -209,7 +209,7 @@ void width_options::each(option_list& f) {
 
 void stack_options::settle() {
   width_options::settle();
-  (void)hidden();  // which refuses what is no size
+  (void)hidden();  // refuses a width that is not a valid size
 }
 
 void stack_options::each(option_list& f) {
@@ -238,7 +238,7 @@ index_t stack_options::hidden() const {
 
 option_list options_of(run_options const& o) {
   option_list list;
-  const_cast<run_options&>(o).each(list);  // which binds; a list of what is constant is read alone
+  const_cast<run_options&>(o).each(list);  // each() binds the options; the result is only read
   return list;
 }
 
@@ -279,7 +279,7 @@ void refuse_other_data(run_options const& o, std::initializer_list<char const*> 
 }
 
 void refuse_seed(run_options const& o, std::uint64_t seed, std::string const& what) {
-  if (seed - o.seed < static_cast<std::uint64_t>(o.seeds))  // of unsigned numbers: no smaller one is near
+  if (seed - o.seed < static_cast<std::uint64_t>(o.seeds))  // the difference is unsigned, so smaller seeds are far away
     throw data_error(
         fmt::format("--seed {}: the {} are drawn by it, and would be trained on: give another", seed, what));
 }

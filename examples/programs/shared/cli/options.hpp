@@ -33,14 +33,14 @@ inline constexpr int most_threads = 32767;
 /// The largest offset that relative positions distinguish.
 inline constexpr int most_offset = 1024;
 
-/// The forms of triangular attention by the names that command lines and checkpoints have for them.
+/// The forms of triangular attention, by their names on command lines and in checkpoints.
 std::map<std::string, triangle_form> const& attention_names();
 std::string attention_name(triangle_form form);
-/// Of a checkpoint's configuration: `file` is for the error.
+/// Returns the form with this name.  Throws data_error with the name of the checkpoint `file` if there is none.
 triangle_form attention_form(std::string const& name, std::string const& file);
 
-/// One option: its name, where its value is, what is said of it, and what it decides.  Unless more is said it is one of
-/// train, is kept in config.toml, and decides what a run computes, so that a resumed run must have the same.
+/// One option: its name, where its value is stored, its description, and its properties.  By default it belongs to
+/// train, is stored in config.toml, and affects results, so that a resumed run must have the same value.
 struct option {
   using place = std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, std::string*, std::vector<int>*,
                              std::vector<std::string>*, triangle_form*>;
@@ -53,24 +53,24 @@ struct option {
   std::set<std::string> verbs{"train"};
   bool is_required = false, is_hidden = false, is_seldom = false, is_positional = false, is_file = false,
        is_folder = false, asks = false;
-  std::string opposite_name{};         // of a flag: --untied
-  std::vector<std::string> choices{};  // of a text
+  std::string opposite_name{};         // of a flag: the name that sets it to false, such as untied
+  std::vector<std::string> choices{};  // allowed values of a text
   std::vector<number_check> checks{};
   bool is_path = false, is_written = true, is_free = false, is_new = false, is_length = false;
-  std::optional<std::string> default_text{};        // instead of its value
-  std::string none{};                               // of a new option: the text that says nothing
-  std::string key{};                                // in the configuration of a checkpoint; none: it shapes nothing
-  bound least{}, most{};                            // what it may be there
-  std::pair<std::string, std::string> key_names{};  // of a flag that is kept by two names, false and true
+  std::optional<std::string> default_text{};        // written instead of the value
+  std::string none{};                               // of a new option: the value that is not written
+  std::string key{};                                // in a checkpoint's configuration; empty: not in it
+  bound least{}, most{};                            // the range of a number in a checkpoint
+  std::pair<std::string, std::string> key_names{};  // of a flag stored as a name: those for false and true
 
-  // ---- who has it ----
+  // ---- verbs, and how the option is given ----
   option& also(std::set<std::string> more) { return verbs.merge(more), *this; }
   option& only(std::set<std::string> those) { return verbs = std::move(those), *this; }
   option& required() { return is_required = true, *this; }
   option& hidden() { return is_hidden = true, *this; }
   option& positional() { return is_positional = true, *this; }
 
-  // ---- what is accepted ----
+  // ---- accepted values ----
   option& check(number_check c) { return checks.push_back(std::move(c)), *this; }
   option& positive() { return check(programs::positive); }
   option& not_negative() { return check(programs::not_negative); }
@@ -87,7 +87,7 @@ struct option {
   option& question() { return asks = true, *this; }
   option& opposite(std::string called) { return opposite_name = std::move(called), *this; }
 
-  // ---- what it decides ----
+  // ---- what it affects ----
   /// The option does not affect results: a resumed run may change it.
   option& free(bool yes = true) { return is_free = yes, *this; }
   /// The option is a path, stored as an absolute one.  As for all texts, an empty value is not stored.
@@ -95,8 +95,8 @@ struct option {
   option& written(bool yes) { return is_written = yes, *this; }
   /// Stores this text instead of the value; stores nothing if the text is empty.
   option& says(std::string text) { return default_text = std::move(text), *this; }
-  /// Where it is false, 0, full, or this text or number, neither settings nor configuration name it: older runs did not
-  /// know of it.
+  /// The option is newer than some checkpoints, which do not have it.  So settings and configuration leave it out if
+  /// its value is false, 0, full, or this text or number.
   option& newer(std::string text = {}) { return is_new = true, none = std::move(text), *this; }
   /// The option is the length of a run: --minutes sets it, and a finished run continues if it grows.
   option& length() { return is_length = true, *this; }
@@ -106,7 +106,7 @@ struct option {
     for (char& c : key) c = c == '-' ? '_' : c;
     return *this;
   }
-  /// There it is a number from `from` to what `to` says once the options before it are taken.
+  /// The range of a number in a checkpoint: from `from` to to(), which may use the options before it.
   option& within(int from, bound to) {
     return least = [from] { return from; }, most = std::move(to), *this;
   }
@@ -115,29 +115,29 @@ struct option {
     return key_names = {std::move(no), std::move(yes)}, shapes(std::move(called));
   }
 
-  // ---- what follows ----
-  bool has_value() const;   // it is to be kept: a text that is empty is not
-  bool is_default() const;  // false, 0, full, or the text or number that says nothing
-  /// Its value as TOML has it: a number by the fewest digits that read back as it; in settings, which are compared with
-  /// those of older checkpoints by their text, by 17.
+  // ---- derived properties ----
+  bool has_value() const;   // false if it is an empty text, which is not stored
+  bool is_default() const;  // the value is false, 0, full, or `none`
+  /// Returns the value in TOML.  A number has the fewest digits from which it can be read back.  In settings it has 17
+  /// digits, since settings are compared as texts with those of older checkpoints.
   std::string toml(bool as_settings = false) const;
 };
 
-/// What each() fills: f("width", width, "Hidden size").positive();
+/// The list that each() fills: f("width", &width, "Hidden size").positive();
 class option_list {
  public:
-  /// A contract_violation for a name that version 0.1 had for another option (renames.hpp).
+  /// Adds an option.  Throws contract_violation if version 0.1 had this name for another option (renames.hpp).
   option& operator()(std::string name, option::place value, std::string about);
-  /// One that is seldom given: left out of --help where all options together are more than a screen; --help-all has it.
+  /// Adds a rarely used option.  --help leaves it out if all options take more than a screen; --help-all shows it.
   option& seldom(std::string name, option::place value, std::string about) {
     auto& one = (*this)(std::move(name), value, std::move(about));
     return one.is_seldom = true, one;
   }
   std::vector<option> const& all() const& { return all_; }
   std::vector<option> all() && { return std::move(all_); }
-  /// That of a verb, or null.
+  /// Returns the option of a verb with this name, or null.
   option const* find(std::string const& name, std::string const& verb = "train") const;
-  /// --force of verbs that write files of the user's choice.
+  /// Adds --force to verbs that write files named by the user.
   void force(bool* value, std::set<std::string> verbs);
 
  private:
@@ -146,65 +146,68 @@ class option_list {
 
 struct run_options;
 
-/// Throws data_error where one of these options is on the command line: it "is about" something else than what is done.
+/// Throws data_error if one of these options is on the command line.  about: what the option is about, for the message.
 void refuse_given(run_options const& o, std::initializer_list<char const*> names, std::string const& about);
 
-/// The same of options about generated data, which are `what`, where --data is asked.
+/// Throws data_error if one of these options is given together with --data: they are about generated data.  what: the
+/// name of these data.
 void refuse_generated(run_options const& o, std::initializer_list<char const*> names, std::string const& what);
 
-/// The same of options that would generate other data than the run that is asked was trained on, tests among them.
+/// Throws data_error if one of these options is given and the data are those of the run: the options would generate
+/// other data, including tests.
 void refuse_other_data(run_options const& o, std::initializer_list<char const*> names);
 
-/// Throws data_error where a run would draw its generated training data by this seed, which draws `what` it is measured
-/// on.
+/// Throws data_error if a run would generate its training data with this seed, which generates the test data.  what:
+/// the name of the test data.
 void refuse_seed(run_options const& o, std::uint64_t seed, std::string const& what);
 
-/// Throws data_error where --data is not given, of what the command line says that needs them.
+/// Throws data_error if --data is not given.  of: the part of the command line that needs published data.
 void need_published_data(run_options const& o, std::string const& of);
 
 /// The options of every run.
 struct run_options {
-  std::string program;                // its name
-  std::set<std::string> other_names;  // its own as well: what a run says that it is of
-  std::string run;                    // the run that is asked about: its folder, or a checkpoint
+  std::string program;                // the program's name
+  std::set<std::string> other_names;  // other names of the program that a run may have stored
+  std::string run;                    // the run that a question is about: its folder or a checkpoint
   std::string data;
   std::string model, preset, config;
 
   std::uint64_t seed = 1;
   int seeds = 1;
   std::string backend = "cpu";
-  std::string arithmetic = "float32";  // of products on a GPU: float32, tf32x3, tf32, bf16
-  int threads = 0;                     // 0: all
-  int shares = 1;                      // of a batch, over processes
+  std::string arithmetic = "float32";  // precision of products on a GPU: float32, tf32x3, tf32, bf16
+  int threads = 0;                     // 0: one for each processor
+  int shares = 1;                      // parts of a batch, which processes compute
   double average = 0;                  // the decay of moving averages of the weights; 0: none
-  double dropout_until = 1;            // the part of the updates that have dropout
+  double dropout_until = 1;            // the part of the updates with dropout
   std::string out;
   bool resume = false;
-  std::string html;    // explain: a page
-  bool force = false;  // replaces files that are there
+  std::string html;    // path of the page that explain writes
+  bool force = false;  // replace existing files
 
-  double minutes = 0;       // that a run may take; 0: as long as its options say
-  int patience = 0;         // checkpoints that are no better than the best, after which a run ends; 0: it goes on
-  std::string tensorboard;  // folder of event files; empty: none are written
+  double minutes = 0;       // duration of a run; 0: its options determine its length
+  int patience = 0;         // a run ends after this number of checkpoints without a better one; 0: never
+  std::string tensorboard;  // folder of event files; empty: no event files
 
-  bool data_of_run = false;                 // data are those that the run was trained on
-  std::set<std::string> given, configured;  // names of options on the command line, and of others in the config file
+  bool data_of_run = false;                 // the data are those that the run was trained on
+  std::set<std::string> given, configured;  // names of options: on the command line; in the config file only
 
   virtual ~run_options() = default;
-  /// Whether this program accepts the runs of that program.
+  /// Returns true if this program accepts the runs of program `owner`.
   bool owns(std::string const& owner) const { return owner == program || other_names.contains(owner); }
-  /// Called before train reads anything, and by verbs that want the same: what follows from several options, and a
-  /// refusal of those that do not go together.  Throws data_error.
+  /// Computes values that follow from several options, and refuses combinations that do not fit.  Called before train,
+  /// and some other verbs, read anything.  Throws data_error.
   virtual void settle();
-  /// The list.  Of a program: its own options in addition to those of its base.
+  /// Adds all options to the list.  A program overrides it, calls its base and adds its own options.
   virtual void each(option_list& f);
-  /// Called when all options are taken from a checkpoint: what they must satisfy beyond each by itself, and what of it
-  /// is in no option.  Throws data_error.
+  /// Called after all options were read from a checkpoint.  Checks conditions on several options, and reads the data
+  /// that are in no option.  Throws data_error.
   virtual void restored(checkpoint const& file);
-  /// Called after that, where the checkpoint's record has been taken: what a verb changes of a model that keeps its
-  /// parameters.  Throws data_error.
+  /// Called after restored(), when the record of the checkpoint was made.  A verb may override it to change the model,
+  /// but not its parameters.  Throws data_error.
   virtual void adapt(checkpoint const&) {}
-  /// What shapes the model and is in no option, as JSON by its key; and lines of settings.
+  /// Further properties of the model's shape that are no options: JSON texts by key.  more_settings(): further lines of
+  /// settings.
   virtual std::map<std::string, std::string> more_shapes() const { return {}; }
   virtual std::string more_settings() const { return {}; }
 
@@ -213,21 +216,21 @@ struct run_options {
   run_options& operator=(run_options const&) = default;
 };
 
-/// What programs with one width have in addition.
+/// Additional options of programs whose model has a width.
 struct width_options : run_options {
   int width = 64, heads = 4;
   double dropout = 0.1, rate = 1e-3;
   int warmup = 0;
   double clip = 1;
-  bool recompute = false;     // keep layer inputs only, run layers again in backward
-  std::vector<int> restarts;  // updates at which the learning rate begins again
+  bool recompute = false;     // stores only the inputs of layers, and computes the layers again in backward
+  std::vector<int> restarts;  // updates at which the learning rate starts again
 
   void settle() override;
   void each(option_list& f) override;
   void restored(checkpoint const& file) override;
 };
 
-/// And those with one stack of layers.
+/// Additional options of programs whose model has a stack of layers.
 struct stack_options : width_options {
   int layers = 1, hidden_factor = 4;
   bool tied = false;
@@ -235,20 +238,20 @@ struct stack_options : width_options {
   void settle() override;
   void each(option_list& f) override;
 
-  /// Width of the feed-forward block.  Throws data_error where that is no size.
+  /// Returns the width of the feed-forward block.  Throws data_error if it is too large.
   index_t hidden() const;
 };
 
-/// Throws data_error where products are asked for in another arithmetic than the backend has.
+/// Throws data_error if --precision asks for an arithmetic that the backend does not have.
 void expect_arithmetic(run_options const& o);
 
 /// Returns the list of a program's options with their values.
 option_list options_of(run_options const& o);
 
-/// Every option of a training run with the value it has, as `train --config` reads it back.
+/// Returns every option of a training run with its value, in the form that `train --config` reads.
 std::string to_toml(run_options const& o);
 
-/// The lines of to_toml() that decide what a run computes: those of a resumed run must be the same.
+/// Returns the options that affect results, as lines of TOML; a resumed run must have the same lines.
 std::string training_settings(run_options const& o);
 
 }  // namespace triad::programs

@@ -22,7 +22,7 @@ bool is_there(std::string const& path) {
   return fs::exists(fs::symlink_status(path, none));
 }
 
-/// Whether both lead to one file or folder, which may not be there yet.
+/// Returns true if both paths lead to the same file or folder, which need not exist.
 bool are_one(std::string const& a, std::string const& b) {
   std::error_code none;
   if (fs::equivalent(a, b, none)) return true;
@@ -34,7 +34,7 @@ bool are_one(std::string const& a, std::string const& b) {
   return !one.empty() && one == place(b);
 }
 
-/// All that is there of what the options name to be read.
+/// Returns the existing files and folders that the options name as input.
 std::vector<input_file> inputs_of(run_options const& o) {
   std::vector<input_file> all;
   auto const add = [&](std::string const& what, std::string const& path) {
@@ -55,7 +55,8 @@ std::vector<input_file> inputs_of(run_options const& o) {
     }
     auto const* const path = std::get_if<std::string*>(&one.value);
     if (path != nullptr && (one.is_file || one.is_folder || one.is_path)) add("--" + one.name, **path);
-    if (path != nullptr && one.name == "data") add("--data", **path);  // of verbs where it names a file of questions
+    // Some verbs read a file of questions from --data.
+    if (path != nullptr && one.name == "data") add("--data", **path);
   }
   return all;
 }
@@ -120,13 +121,13 @@ void expect_own_folder(run_options const& o) {
       if (one.is_folder && are_one(o.out, **std::get_if<std::string*>(&one.value)))
         throw data_error("--out " + o.out + " is what --" + one.name +
                          " is read from, and its model.safetensors would be set aside; give another folder");
-    return;  // whose files are set aside, or gone on from
+    return;  // a run is set aside or resumed, not replaced
   }
   auto const refuse = [&](std::string const& path) {
     throw data_error("--out " + o.out + ": " + path +
                      " is there, no run wrote it, and it would be replaced; give another folder");
   };
-  if (o.seeds > 1) return;  // each has a folder of its own
+  if (o.seeds > 1) return;  // each run has its own folder
   if (is_there(config)) {
     std::vector<config_item> items;
     try {
@@ -134,7 +135,7 @@ void expect_own_folder(run_options const& o) {
     } catch (data_error const&) {
       refuse(config);
     }
-    // Which every run writes, whatever its program and version.
+    // The config.toml of every program and version has these options.
     for (auto const* name : {"seed", "threads", "backend"})
       if (std::none_of(items.begin(), items.end(), [&](config_item const& item) { return item.name == name; }))
         refuse(config);

@@ -1,4 +1,4 @@
-// Checks before any computation that the output of a command overwrites no file of the user.
+// Checks before any computation that a command overwrites none of the user's files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,27 +9,27 @@
 
 namespace triad::programs {
 
-/// A file that is to be written, and what names it on the command line: --json, or --out for its folder.
+/// An output file, and the option that names it: --json, or --out for its folder.
 struct output_file {
   std::string option, path;
 };
 
-/// A file that is read, and what it is to the user: an option, or a part of the run.
+/// An input file, and its description for the user: an option, or a part of the run.
 struct input_file {
   std::string what, path;
 };
 
-/// Throws data_error where one of the files is also another of them, where the command reads it or its folder (the
-/// data, the run's checkpoint and config.toml, any file that an option names, and those of `more`), where it is no
-/// file, or where it is there already, unless --force replaces it.  A path that is empty is no file.  Paths are
-/// compared by what they lead to: links are no way round.
+/// Checks that each output file can be written.  Throws data_error if it is one of the other output files, an input
+/// file, or a file in an input folder.  Inputs are the data, the run's checkpoint and config.toml, every file that an
+/// option names, and `more`.  Also throws if the path exists and is no file, or if the file exists and --force is not
+/// given.  Empty paths are skipped.  Links are resolved before paths are compared.
 void expect_free(run_options const& o, std::vector<output_file> const& files, std::vector<input_file> const& more = {});
 
-/// The same of files of these names in the folder --out, where there is one, and of the page --html.
+/// Checks files of these names in the folder --out, if one is given, and the page --html.
 void expect_free_in_folder(run_options const& o, std::vector<std::string> const& names);
 
-/// Of train: throws data_error where --out has a config.toml or metrics.csv that no run wrote, or is the folder of
-/// published weights.  An earlier run in it is set aside, not replaced.
+/// Checks the folder --out of train.  Throws data_error if it has a config.toml or metrics.csv that no run wrote, or if
+/// it is the folder of published weights.  An earlier run in it is renamed later, not replaced.
 void expect_own_folder(run_options const& o);
 
 }  // namespace triad::programs

@@ -16,7 +16,7 @@ namespace {
 
 bool is_kept(option const& one) { return !one.key.empty() && one.verbs.contains("train"); }
 
-/// The value of an option as a configuration has it.
+/// Converts the value of an option to JSON for a configuration.
 struct as_json {
   option const& one;
 
@@ -28,7 +28,7 @@ struct as_json {
   nlohmann::json operator()(auto* v) const { return *v; }
 };
 
-/// Takes the value of an option from a checkpoint.
+/// Reads the value of an option from a checkpoint.
 struct from_file {
   option const& one;
   checkpoint const& file;
@@ -52,7 +52,7 @@ struct from_file {
   void operator()(auto* v) const { *v = file.setting<std::remove_cvref_t<decltype(*v)>>(one.key); }
 };
 
-/// As if no option had been given.
+/// Sets an option to the value that it has in checkpoints that do not mention it.
 void reset(option const& one) {
   std::visit([](auto* v) { *v = {}; }, one.value);
   if (auto const* const text = std::get_if<std::string*>(&one.value)) **text = one.none;
@@ -93,7 +93,7 @@ void restore(run_options& o, checkpoint const& file) {
       else
         std::visit(from_file{one, file}, one.value);
   };
-  // The model first: it may decide which options there are.
+  // The model is read first, because it may decide which options exist.
   take([](option const& one) { return one.name == "model"; });
   take([](option const& one) { return one.name != "model"; });
   o.restored(file);
@@ -101,7 +101,7 @@ void restore(run_options& o, checkpoint const& file) {
 
 namespace {
 
-/// A line of settings for people: its number by the fewest digits that read back as it.
+/// Returns a line of settings for messages: with the fewest digits from which the number can be read back.
 std::string shown(std::string const& line) {
   std::string const equals = " = ";
   auto const at = line.find(equals);
@@ -132,7 +132,7 @@ void expect_same_settings(std::string const& path, std::string const& was, std::
   for (auto const& [name, line] : before)
     if (!now.contains(name)) all.push_back({name, line, "no " + name});
   if (all.empty()) return;
-  std::string others;  // one option may follow from another
+  std::string others;  // listed too, since one option may follow from another
   for (std::size_t i = 1; i < all.size() && !before.empty(); ++i) others += (i > 1 ? ", " : "") + all[i].name;
   throw data_error(path + " was trained with " + (before.empty() ? "no record of its settings" : shown(all[0].old)) +
                    ", this run has " + shown(all[0].wanted) + (others.empty() ? "" : ", and differs in " + others) +

@@ -20,15 +20,15 @@
 
 namespace triad::programs {
 
-/// The options that shape the model.
+/// Returns the options that determine the model's shape, as JSON for a checkpoint.
 nlohmann::json configuration_of(run_options const& o);
 
-/// The same out of a checkpoint; what does not shape a model stays as it is, but for dropout, of which there is none.
-/// Throws data_error that names the file, the setting and its value.
+/// Sets the options that determine the model's shape to the values in a checkpoint.  Sets dropout to 0 and leaves all
+/// other options unchanged.  Throws data_error with the file, the setting and its value.
 void restore(run_options& o, checkpoint const& file);
 
-/// The checkpoint of a run that is asked, which is named by its folder or by the file itself; where it has averages of
-/// its weights, the program prints that, too.  Throws data_error.
+/// Opens the checkpoint of the run that a verb is asked about.  run: its folder or the checkpoint itself.  Prints a
+/// message if the checkpoint has averages of its weights.  Throws data_error.
 inline checkpoint open_run(std::string const& run) {
   expect_one_run(run);
   auto file = open_checkpoint(checkpoint_of(run));
@@ -37,26 +37,26 @@ inline checkpoint open_run(std::string const& run) {
   return file;
 }
 
-/// words: to_json(words) is found by its type.
+/// Returns the record of a run for its checkpoint.  to_json(words) is found by argument-dependent lookup.
 template <class Words>
 run_record record_of(run_options const& o, Words const& words) {
   return {configuration_of(o).dump(), json_text(to_json(words), "the vocabulary"), training_settings(o)};
 }
 
-/// A trained model of a run.
+/// The trained model of a run.
 template <class Net>
 struct trained {
   typename Net::vocabulary words;
-  typename Net::options options;  // of the model, and how it runs
-  std::uint64_t seed;             // of its run
+  typename Net::options options;  // the model's shape, and how to run it
+  std::uint64_t seed;             // the seed of the run
   std::unique_ptr<Net> net;
 
-  /// Reads o.run, a folder or a checkpoint.  room(words, options): the room that the model needs; it may refuse both.
-  /// Throws data_error.
+  /// Loads o.run, a folder or a checkpoint.  room(words, options) returns the memory that the model needs; it may
+  /// refuse words or options.  Throws data_error.
   template <class Room>
   trained(typename Net::options const& o, Room const& room) : trained(o, open_run(o.run), room) {}
-  /// The same of the run's checkpoint where that is open.  asked: what is said of the examples where there is no memory
-  /// for their room; without `larger` memory_refused is thrown.
+  /// Loads the run from its open checkpoint.  advice: describes the examples if there is no memory for them.  If
+  /// advice.larger is empty, memory_refused is thrown.
   template <class Room>
   trained(typename Net::options const& o, checkpoint const& file, Room const& room, room_advice const& advice = {})
       : words(Net::vocabulary::from(file.vocabulary(), file.tensors().file())), options(o), seed(file.key()) {

@@ -1,4 +1,4 @@
-// Options that had another name in version 0.1. Runs and checkpoints of 0.1 are read with the new names.
+// Options that had another name in version 0.1. Runs and checkpoints of 0.1 are read under the new names.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,10 +11,10 @@ namespace triad::programs {
 
 struct rename {
   std::string_view was, is;
-  bool negated = false;  // true was false
+  bool negated = false;  // the value of the flag is inverted
 };
 
-/// The table.  A checkpoint's configuration has the same names, with _ in place of -.
+/// All renamed options.  The configuration of a checkpoint uses the same names, with _ in place of -.
 inline constexpr rename renames[] = {
     {"arithmetic", "precision"},
     {"clip", "clip-norm"},
@@ -31,26 +31,27 @@ inline constexpr rename renames[] = {
     {"words", "tokens"},
 };
 
-/// The table's line for an option of 0.1, or null if there is none.
+/// Returns the entry of an option of 0.1, or null if it was not renamed.
 constexpr rename const* find_rename(std::string_view option) {
   for (auto const& r : renames)
     if (r.was == option) return &r;
   return nullptr;
 }
 
-/// The current name of an option of a config file. The opposite of a flag, `--tied,!--untied`, is still an option.
+/// Returns the current name of an option in a config file.  The opposite of a flag keeps its name: `--untied` of
+/// `--tied` is still an option.
 inline std::string renamed(std::string const& option) {
   auto const* const r = find_rename(option);
   return r == nullptr || r->negated ? option : std::string(r->is);
 }
 
-/// What a line `name = value` sets.
+/// Returns the name in a line `name = value`.
 inline std::string toml_name(std::string const& line) { return line.substr(0, line.find(' ')); }
 
-/// What a checkpoint of format 1 says of its run, as one of format 2 says it.
+/// Converts the options in a checkpoint of format 1 to the names of format 2.
 void rename_settings(checkpoint_state& state);
 
-/// A program's checkpoint, of this version or of 0.1.
+/// Opens a checkpoint of a program, written by this version or by 0.1.
 inline checkpoint open_checkpoint(std::string const& path) { return checkpoint(path, rename_settings); }
 
 }  // namespace triad::programs

@@ -19,7 +19,7 @@ void say(fmt::format_string<Values...> text, Values&&... values) {
   std::fputs(printable(fmt::format(text, std::forward<Values>(values)...)).c_str(), stdout);
 }
 
-/// An answer of predict, which a file or a pipe gets byte for byte.
+/// Prints an answer of predict.  A file or a pipe gets it byte for byte; on a terminal it is made printable.
 inline void answer(std::string_view text, bool to_people = ::isatty(STDOUT_FILENO) != 0) {
   auto const shown = to_people ? printable(text) : std::string(text);
   std::fwrite(shown.data(), 1, shown.size(), stdout);

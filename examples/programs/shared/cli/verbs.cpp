@@ -1,4 +1,4 @@
-// The command line by CLI11.
+// The command line, parsed by CLI11.
 // SPDX-License-Identifier: Apache-2.0
 #include "verbs.hpp"
 
@@ -37,13 +37,13 @@ CLI::Validator validator(number_check const& c) {
   return {[c](std::string& text) { return c(text); }, c.kind};
 }
 
-/// Of every option that is a text: nothing is no value, and would be taken for "not given".
+/// A check of every option that is a text: an empty text would count as "not given".
 number_check const some_text{{}, [](std::string const& text) {
                                return text.empty() ? std::string("is empty: give a value, or leave the option out")
                                                    : std::string();
                              }};
 
-/// After an argument in brackets, which CLI11 would take for a list; no argument has it.
+/// Appended to an argument in brackets, which CLI11 would otherwise read as a list.  No argument contains it.
 constexpr char no_list = '\0';
 
 void add(CLI::App& app, option const& one) {
@@ -55,7 +55,7 @@ void add(CLI::App& app, option const& one) {
           return app.add_flag(name + (one.opposite_name.empty() ? "" : ",!--" + one.opposite_name), *v, one.about);
         } else {
           auto* const o = app.add_option(name, *v, one.about);
-          if constexpr (std::is_same_v<type, triangle_form>) {  // names alone; what is added last comes first
+          if constexpr (std::is_same_v<type, triangle_form>) {  // takes names only; CLI11 runs the last transform first
             std::vector<std::string> names;
             for (auto const& [form, value] : attention_names()) names.push_back(form);
             o->transform(CLI::Transformer(attention_names()))->transform(validator(one_of_names(names)));
@@ -89,7 +89,7 @@ void add(CLI::App& app, option const& one) {
   added->required(one.is_required);
 }
 
-/// The names of long options among arguments, without their dashes.
+/// Returns the names of the long options among arguments, without dashes.
 std::set<std::string> typed_names(arguments const& all) {
   std::set<std::string> names;
   for (auto const& argument : all)
@@ -97,7 +97,7 @@ std::set<std::string> typed_names(arguments const& all) {
   return names;
 }
 
-/// The same, and of a flag that was called by its opposite, --untied, its own name too.
+/// Returns these names.  For a flag that was given as its opposite, --untied, it also returns the flag's name.
 std::set<std::string> option_names(CLI::App const& train, arguments const& all) {
   auto const typed = typed_names(all);
   auto names = typed;
@@ -107,7 +107,7 @@ std::set<std::string> option_names(CLI::App const& train, arguments const& all) 
   return names;
 }
 
-/// Throws data_error where a flag is on the command line with its opposite, --tied and --untied.
+/// Throws data_error if a flag and its opposite are both on the command line, such as --tied and --untied.
 void refuse_opposites(option_list const& options, arguments const& all) {
   auto const typed = typed_names(all);
   for (auto const& one : options.all())
@@ -115,12 +115,12 @@ void refuse_opposites(option_list const& options, arguments const& all) {
       throw data_error("--" + one.name + " and --" + one.opposite_name + " are opposites: give one");
 }
 
-/// The options of a config file as arguments, but for those that the command line gives itself.
+/// Returns the options of a config file as arguments, except for those that the command line has.
 arguments configured(CLI::App const& train, run_options const& o, std::string const& file) {
   arguments found;
   auto const items = read_config(file);
   for (auto const& item : items) {
-    if (item.name == "program" && o.owns(item.text())) continue;  // by another of its names
+    if (item.name == "program" && o.owns(item.text())) continue;  // a former or other name of this program
     auto const* const option = train.get_option_no_throw("--" + item.name);
     if (option == nullptr) {
       auto const owner = owner_of(items);
@@ -132,10 +132,10 @@ arguments configured(CLI::App const& train, run_options const& o, std::string co
   return found;
 }
 
-/// A line for each option of version 0.1 among arguments that the verb has under another name: what it is called now.
+/// Returns a line with the current name for each argument that is an option of version 0.1 and was renamed.
 std::string renamed_options(CLI::App const& app, arguments const& all) {
   std::string text;
-  for (auto const* const verb : app.get_subcommands())  // the one that was parsed
+  for (auto const* const verb : app.get_subcommands())  // the verb on the command line
     for (auto const& option : typed_names(all))
       if (auto const now = renamed(option); now != option && verb->get_option_no_throw("--" + option) == nullptr &&
                                             verb->get_option_no_throw("--" + now) != nullptr)
@@ -143,11 +143,11 @@ std::string renamed_options(CLI::App const& app, arguments const& all) {
   return text;
 }
 
-/// What the run was trained on, and what data a verb reads, for people.
+/// Describes the data that a verb reads, and the data that its run was trained on.
 class data_of_run {
  public:
-  /// Takes the options of the run, its data above all, where the command line does not give others.  Throws data_error
-  /// for another program's run.
+  /// Sets the options that the command line does not give to those of the run, above all its data.  Throws data_error
+  /// for a run of another program.
   static data_of_run take(CLI::App& verb, run_options& o) {
     data_of_run found;
     auto const options = options_of(o);
@@ -168,7 +168,7 @@ class data_of_run {
                        verb.get_name());
     };
     if (!owner.empty() && !o.owns(owner)) refuse(owner);
-    for (auto const& item : items)  // of a program that has this one's task, and others
+    for (auto const& item : items)  // of a program with several tasks, including this program's task
       if (auto const* const one = options.find(item.name, verb.get_name());
           item.name == "task" && one != nullptr && one->choices.size() == 1 && one->choices.front() != item.text() &&
           verb.get_option("--task")->count() == 0)
@@ -183,7 +183,7 @@ class data_of_run {
       if (item.name == "data") found.trained_on_ = item.text();
       auto* const option = of_the_run(item.name);
       if (option == nullptr || option->count() > 0 || of_the_machine.contains(item.name)) continue;
-      bool const flag = option->get_expected_min() == 0;  // which may be called by its opposite
+      bool const flag = option->get_expected_min() == 0;  // it may be given as its opposite
       for (auto const& value : item.values) option->add_result(flag ? option->get_flag_value(item.name, value) : value);
       option->run_callback();
     }
@@ -191,7 +191,7 @@ class data_of_run {
     return found;
   }
 
-  /// A line for people; empty where the verb has no data, or they are generated as the run's were.
+  /// Returns a line for people.  It is empty if the verb has no data, or if they are generated as those of the run.
   std::string text() const {
     if (!wanted_) return {};
     if (!given_.empty() && !known_) return "data: " + given_ + "\n";
@@ -206,18 +206,18 @@ class data_of_run {
   }
 
  private:
-  bool wanted_ = false;             // the verb has an option --data that is about the run's data set
-  bool known_ = false;              // there is a config.toml
-  std::string given_, trained_on_;  // on the command line; by the run: empty where its data were generated
+  bool wanted_ = false;             // the verb has an option --data for the data set of the run
+  bool known_ = false;              // config.toml exists
+  std::string given_, trained_on_;  // the data on the command line; those of the run, empty if generated
 };
 
-/// Parses twice: the preset, model and config file that the first reading finds make the defaults of the second, so
-/// that other arguments override them.
+/// Parses the command line twice.  The first pass finds the preset, the model and the config file.  The second pass
+/// uses them as defaults, so that other arguments override them.
 void parse(CLI::App& app, CLI::App const& train, option_list const& options, run_options& o,
            std::function<void()> const& restart, arguments const& given) {
   auto all = given;
   auto const read = [&] {
-    arguments reversed(all.rbegin(), all.rend());  // as CLI11 wants them
+    arguments reversed(all.rbegin(), all.rend());  // CLI11 expects the reverse order
     for (auto& argument : reversed)
       if (argument.starts_with('[') && argument.ends_with(']')) argument.push_back(no_list);
     app.clear();
@@ -236,14 +236,14 @@ void parse(CLI::App& app, CLI::App const& train, option_list const& options, run
   o.configured = option_names(train, more);
   try {
     read();
-  } catch (CLI::ParseError const& e) {  // what was given alone is right
+  } catch (CLI::ParseError const& e) {  // the command line alone was valid, so the config file has the error
     if (more.empty()) throw;
     throw data_error(config + ": " + what_is_wrong(e, app, all, options));
   }
 }
 
-/// What several processes must have been told alike: not the threads of each, nor where one that trains finds data,
-/// whose contents are compared.
+/// Returns the options that must be the same in all processes.  Threads are excluded.  For train, paths are excluded
+/// too: their contents are compared instead.
 std::string told_options(run_options const& o, std::string const& verb) {
   std::string text;
   for (auto const& one : options_of(o).all())
@@ -252,7 +252,7 @@ std::string told_options(run_options const& o, std::string const& verb) {
   return verb + "\n" + text;
 }
 
-/// Prints it; returns the exit status.
+/// Prints the message about missing memory; returns the exit status.
 int no_memory(std::string const& program) {
   return fail_world(program +
                         ": there is not enough memory for a model, or data, of these sizes: take smaller ones, or a "
@@ -271,7 +271,7 @@ std::string unused_gpu(std::string const& backend, bool was_chosen, std::string 
 
 int run_program(program_texts const& say, run_options& o, std::function<void()> const& restart, int argc, char** argv) {
 #if defined(SIGXFSZ)
-  std::signal(SIGXFSZ, SIG_IGN);  // a file above the limit is then one that cannot be written, and said to be
+  std::signal(SIGXFSZ, SIG_IGN);  // so that a file above the size limit is an error of writing, which is reported
 #endif
   CLI::App app{say.about, argc > 0 ? argv[0] : say.name};
   app.require_subcommand(1);
@@ -323,7 +323,7 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
     expect_same("the options", told_options(o, verb->name));
     int const status = verb->run();
     expect_all_printed();
-    return world().is_first() ? status : all_well;  // one that fails has mpirun end those that still print
+    return world().is_first() ? status : all_well;  // the failing first process makes mpirun end the others
   } catch (CLI::ParseError const& e) {
     std::ostringstream wrong;
     int const status = app.exit(e, std::cout, wrong);
@@ -331,13 +331,13 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
     if (text.starts_with(e.what()))
       text.replace(0, std::string_view(e.what()).size(), what_is_wrong(e, app, given, options));
     if (dynamic_cast<CLI::ExtrasError const*>(&e) != nullptr) text += renamed_options(app, given);
-    if (status != 0) return fail_world(printable(text), misused);  // CLI11 has a number for each mistake
+    if (status != 0) return fail_world(printable(text), misused);  // CLI11 has a number for each kind of mistake
     return std::fflush(stdout) != 0 ? refused : all_well;          // --help
-  } catch (triad::memory_refused const& e) {                       // which says how much
+  } catch (triad::memory_refused const& e) {                       // its message has the size
     return fail_world(say.name + ": " + e.what(), refused);
   } catch (std::bad_alloc const&) {
     return no_memory(say.name);
-  } catch (std::length_error const&) {  // of a container that no memory could hold
+  } catch (std::length_error const&) {  // thrown by a container too large for any memory
     return no_memory(say.name);
   } catch (std::exception const& e) {
     return fail_world(say.name + ": " + printable(e.what()), refused);

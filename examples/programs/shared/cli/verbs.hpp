@@ -1,5 +1,5 @@
-// The whole main() of a program: verbs; presets and config files, which options of the command line override; one line
-// for an error.
+// The main() of a program: its verbs; presets and config files, which the command line overrides; errors, each printed
+// as one line.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,40 +11,39 @@
 
 namespace triad::programs {
 
-/// What a program ends with; one that a signal ended has 128 and the signal's number (interrupts.hpp).
-/// docs/programs.md has the table; scripts and other programs go by it.
+/// The exit statuses of programs.  A program that a signal ended returns 128 plus the signal's number (interrupts.hpp).
+/// The values are documented in docs/programs.md, so scripts may rely on them.
 enum exit_status : int {
   all_well = 0,
-  refused = 1,  // by the input, a file or the machine: told in one line
-  misused = 2,  // an option that does not exist, or a value that it does not take
-  did_not_reach =
-      3,  // ran to its end, and reports that: a model did not learn its task, a split's atoms are too far apart
+  refused = 1,        // because of the input, a file or the machine; the reason is printed in one line
+  misused = 2,        // an option that does not exist, or a value that it does not accept
+  did_not_reach = 3,  // it ran to its end, but a model did not learn its task, or a split's atoms are too far apart
 };
 
-/// A line for people where a GPU is there while the processor computes, or nothing.  was_chosen: --backend was given.
-/// driver: what there is where NVIDIA's driver runs.
+/// Returns a hint if there is a GPU but the processor computes, else an empty text.  was_chosen: --backend was given.
+/// driver: a file that exists if NVIDIA's driver is loaded.
 std::string unused_gpu(std::string const& backend, bool was_chosen, std::string const& driver = "/dev/nvidiactl");
 
-/// One verb: its text in --help, and its function, which returns the exit status.
+/// A verb: its name, its text in --help, and its function, which returns the exit status.
 struct verb {
   std::string name, about;
   std::function<int()> run;
 };
 
-/// A program's name, what --help says of it, and its verbs, of which train is one.
+/// A program's name, its text in --help, and its verbs; one of them is train.
 struct program_texts {
   std::string name, about;
   std::vector<verb> verbs;
-  std::string page;  // about it
+  std::string page;  // the program's documentation page
 };
 
-/// Reads the command line into o and runs the verb that it names.  restart(): o becomes the defaults that its preset
-/// and model stand for; what is given overrides them.  evaluate, predict and explain get the options of the run that is
-/// asked about where the command line gives no others; o.data_of_run says whether --data is among them.  The exit
-/// status of the verb, or of what went wrong, told in one line.
+/// Reads the command line into o and runs its verb.  restart() sets o to the defaults of its preset and model; then
+/// given options override these.  For evaluate, predict and explain, options that are not given are those of the run;
+/// o.data_of_run tells whether --data is one of these.  Prints errors in one line.  Returns the exit status.
 int run_program(program_texts const& say, run_options& o, std::function<void()> const& restart, int argc, char** argv);
 
-/// The same for Options, of which apply_preset(o) is found by its type.  verbs(o): the verbs.
+/// Runs a program whose options are of type Options.  apply_preset(o) is found by argument-dependent lookup.  verbs(o)
+/// returns the verbs.
 template <class Options, class Verbs>
 int run_program(std::string const& name, std::string const& about, Verbs const& verbs, int argc, char** argv,
                 std::string const& page) {

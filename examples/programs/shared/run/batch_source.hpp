@@ -1,4 +1,4 @@
-// The batch of an update as a range of parts. Each part fits into the learner's memory and is written to its batch.
+// The batch of an update as a range of parts. Each part fits into the learner's memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,12 +18,13 @@ class batch_source {
   virtual ~batch_source() = default;
 
   class part_range;
-  /// Of an update's batch the parts of these shares, one after the other.  It is cut into shares, and those where the
-  /// next example has no room, which depends on the examples and the room alone.
+  /// The parts of an update's batch that belong to these shares, one after the other.  A batch is first divided into
+  /// shares.  A share is cut further before each example that does not fit into memory.  The cuts depend only on the
+  /// examples and the memory.
   part_range parts(std::uint64_t update, share_range const& shares);
 
  protected:
-  /// The examples of this update are asked for next; how many they are.
+  /// Prepares the examples of this update; returns the number of them.
   virtual std::size_t begin_update(std::int64_t update) = 0;
   /// Clears the learner's batch.
   virtual void clear() = 0;
@@ -31,11 +32,11 @@ class batch_source {
   virtual bool add(std::size_t example) = 0;
   /// The number of answers in the loss of an example.
   virtual double answer_count(std::size_t /*example*/) { return 1; }
-  /// Whether a share may be cut: else there is room for each, and a logic_error says where there is not.
+  /// Returns true if a share may be cut.  If not, every share must fit into memory, else next() throws logic_error.
   virtual bool may_cut() const { return false; }
 };
 
-/// A range for a single pass.
+/// A range for a single pass: the iterators share one state.
 class batch_source::part_range {
  public:
   part_range(batch_source& of, std::uint64_t update, share_range const& shares)
@@ -97,8 +98,8 @@ class batch_source::part_range {
   std::int64_t update_;
   share_range shares_;
   index_t share_;
-  std::size_t count_ = 0, next_ = 0, last_ = 0;  // examples: of the update; of the share, those that are left
-  double all_ = 0;                               // answers of the update
+  std::size_t count_ = 0, next_ = 0, last_ = 0;  // examples: of the update; the next and the end of the current share
+  double all_ = 0;                               // the number of answers of the update
   bool in_share_ = false, is_cut_ = false, ended_ = false;
   batch_part part_;
 };

@@ -21,7 +21,7 @@ inline std::string hexadecimal(std::uint64_t hash) {
   return text;
 }
 
-/// The digest of a file's content.
+/// Returns the digest of a file's content.
 inline std::string digest_of(std::string const& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw data_error(path + ": cannot be opened");
@@ -32,19 +32,19 @@ inline std::string digest_of(std::string const& path) {
   return hexadecimal(hash);
 }
 
-/// Of the examples that a run is trained on, in their order: a run that is resumed must have the same.
+/// The digest of the examples that a run is trained on, in their order.  A resumed run must have the same examples.
 class example_digest {
  public:
-  /// What comes is another example.
+  /// Begins another example; add() then adds its numbers.
   void begin() { ++examples_; }
   void add(std::initializer_list<std::int64_t> numbers) {
     for (auto const n : numbers) hash_ = path_hash(std::to_string(n) + " ", hash_);
   }
-  /// The line of the run's settings.
+  /// Returns the line for the run's settings.
   std::string setting() const {
     return setting_of(std::to_string(examples_) + " examples, digest " + hexadecimal(hash_));
   }
-  /// Of a run whose examples follow from its other settings.
+  /// Returns this line for a run whose examples follow from its other settings.
   static std::string generated() { return setting_of("generated"); }
 
  private:

@@ -15,10 +15,10 @@
 namespace triad::programs {
 namespace {
 
-/// What a run's config.toml says that it was trained on.
+/// The data that a run was trained on, according to its config.toml.
 struct trained_on {
   bool known = false;
-  std::string data;  // empty: they were generated
+  std::string data;  // empty: generated data
 };
 trained_on data_of(std::string const& run) {
   auto const file = config_of(run);
@@ -51,7 +51,7 @@ void expect_together(run_options const& o, checkpoint const& first, std::string 
     throw data_error(run + " knows other words than " + o.run + ": " +
                      triad::json_difference(file.vocabulary(), first.vocabulary()) +
                      "; runs that answer together are of one task");
-  if (!o.data_of_run) return;  // the data that are asked were given
+  if (!o.data_of_run) return;  // --data was given, so all runs are asked about the same data
   auto const its = data_of(run), ours = data_of(o.run);
   std::error_code none;
   if (its.known && ours.known && its.data != ours.data && !std::filesystem::equivalent(its.data, ours.data, none))

@@ -1,4 +1,4 @@
-// Batches of a list of examples in a random order: a batch is a function of its number.
+// Batches of a list of examples in a random order. The content of a batch depends only on its number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,13 +13,14 @@ namespace triad::programs {
 
 class epoch_batches {
  public:
-  /// Of `count` examples, `batch` a batch; the last of an epoch may be smaller.  shuffle: another order in every epoch.
+  /// Divides `count` examples into batches of `batch`; the last batch of an epoch may be smaller.  shuffle: every epoch
+  /// has another order.
   epoch_batches(std::size_t count, int batch, bool shuffle, std::uint64_t seed)
       : order_(count), batch_(batch), shuffle_(shuffle), seed_(seed) {}
 
   std::int64_t epoch_updates() const { return (static_cast<std::int64_t>(order_.size()) + batch_ - 1) / batch_; }
 
-  /// The examples of an update, by their places in the list.
+  /// Returns the examples of an update, as indices into the list.
   std::span<std::size_t const> batch(std::int64_t update) {
     auto const epoch = shuffle_ ? update / epoch_updates() : 0;
     if (arranged_ != epoch) permute(order_, seed_, static_cast<std::uint64_t>(epoch) + 1);
@@ -33,7 +34,7 @@ class epoch_batches {
   int batch_;
   bool shuffle_;
   std::uint64_t seed_;
-  std::int64_t arranged_ = -1;  // the epoch of this order
+  std::int64_t arranged_ = -1;  // the epoch that order_ belongs to
 };
 
 }  // namespace triad::programs

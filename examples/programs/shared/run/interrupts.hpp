@@ -6,9 +6,10 @@
 
 namespace triad::programs {
 
-inline volatile std::sig_atomic_t interrupted = 0;  // by this signal, or by none
+inline volatile std::sig_atomic_t interrupted = 0;  // the signal that was received; 0: none
 
-/// Either signal ends a run after the update it is in; a second one, of either kind, ends the program at once.
+/// While a guard exists, SIGINT or SIGTERM ends a run after the current update.  A second signal ends the program at
+/// once.
 struct interrupt_guard {
   interrupt_guard() { on_signals(note); }
   interrupt_guard(interrupt_guard const&) = delete;
@@ -26,7 +27,7 @@ struct interrupt_guard {
   }
 };
 
-/// The exit status of a program that a signal ended, as a shell gives it: 130 after Ctrl-C, 143 after SIGTERM.
+/// Returns the exit status of a program that a signal ended, as shells define it: 130 after Ctrl-C, 143 after SIGTERM.
 inline int interrupted_status() { return 128 + interrupted; }
 
 }  // namespace triad::programs

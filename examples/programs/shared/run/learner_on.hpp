@@ -1,4 +1,4 @@
-// A learner made of a triad model and a backend.
+// A learner composed of a triad model and a backend.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,13 +26,14 @@
 
 namespace triad::programs {
 
-/// What a trainer keeps of a forward pass: one that only answers nothing, one that runs layers again their inputs.
+/// Returns what a trainer keeps of a forward pass.  Without training it keeps nothing.  With `recompute` it keeps the
+/// inputs of layers and computes the layers again in backward.
 constexpr keep kept_of_pass(bool learns, bool recompute) {
   return !learns ? keep::nothing : recompute ? keep::inputs : keep::everything;
 }
 
-/// The settings of a trainer by these options, with room for the batches of `z`, which are padded where the backend
-/// replays.
+/// Returns the settings of a trainer for these options, with memory for the batches of `z`.  The batches are padded if
+/// the backend replays recorded work.
 template <class Ex, class Room>
 trainer_options settings_of(width_options const& o, Room const& z, adam_options const& adam = {}) {
   return {.adam = adam,
@@ -43,12 +44,13 @@ trainer_options settings_of(width_options const& o, Room const& z, adam_options 
           .shares = o.shares};
 }
 
-/// Interface: learner, or what a program made of it.  Self adds the batch: upload() returns input and answers,
-/// first_values(path) the initialiser of a parameter.
+/// Interface: learner, or a class that a program derives from it.  Self adds the batch: upload() returns input and
+/// answers, and first_values(path) returns the initialiser of a parameter.
 template <class Self, class Interface, class Model, class Ex>
 class learner_on : public Interface {
  public:
-  /// planned: nothing to give.  Where there is no memory for the trainer, memory_refused has the bytes of all of it.
+  /// planned: leave it out; the constructor stores the planned bytes there.  Throws memory_refused with these bytes if
+  /// there is no memory for the trainer.
   learner_on(Ex ex, Model const& m, typename trainer<Model, Ex>::options_type const& o, std::size_t planned = 0) try
       : ex_(std::move(ex)),
         processes_(ex_, o.memory != keep::nothing),
@@ -76,7 +78,7 @@ class learner_on : public Interface {
   void rehearse() override {
     auto const [in, targets] = self().upload();
     trainer_.compute_gradient(in, targets);
-    (void)trainer_.loss();  // a device works on while the host goes on; this waits
+    (void)trainer_.loss();  // a device computes asynchronously; loss() waits for it
   }
   std::vector<update_record> const& records() override {
     trainer_.records(records_);
@@ -115,9 +117,10 @@ class learner_on : public Interface {
     auto& parameters = trainer_.parameters();
     if (record.resumes || file.has_moments())
       file.load(parameters);
-    else  // of a model that answers, whose file may be without moments
+    else  // without training; the file may be without moments
       file.load(parameters.mutable_values(), parameters.where());
-    if (!record.resumes && file.has_averages()) file.load_averages(trainer_.parameters());  // which answer
+    // A model that only answers has the averages as its weights.
+    if (!record.resumes && file.has_averages()) file.load_averages(trainer_.parameters());
     if (averages_ && file.has_averages()) file.load_averages(*averages_);
     if (auto const bad = not_finite(); !bad.empty())
       throw data_error(path + ": " + bad +

@@ -1,4 +1,4 @@
-// metrics.csv: a line an epoch, written whole so that a killed run never leaves half a line.
+// metrics.csv: one line for each epoch. The file is replaced as a whole, so that a killed run never leaves half a line.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,8 +16,8 @@ namespace triad::programs {
 
 class metrics_file {
  public:
-  /// What an earlier process wrote up to update `step` is kept; what came after its checkpoint is done again.  No path:
-  /// no file.
+  /// Keeps the lines that an earlier process wrote up to update `step`, the update of its checkpoint.  Later lines are
+  /// dropped, since their epochs are repeated.  Without a path no file is written.
   metrics_file(std::string path, std::uint64_t step) : path_(std::move(path)) {
     text_ = "epoch,step,loss,rate,norm,validation,seconds,examples_per_second\n";
     std::ifstream old(path_);
@@ -31,7 +31,7 @@ class metrics_file {
         text_ += line + "\n";
     }
   }
-  /// The line of a part of an epoch, at update `step`, with which a shorter run ended: its epoch goes on.
+  /// Removes the last line if it belongs to an incomplete epoch that ended at update `step`: this epoch is continued.
   void reopen(std::uint64_t step) {
     auto const last = text_.rfind('\n', text_.size() - 2) + 1;
     auto const at = text_.find(',', last) + 1;
@@ -43,16 +43,16 @@ class metrics_file {
     text_ += line + "\n";
     write();
   }
-  /// Writes what there is, be it the header alone.
+  /// Writes the file, even if it has only the header.
   void write() const {
     if (!path_.empty()) first_writes(path_, text_);
   }
 
   /// The losses of the epochs so far.
   std::vector<double> losses() const { return column(2); }
-  /// What the weights after each were worth.
+  /// The validation results of the epochs so far.
   std::vector<double> validations() const { return column(5); }
-  /// Of the epochs after update `begin`, how many come after the best of them; -1 where there are none.
+  /// Returns the number of epochs after the best one, among those after update `begin`; -1 if there are none.
   int since_best(std::uint64_t begin, bool lower_is_better) const {
     auto const steps = column(1), values = column(5);
     int since = -1;
@@ -65,13 +65,13 @@ class metrics_file {
     }
     return since;
   }
-  /// The update, and what was measured, of the epoch that is this number of lines above the last.
+  /// Returns the update and the validation result of the epoch `lines` lines before the last.
   std::pair<std::uint64_t, double> before_last(int lines) const {
     auto const steps = column(1), values = column(5);
     auto const at = steps.size() - 1 - static_cast<std::size_t>(lines);
     return {static_cast<std::uint64_t>(steps[at]), values[at]};
   }
-  /// What the epochs so far took, whichever processes ran them.
+  /// Returns the duration of the epochs so far, summed over all processes that ran them in turn.
   double seconds() const {
     auto const all = column(6);
     return all.empty() ? 0 : all.back();

@@ -13,13 +13,14 @@
 
 namespace triad::programs {
 
-/// order becomes one of 0 .. order.size() - 1, the same for a seed and stream on every machine.
+/// Sets `order` to a random permutation of 0 .. order.size() - 1.  It depends on seed and stream alone, not on the
+/// machine.
 inline void permute(std::vector<std::size_t>& order, std::uint64_t seed, std::uint64_t stream) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   random_stream(seed, stream).shuffle(order);
 }
 
-/// 0 .. count - 1, those first that are before(a, b) others; equal ones as they were.
+/// Returns 0 .. count - 1 sorted by before(a, b); the sort is stable.
 template <class Before>
 std::vector<std::size_t> order_by(std::size_t count, Before const& before) {
   std::vector<std::size_t> order(count);
@@ -28,7 +29,7 @@ std::vector<std::size_t> order_by(std::size_t count, Before const& before) {
   return order;
 }
 
-/// The same ones in every call: `most` of the items, evenly spread; all where that is 0.
+/// Returns `most` of the items, evenly spread and the same in every call; all items if most is 0.
 template <class Item>
 std::vector<Item> sample(std::vector<Item> const& items, int most) {
   auto const n = items.size(), wanted = static_cast<std::size_t>(most);

@@ -1,4 +1,4 @@
-// Prints the progress of a long run: a bar on a terminal, elsewhere a line after every tenth.
+// Prints the progress of a long run: a bar on a terminal, otherwise a line after every tenth of the run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace triad::programs {
 
-/// "3 h 12 min", "4 min 05 s" or "7.3 s".
+/// Returns a text such as "3 h 12 min", "4 min 05 s" or "7.3 s".
 inline std::string duration(double seconds) {
   std::array<char, 64> text{};
   long long const whole = seconds < 1e15 && seconds > 0 ? static_cast<long long>(seconds + 0.5) : 0;
@@ -35,8 +35,8 @@ class progress {
  public:
   enum class style { bar, lines };
 
-  /// `total` is in the unit of what update() gets, called `unit` ("examples"). `already` of it was done by an earlier
-  /// run and does not count for the speed.
+  /// `total` is the amount of work, counted in `unit` ("examples").  An earlier run did `already` of it; this part does
+  /// not count for the speed.
   progress(std::string label, std::int64_t total, std::string unit = "examples", std::int64_t already = 0,
            std::FILE* to = stderr)
       : progress(std::move(label), total, std::move(unit), already, to,
@@ -57,7 +57,7 @@ class progress {
   progress& operator=(progress const&) = delete;
   ~progress() { finish(); }
 
-  /// `done` of `total` are done, with a few words on how it goes ("loss 0.312"). Cheap enough for every step.
+  /// Shows that `done` of `total` are done, with a short note ("loss 0.312").  Cheap enough to call in every step.
   void update(std::int64_t done, std::string const& note = {}) {
     if (finished_ || !world().is_first()) return;
     std::int64_t const tenth = 10 * done / total_;
@@ -69,7 +69,7 @@ class progress {
     show(std::min(done, total_), note, std::chrono::duration<double>(now - start_).count());
   }
 
-  /// Ends the line of the bar, so that other text can follow; update() does nothing from then on.
+  /// Ends the line of the bar, so that other text can follow.  Later calls of update() do nothing.
   void finish() {
     if (!std::exchange(finished_, true) && style_ == style::bar && width_ > 0) std::fputc('\n', to_);
     std::fflush(to_);
@@ -95,10 +95,11 @@ class progress {
     else if (speed > 0)
       line += ", " + duration(static_cast<double>(total_ - done) / speed) + " left";
     if (!note.empty()) line += "  " + note;
-    if (style_ == style::bar) line.resize(std::min(line.size(), columns() - 1));  // a wrapped line could not be wiped
+    // A line that wraps could not be overwritten.
+    if (style_ == style::bar) line.resize(std::min(line.size(), columns() - 1));
     std::size_t const width = line.size();
     if (style_ == style::bar) {
-      if (width < width_) line.append(width_ - width, ' ');  // wipes the rest of the longer line before
+      if (width < width_) line.append(width_ - width, ' ');  // overwrites the rest of the previous, longer line
       line.insert(0, 1, '\r');
     } else {
       line += '\n';

@@ -16,7 +16,7 @@
 
 namespace triad::programs {
 
-/// `inside`: a folder of its own below `out`, or none.
+/// Creates the folder `out`, and the folder `inside` in it unless that is empty.
 inline void make_folder(std::string const& out, std::string const& inside = {}) {
   std::error_code failure;
   std::filesystem::create_directories(inside.empty() ? out : out + "/" + inside, failure);
@@ -24,7 +24,7 @@ inline void make_folder(std::string const& out, std::string const& inside = {}) 
     throw data_error("cannot make the folder " + out + ": " + failure.message() + "; give another with --out");
 }
 
-/// Throws data_error where `out` is the folder of the data, a folder or a file: what is written has names of theirs.
+/// Throws data_error if `out` is the folder of the data: the output has the same file names.  data: a folder or a file.
 inline void expect_other_folder(std::string const& out, std::string const& data, std::string const& what) {
   namespace fs = std::filesystem;
   std::error_code none;
@@ -35,8 +35,8 @@ inline void expect_other_folder(std::string const& out, std::string const& data,
                      " would take their place: give another folder");
 }
 
-/// A training run's folder, made, with plots/ in it, and no other run's until the end of this; none where `out` is
-/// none.
+/// Creates the folder of a training run, with plots/ in it, and locks it until destruction.  No other run can use it
+/// meanwhile.  Does nothing if `out` is empty.
 class run_folder {
  public:
   explicit run_folder(std::string const& out) {
@@ -50,17 +50,17 @@ class run_folder {
   std::optional<run_lock> lock_;
 };
 
-/// The folder of one seed's run, made: `out` itself, or one below it where there are several seeds; none where `out` is
-/// none.
+/// Creates the folder of one seed's run and returns it: `out` itself, or a folder in it if there are several seeds.
+/// Returns an empty text if `out` is empty.
 inline std::string seed_folder(std::string const& out, int seeds, std::uint64_t seed) {
   auto const folder = out.empty() || seeds == 1 ? out : out + "/seed-" + std::to_string(seed);
   if (!folder.empty()) make_folder(folder);
   return folder;
 }
 
-/// What is said at the end of training, of what is there: a run that had ended may have lost its metrics.csv.  more:
-/// what lies there besides, "scores", before the plots.  A run that diverges in its first epoch leaves no checkpoint;
-/// the training of short rows before one has its own.
+/// Returns the text at the end of training that says which files are there and where.  A resumed run that was already
+/// complete may have lost its metrics.csv.  A run that diverges in its first epoch has no checkpoint, but a training
+/// that precedes it, on shorter rows, has its own.  more: other files to mention before the plots, such as "scores".
 inline std::string where_it_lies(std::string const& out, std::uint64_t first_seed, int seeds,
                                  std::string const& more = {}) {
   bool kept = false, measured = false;
@@ -79,7 +79,7 @@ inline std::string where_it_lies(std::string const& out, std::uint64_t first_see
                    "/seed-*\n";
 }
 
-/// What is said where Ctrl-C or SIGTERM ended a run that wrote to `out`; the program's exit status.
+/// Prints that Ctrl-C or SIGTERM ended a run with the folder `out`; returns the program's exit status.
 inline int report_interrupted(std::string const& out) {
   if (out.empty())
     std::printf("interrupted; there was no --out, so nothing of this run is kept\n");
@@ -89,7 +89,7 @@ inline int report_interrupted(std::string const& out) {
   return interrupted_status();
 }
 
-/// Throws data_error for a folder that holds the runs of several seeds, and none of its own.
+/// Throws data_error for a folder that contains the runs of several seeds and no run of its own.
 inline void expect_one_run(std::string const& run) {
   std::error_code none;
   if (!std::filesystem::is_directory(run, none) || std::filesystem::exists(run + "/model.safetensors", none)) return;
@@ -99,13 +99,14 @@ inline void expect_one_run(std::string const& run) {
       throw data_error(run + " has the runs of several seeds: name one of them, such as " + run + "/" + name);
 }
 
-/// The path of a run's checkpoint; the run is given by its folder or by the file itself.
+/// Returns the path of a run's checkpoint; `run` is the run's folder or the file itself.
 inline std::string checkpoint_of(std::string const& run) {
   std::error_code none;
   return std::filesystem::is_directory(run, none) ? run + "/model.safetensors" : run;
 }
-/// The options that it was trained with, next to the checkpoint; of one that was set aside, model.safetensors.old,
-/// those of that name. Nothing where a file has another name.
+/// Returns the path of the config.toml next to the checkpoint: the options that the run was trained with.  For a
+/// checkpoint that was renamed to model.safetensors.old it is config.toml.old.  It is empty if the file has any other
+/// name.
 inline std::string config_of(std::string const& run) {
   std::filesystem::path const checkpoint(checkpoint_of(run));
   std::string const usual = "model.safetensors", name = checkpoint.filename().string();

@@ -1,4 +1,4 @@
-// Allows one run at a time in a folder: two runs would mix their files, and one of the models would be lost.
+// Allows one run at a time in a folder: two runs would overwrite each other's files.
 // SPDX-License-Identifier: Apache-2.0
 //
 // FOLDER/run.lock is locked by flock while the run lasts, and removed at its end. The system releases the lock however
@@ -29,8 +29,8 @@ namespace triad::programs {
 
 namespace detail {
 
-/// The process in the name of a temporary file, NAME.partPID (atomic_file), of a file that runs write; 0: this is no
-/// such file.
+/// Returns the process number in the name of a temporary file, NAME.partPID (atomic_file).  Returns 0 if the name is
+/// none of a file that runs write.
 inline long long writer_of(std::string const& name) {
   static constexpr std::string_view mark = ".part";
   auto const at = name.rfind(mark);
@@ -43,14 +43,14 @@ inline long long writer_of(std::string const& name) {
   return 0;
 }
 
-/// Whether a process of this number was there when the file was last written, and still is.
+/// Returns true if process `number` may still be writing the file: it runs, and ran when the file was last written.
 inline bool may_be_written(std::string const& path, long long number) {
-  if (number == ::getpid()) return false;  // this run has not begun to write
+  if (number == ::getpid()) return false;  // this run has not yet written anything
   if (is_there({number, host_name(), {}, 0}) == still::gone) return false;
   struct stat file{};
   auto const started = start_time(number);
   bool const both_known = started > 0 && ::stat(path.c_str(), &file) == 0;
-  return !both_known || started <= file.st_mtime + 2;  // else a later process has a dead one's number
+  return !both_known || started <= file.st_mtime + 2;  // a process that started later only has the same number
 }
 
 }  // namespace detail
@@ -69,8 +69,8 @@ inline void remove_leftovers(std::string const& folder) {
 
 class run_lock {
  public:
-  /// The folder is there.  Throws data_error where another run has it; a second lock of one process is of no effect,
-  /// and of several processes the first has it for all.
+  /// Locks the folder, which must exist.  Throws data_error if another run has the lock.  A second lock in the same
+  /// process has no effect.  If a run has several processes, the first one has the lock for all.
   explicit run_lock(std::string const& folder) : path_(folder + "/run.lock") {
     if (!world().is_first()) return;
     std::error_code none;
@@ -91,8 +91,8 @@ class run_lock {
   run_lock& operator=(run_lock const&) = delete;
   ~run_lock() {
     if (folder_.empty()) return;
-    // Before the lock is given back: the next run makes a file of its own.  Where this run's was removed, the name
-    // is another run's by now.
+    // The file is removed while the lock is held, since the next run then creates a new file.  If this run's file is
+    // gone already, a file with the same name belongs to another run and stays.
     if (has_its_name()) ::unlink(path_.c_str());
     ::close(file_);
     held().erase(folder_);
@@ -132,7 +132,8 @@ class run_lock {
     }
   }
 
-  /// False where the file was removed: by the run that had it, between the opening and the lock, or by hand.
+  /// Returns false if the opened file no longer has its name.  It may have been removed by hand, or by the run that
+  /// held the lock between the opening and the locking.
   bool has_its_name() const {
     struct stat named{};
     struct stat opened{};
@@ -152,7 +153,7 @@ class run_lock {
     throw data_error(folder + " has a run already: " + who + "; wait for its end, or give another folder with --out");
   }
 
-  std::string path_, folder_;  // folder_: none where this process has the lock already
+  std::string path_, folder_;  // folder_: empty if this process already had the lock
   int file_ = -1;
 };
 

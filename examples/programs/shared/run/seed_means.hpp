@@ -1,4 +1,4 @@
-// The mean over the runs of one setting, with the same rule in all programs for the runs that count.
+// The mean over the runs of one setting. All programs use the same rule for which runs count.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A run that reached its end is in the mean, even if it has not learned its task, since this is a result too. A run
@@ -14,7 +14,7 @@
 
 namespace triad::programs {
 
-/// runs: each with `diverged`.  The first run that has a score; none where none has.
+/// Returns the first run that has a score, or null.  runs: each has `diverged`.
 template <class Run>
 Run const* first_scored(std::vector<Run> const& runs) {
   for (auto const& r : runs)
@@ -22,7 +22,7 @@ Run const* first_scored(std::vector<Run> const& runs) {
   return nullptr;
 }
 
-/// figure(run), of those that have a score.
+/// Returns the mean of figure(run) over the runs that have a score.
 template <class Run, class Figure>
 mean_and_error mean_over(std::vector<Run> const& runs, Figure const& figure) {
   std::vector<double> figures;
@@ -43,8 +43,8 @@ inline std::string named_seeds(std::vector<std::uint64_t> const& seeds) {
 
 }  // namespace detail
 
-/// Whose mean it is: "mean of 5 seeds", or "mean of 4 of 5 seeds; seed 3 diverged; seeds 1 and 2 did not learn and are
-/// in it".  runs: each with `diverged` and `failed`, of seeds first_seed, first_seed + 1, ...
+/// Describes the runs in a mean: "mean of 5 seeds", or "mean of 4 of 5 seeds; seed 3 diverged; seeds 1 and 2 did not
+/// learn and are in it".  runs: each has `diverged` and `failed`; their seeds are first_seed, first_seed + 1, ...
 template <class Run>
 std::string whose_mean(std::vector<Run> const& runs, std::uint64_t first_seed) {
   std::vector<std::uint64_t> diverged, unlearned;

@@ -18,14 +18,14 @@
 
 namespace triad::programs {
 
-/// Net: with clear() and add(sentence).  What is derived from this fills words_, examples_ and net_, and says which
-/// examples an update has.
+/// Net has clear() and add(sentence).  A derived class fills words_, examples_ and net_, and chooses the examples of
+/// each update.
 template <class Net, class Token>
 class sentence_training : public training {
  public:
   using options = typename Net::options;
 
-  /// unit: what a batch is made of.
+  /// unit: the name of what a batch consists of.
   sentence_training(options const& o, std::string unit) : options_(o), unit_(std::move(unit)) {}
 
   learner& net() override { return *net_; }
@@ -42,20 +42,20 @@ class sentence_training : public training {
   }
   double rate(std::int64_t update) override { return linear_rate(options_, updates(), update); }
 
-  /// The option that says how long a run is, and what validate() measures, as a tag.
+  /// The option that determines the length of a run.
   virtual std::string length() const = 0;
   virtual std::string measured() const = 0;
   virtual std::int64_t updates() = 0;
   virtual std::int64_t epoch_updates() = 0;
   virtual std::int64_t batch_size() = 0;
   virtual std::span<std::size_t const> batch(std::int64_t update) = 0;
-  /// What the sentences add to the settings that a resumed run must have.
+  /// The line of settings that identifies the sentences; a resumed run must have the same.
   virtual std::string data_setting() = 0;
-  /// What this update sees of an example: itself, or what it makes of it in `room`.
+  /// Returns the tokens of an example in this update: the example itself, or a changed copy, which is stored in `room`.
   virtual std::span<Token const> seen(std::size_t example, std::int64_t /*update*/, std::vector<Token>& /*room*/) {
     return examples_[example];
   }
-  /// How many answers the loss of a sentence is a mean over.
+  /// The number of answers that the loss of a sentence is a mean over.
   virtual double answers(std::span<Token const> sentence) const { return static_cast<double>(sentence.size()); }
 
  protected:
@@ -74,7 +74,7 @@ class sentence_training : public training {
     longest_ = std::max(longest_, static_cast<int>(sentence.size()));
     examples_.push_back(std::move(sentence));
   }
-  /// each(digest, token) adds what a token is.
+  /// Returns the settings line of all examples; each(digest, token) adds a token to the digest.
   template <class Each>
   std::string digest(Each const& each) const {
     example_digest all;
@@ -88,16 +88,16 @@ class sentence_training : public training {
   options const& options_;
   typename Net::vocabulary words_;
   std::vector<std::vector<Token>> examples_;
-  int longest_ = 0;  // of them
+  int longest_ = 0;  // of examples_, in tokens
   std::unique_ptr<Net> net_;
 
  private:
   std::string unit_;
-  std::vector<std::span<Token const>> sentences_;  // of the update
-  std::vector<std::vector<Token>> rooms_;          // for the sentences of an update that are not as in the examples
+  std::vector<std::span<Token const>> sentences_;  // of the current update
+  std::vector<std::vector<Token>> rooms_;          // buffers for sentences that seen() changes
 };
 
-/// f(sentence, what the model says of it) for all of them, in batches that fit; numbered(sentence): its tokens.
+/// Calls f(sentence, result) for all sentences, in batches that fit into memory.  numbered(sentence): its tokens.
 template <class Net, class Sentence, class Numbered, class F>
 void parse_in_batches(Net& net, std::vector<Sentence> const& all, Numbered const& numbered, F const& f) {
   in_batches(

@@ -1,9 +1,10 @@
-// Batches of pairs bounded by tokens: another order in every epoch, and a batch is a function of its number.
+// Batches of pairs, bounded by their number of tokens. Every epoch has another order, and the content of a batch
+// depends only on its number.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of an epoch the pairs are shuffled, cut into pools of about 16 batches, sorted by length within a pool, and cut where
-// the next pair would be too many tokens on either side; then the batches are shuffled.  So a batch has sentences of
-// about one length, but not the same ones in every epoch.
+// In each epoch the pairs are shuffled and cut into pools of about 16 batches.  The pairs of a pool are sorted by
+// length, and a new batch begins when the next pair would exceed the tokens of either side.  Then the batches are
+// shuffled.  So the sentences of a batch have about the same length, but a batch differs from epoch to epoch.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@
 
 namespace triad::programs {
 
-/// Tokens of a pair, with their ends.
+/// The number of tokens of a pair, end tokens included.
 struct pair_length {
   index_t source, target;
 };
@@ -30,8 +31,8 @@ class token_batches {
  public:
   static constexpr index_t batches_of_a_pool = 16;
 
-  /// No batch has more than `tokens` on either side, nor more than `most` pairs; 0: any number.  Throws data_error
-  /// where a pair alone has too many tokens.
+  /// A batch has at most `tokens` tokens on either side, and at most `most` pairs; 0: any number of pairs.  Throws
+  /// data_error if a single pair has too many tokens.
   token_batches(std::vector<pair_length> pairs, index_t tokens, std::uint64_t seed, index_t most = 0)
       : pairs_(std::move(pairs)), tokens_(tokens), most_(most), seed_(seed) {
     if (pairs_.empty()) throw data_error("there is no pair to train on");
@@ -50,14 +51,14 @@ class token_batches {
                      ", or leave long targets out with --max-train-length");
   }
 
-  /// The pairs of an update, by their places in the list.
+  /// Returns the pairs of an update, as indices into the list.
   std::span<std::size_t const> batch(std::int64_t update) {
     arrange(epoch_of(update));
     auto const b = shuffled_[static_cast<std::size_t>(update - first_of(arranged_))];
     return std::span(order_).subspan(cuts_[b], cuts_[b + 1] - cuts_[b]);
   }
 
-  /// The number of an epoch's first update: as many are in all epochs before it.
+  /// Returns the number of the first update of an epoch, which is the number of updates in all earlier epochs.
   std::int64_t first_of(std::int64_t epoch) {
     while (static_cast<std::int64_t>(first_.size()) <= epoch) {
       arrange(static_cast<std::int64_t>(first_.size()) - 1);
@@ -112,8 +113,8 @@ class token_batches {
   std::vector<pair_length> pairs_;
   index_t tokens_, most_;
   std::uint64_t seed_;
-  std::vector<std::int64_t> first_{0};  // updates
-  std::int64_t arranged_ = -1;          // the epoch of what follows
+  std::vector<std::int64_t> first_{0};  // the first update of each epoch
+  std::int64_t arranged_ = -1;          // the epoch that order_, cuts_ and shuffled_ belong to
   std::vector<std::size_t> order_, cuts_, shuffled_;
 };
 

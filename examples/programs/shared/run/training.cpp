@@ -40,7 +40,7 @@ double linear_rate(width_options const& o, std::int64_t updates, std::int64_t up
 
 namespace {
 
-/// Gives an option that is a number this value, as far as its type goes.
+/// Sets an option that is a number to this value, or to the largest number of its type.
 void set_number(run_options& o, std::string const& name, std::int64_t value) {
   auto const options = options_of(o);
   auto const* const one = options.find(name);
@@ -58,22 +58,22 @@ std::optional<std::int64_t> number_of(run_options& o, std::string const& name) {
   return std::nullopt;
 }
 
-/// A number that all processes have as the first one has it.
+/// Returns the value that the first process has, in all processes.
 std::int64_t as_the_first_says(std::int64_t value) {
   return std::strtoll(texts_of_all(std::to_string(value)).front().c_str(), nullptr, 10);
 }
 
-/// What --minutes decides next to the length, and what part of the updates each is at most.
+/// The options that --minutes sets in addition to the length, and the largest part of the updates that each may be.
 constexpr std::pair<char const*, double> parts_of_length[] = {{"warmup", 0.1}, {"cooling", 0.6}};
 
-/// Length and checkpoints of a run that takes this time.
+/// The length and the checkpoint interval of a run that takes a given time.
 struct fitted_length {
   std::int64_t updates = 1;
-  std::int64_t evaluate_every = 0;  // 0: as it is
+  std::int64_t evaluate_every = 0;  // 0: unchanged
 };
 fitted_length fit(run_plan const& plan, speed const& s, double seconds, bool may_evaluate_otherwise) {
   double const update = std::max(s.update, 1e-6), validation = s.validation;
-  if (plan.length == "chains") {  // in as many epochs as before
+  if (plan.length == "chains") {  // with as many epochs as before
     auto const epochs = static_cast<double>((plan.updates + plan.epoch_updates - 1) / plan.epoch_updates);
     return {std::max<std::int64_t>(1, static_cast<std::int64_t>((seconds - epochs * validation) / update))};
   }
@@ -81,13 +81,13 @@ fitted_length fit(run_plan const& plan, speed const& s, double seconds, bool may
     auto const epoch = static_cast<double>(plan.epoch_updates);
     return {std::max<std::int64_t>(1, static_cast<std::int64_t>(seconds / (update + validation / epoch)))};
   }
-  // Ten checkpoints, or as many as a third of the time is enough for.
+  // Ten checkpoints, or fewer if they would take more than a third of the time.
   auto const checkpoints = std::clamp(seconds / 3 / std::max(validation, 1e-6), 1.0, 10.0);
   auto const updates = std::max(1.0, (seconds - checkpoints * validation) / update);
   return {static_cast<std::int64_t>(updates), std::max<std::int64_t>(1, std::llround(updates / checkpoints))};
 }
 
-/// The settings of a checkpoint by their names.
+/// Returns the settings of a checkpoint by their names.
 std::map<std::string, std::string> settings_of(std::string const& checkpoint) {
   auto const file = open_checkpoint(checkpoint);
   std::map<std::string, std::string> found;
@@ -99,15 +99,16 @@ std::map<std::string, std::string> settings_of(std::string const& checkpoint) {
   return found;
 }
 
-/// Where a resumed run is longer than its checkpoint's: it goes on with a restart at the update at which that ended, and
-/// its settings are the shorter one's until then.  Gives these; nothing where the run is as long as it was.
+/// Prepares a resumed run that is longer than the run of its checkpoint.  It adds a restart of the learning rate at the
+/// update at which the shorter run ended.  Returns the settings of the shorter run, with which the checkpoint is
+/// compared; empty if the length is unchanged.
 std::string extend(run_options& o, training& t, std::string const& checkpoint) {
   auto* const width = dynamic_cast<width_options*>(&o);
   if (!o.resume || width == nullptr || checkpoint.empty() || !std::filesystem::exists(checkpoint)) return {};
   auto const plan = t.plan();
   auto const options = options_of(o);
   auto const* const length = options.find(plan.length);
-  if (length == nullptr || length->is_free) return {};  // no rate depends on it
+  if (length == nullptr || length->is_free) return {};  // no learning rate depends on it
   auto const settings = settings_of(checkpoint);
   auto const was = settings.find(plan.length);
   if (was == settings.end()) return {};
@@ -135,7 +136,7 @@ std::string extend(run_options& o, training& t, std::string const& checkpoint) {
   return before;
 }
 
-/// What would take less time than a run of some minutes.
+/// Returns the options for a run that takes only some minutes.
 std::string shorter_run(run_options const& o) {
   auto const options = options_of(o);
   auto const* const presets = options.find("preset");
@@ -144,8 +145,8 @@ std::string shorter_run(run_options const& o) {
   return has_quick ? "--preset quick, or --minutes 2" : "--minutes 2";
 }
 
-/// A warm-up that does not end within the run is said: the learning rate that was asked for never comes.  A training
-/// that follows another has one of its own, and further seeds have the first one's.
+/// Warns if the warm-up does not end within the run, so that the given learning rate is never reached.  A training that
+/// follows another has its own warm-up and is not checked.
 void say_warmup(run_options const& o, run_plan const& plan) {
   auto const* const those = dynamic_cast<width_options const*>(&o);
   if (those == nullptr || plan.follows || those->warmup == 0 || those->warmup < plan.updates || !world().is_first())
@@ -199,7 +200,7 @@ scored_run train_one(run_options const& o, training& t, std::string const& out, 
       return run;
     }
   }
-  // A checkpoint of other first values than the first training's is not gone on from.
+  // The second training cannot resume if the first one changed, because it begins with the weights of the first.
   static_cast<run_log&>(run) = run_of(t, out, o.resume && before.updates == 0);
   run.seconds += before.seconds;
   run.attempts = std::max(run.attempts, before.attempts);
@@ -225,7 +226,7 @@ seed_runs::seed_runs(run_options& o, std::string folder)
     if (o.resume) take_fitted();
   }
   if (o.resume && seeds_ == 1 && !folder_.empty() && !is_one) expect_one_run(folder_);
-  if (!o.resume && seeds_ > 1 && is_one) set_aside(folder_);  // or it would pass for a run of these
+  if (!o.resume && seeds_ > 1 && is_one) set_aside(folder_);  // else it would look like a run of these seeds
 }
 
 bool seed_runs::next() {
@@ -297,7 +298,7 @@ scored_run const* seed_runs::train(training& t) {
 
 namespace {
 
-/// A line for each run: values(run), one for each epoch.
+/// Adds a line for each run; values(run) has one value for each epoch.
 template <class Values>
 plot epochs_of(plot p, std::vector<scored_run> const& runs, Values const& values) {
   for (auto const& run : runs) {
@@ -368,7 +369,7 @@ std::string remedy_of(std::vector<scored_run> const& runs) {
   if (failed->diverged)
     return of + "its loss or a weight was no number; take a smaller --learning-rate, or more --warmup\n";
   auto const& losses = failed->losses;
-  constexpr std::size_t enough = 3;  // epochs, to see where the loss goes
+  constexpr std::size_t enough = 3;  // epochs needed to see the trend of the loss
   bool const falls = losses.size() < enough || losses.back() < 0.95 * losses[losses.size() * 2 / 3 - 1];
   return of + (falls ? fmt::format("its loss was still falling; give it more --{}\n", failed->length)
                      : "its loss no longer fell; try another --seed or --learning-rate, or a larger --width\n");

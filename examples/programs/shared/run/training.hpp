@@ -1,4 +1,4 @@
-// The runs of one command: a training for each seed, their scores, and the report.
+// The runs of one command: one training for each seed, its scores, and the report.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,30 +12,30 @@
 
 namespace triad::programs {
 
-/// Something measured: accuracy, BLEU.
+/// A measured quantity, such as accuracy or BLEU.
 struct figure {
   std::string name;
   double value;
 };
-/// The share of right answers to examples of one kind, in percent.
+/// The percentage of right answers to examples of one kind.
 struct kind_score {
   std::string kind;
   double percent;
   long long examples;
 };
-/// What is measured of one part of the test data.
+/// The results on one part of the test data.
 struct part_scores {
   std::string part;
   std::vector<figure> figures;
   long long examples = 0;
-  std::vector<kind_score> kinds{};  // where there are several
+  std::vector<kind_score> kinds{};  // empty unless there are several kinds
 };
 
 /// The run of one seed.
 struct scored_run : run_log {
   std::uint64_t seed = 0;
-  std::string length{};            // the option that says how long it is
-  std::vector<part_scores> parts;  // none where it diverged
+  std::string length{};            // the option that determines its length
+  std::vector<part_scores> parts;  // empty if the run diverged
 };
 
 /// A training with one seed and its data, as a program defines it.
@@ -44,10 +44,10 @@ class training : public batch_source {
   virtual learner& net() = 0;
   /// A training that must run before this one, in its own folder `first`; or null.
   virtual training* first() { return nullptr; }
-  /// First values.
+  /// Sets the first values of the weights.
   virtual void initialize(std::uint64_t seed) { net().initialize(seed); }
-  /// What is trained on, by number, and who asks: model, updates, epoch_updates, batch, example, record, data.  The
-  /// rest of the plan is the options'.
+  /// Returns the part of the plan that depends on the program: model, updates, epoch_updates, batch, example, record
+  /// and data.  train_one() sets the rest from the options.
   virtual run_plan plan() = 0;
   virtual double rate(std::int64_t update) = 0;
   /// Measures the quality of a checkpoint.
@@ -56,30 +56,30 @@ class training : public batch_source {
   virtual void rehearse_validation() { (void)validate(); }
   /// The scores of the last weights on the test data.
   virtual std::vector<part_scores> score() = 0;
-  /// Whether the weights answer their training examples; otherwise the next attempt begins.  Called after an attempt if
-  /// another may follow.  If there are two trainings, it is called in both after every epoch but the last, and for the
-  /// weights that the second begins with.
+  /// Returns true if the weights answer their training examples; if not, the next attempt begins.  It is called after
+  /// an attempt if another may follow.  With two trainings it is called in both: after every epoch but the last, and
+  /// for the initial weights of the second.
   virtual bool fits() { return true; }
   /// Whether a model with this validation score has learned its task.
   virtual bool learned(double validation) { return validation >= 0.5; }
 };
 
-/// The learning rate of an update: it rises to o.rate through o.warmup updates, then falls to 0 at the last; at each of
-/// o.restarts it begins again at o.rate, and falls to 0 at the next of them or at the last update.
+/// Returns the learning rate of an update.  It rises to o.rate during o.warmup updates, then falls to 0 at the last
+/// update.  At each of o.restarts it starts again at o.rate, and falls to 0 at the next restart or at the last update.
 double linear_rate(width_options const& o, std::int64_t updates, std::int64_t update);
 
 /// The inputs of a run besides its options.
 struct run_extras {
-  std::string before{};  // settings of a shorter run that it goes on from; none: it has to be the same
+  std::string before{};  // settings of the shorter run that this run continues; empty: the settings must be the same
   std::string events{};  // folder for event files
 };
 
-/// A run with o.seed in folder `out`; nothing is written where that is empty.  A run whose loss was not finite is not
-/// scored.
+/// Trains and scores a run with o.seed in folder `out`.  Writes nothing if `out` is empty.  A run whose loss was not
+/// finite has no scores.  says_warmup: warn about a warm-up that is too long; of several seeds only the first does.
 scored_run train_one(run_options const& o, training& t, std::string const& out, bool says_warmup = true,
                      run_extras const& extras = {});
 
-/// The runs of o.seeds, one after the other:
+/// Trains o.seeds runs, one after the other:
 ///
 ///   for (seed_runs runs(o, o.out); runs.next();) {
 ///     my_training t(o, runs.out());
@@ -95,17 +95,17 @@ class seed_runs {
   /// Sets o to the options of the next run only; returns false after the last one and restores o.
   bool next();
   bool is_first() const { return all_.empty(); }
-  std::string const& out() const { return out_; }  // its folder
-  /// Where --minutes has not been answered: the options get the length, warm-up and distance of checkpoints that fit, and
-  /// the training is to be made again, of these; then next() gives the same seed.  A run that is resumed has what its
-  /// config.toml says.
+  std::string const& out() const { return out_; }  // the folder of the current run
+  /// If --minutes was given, sets the options for length, warm-up and checkpoint interval to fit, and returns true.
+  /// The caller then creates the training again with these options, and next() returns the same seed.  A resumed run
+  /// takes these options from its config.toml.
   bool fits_to_minutes(training& t);
   /// Trains and scores one run; returns null, after a message, if it was interrupted.
   scored_run const* train(training& t);
   std::vector<scored_run> const& all() const { return all_; }
 
  private:
-  /// Of a resumed run whose length --minutes decided: that length.
+  /// Takes the length of a resumed run from its config.toml, if --minutes determined it.
   void take_fitted();
 
   run_options& options_;
@@ -115,25 +115,26 @@ class seed_runs {
   std::vector<scored_run> all_;
 };
 
-/// What plots of runs say: the loss, and what was measured after every epoch, or nothing.
+/// The axis titles of plots of runs: the loss, and the validation result; no validation text, no such plot.
 struct plot_texts {
   std::string loss, validation{};
-  bool loss_validates = false;      // that is a loss, and no part of one
-  std::string file = "validation";  // .svg, of what was measured
+  bool loss_validates = false;      // the validation result is a loss, not a share of 1
+  std::string file = "validation";  // name of the validation plot, without .svg
 };
 /// Writes the plots to o.out/plots.
 void write_plots(run_options const& o, std::vector<scored_run> const& runs, plot_texts const& say);
 
-/// A row for each seed and part, and of several seeds the means with standard errors of those that have a score.
+/// Returns a table with a row for each seed and part.  Several seeds also get a row of means and a row of standard
+/// errors over the runs that have a score.
 using value_text = std::string (*)(double);
 std::string table_of(std::vector<scored_run> const& runs, value_text text);
-/// seed,part,figure,value
+/// Returns CSV with the columns seed, part, figure, value.
 std::string scores_csv(std::vector<scored_run> const& runs, value_text text);
 
-/// A sentence about the first run that failed, of what to do: nothing where none did.  It is read off its losses.
+/// Returns advice about the first run that failed, judged by its losses; empty if no run failed.
 std::string remedy_of(std::vector<scored_run> const& runs);
 
-/// Returns did_not_reach if a run failed.
+/// Returns did_not_reach if a run failed, else all_well.
 int status_of(std::vector<scored_run> const& runs);
 
 }  // namespace triad::programs

@@ -64,8 +64,8 @@ using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
 
-/// What a process that was interrupted within an epoch leaves to the next: the losses of its updates, and the seconds
-/// of the run so far.
+/// The state that a process interrupted within an epoch passes on to the next process: the losses of this epoch's
+/// updates, and the seconds of the run so far.
 struct unfinished_epoch {
   double loss_sum = 0;
   long long updates = 0;
@@ -79,7 +79,7 @@ struct unfinished_epoch {
   }
 };
 
-/// Goes on from the checkpoint where that is asked for.
+/// Loads the checkpoint if the plan resumes; otherwise renames the files of an earlier run.
 unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, std::string const& checkpoint) {
   bool const there = any_process(world().is_first() && !checkpoint.empty() && std::filesystem::exists(checkpoint));
   if (there && plan.resume) {
@@ -100,14 +100,14 @@ unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, 
   return {};
 }
 
-/// The work of an update, but for the step: no weight changes.
+/// Does the work of an update except the step: no weight changes.
 void rehearse(training& t, std::uint64_t update) {
   auto& net = t.net();
   for (auto const& part : t.parts(update, net.shares()))
     if (!part.empty) net.rehearse();
 }
 
-/// Says what the run will take, from the planned memory and one rehearsed update.
+/// Prints the size and the expected duration of the run, from the planned memory and one rehearsed update.
 void announce(training& t, run_plan const& plan) {
   auto& net = t.net();
   rehearse(t, 0);
@@ -124,10 +124,11 @@ void announce(training& t, run_plan const& plan) {
   std::fflush(stdout);
 }
 
-/// What an attempt's first values are drawn by, from 0: the run's seed, and then others than those of small seeds.
+/// Returns the seed of the first values of an attempt, counted from 0.  Attempt 0 has the run's seed; the others differ
+/// from all small seeds.
 std::uint64_t seed_of_attempt(std::uint64_t seed, std::uint64_t attempt) { return seed ^ attempt << 40U; }
 
-/// The plan's record, about which all processes agree.
+/// Returns the plan's record.  Throws if the processes do not agree about it.
 run_record record_of(run_plan const& plan) {
   auto record = plan.record;
   record.settings += plan.data;
@@ -136,10 +137,10 @@ run_record record_of(run_plan const& plan) {
   return record;
 }
 
-/// What a run keeps in its folder, and what people see of it while it lasts.
+/// The files of a run, and its messages during training.
 class run_files final : public run_callbacks {
  public:
-  /// Goes on from the folder's checkpoint where that is asked for, and says what the run will take.
+  /// Loads the folder's checkpoint if the plan resumes, and announces the run.
   run_files(training& t, run_plan const& plan)
       : t_(t),
         plan_(plan),
@@ -154,7 +155,7 @@ class run_files final : public run_callbacks {
     if (world().size() > 1)
       expect_same("the weights that it begins with", fmt::format("update {}, digest {}", begin_, net_.digest()));
     if (!plan.out.empty()) first_writes(in_folder("config.toml"), plan.config);
-    // Else an attempt has ended.
+    // At a multiple of plan.updates an attempt has ended, and its last epoch is complete.
     if (left_.updates > 0 && begin_ % static_cast<std::uint64_t>(plan.updates) != 0) metrics_.reopen(begin_);
     announce(t, plan);
     if (!plan.events.empty() && world().is_first()) events_.emplace(plan.events, begin_);
@@ -176,7 +177,7 @@ class run_files final : public run_callbacks {
             .interrupted = interrupted};
   }
 
-  /// Whether --patience checkpoints came after the best one, so that nothing is left to do.
+  /// Returns true if --patience checkpoints came after the best one, so that the run is over.
   bool is_out_of_patience() const {
     return plan_.patience > 0 && metrics_.since_best(attempt_begin(), plan_.lower_is_better) >= plan_.patience;
   }
@@ -193,7 +194,7 @@ class run_files final : public run_callbacks {
         std::filesystem::exists(plan_.leads_to + "/model.safetensors"))
       set_aside(plan_.leads_to);
   }
-  /// Whether a signal ends this run here.  Several processes agree about that where they look at what they have done.
+  /// Returns true if a signal ends the run here.  Several processes agree about this only in updates with `looks`.
   bool stops(bool looks) {
     if (world().size() == 1) return interrupted != 0;
     if (!looks || !any_process(interrupted != 0)) return false;
@@ -224,7 +225,8 @@ class run_files final : public run_callbacks {
       events_->add(at_.update, {{measured_tag_.c_str(), *e.validation}});
       events_->flush();
     }
-    // With a shorter one a longer run goes on; what the clock said is no part of a checkpoint.
+    // A longer run can continue from a complete epoch.  Times are not stored, so that equal runs have equal
+    // checkpoints.
     save(at_.in_attempt % static_cast<std::uint64_t>(plan_.epoch_updates) == 0 ? unfinished_epoch() : of(e, 0), true);
     epoch_start_ = clock::now();
     epoch_begin_ = at_.update;
@@ -242,7 +244,7 @@ class run_files final : public run_callbacks {
                  e.weight.empty() ? fmt::format(", the gradient's norm {:g}", e.update.norm) : "",
                  !checkpoint_.empty() && std::filesystem::exists(checkpoint_) ? "; the last checkpoint is kept" : "");
   }
-  /// The rest of the log, when the run has ended.
+  /// Fills in the rest of the log when the run has ended.
   void finish(run_log& log) {
     if (shown_) shown_->finish();
     auto const step = static_cast<std::int64_t>(net_.step());
@@ -251,25 +253,25 @@ class run_files final : public run_callbacks {
     log.seconds = seconds();
     log.losses = metrics_.losses();
     log.validations = metrics_.validations();
-    // Of weights that are no numbers nothing is asked.
+    // Weights that are not finite are not validated.
     if (!log.interrupted && !log.diverged && !validation_)
       validation_ = net_.with_averages([&] { return t_.validate(); });
     if (!log.interrupted && !log.diverged) take_best();
     log.validation = validation_.value_or(0);
     if (log.interrupted || step > 0) return;
-    metrics_.write();  // a run has its files, also where it made no update
+    metrics_.write();  // a run always has its files, even if it made no update
     save({}, false);
   }
 
  private:
   std::string in_folder(char const* name) const { return plan_.out.empty() ? std::string() : plan_.out + "/" + name; }
   std::int64_t examples_in(std::uint64_t updates) const { return static_cast<std::int64_t>(updates) * plan_.batch; }
-  /// The updates that attempts before this one had.
+  /// Returns the number of updates in all attempts before this one.
   std::uint64_t attempt_begin() const {
     auto const done = net_.step(), each = static_cast<std::uint64_t>(plan_.updates);
     return done == 0 ? 0 : (done - 1) / each * each;
   }
-  /// The best weights become those that are scored, as evaluate scores them.
+  /// Loads the best weights, so that they are scored, as by evaluate.
   void take_best() {
     if (!keeps_best_ || net_.step() == 0) return;
     auto const since = metrics_.since_best(attempt_begin(), plan_.lower_is_better);
@@ -280,7 +282,7 @@ class run_files final : public run_callbacks {
     say("the best checkpoint, of update {}, is kept in model.safetensors and answers; {} later ones are no better\n",
         update, since);
   }
-  /// Of all processes that ran it.
+  /// Returns the seconds of the run, including those of earlier processes.
   double seconds() const { return before_ + seconds_since(start_); }
   static unfinished_epoch of(epoch_record const& e, double seconds) {
     return {e.loss_sum, static_cast<long long>(e.updates), seconds};
@@ -288,10 +290,11 @@ class run_files final : public run_callbacks {
   /// is_epoch: these weights were validated.
   void save(unfinished_epoch const& left, bool is_epoch) {
     record_.notes = left.text();
-    // Processors of two kinds may compute other bits.
+    // Different kinds of processors may compute different bits.
     if (world().size() > 1) expect_same("the weights that it has come to", net_.digest());
     if (checkpoint_.empty()) return;
-    // The best first: where a run is killed between the two, it comes to the same best again.
+    // The best checkpoint is saved first.  If the run is killed before the other save, the next process finds the same
+    // best.
     bool const is_best = !keeps_best_ || !std::filesystem::exists(checkpoint_) ||
                          (is_epoch && metrics_.since_best(attempt_begin(), plan_.lower_is_better) == 0);
     if (is_best) net_.save(checkpoint_, record_);
@@ -307,13 +310,13 @@ class run_files final : public run_callbacks {
   bool keeps_best_;
   std::string measured_tag_ = "validation/" + plan_.measured;
   std::optional<event_file> events_;
-  std::uint64_t begin_, epoch_begin_ = begin_;  // updates: of this process, and of its epoch
+  std::uint64_t begin_, epoch_begin_ = begin_;  // the first update of this process, and of its current epoch
   metrics_file metrics_;
   double before_, epoch_seconds_ = 0;
   clock::time_point start_, epoch_start_;
   std::optional<progress> shown_;
   std::optional<double> validation_;  // of the last epoch
-  run_place at_;                      // of the last look
+  run_place at_;                      // the place at the last call of after_look()
 };
 
 }  // namespace
@@ -328,13 +331,13 @@ speed speed_of(training& t, std::uint64_t seed, double budget) {
     make_update(net, t.parts(made, net.shares()), t.rate(static_cast<std::int64_t>(made)));
     ++made;
   };
-  update();  // which takes longer: memory is touched for the first time
+  update();  // not timed: it touches memory for the first time and so takes longer
   (void)net.records();
   auto const start = clock::now();
-  // All processes make as many as the first has time for.
+  // The first process decides for all how many updates there is time for.
   auto const has_time = [&] { return seconds_since(start) < std::min(enough, budget / 20); };
   while (made <= least || (made <= most && any_process(world().is_first() && has_time()))) update();
-  (void)net.records();  // which waits for a device
+  (void)net.records();  // waits for a device
   speed s{.update = seconds_since(start) / static_cast<double>(made - 1)};
   auto const validated = clock::now();
   t.rehearse_validation();
