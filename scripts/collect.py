@@ -21,15 +21,15 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # no folder of it next to the scripts
+sys.dont_write_bytecode = True  # writes no __pycache__ next to the scripts
 import ledger  # noqa: E402
 
 METRICS = "epoch,step,loss,rate,norm,validation,seconds,examples_per_second"
-CLOCK = 2  # its last columns, which differ from sitting to sitting
-# Options that say where and how a run is made, and not what it is.
+CLOCK = 2  # the last columns are times, which differ between sittings
+# Options that say where and how a run is made, but not what the run is.
 NOT_OF_THE_RUN = {"seed", "seeds", "threads", "backend", "data", "out", "resume", "recompute", "memory", "preset"}
-SHOWN_LENGTHS = range(6, 11)  # of CLUTRR's chains, as the papers' tables
-FAILED_BELOW = 0.5  # of what checkpoints are measured by; docs/results/method.md has the rule
+SHOWN_LENGTHS = range(6, 11)  # lengths of CLUTRR's chains, as in the papers' tables
+FAILED_BELOW = 0.5  # of the figure that selects checkpoints; docs/results/method.md has the rule
 TREES_FAILED_BELOW = 90.0  # percent of the training rows
 PLUS_MINUS = "\u00b1"
 
@@ -64,7 +64,7 @@ def number(cell, where):
         raise Damaged(f"{where}: a number is expected, found {cell!r}") from None
 
 
-# ---- what programs leave --------------------------------------------------------------------------------------------
+# ---- files that programs write ---------------------------------------------------------------------------------------
 def read_metrics(path, finished):
     """Rows of metrics.csv, cells as text.  Of a run that may be under way elsewhere the last line may be half of one:
     it is left out, as --resume does."""
@@ -137,7 +137,8 @@ def cogs_figures(run):
     path = run.folder / "generalisation.txt"
     rows = table_rows(path)
     figures = {"generalisation": cell_of(path, rows, "all", "graph"), "as trees": cell_of(path, rows, "all", "tree")}
-    run.more = {row: cell_of(path, rows, row, "graph") for row in rows if row != "all"}  # kinds, and both groups
+    # Rows for kinds and for the two groups.
+    run.more = {row: cell_of(path, rows, row, "graph") for row in rows if row != "all"}
     figures["dev"] = 100 * float(run.metrics[-1][5])
     for line in log_lines(run):
         match = re.match(rf"seed {run.seed}: dev [\d.]+  test ([\d.]+)  generalisation", line)
@@ -166,7 +167,7 @@ def sequence_figures(run):
     for at, row in enumerate(rows[1:], 2):
         if len(row) != 4 or row[0] != str(run.seed):
             raise Damaged(f"{path}:{at}: expected four cells, the first the seed {run.seed}, found {','.join(row)}")
-        if not row[2].startswith("exact match of "):  # of one kind of sentence
+        if not row[2].startswith("exact match of "):  # otherwise the row is of one kind of sentence
             figures[f"{row[1]}, {row[2]}"] = number(row[3], f"{path}:{at}")
     if not figures:
         raise Damaged(f"{path}: no figure in it")
@@ -180,7 +181,7 @@ READERS = {
     "cognition": (sequence_figures, "scores.csv"),
     "cfq": (sequence_figures, "scores.csv"),
     "sequences": (sequence_figures, "scores.csv"),
-    "pairs": (sequence_figures, "scores.csv"),  # its older name
+    "pairs": (sequence_figures, "scores.csv"),  # an older name of `sequences`
 }
 
 
@@ -223,13 +224,14 @@ class Run:
         self.folder, self.log = folder / name, folder / f"{name}.log"
         self.finished = (folder / f"{name}.finished").exists()
         self.metrics = read_metrics(self.folder / "metrics.csv", self.finished)
-        # Of a run in two trainings metrics.csv is the last one's, which has no epoch where the first was enough.
+        # If a run has two trainings, metrics.csv is of the last one. It has no epoch if the first training was
+        # sufficient.
         self.first_metrics = read_metrics(self.folder / "first" / "metrics.csv", self.finished)
         self.began, self.ended = read_sittings(folder / f"{name}.sittings")
         self.status = int(self.ended[-1][1]) if self.ended else None
         self.config = self.read_config(arguments)
         self.figures, self.failed, self.diverged = {}, None, False
-        self.more = {}  # figures that the ledger has, and tables by --collect have not
+        self.more = {}  # figures for the ledger that the tables of --collect do not show
         if self.finished:
             self.read_end()
 
@@ -239,7 +241,7 @@ class Run:
             if self.finished:
                 raise Damaged(f"{path}: is missing, and the run is marked as finished; copy its folder too")
             return {}
-        config = {}  # values as text: what programs write has one line for each
+        config = {}  # values as text; programs write one line for each
         for at, line in enumerate(whole_lines(path), 1):
             match = re.fullmatch(r"([a-z0-9-]+) = (.+)", line)
             if not match:
@@ -256,11 +258,11 @@ class Run:
         reader, file = READERS[self.program]
         has_figures = (self.folder / file).exists() if file else any(re.match(r"k=\d+ ", x) for x in log_lines(self))
         if file == "splits.txt" and has_figures:
-            has_figures = not whole_lines(self.folder / file)[0].startswith("seed ")  # a table of runs, none scored
+            has_figures = not whole_lines(self.folder / file)[0].startswith("seed ")  # a table of runs, not of scores
         elif file == "scores.csv" and has_figures:
             has_figures = len(whole_lines(self.folder / file)) > 1
         if not has_figures:
-            # Only a loss that is not finite ends a run without figures.
+            # A run without figures is valid only if its loss became infinite or NaN.
             stopped = self.log.exists() and any(line.startswith("the loss is ") for line in whole_lines(self.log))
             if self.status == 0 or not stopped:
                 raise Damaged(f"{self.folder}: marked as finished, and has no {file or 'figures'}; copy it again")
@@ -304,7 +306,7 @@ class Run:
         return list(dict.fromkeys(sitting[3] for sitting in self.began))
 
 
-# ---- one run of several folders -------------------------------------------------------------------------------------
+# ---- one run found in several folders --------------------------------------------------------------------------------
 def same(a, b):
     """The one that is further; where they are not of one course, Damaged names both."""
     first, second = sorted((a, b), key=lambda run: (run.finished, len(run.metrics)), reverse=True)
@@ -579,7 +581,7 @@ def main(runs_file, known_file, done_file, table, into, folders):
             sys.stderr.write(f"reproduce: {table}: cannot be written ({error.strerror})\n")
             return 1
     else:
-        sys.stdout.buffer.write(text.encode())  # whatever the locale can spell
+        sys.stdout.buffer.write(text.encode())  # UTF-8 whatever the locale is
     return 0
 
 

@@ -5,10 +5,10 @@ import io
 import re
 
 COLUMNS = tuple("name state seed command commit machine date epochs time failed figures note".split())
-STATES = {  # and what tables say of a run that has no figures to show
-    "done": "",  # came to its end and is scored: scripts/reproduce skips it
+STATES = {  # each with what tables print for a run without figures
+    "done": "",  # ended and scored: scripts/reproduce skips it
     "stopped": "begun, not ended",
-    "unscored": "not scored whole",  # came to its end
+    "unscored": "not scored whole",  # ended
 }
 FAILED = {"no": "no", "yes": "**yes**", "diverged": "**diverged**", "": ""}
 

@@ -1,11 +1,13 @@
 # shellcheck shell=bash
-# Sourced by the other scripts: finds which packages a fresh Debian or Ubuntu lacks, prints them, and installs them.  On a
-# terminal it asks before.  With may_install=false (their --no-install), or after a "no", it prints the command and stops.
-# A thing is looked for, not its package, so that compilers and libraries from elsewhere count.
+# Sourced by the other scripts: finds which packages a fresh Debian or Ubuntu lacks, prints them, and installs them. On
+# a terminal it asks before it installs. With may_install=false (the scripts' --no-install), or after a "no", it prints
+# the command and stops. It searches for the command or header and not for the package, so that compilers and libraries
+# from elsewhere are accepted.
 
 missing=()
 may_install=true
-# CMake, too, takes words after the compiler's name, as in CXX="ccache g++", and libraries of CMAKE_PREFIX_PATH.
+# CXX may have words after the compiler's name, as in CXX="ccache g++", and CMAKE_PREFIX_PATH may have libraries; CMake
+# accepts both too.
 compiler=("${CXX:-c++}")
 if ! command -v "${compiler[0]}" > /dev/null; then read -r -a compiler <<< "${CXX:-c++}"; fi
 IFS=: read -r -a prefixes <<< "${CMAKE_PREFIX_PATH:-}"
@@ -15,12 +17,12 @@ need_command() {  # COMMAND PACKAGE
   command -v "$1" > /dev/null || missing+=("$2")
 }
 
-need_header() {  # HEADER PACKAGE [OTHER HEADER]: either will do
+need_header() {  # HEADER PACKAGE [OTHER HEADER]: one of the headers is enough
   printf '#if !__has_include(<%s>) && !__has_include(<%s>)\n#error\n#endif\n' "$1" "${3:-$1}" |
     "${compiler[@]}" -std=c++20 -E -x c++ - > /dev/null 2>&1 || missing+=("$2")
 }
 
-# A header is not enough: Debian's reference BLAS brings cblas.h too, but neither the library's name nor its speed.
+# The header is not sufficient: Debian's reference BLAS also has cblas.h, but a library of another name, and it is slow.
 need_cblas() {
   local library
   for library in openblas cblas; do
@@ -46,13 +48,13 @@ need_cccl() {
   python3 -m pip --version > /dev/null 2>&1 || missing+=(python3-pip)
 }
 
-# Debian's python3 makes no virtual environments without a package of its own.
+# Debian's python3 needs a separate package to make virtual environments.
 need_venv() {
   python3 -c 'import ensurepip, venv' > /dev/null 2>&1 || missing+=(python3-venv)
 }
 
-# pinned_wheels FOLDER REQUIREMENTS: a virtual environment in FOLDER with the wheels of REQUIREMENTS, made anew where
-# that list has changed.  Where they cannot be had it returns 1, and why_no_wheels says why.
+# pinned_wheels FOLDER REQUIREMENTS makes a virtual environment in FOLDER with the wheels of REQUIREMENTS, and makes it
+# again if that list has changed. Returns 1 if they cannot be installed; why_no_wheels then has the reason.
 pinned_wheels() {
   local venv=$1 wanted=$2 output
   if cmp -s "$wanted" "$venv/requirements.txt" && "$venv/bin/python" -c '' 2> /dev/null; then return; fi
@@ -73,7 +75,8 @@ pinned_wheels() {
   cp "$wanted" "$venv/requirements.txt"
 }
 
-# Where clang++ is there: its fuzzing library, a package of its own since Debian 12, called by clang's version.
+# If there is a clang++, finds its fuzzing library. Since Debian 12 that is a separate package, named by clang's
+# version.
 need_libfuzzer() {
   command -v clang++ > /dev/null || return 0
   printf 'extern "C" int LLVMFuzzerTestOneInput(char const*, unsigned long) { return 0; }\n' |
@@ -101,7 +104,7 @@ leave_to_user() {  # WHY
   exit 1
 }
 
-# Without a terminal, as in a container, no question is asked.
+# Asks no question without a terminal, as in a container.
 ask_first() {
   local answer
   if [[ ! -t 0 || ! -t 1 ]]; then return; fi
@@ -134,7 +137,7 @@ install_missing() {
   fi
 }
 
-# Succeeds where there is a CUDA compiler of toolkit 12 or later; CMake then takes the same.
+# Succeeds if there is a CUDA compiler of toolkit 12 or later. CMake then uses the same compiler.
 find_nvcc() {
   local nvcc major
   for nvcc in "${CUDACXX:-}" "$(command -v nvcc || true)" "${CUDA_HOME:-}/bin/nvcc" /usr/local/cuda/bin/nvcc; do
@@ -145,17 +148,17 @@ find_nvcc() {
   return 1
 }
 
-# Succeeds where there is an NVIDIA GPU that a driver answers for.
+# Succeeds if there is an NVIDIA GPU with a working driver.
 find_gpu() {
   command -v nvidia-smi > /dev/null && nvidia-smi -L 2> /dev/null | grep '^GPU' > /dev/null
 }
 
-# Of the first GPU: 9.0.
+# Prints the compute capability of the first GPU, such as 9.0.
 gpu_capability() {
   nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1
 }
 
-# The same as CMAKE_CUDA_ARCHITECTURES has it: 90.
+# Prints the same in the form of CMAKE_CUDA_ARCHITECTURES, such as 90.
 gpu_architecture() {
   gpu_capability | tr -d .
 }

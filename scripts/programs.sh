@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# Sourced by the other scripts: what the folders of programs, examples/programs/FAMILY and FAMILY/TASK, have for them.
+# Sourced by the other scripts: reads what the programs' folders, examples/programs/FAMILY and FAMILY/TASK, contain for
+# them.
 
 programs_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../examples/programs" && pwd)
 
-# The files of this name, by the number of their line "# Order: N"; those without come last.
+# Prints the files of this name, ordered by the number in their line "# Order: N"; files without such a line are last.
 files_of_programs() {  # NAME
   local file order
   for file in "$programs_root"/*/"$1" "$programs_root"/*/*/"$1"; do
@@ -13,7 +14,7 @@ files_of_programs() {  # NAME
   done | sort -s -n -k 1,1 | cut -f 2
 }
 
-# All programs, older names too, as CMake has them.
+# Prints the names of all programs, with older names, from the CMake files.
 names_of_programs() {
   sed -nE 's/^triad_app\(([a-z-]+).*OLD_NAME ([a-z-]+).*/\1\n\2/p; t; s/^triad_app\(([a-z-]+).*/\1/p' \
     "$programs_root"/*/CMakeLists.txt "$programs_root"/*/*/CMakeLists.txt

@@ -22,8 +22,8 @@ from pages import PICTURE, Pages
 from reference import SOURCES, SUFFIXES, Reference
 
 HERE = pathlib.Path(__file__).resolve().parent
-LARGEST_SOURCE = 400_000  # bytes; of larger files the beginning is shown
-# What is searched for, and the page that the search must have among the first.
+LARGEST_SOURCE = 400_000  # bytes; only the beginning of a larger file is shown
+# Queries, each with the page that must be among the first results.
 SEARCHES = {
     "triangular attention": "api/layers/triangular_attention.html",
     "fit": "api/train/fit.html",
@@ -144,7 +144,7 @@ def site_url(page):
     return re.sub(r"\.md$", ".html", page)
 
 
-# ---- the whole
+# ---- the whole site
 
 
 def navigation(pages, reference):
@@ -219,7 +219,7 @@ def run_mkdocs(nav, pages, site):
     config = load_config(str(HERE / "mkdocs.yml"), docs_dir=str(pages), site_dir=str(site), nav=nav)
     config.plugins.on_startup(command="build", dirty=False)
     build(config)
-    for name in ("404.html", "sitemap.xml", "sitemap.xml.gz"):  # they are for a host
+    for name in ("404.html", "sitemap.xml", "sitemap.xml.gz"):  # only a web server needs them
         (site / name).unlink(missing_ok=True)
     return said
 
@@ -261,7 +261,7 @@ def link_names(text, page, reference):
         folder = inner.removeprefix("include/triad/").rstrip("/") if inner.startswith("include/triad/") else None
         bare = inner.removesuffix("()").removeprefix("triad::")
         known = reference.names.get(bare) if not own and ("_" in bare or inner.endswith("()")) else None
-        if known and "_" not in bare and reference.is_backends(known[0]):  # size() of a kernel's part is not what is meant
+        if known and "_" not in bare and reference.is_backends(known[0]):  # prose does not mean size() of a kernel's part
             known = None
         if header:
             return f'<a href="{to(reference.page_of(header))}">{code}</a>'

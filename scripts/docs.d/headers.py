@@ -26,7 +26,7 @@ WORD = re.compile(r"""
   | (?P<mark>::|->|<=>|<<|<=|>=|==|!=|&&|\|\||\+\+|--|\.\.\.|.)
 """, re.VERBOSE | re.DOTALL)
 CLOSES = {"(": ")", "[": "]", "{": "}"}
-# Words whose parentheses are not a function's parameters.
+# Words whose parentheses do not enclose a function's parameters.
 NOT_A_NAME = {"decltype", "alignas", "noexcept", "explicit", "requires", "__launch_bounds__", "__attribute__", "sizeof"}
 
 AFTER_PARAMETERS = {"{", ";", ":", "const", "->", "requires", "noexcept", "="}
@@ -44,9 +44,9 @@ class Comment:
     lines: list  # without slashes
     begin: int
     end: int
-    first: int  # lines of the file, from 1
+    first: int  # first and last line in the file, counted from 1
     last: int
-    alone: bool  # nothing before it on its line
+    alone: bool  # nothing precedes it on its line
 
 
 @dataclasses.dataclass
@@ -58,8 +58,8 @@ class Declaration:
     comment: list
     line: int
     follows: bool = False  # directly below another declaration, without an empty line
-    trailing: bool = False  # a comment on its own line
-    section: str = ""  # a heading above it: // ---- heading ----
+    trailing: bool = False  # its comment is on the same line
+    section: str = ""  # the heading above it: // ---- heading ----
     notes: list = dataclasses.field(default_factory=list)  # comments above it that belong to no declaration
     checks: list = dataclasses.field(default_factory=list)  # (member or "", TRIAD_EXPECTS or expect_..., its arguments)
     throws: list = dataclasses.field(default_factory=list)
@@ -71,8 +71,8 @@ class Header:
     path: str
     about: list
     declarations: list
-    left_out: int  # declarations in namespaces called detail
-    checkers: dict  # functions called expect_...: their parameters and checks
+    left_out: int  # number of declarations in namespaces called detail
+    checkers: dict  # parameters and checks of the functions called expect_...
 
 
 class Reader:
@@ -174,7 +174,7 @@ class Reader:
         name = re.sub(r"\b(inline|namespace|TRIAD_CPU_FLAGS|TRIAD_MATH_FLAGS)\b", "", name).replace("TRIAD_REFERENCE", "reference")
         inner = [part for part in scope.split("::") + re.findall(r"\w+", name) if part]
         if not re.findall(r"\w", name):
-            inner.append("detail")  # without a name
+            inner.append("detail")  # an unnamed namespace
         self.taken = self.words[i].begin
         self.namespace(i + 1, self.closing[i], "::".join(inner))
         self.taken = self.words[self.closing[i]].begin
@@ -186,10 +186,10 @@ class Reader:
         """Reads one that begins at i into found, and returns the index after it."""
         first = i
         kind, name = "variable", ""
-        body = None  # index of {, of a function or a type
-        cut = None  # where the text that is shown ends: before a body or the initialisers of a constructor
+        body = None  # index of the { of a function or a type
+        cut = None  # the shown text ends here: before a body, or before a constructor's initialisers
         parameters = initialisers = False
-        specialised = ""  # a name before <: of a variable, where no other name follows
+        specialised = ""  # a name before <: the name of a variable if no other name follows
         while i < end:
             text = self.text(i)
             if text == ";":
@@ -202,7 +202,7 @@ class Reader:
                 continue
             if text == "requires":
                 i += 1
-                if self.text(i - 2) in ("requires", "&&", "||", "=", "!", "("):  # an expression, not a clause
+                if self.text(i - 2) in ("requires", "&&", "||", "=", "!", "("):  # a requires-expression, not a clause
                     while self.text(i) in ("(", "{"):
                         i = self.closing[i] + 1
                 elif self.text(i) == "(":
@@ -256,7 +256,7 @@ class Reader:
                     name = self.name_before(i)
                 i = self.closing[i] + 1
                 if kind == "function" and name.isupper() and (i >= end or self.text(i) not in AFTER_PARAMETERS):
-                    return i  # a macro that stands alone
+                    return i  # a macro without a declaration
                 continue
             if text == "=":
                 while self.text(i) != ";":
@@ -294,7 +294,7 @@ class Reader:
                 cut = None
         finish = self.words[last].end
         if kind in ("assertion", "friend") or (kind == "type" and body is None):
-            return i  # asserted, or only announced
+            return i  # an assertion or a forward declaration
         made = Declaration(kind, name or specialised, scope, "", [], self.line(begin))
         if kind == "function" and body is not None:
             self.add_checks(made, body, self.closing[body])
@@ -432,7 +432,7 @@ class Reader:
             at = b
         return "".join(shown) + self.source[at:finish]
 
-    # ---- what bodies check
+    # ---- checks in function bodies
 
     def add_checks(self, made, body, last):
         """Calls of TRIAD_EXPECTS and of functions called expect_..., and what is thrown, in words [body, last]."""
@@ -462,7 +462,7 @@ class Reader:
                 begin = self.words[j].end
             elif self.text(j) in CLOSES:
                 j = self.closing[j]
-            elif self.text(j) == "<" and self.words[j].begin == self.words[j - 1].end:  # spaces are around a comparison
+            elif self.text(j) == "<" and self.words[j].begin == self.words[j - 1].end:  # comparisons have spaces
                 j = self.angles(j) - 1
             j += 1
         return found
@@ -492,7 +492,7 @@ def read(source, path):
         m = re.match(r"#\s*define\s+(\w+)(\([^)]*\))?", source[begin:end])
         line = reader.line(begin)
         comment = next((c for c in reader.comments if c.alone and c.last == line - 1), None)
-        if m and comment is None:  # the comment may stand above the condition
+        if m and comment is None:  # the comment may precede the condition
             above = [b for b, _ in reader.macros if b < begin]
             if above and source[above[-1]:].startswith("#if") and reader.line(above[-1]) == line - 1:
                 comment = next((c for c in reader.comments if c.alone and c.last == line - 2), None)

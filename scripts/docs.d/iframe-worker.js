@@ -1,5 +1,5 @@
-// Lets the search run where pages come from the file system: browsers start no workers there.  A hidden frame runs the
-// worker's script instead, and passes messages on.
+// Makes the search work on pages from the file system, where browsers start no workers. A hidden frame runs the
+// worker's script instead and forwards messages.
 // SPDX-License-Identifier: Apache-2.0
 if (location.protocol === "file:") {
   window.IFrameWorker = class extends EventTarget {

@@ -11,8 +11,8 @@ import re
 
 from reference import SOURCES, SUFFIXES, Reference
 
-# Groups of pages, their sections, and what the paths of their pages begin with, in the order of the menu: a page is where
-# the longest of these fits it.  The section "" stands before the others.
+# Groups of pages and their sections, in the order of the menu, with prefixes of the pages' paths. A page belongs to the
+# entry with its longest matching prefix. The section "" is before the others.
 MENU = {
     "Home": {"": ["README.md"]},
     "Guide": {
@@ -33,9 +33,9 @@ MENU = {
     "Notes": {"": ["docs/notes/"], "Derivations": ["docs/derivations/"], "Findings": ["findings/"]},
     "Project": {"": ["CONTRIBUTING.md", "CHANGELOG.md", "tests/"]},
 }
-# Settings for pages whose paths begin like this.
+# Settings of pages, by the beginning of their path.
 SETTINGS = {
-    "README.md": "hide: [navigation]\n",  # one page needs no menu
+    "README.md": "hide: [navigation]\n",  # a single page needs no menu
     **dict.fromkeys(["docs/notes/", "docs/runs/", "findings/", "CHANGELOG.md"], "search: {boost: 0.5}\n"),
 }
 NOT_PAGES = ("build/", "runs/")
@@ -149,7 +149,7 @@ class Pages:
         def change(part):
             codes = []
 
-            def keep(m):  # `f[](int)` is no link
+            def keep(m):  # `f[](int)` is not a link
                 codes.append(m[0])
                 return f"\0{len(codes) - 1}\0"
 
@@ -160,7 +160,7 @@ class Pages:
 
             part = re.sub(r"(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)", keep, part, flags=re.DOTALL)
             part = LINK.sub(link, part)
-            # <a name="x"> marks a place on GitHub; in HTML an id does.
+            # <a name="x"> marks an anchor on GitHub; HTML needs an id.
             part = re.sub(r'<a name="([\w-]+)"></a>', r'<a id="\1"></a>', part)
             while "\0" in part:
                 part = re.sub("\0(\\d+)\0", lambda m: codes[int(m[1])], part)

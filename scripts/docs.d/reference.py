@@ -12,13 +12,14 @@ import re
 import headers
 
 LIST_OF_FOLDERS = "cmake/header_table.cmake"
-BACKENDS = ("reference", "cpu", "cuda")  # folders that stand after the others
+BACKENDS = ("reference", "cpu", "cuda")  # folders that follow the others
 SUFFIXES = (".hpp", ".cuh", ".inc")
-SOURCES = "source"  # the folder of the site that has sources
-LONGEST_VALUE = 12  # lines of a variable's text
+SOURCES = "source"  # the site's folder of sources
+LONGEST_VALUE = 12  # the most lines of a variable's value that are shown
 
 
-# In prose: code, a file, and what is a name: calls(), a::b, and words of two parts that are no x_i of an equation.
+# Finds in prose: code, file names, and names, which are calls(), a::b and words of two parts, but not x_i of an
+# equation.
 WORDS = re.compile(r"""
     (?P<code>`[^`]+`)
   | (?P<header>(?:\w+/)*\w+\.(?:hpp|cuh|inc|cpp|md|py)\b)
@@ -113,7 +114,7 @@ class Reference:
             if m["code"]:
                 inner = m["code"][1:-1].removeprefix("triad::")
                 known = self.names.get(inner.removesuffix("()"))
-                # A single word is as often a parameter as a type.
+                # A single word may equally be a parameter, so it gets no link.
                 if known and (inner.endswith("()") or "_" in inner or (known[2] != "function" and not self.is_backends(known[0]))):
                     return f"[{m['code']}]({self.link(page, *known[:2])})"
                 return m["code"]
@@ -124,7 +125,7 @@ class Reference:
             bare = m["name"].removesuffix("()").removeprefix("triad::")
             known = self.names.get(bare)
             if known and "_" not in bare and self.is_backends(known[0]) and not self.is_backends(page):
-                known = None  # size() of a kernel's part is not what is meant
+                known = None  # prose does not mean size() of a kernel's part
             return f"[`{m['name']}`]({self.link(page, *known[:2])})" if known else f"`{m['name']}`"
 
         out, at = [], 0
@@ -147,7 +148,7 @@ class Reference:
                     blocks[-1][1].append("")
                 kept = None
                 continue
-            is_kept = line.startswith("  ") or bool(re.search(r"\S {3,}\S", line))  # columns
+            is_kept = line.startswith("  ") or bool(re.search(r"\S {3,}\S", line))  # a line with columns
             if kept is None and is_kept and blocks and blocks[-1][0] and blocks[-1][1][-1] == "":
                 kept = True  # an empty line between two parts of one listing
             if kept != is_kept or not blocks:
@@ -277,7 +278,8 @@ class Reference:
         for member, check, given in d.checks:
             of = f"`{member}`: " if member else ""
             for x in self.expected(check, given, header, page):
-                private = member and re.search(r"\w_\b|\bexpect_\w+\(\)", x)  # says nothing to a caller
+                # A private condition tells a caller nothing.
+                private = member and re.search(r"\w_\b|\bexpect_\w+\(\)", x)
                 if not private and of + x not in checks:
                     checks.append(of + x)
         notes = []
@@ -296,7 +298,7 @@ class Reference:
 
     def expected(self, check, given, header, page, depth=0):
         """What a call of TRIAD_EXPECTS or of a function expect_... asks for, as items of a list."""
-        def named(text):  # "rows of x" or x
+        def named(text):  # the name in "rows of x" or "x"
             return escaped(text.strip('"')) if " " in text else self.code(text.strip('"'))
 
         if check == "TRIAD_EXPECTS":
@@ -324,7 +326,7 @@ class Reference:
                                    page, depth + 1)
         return found
 
-    # ---- what has no comment
+    # ---- declarations without a comment
 
     def without_comment(self):
         """Public declarations that no comment describes: none above, beside or in them, none above one directly before or

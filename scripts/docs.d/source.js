@@ -1,4 +1,4 @@
-// A copy of a source is light or dark as the pages of the site are: by what was chosen there, or as the system says.
+// Gives a copy of a source the colours of the site's pages: light or dark, as chosen there, or as the system is set.
 // SPDX-License-Identifier: Apache-2.0
 {
   const base = new URL(document.currentScript.dataset.base, location.href);

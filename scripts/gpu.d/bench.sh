@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# The benchmarks on the device, alone on it; figures are rows for docs/benchmarks.md.
+# Runs the benchmarks on the device, with nothing else on it. The figures are rows for docs/benchmarks.md.
 
 stage_bench() {
   need_program triad-bench-cuda

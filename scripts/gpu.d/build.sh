@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154
-# Compiles for the GPU on the machine that has it, in build/cuda, where nothing was prebuilt.
+# Compiles in build/cuda on the machine with the GPU, if nothing was prebuilt.
 
 configure() {
   local options=(-DTRIAD_TESTS=ON -DTRIAD_INSTALL=OFF -DCMAKE_CUDA_ARCHITECTURES="$1") python_cuda
   if [[ -d $state/include ]]; then options+=(-DCMAKE_PREFIX_PATH="$PWD/$state"); fi
-  # A toolkit without cuBLAS: PyTorch brings it too.
+  # If the toolkit has no cuBLAS, PyTorch's is used.
   if ! printf '#include <cublas_v2.h>\n' | nvcc -E -x cu - > /dev/null 2>&1; then
     python_cuda=$(python3 -c 'import nvidia.cu13 as n; print(list(n.__path__)[0])' 2> /dev/null || true)
     if [[ -n $python_cuda ]]; then

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# Whether anything can run here at all: the driver, the libraries, one case on the device.
+# Checks whether anything can run here: the driver, the libraries, one case on the device.
 
 missing_libraries() {  # PROGRAM...
   local program name

@@ -1,18 +1,18 @@
 # shellcheck shell=bash
-# What the stages of scripts/gpu share: where things lie, a line of the report for each step, and the time left.
+# What the stages of scripts/gpu share: paths, one line of the report for each step, and the time left.
 # shellcheck disable=SC2154  # out, dry_run and stages are scripts/gpu's
 
-state=build/gpu  # bin/ lib/ golden/ data/ runs/ log/
+state=build/gpu  # has bin/ lib/ golden/ data/ runs/ log/
 log=$state/log
 report=$log/report.md
 failures=0
 deadline=0
 
-begin_stage() {  # NAME: its time begins
+begin_stage() {  # NAME: starts its time
   deadline=$((SECONDS + ${TRIAD_GPU_STAGE_SECONDS:-480}))
   if [[ $1 == prebuild || $1 == pack ]]; then return; fi
   if [[ -f $state.tar.xz && (! -d $state/bin || -e $state.unpacking) ]]; then
-    touch $state.unpacking  # until all of it is there: what was interrupted begins anew
+    touch $state.unpacking  # until everything is unpacked: an interrupted unpacking starts again
     if command -v xz > /dev/null; then
       tar -C build -xJf $state.tar.xz
     elif command -v python3 > /dev/null; then
@@ -23,7 +23,7 @@ begin_stage() {  # NAME: its time begins
     rm -f $state.unpacking
   fi
   mkdir -p "$log"
-  # The toolkit's libraries, or those that Python's packages bring, after our own.
+  # Appends the toolkit's libraries, or those of Python's packages, after our own.
   local folders=("$PWD/$state/lib" /usr/local/cuda/lib64) folder
   while IFS= read -r folder; do folders+=("$folder"); done < <(python3 -c '
 import glob, nvidia
@@ -38,7 +38,7 @@ for path in nvidia.__path__: print("\n".join(glob.glob(path + "/*/lib")))' 2> /d
   say ""
 }
 
-# Of the programs: where they were carried here, the checkout next to them may be another.
+# The commit of the programs. The checkout next to packed programs may have another commit.
 commit() {
   if [[ -x $state/bin/triad-test-cuda ]] && cat $state/commit 2> /dev/null; then return; fi
   git rev-parse --short HEAD 2> /dev/null || echo unknown
@@ -46,7 +46,7 @@ commit() {
 left() { echo $((deadline > SECONDS ? deadline - SECONDS : 1)); }
 say() { printf '%s\n' "$*" | tee -a "$report"; }
 
-# Of a program: prebuilt, or built here.
+# The path of a program that was prebuilt or built here.
 bin() { if [[ -x $state/bin/$1 ]]; then echo "$state/bin/$1"; else echo "build/cuda/bin/$1"; fi; }
 need_program() {  # NAME...
   local name
@@ -68,10 +68,10 @@ verdict_of() {  # STATUS
   esac
 }
 
-# Runs a function with what it starts, and ends all of them when the stage's time is over, with timeout's status.
+# Runs a function and all that it starts. When the stage's time is over, it ends them and returns timeout's status, 124.
 limited() {  # FUNCTION ARGUMENTS...
   local run watch status=0 end=$((SECONDS + $(left)))
-  set -m  # process groups of their own
+  set -m  # starts each job in a process group of its own
   ("$@") &
   run=$!
   (sleep "$(left)" && kill -INT -- -$run && sleep 10 && kill -KILL -- -$run) > /dev/null 2>&1 &
@@ -84,7 +84,7 @@ limited() {  # FUNCTION ARGUMENTS...
   return $status
 }
 
-# Runs a command, its output in the log LOG, and reports one line: what, verdict, seconds, and the log's last line.
+# Runs a command with its output in the log LOG. Reports one line: name, verdict, seconds, and the log's last line.
 step() {  # LOG COMMAND...
   local name=$1 status=0 begin=$SECONDS
   shift
@@ -94,7 +94,7 @@ step() {  # LOG COMMAND...
   else
     timeout --signal=INT --kill-after=10 "$(left)" "$@" > "$log/$name.log" 2>&1 || status=$?
   fi
-  # Catch2 version 2 calls it a success that no case has the name.
+  # With Catch2 version 2 a name that no case has is a success.
   if ((status == 0)) && grep -q '^No tests ran' "$log/$name.log"; then status=66; fi
   ((status == 0)) || failures=$((failures + 1))
   say "$(printf '    %-28s %-12s %5d s  %s' "$name" "$(verdict_of $status)" $((SECONDS - begin)) \
@@ -108,7 +108,7 @@ finish() {
     cp "$report" "$out/report.md"
     local parts=(log)
     if [[ -d $state/runs ]]; then parts+=(runs); fi
-    # 1: another run wrote to its files meanwhile.
+    # Status 1: another run wrote to its files meanwhile.
     tar -C $state --exclude='*.safetensors*' -czf "$out/logs.tar.gz" "${parts[@]}" || (($? == 1))
   fi
   if ((failures)); then echo "$failures failed" && exit 1; fi

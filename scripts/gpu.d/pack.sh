@@ -1,24 +1,24 @@
 # shellcheck shell=bash disable=SC2086,SC2115,SC2154  # $state is a constant without spaces
-# What the machine with the GPU may lack, into build/gpu, and all of that into build/gpu.tar.xz.
+# Copies what the machine with the GPU may lack into build/gpu, and packs build/gpu into build/gpu.tar.xz.
 
-include_of() {  # HEADER: the folder that the compiler finds it in; nothing where it finds none
+include_of() {  # HEADER: prints the folder in which the compiler finds it, or nothing
   { printf '#include <%s>\n' "$1" | "${CXX:-c++}" -std=c++20 -M -x c++ - 2> /dev/null || true; } |
     tr -d '\134' | tr ' ' '\n' |
     awk -v end="/$1" '!found && length($0) > length(end) && substr($0, length($0) - length(end) + 1) == end {
       print substr($0, 1, length($0) - length(end)); found = 1 }'
 }
 
-# Libraries that programs load in addition to the C++ runtime's, the driver's and the toolkit's.
+# Copies the libraries that programs load, except those of the C++ runtime, the driver and the toolkit.
 copy_loaded() {
   local library
-  # A static program loads none, and ldd reports that by its status.
+  # A static program loads none, and ldd then returns an error.
   { ldd "$@" 2> /dev/null || true; } | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
     { grep -E '/lib(openblas|gfortran|quadmath|z|fmt|utf8proc|cudart)[.-]' || true; } | while IFS= read -r library; do
     cp -L "$library" $state/lib/
   done
 }
 
-# For `build` there: headers and libraries that a bare machine has no packages of.
+# Copies headers and libraries for `build`, since a bare machine has no packages of them.
 copy_for_building() {
   local header folder library found absent=()
   for header in catch2/catch.hpp catch2/catch_all.hpp CLI/CLI.hpp nlohmann/json.hpp fmt/core.h toml++/toml.h; do
@@ -29,7 +29,7 @@ copy_for_building() {
     folder=$(include_of $header)
     if [[ -n $folder ]]; then cp -L "$folder/$header" $state/include/; else absent+=("$header"); fi
   done
-  # What find_package reads, with its headers.
+  # Files that find_package reads, with their headers.
   for folder in /usr/{lib,share}/cmake/{Catch2,CLI11,nlohmann_json}; do
     if [[ -d $folder ]]; then mkdir -p "$state/lib/cmake" && cp -RL "$folder" $state/lib/cmake/; fi
   done
@@ -41,12 +41,12 @@ copy_for_building() {
   if [[ -f $state/lib/libopenblas.so && ! -e $state/lib/libopenblas.so.0 ]]; then
     ln -s libopenblas.so $state/lib/libopenblas.so.0
   fi
-  # Of Catch2's two headers one is always absent: the first is version 2's, the second version 3's.
+  # One of Catch2's two headers is always absent: the first is version 2's, the second version 3's.
   if ((${#absent[@]})); then echo "not on this machine, so not in the pack: ${absent[*]}"; fi
 }
 
-# The programs have much in common, which so large a dictionary finds: about 60 MB, where gzip makes 107.  It takes 2 GB
-# of memory here, and 200 MB where it is unpacked.
+# The programs have much in common, which a dictionary of this size finds: about 60 MB, where gzip makes 107.
+# Compressing needs 2 GB of memory, and unpacking 200 MB.
 compressed() {
   if command -v xz > /dev/null; then xz -c --lzma2=preset=6,dict=192MiB && return; fi
   python3 -c '

@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2154
-# Nsight Compute's figures of the triangle's kernels, forward and backward, from small graphs to large ones, in float32
-# and on tensor cores; then how long each kernel of a step takes.  Tables are CSV, a line for each launch.
+# Writes Nsight Compute's figures of the triangle's kernels, forward and backward, from small graphs to large ones, in
+# float32 and on tensor cores. Then writes the time of each kernel of a step. Tables are CSV with a line for each
+# launch.
 
-# Figures of what triad-bench-cuda runs for a profiler: LOG METRICS FILTER OPTIONS-OF-THE-BENCHMARK...
+# Writes the figures of what triad-bench-cuda runs for a profiler: LOG METRICS FILTER OPTIONS-OF-THE-BENCHMARK...
 profiled() {
   local name=$1 metrics=$2 filter=$3
   shift 3
@@ -26,7 +27,7 @@ stage_profile() {
   for how in tf32x3 tf32 bf16; do
     profiled "b-1-n-512-$how" "--set full" "^triangle/train/b:1/n:512/d:128" --precision=$how
   done
-  # One pass over each kernel; its launches are not counted in.
+  # One pass over each kernel. The time to launch is not included.
   for shape in tree_machine_step/depth:10 cogs_step clutrr_step; do
     profiled "${shape%%/*}" "--cache-control none --launch-count 3000 --metrics gpu__time_duration.sum" "^$shape"
   done

@@ -1,5 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# compute-sanitizer over named cases: memcheck of all that touch device memory, racecheck of a small and a tiled shape.
+# Runs compute-sanitizer on named cases: memcheck on all that access device memory, racecheck on a small and a tiled
+# shape.
 
 sanitizer() {
   local toolkit
@@ -19,7 +20,7 @@ stage_sanitize() {
   fi
   need_program triad-test-cuda
   program=$(bin triad-test-cuda)
-  # Side by side: each is slow for the host's sake, not the GPU's.
+  # Runs several at once, since the host and not the GPU makes each of them slow.
   sanitized() { step "$1-$2" "$found" --tool "$1" --error-exitcode 9 "$program" "$3"; }
   for tool in memcheck racecheck initcheck synccheck; do
     sanitized $tool small "graphs of a few nodes*" & pids+=($!)

@@ -1,16 +1,17 @@
 # shellcheck shell=bash disable=SC2086,SC2154
-# Every case of the device's tests, each in a process of its own: an access outside of memory fails whatever follows it.
-# A launch blocks, so that the message names the launch that failed; recorded work cannot be launched so.
+# Runs every case of the device's tests in a process of its own, since an access outside of memory makes all later calls
+# fail. Launches block, so that the message names the launch that failed; a case that records its work cannot run with
+# blocking launches.
 
-one_case() {  # PROGRAM NAME: prints a line where it fails
+one_case() {  # PROGRAM NAME: prints one line, and the end of the output if it fails
   local program=$1 name=$2 status=0 blocking=1 text
   case $name in *replay* | *record* | *training* | *batches* | *key*) blocking=0 ;; esac
-  # A comma would end the name; a bracket would begin a tag.
+  # An unescaped comma would end the name, and a bracket would start a tag.
   # shellcheck disable=SC2001
-  # In the foreground it stays in the stage's process group, and ends with it.
+  # --foreground keeps it in the stage's process group, so that it ends with the stage.
   text=$(CUDA_LAUNCH_BLOCKING=$blocking timeout --foreground --kill-after=5 "${TRIAD_GPU_CASE_SECONDS:-150}" \
     "$program" "$(sed 's/[][,\\]/\\&/g' <<< "$name")" 2>&1) || status=$?
-  # Catch2 version 2 has status 0 where no case has the name.
+  # With Catch2 version 2 the status is 0 if no case has the name.
   if ((status == 0)) && grep -q '^No tests ran' <<< "$text"; then status=66; fi
   if ((status == 0)); then echo "passed: $name"; else
     printf 'FAILED (%d): %s\n%s\n' $status "$name" "$(tail -n 60 <<< "$text")"
@@ -18,11 +19,11 @@ one_case() {  # PROGRAM NAME: prints a line where it fails
 }
 export -f one_case
 
-every_case() {  # PROGRAM LOG: 16 side by side; the last line counts
+every_case() {  # PROGRAM LOG: runs 16 cases at once; the last line has the counts
   local cases="$log/$2.cases" results="$log/$2.results"
-  # Catch2 version 2 gives their number as the status.
+  # With Catch2 version 2 the status is the number of cases.
   "$1" --list-test-names-only ${TRIAD_GPU_CASES:+"$TRIAD_GPU_CASES"} > "$cases" 2> /dev/null || true
-  # Version 3 knows no such option; its own prints more than names in version 2.
+  # Version 3 does not have this option. Its own option prints more than names in version 2.
   if [[ ! -s $cases ]]; then
     "$1" --list-tests --verbosity quiet ${TRIAD_GPU_CASES:+"$TRIAD_GPU_CASES"} 2> /dev/null |
       grep -vE '^(Matching test cases:|0 matching test cases)' > "$cases" || true
@@ -40,14 +41,14 @@ every_case() {  # PROGRAM LOG: 16 side by side; the last line counts
   ((good == all && all > 0))
 }
 
-golden_folder() {  # of the published files; nothing where there are none
+golden_folder() {  # prints the folder of the published files, or nothing
   local folder
   for folder in "$state/golden" "${TRIAD_GOLDEN_DIR:-../shared/golden}"; do
     if compgen -G "$folder/*.safetensors" > /dev/null; then echo "$folder" && return; fi
   done
 }
 
-# The losses of a program's small run on the device next to those on the processor.
+# Compares the losses of a program's small run on the device with those on the processor.
 same_losses() {  # PROGRAM ARGUMENTS...
   local program=$1 backend folder=$state/runs/same
   shift
@@ -57,20 +58,20 @@ same_losses() {  # PROGRAM ARGUMENTS...
     local status=0
     "$(bin "$program")" train "$@" --seed 1 --backend $backend --out "$folder/$program-$backend" \
       > "$folder/$program-$backend.log" 2>&1 || status=$?
-    # Status 3: so short a run does not learn.
+    # Status 3: the model did not learn, as expected of so short a run.
     if ((status != 0 && status != 3)); then tail -n 5 "$folder/$program-$backend.log" && return 1; fi
   done
   paste -d , "$folder/$program-cpu/metrics.csv" "$folder/$program-cuda/metrics.csv" | awk -F , '
     NR == 1 { columns = NF / 2; for (i = 1; i <= columns; ++i) if ($i ~ /loss/) loss = i; next }
     { a = $loss; b = $(loss + columns); d = (a - b) / (a > 1e-9 ? a : 1e-9); if (d < 0) d = -d
-      # A NaN is not even a number here, and neither smaller nor larger than one.
+      # Comparisons with a NaN are false, so its text is checked.
       if (a !~ /^[0-9.e+-]+$/ || b !~ /^[0-9.e+-]+$/) broken = 1
       if (d > worst) worst = d; ++rows; last = a " and " b }
     END { printf "%d epochs, largest relative difference of the loss %.2e, at the end %s\n", rows, worst, last
       exit !(rows > 0 && worst < 2e-2 && !broken) }'
 }
 
-# One program's losses, where the program was carried here.
+# Compares one program's losses if the program was packed or built.
 losses_of() {  # NAME PROGRAM ARGUMENTS...
   if [[ -x $(bin "$2") ]] || $dry_run; then
     step "losses-$1" same_losses "${@:2}" || true

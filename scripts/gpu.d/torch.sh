@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# What a user of PyTorch would run in place of triad, on the same device, and the ratio.
+# Times what a user of PyTorch would run instead of triad on the same device, and the ratio of the two times.
 
 stage_torch() {
   if ! $dry_run && ! python3 -c 'import torch; assert torch.cuda.is_available()' > "$log/torch-found.log" 2>&1; then
@@ -9,7 +9,7 @@ stage_torch() {
   fi
   step torch python3 bench/torch_on_cuda.py || true
   if $dry_run || [[ ! -f $log/bench.log ]]; then return; fi
-  # PyTorch's milliseconds and MiB next to ours, by name; ours by Python where triad_torch was found.
+  # Joins PyTorch's milliseconds and MiB with ours by name; also ours called from Python, if triad_torch was found.
   awk 'FNR == NR { if (NF >= 9 && $2 + 0 > 0) { ms[$1] = $2; total[$1] = $9 } next }
     $1 == "name" { printf "    %-48s %10s %10s %10s %8s %9s %9s %10s\n",
       "name", "triad ms", "eager ms", "compiled", "ratio", "triad MiB", "torch MiB", "by Python" }

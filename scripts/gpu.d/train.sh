@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2016,SC2086,SC2154
-# Runs of scripts/reproduce on the device, several side by side, in build/gpu/runs; a run that was begun goes on.
+# Makes runs of scripts/reproduce on the device, several at once, in build/gpu/runs; an interrupted run is resumed.
 
-service=  # the folder of the service that this stage has begun
+service=  # the folder of the service that this stage has started
 
-# NVIDIA's multi-process service, where it is there and works: kernels of several processes run side by side.  Without
-# it processes take turns.  One that another process has begun is left alone.
+# Starts NVIDIA's multi-process service if it is installed and works: kernels of several processes then run at the same
+# time. Without it processes take turns. A service that another process has started is left alone.
 begin_service() {
   if [[ -n ${CUDA_MPS_PIPE_DIRECTORY:-} ]] || ! command -v nvidia-cuda-mps-control > /dev/null; then return; fi
-  service=$(mktemp -d)  # of a short path: sockets lie in it
+  service=$(mktemp -d)  # its path is short: sockets in it have a limit on their length
   trap end_service EXIT
   export CUDA_MPS_PIPE_DIRECTORY=$service CUDA_MPS_LOG_DIRECTORY=$PWD/$log
   if timeout 30 nvidia-cuda-mps-control -d > "$log/service.log" 2>&1 && small_run_ends; then
@@ -20,7 +20,7 @@ small_run_ends() {
   local status=0
   timeout 60 "$(bin clutrr)" train --preset smoke --seed 1 --backend cuda --out "$service/run" \
     >> "$log/service.log" 2>&1 || status=$?
-  ((status == 0 || status == 3))  # 3: so short a run does not learn
+  ((status == 0 || status == 3))  # 3: the model did not learn, as expected of so short a run
 }
 end_service() {
   if [[ -z $service ]]; then return; fi
@@ -30,10 +30,10 @@ end_service() {
   unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
 }
 
-one_run() {  # GROUP/RUN LOG UNTIL: an interrupt at UNTIL, a second since 1970, lets it save
+one_run() {  # GROUP/RUN LOG UNTIL: sends an interrupt at UNTIL, in seconds since 1970, so that the run saves
   local left=$(($3 - $(date +%s)))
   ((left > 0)) || return 0
-  # Time to save, a minute beyond the stage's: where one process is killed under the service, all others fail.
+  # The run gets a minute beyond the stage's time to save: if one process is killed under the service, all others fail.
   timeout --signal=INT --kill-after=60 $left scripts/reproduce "${1%%/*}" "${1#*/}" --no-install \
     > "$2/train-${1#*/}.log" 2>&1 || true
 }
@@ -46,7 +46,7 @@ stage_train() {
   export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
   if [[ ! -d $TRIAD_PROGRAMS ]]; then TRIAD_PROGRAMS=$PWD/build/cuda/bin; fi
   if [[ -d $state/data ]]; then export TRIAD_DATA=$PWD/$state/data; fi
-  # A GROUP is all of it that is left.
+  # A GROUP stands for all its runs that are left.
   for name in "${names[@]:-clutrr}"; do
     if [[ $name == */* ]]; then list+=("$name") && continue; fi
     runs=$(scripts/reproduce "$name" --list) || exit 2
