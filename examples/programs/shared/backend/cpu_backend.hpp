@@ -1,4 +1,4 @@
-// The cpu backend of a program; it warns if results may depend on threads because of the BLAS.
+// The cpu backend of a program. It warns if the BLAS may make results depend on the number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace triad::programs {
 
-/// threads 0: one for each processor; of several processes that may run on the same ones, each has its part.
+/// threads 0: one for each processor, divided among the processes that may run on the same processors.
 inline cpu::backend cpu_backend(int threads) {
   if (threads == 0 && here().sharing > 1 && std::getenv("OMP_NUM_THREADS") == nullptr)
     threads = std::max(1, cpu::hardware_threads() / here().sharing);

@@ -13,7 +13,7 @@
 namespace triad::programs {
 namespace {
 
-/// triad-nccl.so, or why there is none.
+/// The functions of triad-nccl.so, or the reason why they are missing.
 struct nccl_library {
   char const* (*name_of_gpu)(int device) = nullptr;
   device_rows* (*make)(process_group& processes, int device, void* stream) = nullptr;

@@ -14,15 +14,16 @@
 
 namespace triad::programs {
 
-/// take(first, last, answer()) for examples that the net's batch has got by add(i): as many as it has room for, in
-/// their order.  refused(i): what is said of one that has no room by itself.  Batches do not depend on the number of
-/// processes; of several each answers its own, and all of them take all answers.  Throws data_error.
+/// Processes `count` examples in order, in batches as large as memory permits.  Calls add(i) to add an example to the
+/// net's batch until it returns false, then take(first, last, answer()).  refused(i): the message about an example that
+/// does not fit even alone.  Batches do not depend on the number of processes.  Each of several processes answers its
+/// own batches, and all of them take all answers.  Throws data_error.
 template <class Net, class Add, class Refused, class Answer, class Take>
 void in_batches(Net& net, std::size_t count, Add const& add, Refused const& refused, Answer const& answer,
                 Take const& take) {
   using answers = std::remove_cvref_t<decltype(answer())>;
   auto const processes = static_cast<std::size_t>(world().size());
-  std::vector<std::pair<std::size_t, std::size_t>> batches;  // of several processes: first and last example
+  std::vector<std::pair<std::size_t, std::size_t>> batches;  // of several processes: [first, last) examples
   std::string own;
   for (std::size_t first = 0; first < count;) {
     net.clear();

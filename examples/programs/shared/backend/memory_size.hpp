@@ -24,7 +24,7 @@ struct memory_unit {
 inline constexpr memory_unit memory_units[] = {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
 }  // namespace detail
 
-/// The bytes of "900MiB", "1.5GiB" and the like; option: for the error.  Throws data_error.
+/// Returns the bytes of a size such as "900MiB" or "1.5GiB".  option: its name, for the error.  Throws data_error.
 inline std::size_t bytes_of(std::string const& text, std::string const& option) {
   char* end = nullptr;
   double const value = std::strtod(text.c_str(), &end);
@@ -36,8 +36,8 @@ inline std::size_t bytes_of(std::string const& text, std::string const& option) 
          text);
 }
 
-/// In the largest unit of which it is one at least, rounded up to whole ones of the next smaller, so that
-/// bytes_of(told_size(b)) >= b.
+/// Returns a size as a text: in the largest unit in which it is at least 10, else in KiB, rounded up to a whole number.
+/// So bytes_of(told_size(b)) >= b.
 inline std::string told_size(std::size_t bytes) {
   auto unit = detail::memory_units;
   while (unit + 1 < std::end(detail::memory_units) && static_cast<double>(bytes) >= 10 * unit[1].bytes) ++unit;
@@ -46,8 +46,8 @@ inline std::string told_size(std::size_t bytes) {
   return text;
 }
 
-/// The largest size in [1, most] whose bytes(size) are at most `limit`; bytes do not fall as sizes grow.  0: that of
-/// size 1 is too large.
+/// Returns the largest size in [1, most] with bytes(size) <= limit; 0 if size 1 is too large.  bytes() must not
+/// decrease.
 template <class Bytes>
 index_t largest_within(std::size_t limit, index_t most, Bytes const& bytes) {
   index_t fits = 0, too_large = most + 1;
@@ -56,9 +56,9 @@ index_t largest_within(std::size_t limit, index_t most, Bytes const& bytes) {
   return fits;
 }
 
-/// f(ex) with a backend that plans for 16 threads on every machine: how a batch is cut, and with it what parts draw and
-/// how they round, then does not depend on --threads.  More threads need somewhat more than was planned, a desk for
-/// each; the memory that is said counts them.
+/// Calls f(ex) with a backend that plans for 16 threads on every machine.  The parts of a batch decide which random
+/// numbers are drawn and how sums are rounded, so they must not depend on --threads.  More than 16 threads need
+/// somewhat more memory than planned, since each has its own scratch memory; the printed memory includes it.
 template <class Ex, class F>
 auto planning_alike(Ex& ex, F&& f) {
   if constexpr (requires { ex.threads; }) {

@@ -1,5 +1,5 @@
-// A program's model on the backend that its options name: each backend is a translation unit of its own, which
-// triad_app() makes.
+// Creates a program's model on the backend that its options name. Each backend is a translation unit, which triad_app()
+// generates.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace triad::programs {
 
-// Net: an interface with types options (a run_options) and room, and a static make(ex, options, room) that these units
-// alone see.  Where a build lacks the backend, its function throws a data_error.
+// Net is an interface with the types options (a run_options) and room.  Its static make(ex, options, room) is defined
+// only in these units.  If a build lacks a backend, the function of that backend throws data_error.
 template <class Net>
 std::unique_ptr<Net> make_on_reference(typename Net::options const& o, typename Net::room const& z);
 template <class Net>
@@ -30,7 +30,7 @@ std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room con
   return o.backend == "reference" ? make_on_reference<Net>(o, z) : make_on_cpu<Net>(o, z);
 }
 
-/// The same where it is known what the room is for: where there is no memory for it, that is said.  Throws data_error.
+/// Does the same; if there is no memory, throws data_error with a message that describes what it was for.
 template <class Net>
 std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room const& z, room_advice const& advice) {
   auto const left = [&] { return o.backend == "cuda" ? std::nullopt : memory_left(); };
@@ -43,7 +43,7 @@ std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room con
   }
 }
 
-// The message where a build lacks the backend.
+// The messages if a build lacks a backend.
 [[noreturn]] inline void built_without_cuda(std::string const& program) {
   refuse(
       "this {} was built without CUDA: with a CUDA toolkit, cmake --preset cuda && cmake --build --preset cuda "

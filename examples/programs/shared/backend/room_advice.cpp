@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::size_t most_told = 8;
 
-/// The first number of a file; nothing where it has none, as where it says "max".
+/// Returns the first number in a file; nothing if the file has no number, such as "max".
 std::optional<std::size_t> number_in(char const* file) {
   std::ifstream text(file);
   std::size_t number = 0;
   return text >> number ? std::optional(number) : std::nullopt;
 }
 
-/// The memory that the machine can give without swapping, as Linux estimates it.
+/// Returns the memory that is available without swapping, as Linux estimates it.
 std::optional<std::size_t> available() {
   std::ifstream text("/proc/meminfo");
   std::size_t kibibytes = 0;

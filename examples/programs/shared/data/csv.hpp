@@ -1,4 +1,4 @@
-// Reads comma-separated values (RFC 4180), with line and column in error messages, and quotes fields for writing.
+// Reads comma-separated values (RFC 4180), with line and column in error messages. Also quotes fields for writing.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace triad::programs {
 
-/// A value as a line of a file has it: in quotes where it has a comma, a quote or a line end in it.
+/// Returns a value as a field of a CSV file: in quotes if it contains a comma, a quote or a line end.
 inline std::string csv_cell(std::string const& value) {
   if (value.find_first_of(",\"\r\n") == std::string::npos) return value;
   std::string quoted = "\"";
@@ -24,14 +24,14 @@ inline std::string csv_cell(std::string const& value) {
   return quoted + "\"";
 }
 
-/// Where a character is in a file. Both count from 1; the column counts bytes.
+/// The position of a character in a file. Both numbers count from 1; the column counts bytes.
 struct file_position {
   long line;
   long column;
 };
 
-/// One row after the other of a file with a header. Fields may be quoted, and quoted fields may hold commas, line ends
-/// and doubled quotes. Blank lines between rows are skipped.
+/// Reads the rows of a file with a header, one after the other. Fields may be quoted. Quoted fields may contain commas,
+/// line ends and doubled quotes. Blank lines between rows are skipped.
 class csv_file {
  public:
   static constexpr std::size_t most_columns = 4096;
@@ -41,14 +41,14 @@ class csv_file {
     for (auto const& f : fields_) header_.push_back(f.text);
   }
 
-  /// Number of the column called `name`, if there is one.
+  /// Returns the number of the column called `name`, or nothing if there is none.
   [[nodiscard]] std::optional<std::size_t> find_column(std::string_view name) const {
     auto const at = std::find(header_.begin(), header_.end(), name);
     if (at == header_.end()) return std::nullopt;
     return static_cast<std::size_t>(at - header_.begin());
   }
 
-  /// Number of the column called `name`; throws data_error if there is none.
+  /// Returns the number of the column called `name`; throws data_error if there is none.
   [[nodiscard]] std::size_t column(std::string_view name) const {
     if (auto const at = find_column(name)) return *at;
     std::string present;
@@ -56,7 +56,8 @@ class csv_file {
     fail({1, 1}, "there is no column " + std::string(name), "the header has: " + shortened(present, 200));
   }
 
-  /// Reads the next row; false at the end of the file. Every row has as many fields as the header.
+  /// Reads the next row; returns false at the end of the file. Throws data_error if the row and the header have
+  /// different numbers of fields.
   bool next() {
     if (!next_record()) return false;
     if (fields_.size() == header_.size()) return true;
@@ -68,7 +69,7 @@ class csv_file {
   [[nodiscard]] std::string_view operator[](std::size_t column) const { return fields_[column].text; }
   [[nodiscard]] std::string const& path() const { return lines_.path(); }
 
-  /// Where character `offset` of a field of this row is in the file.
+  /// Returns the position in the file of character `offset` of a field of this row.
   [[nodiscard]] file_position position(std::size_t column, std::size_t offset) const {
     auto const& f = fields_[column];
     file_position at = f.start;
@@ -83,13 +84,13 @@ class csv_file {
     return at;
   }
 
-  /// Throws data_error that names file, line, column, what is wrong with character `offset` of a field, and what to do.
+  /// Throws data_error with file, line and column of character `offset` of a field, the reason, and the advice.
   [[noreturn]] void fail(std::size_t column, std::size_t offset, std::string const& reason,
                          std::string const& advice) const {
     fail(position(column, offset), "in column " + header_[column] + ": " + reason, advice);
   }
 
-  /// Text for an error message: cut when it is long, with unprintable bytes shown as '?'.
+  /// Returns a text for an error message: cut if it is long, with unprintable bytes shown as '?'.
   static std::string shortened(std::string_view text, std::size_t most = 40) { return programs::shortened(text, most); }
 
  private:
@@ -118,7 +119,7 @@ class csv_file {
 
   [[nodiscard]] file_position here(std::size_t at) const { return {lines_.number(), static_cast<long>(at) + 1}; }
 
-  // Both return where the field ends: at a comma or at the end of the line.
+  // Both functions return the end of the field: the position of a comma or the end of the line.
   std::size_t read_plain(std::size_t at) {
     std::size_t const end = std::min(line_.find(',', at), line_.size());
     fields_.push_back({line_.substr(at, end - at), here(at), false});

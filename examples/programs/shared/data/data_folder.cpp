@@ -17,10 +17,11 @@ void refuse_both(std::string const& one, std::string const& other) {
 
 namespace {
 
-/// By either of its names.
+/// Returns true for both names of this part.
 bool is_dev(std::string_view name) { return name == "dev" || name == "validation"; }
 
-/// A part as the releases of Universal Dependencies call it, en_ewt-ud-train, by its own name; else the same.
+/// Returns the part in a file name of Universal Dependencies, such as `train` of en_ewt-ud-train.  Returns any other
+/// name unchanged.
 std::string_view without_treebank(std::string_view name) {
   for (std::string_view const part : {"train", "dev", "test"})
     if (name.ends_with(part) && name.size() > part.size() && name[name.size() - part.size() - 1] == '-') return part;
@@ -50,7 +51,7 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
     if (ending == endings.end()) continue;
     name.remove_suffix(ending->size());
     if (*ending == ".conllu" && !name.starts_with("test_")) {
-      auto const part = without_treebank(name);  // a file of the part's own name comes before a release's
+      auto const part = without_treebank(name);  // train.conllu is preferred to en_ewt-ud-train.conllu
       if (part == name || find_file(folder, {std::string(part) + *ending}).empty()) name = part;
     }
     auto* const file = name == "train" ? &found.train : is_dev(name) ? &found.dev : nullptr;
@@ -60,7 +61,7 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
     else if (name == "test" || name.starts_with("test_")) {
       std::string const called(name == "test" ? name : name.substr(5));
       if (called.empty()) refuse("{}: a test is called test, or test_NAME; give this one a name", path);
-      if (called == "train" || called == "dev")  // the names of other parts in what is printed and written
+      if (called == "train" || called == "dev")  // output uses these names for the other parts
         refuse("{}: a test cannot be called {}; give it another name, test_NAME", path, called);
       for (auto const& [other, its_path] : found.tests)
         if (other == called) refuse_both(its_path, path);
@@ -68,7 +69,7 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
     }
   }
   if (failure) refuse("{}: cannot be listed: {}", folder, failure.message());
-  // 5 before 10.
+  // Sorts numbers by value: 5 before 10.
   auto const key = [](std::string const& name) {
     bool const number = name.find_first_not_of("0123456789") == std::string::npos;
     return std::pair(number ? name.size() : 0, name);

@@ -24,7 +24,7 @@ inline nlohmann::json dictionary_json(text::dictionary const& words) {
   return json;
 }
 
-/// Throws data_error, or nlohmann::json::exception where the lists are not there.
+/// Reads a dictionary from JSON.  Throws data_error, or nlohmann::json::exception if a list is missing.
 inline text::dictionary dictionary_from(nlohmann::json const& json) {
   auto const tokens = json.at("tokens").get<std::vector<std::string>>();
   auto const counts = json_integers<long long>(json.at("counts"), "counts");

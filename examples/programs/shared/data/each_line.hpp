@@ -1,4 +1,4 @@
-// Iterates over the lines of a file; errors have file and line.
+// Iterates over the lines of a file; error messages have the file and the line.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +14,8 @@
 
 namespace triad::programs {
 
-/// What is wrong with a line of a file, by file and line; what begins with "column 3:" has its column after them.
+/// Returns a message about a line with its file and number.  If the message begins with "column 3:", the column follows
+/// the line number.
 inline std::string told_at(std::string const& path, long number, std::string const& what) {
   std::string_view const column = "column ";
   auto const digits = what.find_first_not_of("0123456789", column.size());
@@ -24,8 +25,8 @@ inline std::string told_at(std::string const& path, long number, std::string con
   return fmt::format("{}:{}:{}{}", path, number, has_column ? "" : " ", rest);
 }
 
-/// f(line), or f(line, number), for each line of a text, gzipped or not, that is not empty.  A data_error of f is
-/// told_at() its line; `advice` stands at its end.
+/// Calls f(line) or f(line, number) for each nonempty line of a text file, gzipped or not.  A data_error thrown by f is
+/// thrown again with file and line, and with `advice` at its end.
 template <class F>
 void each_line(std::string const& path, F const& f, std::string const& advice = {}) {
   text::gz_lines lines(path);

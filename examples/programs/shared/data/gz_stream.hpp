@@ -1,4 +1,4 @@
-// A file, gzipped or plain, as a stream of bytes for readers of streams.
+// A file, gzipped or plain, as a stream buffer.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,8 +19,8 @@
 
 namespace triad::programs {
 
-/// Whether the file is gzipped is seen from its first bytes.  Reading throws data_error where the file is damaged; use
-/// it by its own functions, or by a reader that does: std::istream would swallow that.
+/// A stream buffer that recognises a gzipped file by its first bytes.  Reading throws data_error if the file is
+/// damaged.  Use the buffer without std::istream, which would catch that exception.
 class gz_buffer : public std::streambuf {
  public:
   explicit gz_buffer(std::string path) : path_(std::move(path)), bytes_(std::size_t{1} << 16U) {
@@ -33,7 +33,7 @@ class gz_buffer : public std::streambuf {
   int_type underflow() override {
     int const got = gzread(file_.get(), bytes_.data(), static_cast<unsigned>(bytes_.size()));
     int code = Z_OK;
-    char const* const message = gzerror(file_.get(), &code);  // a .gz that was cut off ends without a failed read
+    char const* const message = gzerror(file_.get(), &code);  // a truncated .gz ends without a failed read
     if (code == Z_ERRNO) refuse("{}: cannot be read: {}; is it a file?", path_, std::strerror(errno));
     if (got < 0 || code == Z_BUF_ERROR || code == Z_DATA_ERROR)
       refuse("{}: the gzip stream is damaged: {}; copy or download the file again", path_, message);

@@ -17,12 +17,12 @@ nlohmann::json read_json_line(std::string const& line, int deepest) {
   try {
     value = parse_json(line, deepest);
   } catch (nlohmann::json::parse_error const& e) {
-    // nlohmann says where, what it was reading, after a dash what was wrong, and then a token of any length.
+    // nlohmann's message has the place, what was being parsed, the error after a dash, and then a token of any length.
     std::string message = e.what(), dash = " - ";
     if (auto const at = message.find(dash); at != std::string::npos) message.erase(0, at + dash.size());
     if (auto const token = message.find("; last read: "); token != std::string::npos) message.erase(token);
     refuse("column {}: this is not JSON: {}; a line is one object", e.byte, message);
-  } catch (nlohmann::json::exception const& e) {  // 1e999
+  } catch (nlohmann::json::exception const& e) {  // such as 1e999
     refuse("there is a value that cannot be read: {}", reason_of(e));
   }
   if (!value.is_object()) refuse("expected an object in braces, found {}", quoted(value));
@@ -36,7 +36,7 @@ void read_json_lines(std::string const& path, json_line_reader const& read) {
     any = true;
     try {
       read(read_json_line(line), line, number);
-    } catch (nlohmann::json::exception const& e) {  // a value of another type than the reader took it for
+    } catch (nlohmann::json::exception const& e) {  // a value has another type than the reader expects
       refuse("{}", reason_of(e));
     }
   });
@@ -61,14 +61,14 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/// Where the string ends that begins at `at`, after its closing quote.
+/// Returns the position after the closing quote of the string that begins at `at`.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at)
     if (text[at] == '\\') ++at;
   return std::min(at, text.size()) + 1;
 }
 
-/// Takes the characters of an object one after the other, as its members need them.
+/// Splits the text of an object into its names and values, from the first to the last.
 class member_reader {
  public:
   explicit member_reader(std::string_view text) : text_(text), at_(text.find('{')) {
@@ -76,8 +76,8 @@ class member_reader {
     ++at_;
   }
 
-  /// The next token, a value or a name without the space in it, up to what ends it in this object: a comma, a colon or
-  /// the closing brace, which `ended_by` is.
+  /// Returns the next token: a name or a value, without the white space in it.  Sets ended_by to the character that
+  /// ends the token: a comma, a colon or the closing brace.
   std::string token(char& ended_by) {
     std::string found;
     for (int depth = 0; at_ < text_.size();) {
@@ -104,7 +104,7 @@ std::vector<json_member> members_of(std::string const& object) {
   member_reader reader(object);
   for (char end = ','; end != '}';) {
     auto written = reader.token(end);
-    if (end != ':') break;  // of an empty object
+    if (end != ':') break;  // the object is empty
     auto name = nlohmann::json::parse(written).get<std::string>();
     all.push_back({std::move(name), std::move(written), reader.token(end)});
   }

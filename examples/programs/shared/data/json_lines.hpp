@@ -1,4 +1,4 @@
-// Reads JSON lines, one object in each; errors have file and line, and members keep their original text.
+// Reads JSON lines, one object in each. Error messages have file and line, and members keep their original text.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,11 +14,11 @@
 
 namespace triad::programs {
 
-/// Whether a line says nothing: such lines are passed over.
+/// Returns true if a line has only blanks; readers skip such lines.
 inline bool is_blank(std::string const& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
 
-/// read(value), read(value, line), or read(value, line, number) for each line of a file, or of one text.  Throws
-/// data_error with file and line.
+/// Calls read(value), read(value, line) or read(value, line, number) for each line of a file.  Throws data_error with
+/// file and line.
 using json_line_reader = std::function<void(nlohmann::json const& value, std::string const& line, long number)>;
 void read_json_lines(std::string const& path, json_line_reader const& read);
 inline void read_json_lines(std::string const& path,
@@ -30,12 +30,13 @@ inline void read_json_lines(std::string const& path, std::function<void(nlohmann
 }
 nlohmann::json read_json_line(std::string const& line, int deepest = deepest_json);
 
-/// A member of an object, of this type; an integer is whole and in T's range.  Throws data_error that names it.
+/// Returns a member of an object as type T; an integer must be whole and in T's range.  Throws data_error with its
+/// name.
 template <class T>
 T member(nlohmann::json const& object, char const* name, char const* expected);
 nlohmann::json const& member(nlohmann::json const& object, char const* name, char const* expected);
 
-/// A text as JSON has it, for lines that are written; what is not UTF-8 is replaced.
+/// Returns a value as JSON in one line; bytes that are not UTF-8 are replaced.
 std::string json_text_of(nlohmann::ordered_json const& value);
 
 [[noreturn]] void refuse_member(char const* name, char const* expected, nlohmann::json const& found);
@@ -52,27 +53,28 @@ T member(nlohmann::json const& object, char const* name, char const* expected) {
   }
 }
 
-// A value that was parsed has no numbers of any size, no -0, 1.0 or escapes, and no name twice: nlohmann::json keeps 64
-// bits of a number, and the last of two members of one name.  What only passes through a program comes back by its
-// text.
+// Parsing loses information: numbers of more than 64 bits, -0, 1.0 and escapes are changed, and nlohmann::json keeps
+// only the last of two members with the same name.  So members that a program only passes on are kept as text.
 
 struct json_member {
   std::string name;          // without quotes and escapes
-  std::string written_name;  // with its quotes, byte for byte
-  std::string value;         // byte for byte, without the space between its tokens
+  std::string written_name;  // with quotes, byte for byte
+  std::string value;         // byte for byte, without the white space between tokens
 };
 
-/// Of an object that read_json_line() has taken, in their order.  Throws data_error for what is no object.
+/// Returns the members of an object that read_json_line() has accepted, in order.  Throws data_error if the text is no
+/// object.
 std::vector<json_member> members_of(std::string const& object);
 
-/// Names with values.
+/// Names and values.
 using json_members = std::vector<std::pair<std::string, nlohmann::ordered_json>>;
 
-/// The object as one line with these members: in the place of the first of that name, of which no other stays, else
-/// after all others.  Those come back byte for byte, without the space between tokens.
+/// Returns the object with these members, as one line.  A member replaces the first one of the same name, and later ones
+/// of that name are removed; a new name is appended.  All other members are unchanged byte for byte, except for white
+/// space between tokens.
 std::string with_members(std::string const& object, json_members const& more);
 
-/// A probability as answers have it.
+/// Returns a probability rounded to four decimals, as in answers.
 inline double four_digits(double probability) { return std::round(1e4 * probability) / 1e4; }
 
 }  // namespace triad::programs

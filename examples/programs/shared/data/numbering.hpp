@@ -15,7 +15,7 @@
 
 namespace triad::programs {
 
-/// Names in the order of their numbers, from `first` on.
+/// A table of names; their numbers are consecutive and begin at `first`.
 class numbering {
  public:
   explicit numbering(int first = 0) : first_(first) {}
@@ -23,7 +23,7 @@ class numbering {
     for (auto& name : names) add(std::move(name));
   }
 
-  /// Its number, which is the next one where it is new.
+  /// Returns the number of a name; a new name gets the next number.
   int add(std::string name) {
     auto const [at, fresh] = numbers_.emplace(std::move(name), first_ + static_cast<int>(names_.size()));
     if (fresh) names_.push_back(at->first);
@@ -34,13 +34,13 @@ class numbering {
     return found == numbers_.end() ? none : found->second;
   }
   std::string const& name(int number) const { return names_.at(static_cast<std::size_t>(number - first_)); }
-  /// The same, or "" of a number below the first.
+  /// Returns the name, or "" for a number below the first.
   std::string name_or_none(int number) const { return number < first_ ? std::string() : name(number); }
   std::vector<std::string> const& names() const { return names_; }
   int size() const { return static_cast<int>(names_.size()); }
-  /// One above the largest number.
+  /// Returns the largest number plus one.
   int end() const { return first_ + static_cast<int>(names_.size()); }
-  /// "left, right and above", for people; at most 20 of them.
+  /// Returns the first 20 names for a message, such as "left, right, above".
   std::string all() const {
     std::string text;
     for (std::size_t i = 0; i < names_.size() && i < 20; ++i) text += (i == 0 ? "" : ", ") + names_[i];
@@ -55,7 +55,7 @@ class numbering {
   std::map<std::string, int, std::less<>> numbers_;
 };
 
-/// Several of them out of a checkpoint's vocabulary.  Throws data_error.
+/// Reads several tables from a checkpoint's vocabulary.  Throws data_error.
 inline void read_names(nlohmann::json const& json, std::string const& file,
                        std::initializer_list<std::pair<char const*, numbering*>> tables) {
   try {

@@ -1,4 +1,4 @@
-// The questions of predict: arguments, a file, or every line of standard input.
+// The questions of predict: arguments, a file, or the lines of standard input.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,57 +11,59 @@
 
 namespace triad::programs {
 
-/// One that could not be answered; what: with where it stands.
+/// A question that could not be answered.  what: the reason, with the place of the question.
 struct refused_question {
-  long number;  // from 1
+  long number;  // counted from 1
   std::string const& text;
   std::string what;
 };
 
-/// One of several ways to ask, by its options.
+/// One of several ways to ask questions, named by its options.
 struct way_to_ask {
   std::string name;
   bool taken;
 };
-/// Throws data_error where more than one was taken.
+/// Throws data_error if more than one way is used.
 void expect_one_way(std::vector<way_to_ask> const& ways);
 
-/// Throws data_error for a line of data in the place of a question in plain text, which would be read as more words of
-/// it: columns with tabs, a line of SCAN, a value of JSON, or a row or the header of a CSV file.
+/// Throws data_error for a line of data where a question in plain text is expected.  Otherwise the data would be read
+/// as words of the question.  Such lines are columns with tabs, a line of SCAN, a value of JSON, and a row or the
+/// header of a CSV file.
 void expect_plain_question(std::string const& line);
 
 struct questions {
   std::vector<std::string> given;
   std::string file;
 
-  /// Options of predict; what: of one question, for --help.  In the header: a fuzzer of questions has no options.
+  /// Adds the options of predict.  what: describes one question, for --help.  Defined in the header, so that a fuzzer
+  /// of questions need not link the options.
   void each(option_list& f, std::string const& what) {
     f("question", &given, what + "; without one, each line of standard input is one").only({"predict"}).positional();
     f("file", &file, "A file of them, one a line, gzipped or not").only({"predict"}).existing_file();
   }
 
-  /// Throws data_error where more than one way to ask was taken.  ways: those of the program's own options, before the
-  /// two of this.
+  /// Throws data_error if more than one way to ask is used.  ways: those of the program's own options; the two of this
+  /// struct are added.
   void expect_one_way(std::vector<way_to_ask> ways = {}) const;
 
-  /// The first line of the file, or of standard input, to know what is asked by; it is asked all the same.  None where
-  /// the questions are on the command line, or there is no line.
+  /// Returns the first line of the file or of standard input, so that a program can see the kind of question.  The line
+  /// is still asked afterwards.  Returns nothing if the questions are on the command line, or if there is no line.
   std::optional<std::string> first_line();
-  /// All of standard input, with the line that was read.
+  /// Returns all of standard input, including the line that first_line() has read.
   std::string all_of_input();
 
-  /// answer(question) for the arguments; else for each line of the file; else of standard input.  One that cannot be
-  /// answered is given to `refused`, and the others are answered.
+  /// Calls answer(question) for each question: the arguments if there are any, else the lines of the file, else the
+  /// lines of standard input.  Calls `refused` for a question that cannot be answered, and goes on.
   void ask(std::function<void(std::string const&)> const& answer,
            std::function<void(refused_question const&)> const& refused) const;
 
-  /// The same, where answer(question) prints; a blank question has a blank line.  `program` says on standard error what
-  /// is wrong with a question and where it stands.  Its own answer is an empty line, or {"error": ..., "line": ...}
-  /// where it is JSON or all answers are.  Returns the exit status.
+  /// Does the same with an answer(question) that prints.  A blank question prints a blank line.  If a question is
+  /// refused, the reason and the place are printed on standard error after the name `program`.  Its answer is then an
+  /// empty line, or {"error": ..., "line": ...} if the question or all answers are JSON.  Returns the exit status.
   int answer(std::string const& program, std::function<void(std::string const&)> const& answer,
              bool as_json = false) const;
 
-  std::optional<std::string> begun{};  // the first line of standard input as it stands there, once it is read
+  std::optional<std::string> begun{};  // the first line of standard input, unchanged, once it is read
 };
 
 }  // namespace triad::programs

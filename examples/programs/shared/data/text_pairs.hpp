@@ -1,9 +1,9 @@
-// Pairs of source and target text for sequence-to-sequence models, in the forms in which they are published.
+// Pairs of source and target text for sequence-to-sequence models, in the published formats.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   SCAN      IN: jump twice OUT: I_JUMP I_JUMP       one line each
-//   columns   source<TAB>target, as CFQ; or source<TAB>target<TAB>kind, as COGS
-//   parallel  two files, line for line, as translations
+//   SCAN      IN: jump twice OUT: I_JUMP I_JUMP       one line for each pair
+//   columns   source<TAB>target, as in CFQ; or source<TAB>target<TAB>kind, as in COGS
+//   parallel  two files with one line for each pair, as in translations
 // Any of the files may be gzipped.
 #pragma once
 
@@ -23,13 +23,13 @@
 
 namespace triad::programs {
 
-/// Names that columns of such files are given, in any case: what a first row of these alone is no pair of.
+/// The names of columns in such files, in any case.  A first row with only these names is a header and not a pair.
 inline constexpr std::array<std::string_view, 21> column_names{
     "source", "src",   "input",        "sentence",     "question",     "command", "text",
     "target", "tgt",   "output",       "translation",  "query",        "sparql",  "actions",
     "lf",     "label", "logical form", "logical_form", "distribution", "kind",    "type"};
 
-/// Whether a line is names of columns, two or more, with `separator` between them.
+/// Returns true if a line consists of two or more names of columns, with `separator` between them.
 inline bool is_header(std::string_view line, char separator = '\t') {
   std::size_t columns = 0;
   for (std::size_t begin = 0; begin <= line.size(); ++columns) {
@@ -44,20 +44,20 @@ inline bool is_header(std::string_view line, char separator = '\t') {
   return columns > 1;
 }
 
-/// Throws data_error where a first row is names of columns.
+/// Throws data_error if the first row is a header.
 inline void expect_no_header(std::string_view first_row) {
   if (is_header(first_row))
     refuse("found a header, the names of the columns, expected the first example; remove this line");
 }
 
 struct text_pair {
-  std::string source, target;  // tokens with one space between two; neither is empty
-  std::string kind;            // of sentence; empty where the file does not say
+  std::string source, target;  // tokens separated by single spaces; neither is empty
+  std::string kind;            // the kind of sentence; empty if the file does not name it
 
   friend bool operator==(text_pair const&, text_pair const&) = default;
 };
 
-/// A line of SCAN.
+/// Reads a line of SCAN.  Throws data_error.
 inline text_pair from_scan(std::string_view line) {
   constexpr std::string_view in = "IN:", out = " OUT:";
   auto const at = line.find(out);
@@ -68,7 +68,7 @@ inline text_pair from_scan(std::string_view line) {
           {}};
 }
 
-/// A line of two or three columns with tabs between them.
+/// Reads a line of two or three columns, separated by tabs.  Throws data_error.
 inline text_pair from_columns(std::string_view line) {
   constexpr auto none = std::string_view::npos;
   auto const first = line.find('\t'), second = first == none ? none : line.find('\t', first + 1);
@@ -88,8 +88,8 @@ inline void expect_words(text_pair const& pair) {
 
 }  // namespace detail
 
-/// Pairs of one file: SCAN where its first line begins with IN:, else columns without a header. Throws data_error, with
-/// file and line, where a line is of another form, or expect(pair) throws one.
+/// Reads the pairs of one file: in the form of SCAN if its first line begins with IN:, else as columns without a
+/// header. Throws data_error with file and line if a line has another form, or if expect(pair) throws.
 inline std::vector<text_pair> read_pairs(std::string const& path,
                                          std::function<void(text_pair const&)> const& expect = {}) {
   std::vector<text_pair> pairs;
@@ -107,7 +107,7 @@ inline std::vector<text_pair> read_pairs(std::string const& path,
   return pairs;
 }
 
-/// Pairs of two files, line for line. Throws data_error where one is longer, and where a line has no words.
+/// Reads the pairs of two files, line for line. Throws data_error if one file is longer, or if a line has no words.
 inline std::vector<text_pair> read_parallel(std::string const& sources, std::string const& targets) {
   std::vector<text_pair> pairs;
   text::gz_lines from(sources), to(targets);

@@ -1,17 +1,17 @@
-// Plain text as words and punctuation marks, in the manner of the Moses tokeniser for English.
+// Splits plain text into words and punctuation marks, in the manner of the Moses tokeniser for English.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   letters, numbers and hyphens stay together; every other mark stands alone, but:
-//   ...    two full stops and more are one token
+//   letters, numbers and hyphens stay together; every other mark is a token of its own, with these exceptions:
+//   ...    two or more full stops are one token
 //   ,      stays between digits: 1,000
-//   '      goes with what follows it between letters, and before the s of numbers: it 's, the 1990 's; elsewhere it
-//          stands alone
-//   .      stays inside a word: 3.14, U.S; after one it stands alone, unless the word has another full stop and a
-//          letter (U.S.), is a common abbreviation (Mr., Prof., e.g.; No. before a number) or a single capital, or a
-//          small letter follows
+//   '      joins the text after it if it is between letters, or between a number and an s: it 's, the 1990 's;
+//          elsewhere it is a token
+//   .      stays inside a word: 3.14, U.S; after a word it is a token, unless the word has another full stop and a
+//          letter (U.S.), is a common abbreviation (Mr., Prof., e.g.; No. before a number) or a single capital, or is
+//          followed by a small letter
 //
-// For text whose letters carry no marks of their own: a combining accent, or a vowel sign of Devanagari, would stand
-// alone. Nothing is escaped and no case is changed, so the text is the tokens without some of the spaces.
+// Works for text without combining characters: a combining accent, or a vowel sign of Devanagari, would become a token
+// of its own. Nothing is escaped and no case is changed. So the text is the tokens without some of the spaces.
 #pragma once
 
 #include <algorithm>
@@ -30,13 +30,13 @@ namespace detail {
 
 using text::character_at, text::is_letter, text::is_number;
 
-/// ASCII, Latin-1, Greek and Cyrillic.
+/// Returns true for a small letter of ASCII, Latin-1, Greek or Cyrillic.
 constexpr bool is_small(char32_t c) {
   return (c >= 'a' && c <= 'z') || (c >= 0xdf && c <= 0xff && c != 0xf7) || (c >= 0x3ac && c <= 0x3ce) ||
          (c >= 0x430 && c <= 0x45f);
 }
 
-/// Words that have a full stop of their own.
+/// Returns true for words that end in a full stop in the middle of a sentence.
 inline bool is_abbreviation(std::string_view word) {
   static constexpr std::array known{
       "Mr",  "Mrs",  "Ms",   "Dr",   "Prof", "St",   "Sr",  "Jr",  "Gen",  "Col", "Lt",     "Capt", "Sgt",
@@ -46,12 +46,12 @@ inline bool is_abbreviation(std::string_view word) {
   return (word.size() == 1 && word[0] >= 'A' && word[0] <= 'Z') ||
          std::find(known.begin(), known.end(), word) != known.end();
 }
-/// Words that have one before numbers.
+/// Returns true for words that end in a full stop before a number.
 inline bool is_abbreviation_before_numbers(std::string_view word) {
   return word == "No" || word == "Nos" || word == "Art" || word == "Nr" || word == "pp" || word == "p";
 }
 
-/// The characters of a text, of which those before and after can be asked for; 0: there is none.
+/// The characters of a text.  c[i] is 0 outside of the text, so that neighbours can always be read.
 class character_row {
  public:
   explicit character_row(std::string_view text) : text_(text) {
@@ -66,7 +66,7 @@ class character_row {
   std::size_t size() const { return codes_.size(); }
   char32_t operator[](std::size_t i) const {
     return i < codes_.size() ? codes_[i] : 0;
-  }  // i - 1 of the first wraps around
+  }  // the index i - 1 of the first character wraps around
   std::string_view bytes(std::size_t i) const { return text_.substr(at_[i], at_[i + 1] - at_[i]); }
 
  private:
@@ -75,10 +75,10 @@ class character_row {
   std::vector<std::size_t> at_;
 };
 
-/// A word's parts, with full stops still at the end of the word before them.
+/// Appends the parts of a word to `tokens`.  A full stop stays at the end of the part before it.
 inline void cut_word(std::string_view word, std::vector<std::string>& tokens) {
   character_row const c(word);
-  bool open = false;  // the last token may grow
+  bool open = false;  // whether the last token may be extended
   auto const put = [&](std::size_t i, bool goes_on, bool stays_open) {
     if (goes_on && open)
       tokens.back() += c.bytes(i);
@@ -113,7 +113,7 @@ inline bool keeps_its_stop(std::string_view word, std::string_view next) {
 
 }  // namespace detail
 
-/// The tokens of a text.
+/// Returns the tokens of a text.
 inline std::vector<std::string> tokens_of(std::string_view plain) {
   std::vector<std::string> cut, tokens;
   for (auto const& word : text::words(plain)) detail::cut_word(word, cut);

@@ -41,8 +41,8 @@ inline std::string gzipped(std::string_view text) {
 
 }  // namespace detail
 
-/// Of several processes the first writes `content` to `path`, by write_atomically().  A path that ends in .gz is
-/// compressed, without time stamp: same content, same bytes.
+/// Writes `content` to `path` by write_atomically(), in the first process only.  If the path ends in .gz, the content
+/// is compressed, without a time stamp, so that equal contents give equal files.
 inline void first_writes(std::string const& path, std::string_view content) {
   if (!world().is_first()) return;
   if (path.ends_with(".gz")) return write_atomically(path, detail::gzipped(content));

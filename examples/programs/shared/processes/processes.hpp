@@ -1,8 +1,8 @@
 // Identifies a process that an earlier process named in a file, and tells whether it still runs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The system uses process numbers again, so a process is identified by its host, its number and its start time. The
-// start time is field 22 of /proc/PID/stat, in ticks since the machine started. Without /proc only the number is used.
+// The system reuses process numbers, so a process is identified by its host, its number and its start time. The start
+// time is field 22 of /proc/PID/stat, in ticks since the machine started. Without /proc only the number is used.
 #pragma once
 
 #include <signal.h>
@@ -20,14 +20,14 @@ namespace triad::programs {
 
 struct process_name {
   long long number = 0;
-  std::string host, since;  // since: for people, in UTC
-  long long ticks = 0;      // of its start; 0: not known
+  std::string host, since;  // since: start time for people, in UTC
+  long long ticks = 0;      // start time in ticks; 0: unknown
 
   std::string text() const {
     return "process " + std::to_string(number) + "\nhost " + host + "\nsince " + since + "\nticks " +
            std::to_string(ticks) + "\n";
   }
-  /// What is not in the text stays as it is; number 0: this is no such text.
+  /// Reads the form of text().  Missing parts keep their defaults; number 0 means that the text has another form.
   static process_name from(std::string const& text) {
     process_name p;
     std::istringstream lines(text);
@@ -46,11 +46,11 @@ struct process_name {
   }
 };
 
-/// When a process of this machine started, in ticks; 0 where there is none, or that is not told.
+/// Returns the start time of a process of this machine, in ticks; 0 if there is no such process or its time is unknown.
 inline long long start_ticks(long long number) {
   std::ifstream file("/proc/" + std::to_string(number) + "/stat");
   std::string const all{std::istreambuf_iterator<char>(file), {}};
-  auto const after_name = all.rfind(')');  // the name may have blanks and brackets
+  auto const after_name = all.rfind(')');  // the name may contain blanks and brackets
   if (after_name == std::string::npos) return 0;
   std::istringstream fields(all.substr(after_name + 1));
   std::string field;
@@ -60,7 +60,7 @@ inline long long start_ticks(long long number) {
   return ticks;
 }
 
-/// The same as a time; 0 where it is not known.
+/// Returns the start time of a process; 0 if it is unknown.
 inline std::time_t start_time(long long number) {
   auto const ticks = start_ticks(number);
   std::ifstream file("/proc/stat");
@@ -85,7 +85,7 @@ inline process_name this_process() {
 
 enum class still { runs, gone, unknown };
 
-/// Whether the process that is called so is there; of another host that cannot be known here.
+/// Returns whether the process still runs; unknown for a process of another host.
 inline still is_there(process_name const& p) {
   if (p.number <= 0) return still::gone;
   if (p.host != host_name()) return still::unknown;

@@ -39,14 +39,14 @@ std::unique_ptr<process_group>& held() {
   return those;
 }
 
-/// The number in a variable of the environment; 0: there is none.
+/// Returns the number in an environment variable; 0 if it is not set.
 int number_of(char const* variable) {
   char const* const text = std::getenv(variable);
   return text == nullptr ? 0 : std::atoi(text);
 }
 
-/// How many processes a launcher says that it has started.  SLURM says it of every step, also where its processes are
-/// not to know each other; those that are have a rank by PMI too.
+/// Returns the number of processes that a launcher has started.  SLURM sets its number for every step, even if the
+/// processes are not connected.  Connected processes also have a rank from PMI.
 int processes_started() {
   for (auto const* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"})
     if (int const n = number_of(variable); n > 0) return n;
@@ -56,12 +56,12 @@ int processes_started() {
 
 constexpr char const* library_of_mpi = "triad-mpi.so";
 
-/// What it gives back lasts to the end of the program.
+/// Loads MPI and returns its processes.  The library stays loaded until the program ends.
 std::unique_ptr<process_group> by_mpi(int* argc, char*** argv) {
   std::error_code none;
   auto const library = beside_program(library_of_mpi);
   if (!std::filesystem::exists(library, none)) {
-    // Where all lack it, the first reports it, and its end is that of the others.
+    // If all processes lack the library, the first one reports this and ends the others.
     if (number_of("OMPI_COMM_WORLD_RANK") + number_of("PMI_RANK") > 0)
       std::this_thread::sleep_for(std::chrono::seconds(1));
     refuse(
@@ -69,7 +69,7 @@ std::unique_ptr<process_group> by_mpi(int* argc, char*** argv) {
         "libopenmpi-dev) has it next to it; copy both, build it again, or start one process",
         library.string());
   }
-  // MPI loads parts of itself later, which look for its names among those of the program.
+  // MPI later loads parts of itself, which look up its symbols among those of the program.
   void* const opened = ::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
   auto const make =
       opened == nullptr
@@ -79,7 +79,7 @@ std::unique_ptr<process_group> by_mpi(int* argc, char*** argv) {
   return std::unique_ptr<process_group>(make(argc, argv));
 }
 
-/// Those that this process may run on.
+/// Returns the processors that this process may run on, as a text of zeros and ones.
 std::string processors_of_this() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -123,7 +123,7 @@ int fail_world(std::string const& line, int status) {
     std::fputs((line + (line.ends_with('\n') ? "" : "\n")).c_str(), stderr);
     return status;
   }
-  // What is wrong with the command line or the data is wrong everywhere, and is reported once.
+  // All processes have the same error in the command line or the data, so only the first one should report it.
   if (!w.is_first()) std::this_thread::sleep_for(std::chrono::milliseconds(1000 + std::min(100 * w.rank(), 1000)));
   std::fflush(stdout);
   auto text = line;
@@ -162,7 +162,7 @@ bool any_process(bool yes) {
 
 std::vector<std::string> texts_of_all(std::string const& own) {
   auto& w = world();
-  std::vector<std::string> all{own};  // of the processes that this one has heard of, which have neighbouring ranks
+  std::vector<std::string> all{own};  // the texts known so far, which belong to neighbouring ranks
   for (int d = 1; d < w.size(); d *= 2) {
     std::vector<std::uint64_t> lengths, other(all.size());
     std::string mine;

@@ -1,9 +1,9 @@
-// The processes that a program was started as: one, or those of mpirun, which train and evaluate one model together.
+// The processes of a program: one, or those that mpirun started to train and evaluate one model together.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Process 0 prints, writes and reads standard input; the others compute.  MPI and NCCL are in libraries next to the
-// program: triad-mpi.so is loaded where mpirun has started several processes, triad-nccl.so where they train on GPUs.
-// So other programs neither need them nor load them.
+// Process 0 prints, writes and reads standard input; the others only compute.  MPI and NCCL are in libraries next to
+// the program.  triad-mpi.so is loaded if mpirun has started several processes, and triad-nccl.so if these train on
+// GPUs. So other runs neither need nor load them.
 #pragma once
 
 #include <cstddef>
@@ -18,80 +18,82 @@
 
 namespace triad::programs {
 
-/// A communicator (triad/parallel/communicator.hpp) that programs choose when they run.
+/// A communicator (triad/parallel/communicator.hpp) that is chosen at run time.
 class process_group : public host_communicator<process_group> {
  public:
   virtual ~process_group() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Sends `sent` bytes and receives `wanted`; the partner calls it with the lengths changed over.  A
-  /// communication_error where that fails.
+  /// Sends `sent` bytes and receives `wanted` bytes.  The partner makes the same call with the lengths exchanged.
+  /// Throws communication_error on failure.
   virtual void exchange_bytes(int partner, void const* mine, std::size_t sent, void* theirs, std::size_t wanted) = 0;
   virtual void barrier() = 0;
-  /// Ends every process with this status.
+  /// Ends all processes with this status.
   [[noreturn]] virtual void abort(int status) = 0;
 
   bool is_first() const { return rank() == 0; }
 };
 
-/// All processes of this program.
+/// Returns the processes of this program.
 process_group& world();
 
-/// Before anything else.  Throws data_error where several were started and this program has no MPI, or their number is
-/// no power of two.
+/// Connects the processes; called before anything else.  Throws data_error if several processes were started and this
+/// program has no MPI, or if their number is no power of two.
 void start_world(int* argc, char*** argv);
-/// What is said where a process fails, and the end of all of them where there are several: a line, with the process's
-/// number then.  Gives back the status where there is one process alone.
+/// Prints an error line.  With one process it returns the status.  With several it adds the process's number to the
+/// line and ends all processes.
 int fail_world(std::string const& line, int status);
 
-/// Which of the processes on this machine this one is, from 0, how many they are, and how many of them may run on the
-/// same processors as this one.
+/// The rank of this process among those on this machine, from 0; their number; and the number of them that may run on
+/// the same processors as this one.
 struct place_here {
   int rank = 0, size = 1, sharing = 1;
 };
 place_here here();
 
-/// The path of a library that is loaded only where it is needed, `file` in the folder of the running program; whether
-/// it is there is not asked.
+/// Returns the path of `file` in the folder of the running program, for a library that is loaded only if needed.  The
+/// file need not exist.
 std::filesystem::path beside_program(std::string const& file);
 
-/// A line where SLURM has started several tasks that are not to know each other, in the first of them; else nothing.
+/// Returns a hint if SLURM has started several tasks that are not connected by MPI, in the first task; else an empty
+/// text.
 std::string hint_of_tasks();
 
-// What follows is called by all processes at once.
+// All processes must call the following functions together.
 
-/// Whether any process passes true.
+/// Returns true if any process passes true.
 bool any_process(bool yes);
-/// The text of every process, by rank.
+/// Returns the texts of all processes, by rank.
 std::vector<std::string> texts_of_all(std::string const& own);
-/// A data_error that names the first process whose `text` is not that of process 0, with the first line that differs;
-/// what: "the options", "the data".
+/// Throws data_error if a process has another `text` than process 0.  It names the first such process and the first
+/// line that differs.  what: "the options", "the data".
 void expect_same(std::string const& what, std::string const& text);
 
-/// Rows that go from GPU to GPU.
+/// Exchanges rows directly between GPUs.
 class device_rows {
  public:
   virtual ~device_rows() = default;
   virtual void exchange(int partner, void const* mine, std::size_t sent, void* theirs, std::size_t wanted) = 0;
 };
 
-/// What a process says of itself before rows go by NCCL: which GPU it has, or why it cannot.
+/// What each process tells the others before NCCL is used: its GPU, or why it cannot use NCCL.
 struct device_place {
   std::string gpu, why_not;
 };
-/// Why rows of these processes go through the hosts; empty: they go by NCCL, since each has a GPU of its own.
+/// Returns why these processes cannot use NCCL, so that rows are copied through host memory.  Empty if they can: each
+/// process has its own GPU.
 std::string why_no_nccl(std::vector<device_place> const& of_all);
 
-/// By NCCL, in this stream of this device, where that is possible for all processes.  Otherwise null, and process 0 has
-/// said why, once.  All processes of the world call it at once.
+/// Returns an exchange by NCCL in this stream of this device.  Returns null if it is impossible for some process;
+/// process 0 then prints the reason, once.  All processes must call it together.
 std::unique_ptr<device_rows> rows_by_nccl(int device, void* stream);
 
-/// The world as a communicator of a learner on one backend, which outlives it: rows on a GPU go by NCCL where that is
+/// The communicator of a learner on one backend; it must outlive the learner.  Rows on GPUs are exchanged by NCCL if
 /// possible.
 template <class Ex>
 class processes_on {
  public:
-  /// learns: rows will be exchanged.  All processes make it at once where it is so.
+  /// learns: rows will be exchanged.  If so, all processes must construct it together.
   processes_on([[maybe_unused]] Ex& ex, [[maybe_unused]] bool learns) {
     if constexpr (!std::is_same_v<typename Ex::memory, host_memory>)
       if (learns && world().size() > 1) rows_ = rows_by_nccl(ex.device(), ex.stream());
@@ -108,7 +110,7 @@ class processes_on {
   void barrier() { world().barrier(); }
 
  private:
-  std::unique_ptr<device_rows> rows_;  // null: through the host's memory
+  std::unique_ptr<device_rows> rows_;  // null: rows are copied through host memory
 };
 
 }  // namespace triad::programs

@@ -14,14 +14,16 @@ class confusion {
  public:
   void add(std::string const& part, std::string const& target, std::string const& predicted);
 
-  /// The most frequent mistakes of all parts together, a line each: the target, what was predicted instead, how often,
-  /// and of how many; equally frequent ones in the order of bytes.  Ends with a line end.
+  /// Returns the most frequent mistakes of all parts together, one for each line: the target, the prediction, their
+  /// count, and the number of examples with this target.  Mistakes of equal count are in byte order.  The table ends
+  /// with a line end.
   std::string table(std::size_t most = 10) const;
-  /// part,target,predicted,count: every pair that there was, right answers too, in the order of parts and bytes.
+  /// Returns CSV with the columns part, target, predicted, count.  It has every pair that occurred, right answers
+  /// included, in the order of parts and then bytes.
   std::string csv() const;
 
  private:
-  using counts = std::map<std::pair<std::string, std::string>, long long>;  // of (target, predicted)
+  using counts = std::map<std::pair<std::string, std::string>, long long>;  // by (target, predicted)
 
   std::vector<std::pair<std::string, counts>> parts_;
 };

@@ -1,14 +1,14 @@
-// TensorBoard's event file, written by hand: numbers by tag and step, so that a run can be watched next to others.
+// A writer of TensorBoard's event files, without TensorBoard. A file has numbers by tag and step.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A file is a sequence of records, each
 //
 //   length, 8 bytes;  its check, 4 bytes;  the event;  the event's check, 4 bytes     all little-endian
 //
-// with  check(x) = (c >> 15 | c << 17) + 0xa282ead8  of c, the CRC-32C of x.  An event is a protocol buffer: wall_time (1,
-// double), step (2), then one of file_version (3), summary (5) and session_log (7); a value of a summary has tag (1) and
-// simple_value (2, float).  A process that goes on begins a file of its own with the start of a session at its first step:
-// TensorBoard drops what an earlier file has of that and of later steps.
+// with  check(x) = (c >> 15 | c << 17) + 0xa282ead8, where c is the CRC-32C of x.  An event is a protocol buffer with
+// the fields wall_time (1, double), step (2), and one of file_version (3), summary (5) and session_log (7).  A value of
+// a summary has tag (1) and simple_value (2, float).  A resumed run begins a new file, with the start of a session at
+// its first step.  TensorBoard then drops the values in earlier files from that step on.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@
 
 namespace triad::programs {
 
-/// CRC-32C (Castagnoli) of some bytes.
+/// Returns the CRC-32C (Castagnoli) of some bytes.
 std::uint32_t crc32c(std::string_view bytes);
 
-/// A record of an event file.
+/// Returns the record of an event.
 std::string event_record(std::string_view event);
 
 class event_file {
@@ -34,11 +34,12 @@ class event_file {
     double value;
   };
 
-  /// Begins a file in this folder, which is made; step: updates that the run has made.  Throws data_error.
+  /// Begins a file in this folder, and creates the folder.  step: the number of updates that the run has made.  Throws
+  /// data_error.
   event_file(std::string const& folder, std::uint64_t step);
 
   void add(std::uint64_t step, std::vector<scalar> const& values);
-  /// What was added can be read from here on.
+  /// Makes the added values visible to readers of the file.
   void flush() { std::fflush(file_.get()); }
   std::string const& path() const { return path_; }
 

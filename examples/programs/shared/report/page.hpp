@@ -3,7 +3,7 @@
 //
 //   {"title": "bea is ann's mother", "lead": ["..."], "views": [{"kind": "triangles", ...}, ...]}
 //
-// page_script.inc has the kinds of views, and what each takes: triangles, steps, arcs and maps.
+// page_script.inc defines the kinds of views and their data: triangles, steps, arcs and maps.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +15,24 @@
 
 namespace triad::programs {
 
-/// The page as the text of a file.  Texts of `data` may be any: none becomes markup or script.
+/// Returns the page as the text of a file.  Any text in `data` is safe: none becomes markup or script.
 std::string to_page(nlohmann::ordered_json const& data);
 
-/// Writes it; throws data_error when that fails.
+/// Writes the page to a file; throws data_error on failure.
 void write_page(std::string const& path, nlohmann::ordered_json const& data);
 
-/// A weight from 0 to 1 in thousandths, as views of attention have them; what is not finite is 0.
+/// Returns a weight from 0 to 1 in thousandths, as views of attention store it; 0 if the weight is not finite.
 int thousandths(double weight);
 
-/// A page has a number for every layer, head and triple of nodes: of more nodes than that it would be too large.
+/// The largest number of nodes on a page.  A page has a number for each layer, head and triple of nodes, so with more
+/// nodes it would be too large.
 inline constexpr int most_nodes_of_page = 48;
 
-/// What a view has of attention over triples: weights[layer][head], of edges row by row, of each middle node.
+/// Returns the data of a view of attention over triples.  weights[layer][head]: the edges row by row, and for each edge
+/// the weights of all middle nodes.
 nlohmann::ordered_json attention_view(std::vector<std::vector<std::vector<int>>> const& weights, int nodes);
 
-/// The same of a model that is asked: of_edge(layer, i, j) is where that edge looked.
+/// Does the same for a model; of_edge(layer, i, j) returns the attention of that edge.
 template <class F>
 nlohmann::ordered_json attention_view(int layers, int nodes, F const& of_edge) {
   std::vector<std::vector<std::vector<int>>> weights(static_cast<std::size_t>(layers));

@@ -1,5 +1,5 @@
-// Checks a program's output and input: removes control characters of others, and detects failed writes and incomplete
-// reads of standard input.
+// Checks a program's output and input: replaces control characters in foreign texts, and detects failed writes and
+// incomplete reads of standard input.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +17,7 @@ namespace triad::programs {
 
 namespace detail {
 
-/// Bytes of the character of UTF-8 that begins the text; 0 where none does.
+/// Returns the number of bytes of the UTF-8 character at the start of the text; 0 if there is none.
 inline std::size_t bytes_of_character(std::string_view text) {
   auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   std::size_t const size = byte(0) < 0x80   ? 1
@@ -32,8 +32,8 @@ inline std::size_t bytes_of_character(std::string_view text) {
   return size;
 }
 
-/// Whether a terminal would do something else with this character than show it: control characters of C0, DEL and C1,
-/// line and paragraph separators, and what turns the direction of all that follows.
+/// Returns true if a terminal would act on this character instead of showing it: control characters of C0, DEL and C1,
+/// line and paragraph separators, and characters that change the direction of the text after them.
 inline bool commands_terminal(std::string_view character) {
   if (character.size() == 1) return static_cast<unsigned char>(character[0]) < ' ' || character[0] == '\x7f';
   if (character.size() == 2) return character < "\xc2\xa0";
@@ -41,7 +41,7 @@ inline bool commands_terminal(std::string_view character) {
          (character >= "\xe2\x81\xa6" && character <= "\xe2\x81\xa9");
 }
 
-/// allowed: control characters that stay.
+/// Replaces such characters by '?'.  allowed: control characters that stay.
 inline std::string shown(std::string_view text, std::string_view allowed) {
   std::string result;
   while (!text.empty()) {
@@ -56,15 +56,15 @@ inline std::string shown(std::string_view text, std::string_view allowed) {
 
 }  // namespace detail
 
-/// A text of a user or of a file, for people: each character that would command a terminal (but line ends and tabs),
-/// and each byte that is not UTF-8, becomes '?'.  Not for files and JSON, which keep every byte.
+/// Returns a text of a user or a file in a form for people.  Each control character except line ends and tabs becomes
+/// '?', and so does each byte that is not UTF-8.  Not for files and JSON, which keep every byte.
 inline std::string printable(std::string_view text) { return detail::shown(text, "\n\t"); }
 
-/// The same of a name within a line, or a cell of a table: of line ends and tabs too.
+/// Does the same for a name in a line or a cell of a table: line ends and tabs are replaced, too.
 inline std::string printable_name(std::string_view text) { return detail::shown(text, ""); }
 
-/// What a message repeats of a text: its first bytes, in whole characters of UTF-8 and as printable_name() has them,
-/// and "..." where there are more.
+/// Returns the beginning of a text for a message: at most `most` bytes, in whole UTF-8 characters, as by
+/// printable_name().  Appends "..." if the text is longer.
 inline std::string shortened(std::string_view text, std::size_t most = 60) {
   auto end = std::min(most, text.size());
   if (end < text.size())
@@ -72,13 +72,13 @@ inline std::string shortened(std::string_view text, std::size_t most = 60) {
   return printable_name(text.substr(0, end)) + (end < text.size() ? "..." : "");
 }
 
-/// Throws data_error where what was printed did not arrive, as on a full disk.
+/// Throws data_error if the output was not written, for example because the disk is full.
 inline void expect_all_printed() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
     throw data_error("the output could not be written, not all of it is there: is the disk full?");
 }
 
-/// After the last line of standard input: throws data_error where that was none, but a failure to read.
+/// Throws data_error if standard input ended because of a read error.  Called after its last line.
 inline void expect_all_read() {
   if (std::ferror(stdin) != 0)
     throw data_error("standard input cannot be read to its end: " + std::generic_category().message(errno) +

@@ -9,7 +9,7 @@
 
 namespace triad::programs {
 
-/// Returns the softmax of one row of scores, computed in double, after the largest score is taken off.
+/// Returns the softmax of one row of scores, computed in double.  The largest score is subtracted first.
 inline std::vector<double> probabilities_of(std::span<float const> scores) {
   std::vector<double> all;
   if (scores.empty()) return all;

@@ -15,8 +15,8 @@ namespace triad::programs {
 
 /// A word of the picture.
 struct arc_word {
-  std::string text, below;  // the word, and what is small under it
-  int parent = -1;          // its place; its own: a line from above, of a root; -1: none is drawn
+  std::string text, below;  // the word, and the small text under it
+  int parent = -1;          // index of the parent; its own index: a root; -1: nothing is drawn
   std::string label{};      // of the arc
 };
 

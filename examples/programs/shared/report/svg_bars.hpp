@@ -1,5 +1,4 @@
-// Bar charts as SVG: one row for each thing measured, a bar for each way of measuring it, rows in groups; values from 0
-// to 1.
+// Bar charts as SVG, of values from 0 to 1. A chart has groups of rows. A row has one bar for each way of measuring.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +13,7 @@ namespace triad::programs {
 
 struct bar_row {
   std::string name;
-  std::vector<double> parts;  // 0 .. 1, one for each way; not finite: left out
+  std::vector<double> parts;  // 0 .. 1, one for each way; values that are not finite are left out
 };
 
 struct bar_group {
@@ -24,7 +23,7 @@ struct bar_group {
 
 struct bar_chart {
   std::string title;
-  std::vector<std::string> ways;  // in the legend
+  std::vector<std::string> ways;  // the names in the legend
   std::vector<bar_group> groups;
 };
 

@@ -1,4 +1,4 @@
-// Heat maps as SVG: cells of a matrix from 0, white, to 1, dark, with their values; rows may be of different lengths.
+// Heat maps as SVG: cells with their values, from 0 (white) to 1 (dark). Rows may have different lengths.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,14 +17,14 @@ namespace triad::programs {
 
 struct heat_map {
   std::string title;
-  std::string row_label, column_label;      // what rows and columns are
-  std::vector<std::string> rows, columns;   // the name of each
-  std::vector<std::vector<double>> values;  // 0 .. 1, row by row; not finite: no cell
+  std::string row_label, column_label;      // the titles of the axes
+  std::vector<std::string> rows, columns;   // their names
+  std::vector<std::vector<double>> values;  // 0 .. 1, row by row; a value that is not finite has no cell
 };
 
 namespace detail {
 
-/// From white to the blue of the other plots.
+/// Returns a colour from white to the blue of the other plots.
 inline std::string shade(double value) {
   static constexpr std::array<double, 3> dark{0, 62, 120};
   double const v = std::clamp(value, 0.0, 1.0);
@@ -40,7 +40,7 @@ inline constexpr double map_left = 110, map_top = 56, map_cell_width = 76, map_c
 
 }  // namespace detail
 
-/// Width and height of the map's picture.
+/// Returns the width and the height of the map's picture.
 inline std::pair<double, double> size_of(heat_map const& map) {
   return {detail::map_left + detail::map_cell_width * std::max(3.0, static_cast<double>(map.columns.size())) + 24,
           detail::map_top + detail::map_cell_height * static_cast<double>(map.values.size()) + 58};

@@ -19,11 +19,11 @@
 namespace triad::programs {
 
 struct series {
-  std::string name;  // in the legend; no entry when empty
+  std::string name;  // in the legend; empty: no entry
   std::vector<double> x;
-  std::vector<double> y;        // not finite: the line is interrupted
-  std::vector<double> error{};  // half the length of the bar at each point; empty: no bars
-  bool dashed = false;          // for what is quoted from elsewhere, such as a paper
+  std::vector<double> y;        // a value that is not finite interrupts the line
+  std::vector<double> error{};  // half the length of the error bar at each point; empty: no bars
+  bool dashed = false;          // for values quoted from elsewhere, such as a paper
   bool points = true;
 };
 
@@ -32,13 +32,13 @@ struct plot {
   std::string x_label;
   std::string y_label;
   std::vector<series> lines{};
-  std::optional<double> y_from{};  // the lowest and highest value of the axis; what the data need when not given
+  std::optional<double> y_from{};  // lowest and highest value of the axis; empty: from the data
   std::optional<double> y_to{};
 };
 
 namespace detail {
 
-/// A number as SVG and people like it: at most `decimals` of them, no trailing zeros.
+/// Returns a number with at most `decimals` decimals and without trailing zeros.
 inline std::string number(double value, int decimals = 2) {
   std::array<char, 352> text{};
   std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
@@ -78,7 +78,7 @@ inline std::string text_at(double x, double y, std::string_view attributes, std:
          "</text>\n";
 }
 
-/// A picture of this size on white.
+/// Returns an SVG of this size with a white background.
 inline std::string picture(double width, double height, std::string const& body) {
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) +
          "\" viewBox=\"0 0 " + number(width) + " " + number(height) +
@@ -86,7 +86,7 @@ inline std::string picture(double width, double height, std::string const& body)
          body + "</svg>\n";
 }
 
-/// An axis from `low` to `high` with ticks at multiples of 1, 2 or 5 times a power of ten, `most` of them or fewer.
+/// An axis from `low` to `high`, with at most `most` ticks at multiples of 1, 2 or 5 times a power of ten.
 struct axis {
   double low;
   double high;
@@ -126,7 +126,7 @@ struct axis {
 inline std::string to_svg(plot const& p) {
   using detail::number;
   using detail::text_at;
-  // Colours that stay apart for colour-blind readers (Okabe and Ito).
+  // Colours that colour-blind readers can tell apart (Okabe and Ito).
   static constexpr std::array<char const*, 7> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                       "#e69f00", "#56b4e9", "#555555"};
   double const width = 720, left = 72, right = 24, top = 48, plot_height = 340;
@@ -223,7 +223,7 @@ inline std::string to_svg(plot const& p) {
   return svg + "</svg>\n";
 }
 
-/// Writes a plot, a bar chart or a heat map; throws data_error when that fails.
+/// Writes a plot, a bar chart or a heat map; throws data_error on failure.
 template <class Picture>
 void write_svg(std::string const& path, Picture const& picture) {
   first_writes(path, to_svg(picture));

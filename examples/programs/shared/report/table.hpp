@@ -12,8 +12,8 @@
 
 namespace triad::programs {
 
-/// Rows of cells, of which each is one line, whatever is in it; the first column is aligned to the left, the others,
-/// figures as a rule, to the right.
+/// A table of cells; each cell is printed in one line, whatever it contains.  The first column is aligned to the left,
+/// the others, mostly numbers, to the right.
 class text_table {
  public:
   explicit text_table(std::vector<std::string> header) { row(std::move(header)); }
@@ -24,7 +24,7 @@ class text_table {
     return *this;
   }
 
-  /// The table with a rule under its header; every line ends with a line end and has no trailing space.
+  /// Returns the table with a rule under its header.  Each line ends with a line end and has no trailing space.
   [[nodiscard]] std::string text() const {
     std::vector<std::size_t> widths;
     for (auto const& cells : rows_)
@@ -50,7 +50,7 @@ class text_table {
   }
 
  private:
-  // Characters, not bytes: "±" counts once.
+  // Counts characters, not bytes: "±" counts once.
   static std::size_t letters(std::string const& text) {
     return static_cast<std::size_t>(std::count_if(
         text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));

@@ -1,4 +1,5 @@
-// triad-nccl.so: rows between the GPUs of several processes, for programs that load it (shared/processes/world.hpp).
+// triad-nccl.so: exchanges rows between the GPUs of several processes, for programs that load this library
+// (shared/processes/world.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/processes/world.hpp"
 #include "triad/parallel/nccl.cuh"
@@ -22,7 +23,7 @@ class rows_of_nccl final : public device_rows {
 }  // namespace
 }  // namespace triad::programs
 
-/// Where it is on the bus, by which NCCL too knows it.
+/// Returns the address of the GPU on its bus, by which NCCL identifies it, too.
 extern "C" char const* triad_name_of_gpu(int device) {
   static char name[64];
   return cudaDeviceGetPCIBusId(name, sizeof name, device) == cudaSuccess ? name : nullptr;
