@@ -1,4 +1,5 @@
-// How many allocations a program has made, where one of its sources includes tests/allocations.hpp; else it stays 0.
+// Counts the allocations of a program if one of its sources includes tests/allocations.hpp; otherwise the count stays
+// 0.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The backends that typed tests run on: those of the host; with TRIAD_TEST_ON_CUDA, in a program of its own, the
+// The backends that typed tests run on: those of the host, or, with TRIAD_TEST_ON_CUDA in a separate program, the
 // device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,17 +18,18 @@ struct typed {
   using scalar = T;
 };
 
-/// A device sums in an order of its own, and its kernels cannot throw: what an index outside of its table gives is NaN.
+/// Whether Ex is a device. A device sums in another order, and its kernels cannot throw: an index outside of its table
+/// results in NaN.
 template <class Ex>
 inline constexpr bool is_device = false;
 
 #if defined(TRIAD_TEST_ON_CUDA)
-/// The CUDA backend in memory that host and device both use, so that bodies of tests read and write where kernels do,
-/// and need not wait.  A stand-in for a device does so by its settings (cuda_on_host/typed_main.cpp), a real one in
-/// cuda/pinned_new.cpp.
+/// The CUDA backend in memory that host and device share. Bodies of tests read and write this memory directly and need
+/// not wait for kernels. The stand-in for a device provides it by its settings (cuda_on_host/typed_main.cpp), a real
+/// device by cuda/pinned_new.cpp.
 struct on_device : triad::cuda::backend {
   using memory = host_memory;
-  on_device() { record(false); }  // a replayed graph would not be waited for
+  on_device() { record(false); }  // a test would not wait for a replayed graph
   triad::cuda::device_memory where() const = delete;
 };
 template <>
@@ -52,5 +53,5 @@ inline constexpr bool is_device<on_device> = true;
 #endif
 
 #if defined(TRIAD_TEST_ON_CUDA)
-#include "tests/device_gradient.hpp"  // what gradient_check(ex, ...) is there, wherever it is called
+#include "tests/device_gradient.hpp"  // on a device, gradient_check(ex, ...) is defined there
 #endif

@@ -1,6 +1,7 @@
-// BLEU of files of lines, for the comparison with sacreBLEU:  triad-bleu-of none|char|13a|zh HYPOTHESES REFERENCES...
+// Prints BLEU of files of lines, for the comparison with sacreBLEU:
+// triad-bleu-of none|char|13a|zh HYPOTHESES REFERENCES...
 // SPDX-License-Identifier: Apache-2.0
-// Prints the score, the brevity penalty, then for n = 1..4 precision, matched and possible n-grams.
+// The output is the score, the brevity penalty, and for n = 1..4 the precision and the matched and possible n-grams.
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -14,7 +15,7 @@ namespace {
 
 using triad::text::bleu_tokens;
 
-// Lines end with LF and nothing else, so that any other character may be in them.
+// Only LF ends a line, so that a line may contain any other character.
 std::vector<std::string> lines_of(char const* path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw triad::data_error(std::string(path) + ": cannot be opened");

@@ -1,5 +1,5 @@
-// Catch2, version 2 or 3: tests include this and use what both have (matchers; no Approx, no SKIP).  TRIAD_TEST_CATCH2
-// is the version that CMake found: a machine may have headers of the other one too.
+// Catch2, version 2 or 3. Tests include this file and use what both versions have (matchers; no Approx, no SKIP).
+// TRIAD_TEST_CATCH2 is the version that CMake found, since a machine may have headers of both versions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,8 +15,8 @@
 #include <catch2/catch.hpp>
 #endif
 
-// The programs of the typed tests on the stand-in for a GPU run those alone.  An ordinary test in their sources is a
-// template that no code asks for, so that what it uses is not compiled again.
+// The programs of the typed tests on the stand-in for a GPU run only typed tests. An ordinary test in their sources
+// becomes a template that nothing instantiates, so that its code is not compiled again.
 #if defined(TRIAD_TEST_ON_CUDA) && !defined(__CUDACC__)
 #define TRIAD_NOT_OF_A_DEVICE_AT(line) not_of_a_device_at_##line
 #define TRIAD_NOT_OF_A_DEVICE(line) TRIAD_NOT_OF_A_DEVICE_AT(line)
@@ -31,7 +31,7 @@ namespace triad::test {
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
-/// Matches text with `part` in it: REQUIRE_THROWS_WITH(f(), contains("row 3")).
+/// Matches text that contains `part`: REQUIRE_THROWS_WITH(f(), contains("row 3")).
 inline auto contains(std::string const& part) {
 #if TRIAD_TEST_CATCH2 >= 3
   return Catch::Matchers::ContainsSubstring(part);

@@ -1,9 +1,10 @@
-// Changes what a checkpoint says of its model, for tests of programs that read it.
+// Changes what a checkpoint says of its model, for tests of programs that read checkpoints.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   triad-change-checkpoint FILE          names of the configuration, one a line; those inside another as `outer.inner`
-//   triad-change-checkpoint FILE NAME VALUE RESULT   writes RESULT: FILE with the JSON value of that name; `none` takes
-//                                                    it out
+//   triad-change-checkpoint FILE          prints the names in the configuration, one a line; nested names as
+//   `outer.inner`
+//   triad-change-checkpoint FILE NAME VALUE RESULT   writes RESULT: FILE with the JSON value VALUE for NAME; `none`
+//                                                    removes NAME
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -17,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-// A safetensors file: the header's length in 8 bytes, the header, all else.
+// A safetensors file: the length of the header in 8 bytes, the header, and the rest.
 struct parts {
   json header;
   std::string tensors;

@@ -1,4 +1,4 @@
-// What tests of gradients end with: a report that must be good, and a derivative in every single number.
+// Helpers for tests of gradients: a check that a report is good, and derivatives with respect to every number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 
-/// The report of a gradient_check is good, or its text is shown.
+/// Checks that the report of a gradient_check is good, and shows the report's text if it is not.
 #define CHECK_GRADIENT(...)                   \
   do {                                        \
     auto const checked_report = __VA_ARGS__;  \
@@ -28,7 +28,7 @@ double derivative(double& number, Value&& value, double h) {
   return (above - below) / (2 * h);
 }
 
-/// d holds the derivative of value() with respect to each number of x.
+/// Checks that d has the derivative of value() with respect to each number of x.
 template <class Value>
 void check_differences(std::vector<double>& x, std::vector<double> const& d, Value&& value) {
   for (std::size_t i = 0; i < x.size(); ++i) CHECK_THAT(d[i], WithinAbs(derivative(x[i], value, 1e-5), 1e-8));

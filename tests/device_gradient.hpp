@@ -1,9 +1,9 @@
-// Gradients on a device compared with those of the reference, which finite differences hold in the same tests on the
-// host.
-// SPDX-License-Identifier: Apache-2.0
+// Compares gradients on a device with those of the reference. On the host the same tests compare the reference with
+// finite differences.
 //
-// A stand-in for a device takes seconds for what a host computes in milliseconds, and differences ask for dozens of
-// values: so a typed test that says gradient_check(ex, layer, ...) gets this one there, of one value and one gradient.
+// A stand-in for a device takes seconds for what a host computes in milliseconds, and finite differences need dozens of
+// values. On a device a typed test that calls gradient_check(ex, layer, ...) therefore gets this version, which
+// computes one value and one gradient.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 
 namespace triad::test {
 
-/// Rounding in sums of another order; a wrong term is far beyond it.
+/// Allows for rounding in sums of another order; a wrong term exceeds it by far.
 inline constexpr double device_tolerance = 1e-9;
 
-/// Adds to the report how far every element of `found` is from the reference's.
+/// Adds to the report the error of every element of `found` relative to the reference's.
 inline void compare_with_reference(gradient_report& report, variables const& expected, variables const& found) {
   report.tolerance = device_tolerance;
   if (expected.size() != found.size()) report.fault = "the reference has a gradient of other tensors";
@@ -45,9 +45,9 @@ inline void compare_with_reference(gradient_report& report, variables const& exp
   }
 }
 
-/// A layer's value and gradient on a device are the reference's, and it keeps the rules that gradient_check asks for:
-/// nothing is read that was not written before, and nothing is written after a gradient.  In the report `numeric` is
-/// what the reference says.
+/// Checks that a layer's value and gradient on a device equal the reference's. Also checks the rules of gradient_check:
+/// nothing is read before it was written, and nothing is written after a gradient. In the report `numeric` is the
+/// reference's value.
 template <class Layer, class Dims>
 gradient_report gradient_check(on_device& ex, Layer const& layer, Dims const& dims, typename Layer::input const& in,
                                output_shape shape, gradient_check_options const& options = {}) {

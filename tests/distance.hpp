@@ -1,4 +1,4 @@
-// How far results are apart, where NaN is as far as can be.
+// Distances between results; a NaN is infinitely far from everything.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,19 +11,19 @@
 
 namespace triad::test {
 
-/// The larger of two errors.  NaN counts as infinite: a maximum by comparison forgets it at the next number.
+/// The larger of two errors, where NaN counts as infinite. A maximum by comparison would lose a NaN at the next number.
 inline double worse(double worst, double error) {
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
 }
 
-/// The largest difference over the largest expected value; NaN where one is met.
+/// The largest difference divided by the largest expected value; NaN if either array contains a NaN.
 template <class T>
 double distance(std::vector<T> const& a, std::vector<double> const& b) {
   REQUIRE(a.size() == b.size());
   double difference = 0, largest = 1e-30;
   for (std::size_t i = 0; i < b.size(); ++i) {
     auto const x = static_cast<double>(a[i]);
-    if (x == b[i]) continue;  // a gap, or minus infinity
+    if (x == b[i]) continue;  // a gap that both leave unwritten, or minus infinity
     double const e = std::abs(x - b[i]);
     if (std::isnan(e)) return e;
     difference = std::max(difference, e);

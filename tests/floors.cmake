@@ -1,24 +1,25 @@
-# Reads the includes of INCLUDE/triad and fails where a floor is skipped (docs/architecture.md draws the house).
+# Reads the includes of INCLUDE/triad and fails if one skips a layer (docs/architecture.md draws the layers).
 cmake_minimum_required(VERSION 3.25)
 
-# folder: the folders, and single files, it may include from.  "." is include/triad itself.
+# For each folder: the folders, and single files, that it may include. "." is include/triad itself.
 set(core core)
-set(ops core ops tree/positions.hpp)  # where the parts of a tree lie, which needs core alone
+set(ops core ops tree/positions.hpp)  # positions of a tree's parts, which need only core
 set(reference core ops reference)
 set(cpu core ops reference cpu)
 set(cuda core ops cuda)
-set(parallel core ops cuda parallel)  # cuda for nccl.cuh, a communicator of GPUs
+set(parallel core ops cuda parallel)  # cuda is for nccl.cuh, a communicator of GPUs
 set(tree core tree)
-set(batches core ops tree batches)  # data stand below the layers that read them
+set(batches core ops tree batches)  # data are below the layers that read them
 set(layers core ops tree batches layers)
 set(models core ops tree batches layers models)
 set(decoding core ops tree batches layers models decoding)
-set(train core ops train layers/layer.hpp batches/batches.hpp batches/loader.hpp  # concepts of a layer and a loader, passes over data
+# Concepts of a layer and a loader, and passes over data.
+set(train core ops train layers/layer.hpp batches/batches.hpp batches/loader.hpp
   parallel/communicator.hpp parallel/shares.hpp)
-set(io core io train/holds_parameters.hpp train/finite_weights.hpp)  # what a checkpoint is of
+set(io core io train/holds_parameters.hpp train/finite_weights.hpp)  # what a checkpoint contains
 set(. core ops reference cpu cuda tree layers batches models decoding train .)
 
-# What only some files may include: "pattern of the include|pattern of the file".
+# Includes that only some files may have: "pattern of the include|pattern of the file".
 set(reserved
   "mdspan$|^core/mdspan\\.hpp$"
   "cblas|^cpu/matmul\\.hpp$"
@@ -81,8 +82,10 @@ foreach(file IN LISTS files)
           string(APPEND faults "\n  ${file}: includes <${included}>, which is for ${who} alone")
         endif()
       endforeach()
-    elseif(NOT (file STREQUAL "cuda/device/block.cuh" AND line MATCHES "TRIAD_CUDA_DOUBLE$")  # the one seam for a stand-in
-        AND NOT (file STREQUAL "ops/hooks.inc" AND line MATCHES "TRIAD_OPERATION"))  # headers of the folder that includes it
+    # The only place that a stand-in replaces.
+    elseif(NOT (file STREQUAL "cuda/device/block.cuh" AND line MATCHES "TRIAD_CUDA_DOUBLE$")
+        # Includes headers of the folder that includes it.
+        AND NOT (file STREQUAL "ops/hooks.inc" AND line MATCHES "TRIAD_OPERATION"))
       string(APPEND faults "\n  ${file}: ${line}: our own headers are included as \"triad/folder/file.hpp\"")
     endif()
   endforeach()

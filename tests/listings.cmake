@@ -1,12 +1,11 @@
-# The listings of include/triad and of tests/ agree: each header has a test of its name, and each test is a header's.
-# Both ways: a header without its test fails, and so does a test whose name is no header's.  And each source has one line
-# that says its licence.  ROOT: the repository.
+# Checks that the files of include/triad and of tests/ match: each header must have a test of its name, and each test
+# must have the name of a header. Also checks that each source states its licence on one line. ROOT: the repository.
 cmake_minimum_required(VERSION 3.25)
 
-# tests/FOLDER/NAME.cpp, or more of them as tests/FOLDER/NAME_ASPECT.cpp, for include/triad/FOLDER/NAME.hpp.
+# The tests of include/triad/FOLDER/NAME.hpp are tests/FOLDER/NAME.cpp, or several files tests/FOLDER/NAME_ASPECT.cpp.
 set(folders core ops layers tree models batches decoding train parallel io cpu)
 
-# "header|why it has no test of its own".
+# "header|the reason why it has no test of its own".
 set(without_test
   "core/math_flags.hpp|link/kernels_flags.cmake links units that agree with it and units that do not"
   "core/errors.hpp|one type without a member, and who throws it is tested where it is thrown"
@@ -19,7 +18,7 @@ set(without_test
   "cuda.cuh|includes the folder, as cuda_on_host/ does"
   "version.hpp|consume/ compares it with what CMake says")
 
-# "test|what it is of", where that is no header.
+# "test|its subject" for tests of something other than a header.
 set(without_header
   "parallel/parallel_training.cpp|the program of docs/operations/parallel.md, which mpirun starts"
   "ops/not_a_number.cpp|every operation with NaN and with infinity in each operand"
@@ -28,13 +27,14 @@ set(without_header
   "cpu/torch_kernels.cpp|examples/python, whose kernels it compiles as the package does"
   "models/planned_memory.cpp|what several models keep, in bytes and by formulas")
 
-# What a backend's top level has are hooks of operations, by the operations' names (cmake/backend_table.cmake sees to that): their test
-# is ops/NAME.cpp, which runs on every backend.
+# The top level of a backend has hooks of operations, in files named after operations (cmake/backend_table.cmake checks
+# that). Their test is ops/NAME.cpp, which runs on every backend.
 set(backends reference cpu cuda)
 set(on_every_backend "TRIAD_TEST_(BACKENDS|TYPES)")
 
-# What those are made of, CUDA's backend, and the communicator nccl are named by a test in a line "// Tests FOLDER/NAME.cuh", or "// Tests
-# FOLDER/" for all of a folder; parts of the cpu may have tests/cpu/FOLDER/NAME.cpp instead.
+# The parts of these files, CUDA's backend and the communicator nccl are named in a test by a line "// Tests
+# FOLDER/NAME.cuh", or "// Tests FOLDER/" for a whole folder. Parts of the cpu backend may have
+# tests/cpu/FOLDER/NAME.cpp instead.
 
 set(faults "")
 set(count 0)
@@ -42,7 +42,7 @@ macro(fault text)
   string(APPEND faults "\n  ${text}")
 endmacro()
 
-# The files of a list above, which lie in a folder.
+# The entries of a list above that are in a folder.
 macro(excused result list folder)
   set(${result} "")
   foreach(entry IN LISTS ${list})
@@ -56,7 +56,7 @@ endmacro()
 excused(no_test without_test include/triad)
 excused(no_header without_header tests)
 
-# Which headers tests say they are of.
+# The headers that tests name in such lines.
 set(claimed "")
 file(GLOB_RECURSE sources RELATIVE "${ROOT}/tests" "${ROOT}/tests/*.cpp")
 foreach(source IN LISTS sources)
@@ -72,7 +72,7 @@ foreach(source IN LISTS sources)
   endforeach()
 endforeach()
 
-# ---- each header has its test ---------------------------------------------------------------------------------------
+# ---- each header has a test -----------------------------------------------------------------------------------------
 file(GLOB_RECURSE headers RELATIVE "${ROOT}/include/triad" "${ROOT}/include/triad/*.hpp" "${ROOT}/include/triad/*.cuh")
 foreach(header IN LISTS headers)
   math(EXPR count "${count} + 1")
@@ -108,7 +108,7 @@ foreach(header IN LISTS headers)
   endif()
 endforeach()
 
-# ---- each operation is tried with NaN, alone and among others (ops/not_a_number.cpp, ops/places.cpp) -----------------
+# ---- each operation is tested with NaN, alone and among other values (ops/not_a_number.cpp, ops/places.cpp) ----------
 file(GLOB lists "${ROOT}/tests/ops/every_*.hpp")
 set(tried "")
 foreach(list IN LISTS lists)
@@ -122,7 +122,7 @@ foreach(operation IN LISTS operations)
   endif()
 endforeach()
 
-# ---- each layer has its row in docs/guide/4-layers.md; each model is in triad.hpp, but what only models are made of -----------
+# ---- docs/guide/4-layers.md has a row for each layer; triad.hpp has each model, except parts of models ---------------
 file(READ "${ROOT}/docs/guide/4-layers.md" page)
 file(GLOB_RECURSE layers RELATIVE "${ROOT}/include/triad/layers" "${ROOT}/include/triad/layers/*.hpp")
 foreach(layer IN LISTS layers)
@@ -143,7 +143,7 @@ foreach(model IN LISTS models)
   endif()
 endforeach()
 
-# ---- each test is a header's ----------------------------------------------------------------------------------------
+# ---- each test has a header -----------------------------------------------------------------------------------------
 foreach(folder IN LISTS folders)
   file(GLOB_RECURSE tests RELATIVE "${ROOT}/tests" "${ROOT}/tests/${folder}/*.cpp")
   foreach(test IN LISTS tests)
@@ -151,7 +151,7 @@ foreach(folder IN LISTS folders)
     cmake_path(REMOVE_EXTENSION test OUTPUT_VARIABLE name)
     set(found FALSE)
     set(rest "${name}")
-    while(TRUE)  # NAME, or what stands before an _ASPECT
+    while(TRUE)  # NAME, or the part before an _ASPECT
       if(EXISTS "${ROOT}/include/triad/${rest}.hpp")
         set(found TRUE)
       endif()
@@ -169,7 +169,7 @@ foreach(folder IN LISTS folders)
   endforeach()
 endforeach()
 
-# The licence has a line of its own in each source, where tools look for it.
+# Each source has the licence on a separate line, where tools search for it.
 file(GLOB_RECURSE sources "${ROOT}/include/*" "${ROOT}/examples/*.[hc]pp" "${ROOT}/examples/*.cu*" "${ROOT}/tests/*.[hc]pp" "${ROOT}/tests/*.cu*"
   "${ROOT}/bench/*.[hc]pp" "${ROOT}/bench/*.cu*")
 foreach(source IN LISTS sources)
@@ -180,7 +180,7 @@ foreach(source IN LISTS sources)
   endif()
 endforeach()
 
-# Several tests of a folder are one unit in the preset ci, so what a test calls its own is in a namespace of its own.
+# The preset ci compiles several tests of a folder as one unit, so each test has a namespace for its own names.
 foreach(folder IN ITEMS core ops cpu layers tree batches models decoding train parallel io programs misuse cuda_on_host)
   file(GLOB_RECURSE sources "${ROOT}/tests/${folder}/*.cpp")
   foreach(source IN LISTS sources)

@@ -1,4 +1,4 @@
-// The test programs' main(), for a Catch2 that was installed as a header alone.
+// main() of the test programs, for an installed Catch2 that is a single header.
 // SPDX-License-Identifier: Apache-2.0
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>

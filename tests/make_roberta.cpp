@@ -1,4 +1,4 @@
-// Writes a small RoBERTa of random values with its tokens into a folder that is there, as one is published:
+// Writes a small RoBERTa with random values and its tokens into an existing folder, in the files of a published model:
 // triad-make-roberta FOLDER [SEED]
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>

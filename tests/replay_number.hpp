@@ -1,4 +1,4 @@
-// What a recorded step is known by, of one batch or its answers.
+// The number that identifies a recorded step, computed from one batch or its answers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

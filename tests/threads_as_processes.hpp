@@ -1,4 +1,4 @@
-// Threads that stand for processes: each has a communicator, and what one sends the other copies.
+// Threads in place of processes: each thread has a communicator, and the receiver copies what another thread sends.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace triad::test {
 
-/// What is under way between them.
+/// The messages in transit between the threads.
 class switchboard {
  public:
   explicit switchboard(int size) : size_(size) {}
@@ -58,7 +58,7 @@ class switchboard {
 struct one_of_threads {
   switchboard& board;
   int number;
-  long long messages = 0, values = 0;  // that it has sent
+  long long messages = 0, values = 0;  // number that this thread has sent
 
   int rank() const { return number; }
   int size() const { return board.size(); }
@@ -77,8 +77,8 @@ struct one_of_threads {
   void barrier() { board.meet(); }
 };
 
-/// work(processes) in `size` threads, which check nothing themselves (Catch2 2 counts in one thread); what one of them
-/// throws is thrown here.
+/// Runs work(processes) in `size` threads. `work` must not call Catch2's checks, since Catch2 2 counts in one thread
+/// only. An exception of a thread is rethrown here.
 template <class Work>
 void in_threads(int size, Work const& work) {
   switchboard board(size);

@@ -1,4 +1,5 @@
-// The kernels of examples/python through their table, against triad's reference: for the host's and for CUDA's.
+// Compares the kernels of examples/python, called through their table, with triad's reference, for the host and for
+// CUDA.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +17,8 @@
 
 namespace triad::test {
 
-/// Arrays where the kernels compute.  Memory has put(host, bytes) -> there, and get(host, there, bytes).
+/// Arrays in the memory that the kernels use. Memory has put(host, bytes), which returns the address there, and
+/// get(host, there, bytes).
 template <class Memory>
 class torch_arrays {
  public:
@@ -66,17 +68,17 @@ void expect_near(std::vector<T> const& found, std::vector<double> const& expecte
   CHECK(furthest <= tolerance * largest);
 }
 
-/// What one case of triangular attention is made of.
+/// The parameters of one case of triangular attention.
 struct torch_triangle_case {
   std::vector<index_t> sizes;
   triangle_form form = triangle_form::full;
   index_t heads = 2, width = 5;
   bool masked = false, causal = false;
   double dropout = 0;
-  bool stacked = false;  // rows of all four projections side by side, as a module has them
+  bool stacked = false;  // rows of all four projections side by side, as a module stores them
 };
 
-/// Value and gradients through the table are those of the reference in double.
+/// Checks that value and gradients through the table equal those of the reference in double.
 template <class T, class Memory>
 void check_torch_triangle(triad_kernels const& kernels, triad_place const& place, Memory& memory,
                           torch_triangle_case const& z) {
@@ -99,7 +101,7 @@ void check_torch_triangle(triad_kernels const& kernels, triad_place const& place
   auto const x = torch_numbers<float>(rows * 4 * d, 1), cotangent = torch_numbers<float>(rows * d, 2);
   auto const number = [&](index_t p, index_t r, index_t c) { return x[static_cast<std::size_t>((r * 4 + p) * d + c)]; };
 
-  // The reference.
+  // The reference's results.
   auto const part = [&](index_t p) {
     std::vector<double> values;
     for (index_t r = 0; r < rows; ++r)
@@ -133,7 +135,7 @@ void check_torch_triangle(triad_kernels const& kernels, triad_place const& place
                 triangle_statistics<double const>{matrix_of(maximum, z.heads), matrix_of(inverse, z.heads)},
                 matrix<double const>(matrix_of(o, d)), matrix<double const>(matrix_of(d_o, d)), gradients);
 
-  // The table.
+  // The results through the table.
   triad_triangle_call c{};
   c.place = place;
   c.type = sizeof(T) == 4 ? triad_float32 : triad_float64;
@@ -180,7 +182,7 @@ void check_torch_triangle(triad_kernels const& kernels, triad_place const& place
   }
 }
 
-/// Fuse-attention through the table, value and gradients.
+/// Checks fuse-attention through the table, value and gradients.
 template <class T, class Memory>
 void check_torch_fuse(triad_kernels const& kernels, triad_place const& place, Memory& memory, double dropout) {
   torch_arrays<Memory> arrays(memory);
@@ -223,7 +225,7 @@ void check_torch_fuse(triad_kernels const& kernels, triad_place const& place, Me
   expect_near(arrays.template get<T>(c.d_states, l * rows * d), d_states);
 }
 
-/// Children and grafts through the table, of trees of two branchings.
+/// Checks children and grafts through the table, for trees with two branching factors.
 template <class T, class Memory>
 void check_torch_trees(triad_kernels const& kernels, triad_place const& place, Memory& memory) {
   torch_arrays<Memory> arrays(memory);
@@ -261,7 +263,7 @@ void check_torch_trees(triad_kernels const& kernels, triad_place const& place, M
   }
 }
 
-/// All of it.
+/// Runs all checks.
 template <class Memory>
 void check_torch_kernels(triad_kernels const& kernels, triad_place const& place, Memory& memory) {
   using enum triangle_form;

@@ -1,6 +1,7 @@
-// What each process sends for sums over processes, counted:  triad-traffic-of VALUES PROCESSES
+// Counts what each process sends for sums over processes:  triad-traffic-of VALUES PROCESSES
 // SPDX-License-Identifier: Apache-2.0
-// As an update sums its gradient of a number of values, and its loss. Prints a line for each rank: rank, messages, bytes.
+// The sums are those of an update: a gradient of VALUES values, and a loss. Prints a line for each rank: rank,
+// messages, bytes.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

@@ -1,4 +1,4 @@
-// Runs the typed tests of a program and leaves out the others in its sources, which are not about a device.
+// Runs the typed tests of a program and skips the other tests in its sources, which do not concern a device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace triad::test {
 
-/// What main() returns.  Tests that are named on the command line are run instead.
+/// Returns the status for main(). If the command line names tests, these are run instead.
 inline int run_typed_tests(int count, char** words) {
   Catch::Session session;
   if (int const status = session.applyCommandLine(count, words); status != 0) return status;
   if (auto& chosen = session.configData().testsOrTags; chosen.empty()) chosen.push_back("*triad::test::on_device*");
 #if TRIAD_TEST_CATCH2 >= 3
-  return session.run();  // no test at all is a failure
+  return session.run();  // a run without any test fails
 #else
   session.configData().warnings = Catch::WarnAbout::NoTests;
   return session.run();

@@ -1,4 +1,4 @@
-// A batch is laid out on the host and goes over in one copy.
+// Tests that a batch is laid out on the host and uploaded in one copy.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/batch_upload.hpp"
 

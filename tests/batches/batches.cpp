@@ -1,5 +1,4 @@
-// Passes over your own data: every sample once, in an order that a seed decides, and no batch larger than it
-// may be.
+// Tests passes over a user's data: every sample comes once, the seed decides the order, and no batch exceeds its limit.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/batches.hpp"
 
@@ -19,7 +18,7 @@ using namespace triad;
 using test::contains;
 using list = std::vector<index_t>;
 
-// The answer of each graph is its place in the data.
+// A sample whose answer is its index in the data.
 struct sample {
   index_t nodes, number;
 };
@@ -35,7 +34,7 @@ auto const add_if_room = [](auto& batch, sample const& s) {
   return true;
 };
 
-// The numbers of the samples of each batch.
+// The indices of the samples in each batch.
 template <class Range>
 std::vector<list> numbers(Range&& pass) {
   std::vector<list> found;
@@ -80,12 +79,13 @@ TEST_CASE("a seed shuffles, each epoch in another way, and every sample comes on
   CHECK(order(1, 1) != first);
   CHECK(order(2, 0) != first);
   CHECK(order(2, 0) != order(1, 1));
-  CHECK(order(0, 0) != sorted);  // 0 is a seed
+  CHECK(order(0, 0) != sorted);  // 0 is a valid seed
 }
 
 TEST_CASE("a batch ends where add_one says that the next sample does not fit, and that one begins the next") {
   auto const data = some({4, 4, 1, 4, 1});
-  graph_loader<reference::backend> loader({8, 17, 8, 65 + 64, 4});  // a graph of four and one of one, or two of one
+  // A graph of four nodes and one of one node, or two graphs of one node.
+  graph_loader<reference::backend> loader({8, 17, 8, 65 + 64, 4});
   CHECK(numbers(batches(loader, data, add_if_room)) == std::vector<list>{{0}, {1, 2}, {3, 4}});
   CHECK(numbers(batches(loader, data, add_if_room, {.most = 1})).size() == 5);
 }
@@ -120,7 +120,7 @@ TEST_CASE("a range begins again, and one of loaders whose upload is a pair gives
   CHECK(count == 2);
 }
 
-// The data and the loader are kept by reference.
+// The data and the loader are held by reference.
 template <class Data>
 concept can_be_passed_over = requires(graph_loader<reference::backend>& loader, Data&& data) {
   { batches(loader, std::forward<Data>(data), add_one) } -> std::ranges::input_range;

@@ -1,4 +1,4 @@
-// A table is copied once and stays where it is.
+// Tests that a table is copied once and keeps its address.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/constant_table.hpp"
 

@@ -1,4 +1,4 @@
-// A memory that the host computes in, but whose copies are counted.
+// Memory of the host that counts its copies.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,5 @@
-// What dependency parsers are asked: batches without memory, two losses and their sum, and a recorded step's number.
+// Tests queries of dependency parsers: batches without memory, the sum of two losses, and the number of a recorded
+// step.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/dependency_batch.hpp"
 

@@ -1,4 +1,4 @@
-// Batches of sentences with dependencies: the pair of each token, what is uploaded, and what is refused.
+// Tests batches of sentences with dependencies: the pair of each token, the upload, and refused input.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/dependency_loader.hpp"
 
@@ -47,7 +47,7 @@ TEST_CASE("a sentence with a parent that is none of its tokens, or without room,
   loader.add(sentence{{3, 1, 0}, {4, 1, 1}});
   auto const second = loader.upload();
   CHECK(listed(second.first.pairs.edge) == list{1, 3});
-  CHECK(test::replay_number(first.first) == test::replay_number(second.first));  // other values alone
+  CHECK(test::replay_number(first.first) == test::replay_number(second.first));  // only values differ
 }
 
 }  // namespace batches_dependency_loader_tests

@@ -1,4 +1,4 @@
-// Sizes of pairs as graphs, and batches of them without memory.
+// Tests the sizes of pairs as graphs, and batches of pairs without memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/edge_pair_batch.hpp"
 

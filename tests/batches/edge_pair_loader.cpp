@@ -1,4 +1,4 @@
-// Batches of pairs of sequences as graphs: what is uploaded, what is refused.
+// Tests batches of pairs of sequences as graphs: the upload, and refused input.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/edge_pair_loader.hpp"
 
@@ -24,8 +24,9 @@ edge_pair_dims room(index_t a, index_t b, index_t c, index_t d) {
   return edge_pair_dims_of(a, b) + edge_pair_dims_of(c, d);
 }
 
-// Source `7 end`, target `begin 5`; source `end`, target `begin`: graphs of 4 and of 2 nodes.  Reach 1: places 0 to 2
-// within a side, 3 to the target, 4 to the source, 5 the first node's own, 6 after them.
+// The pairs are source `7 end`, target `begin 5`, and source `end`, target `begin`: graphs of 4 and of 2 nodes. With
+// reach 1, relative positions 0 to 2 are within a side, 3 points to the target, 4 to the source, 5 is the edge of the
+// first node to itself, and 6 marks edges whose vectors the encoded source provides.
 template <class Ex, class T>
 edge_pair_loader<Ex, T> two_pairs(sequence_encoding encoding, edge_readout readout) {
   edge_pair_loader<Ex, T> loader(room(2, 2, 1, 1), {encoding, {1}, readout}, 6, begin, end);
@@ -105,11 +106,11 @@ TEMPLATE_TEST_CASE(
   CHECK(listed(second.first.target_token) == list{begin, 6});
   CHECK(listed(second.first.whole.token) == list{4, 4, end, begin, 6});
   CHECK(listed(second.second.next) == list{6, end});
-  CHECK(test::replay_number(first.first) != test::replay_number(second.first));  // other sizes
+  CHECK(test::replay_number(first.first) != test::replay_number(second.first));  // sizes differ
   loader.clear();
   loader.add(list{9, 9}, list{9});
   auto const third = loader.upload();
-  CHECK(test::replay_number(third.first) == test::replay_number(second.first));  // other values alone
+  CHECK(test::replay_number(third.first) == test::replay_number(second.first));  // only values differ
   CHECK(test::replay_number(third.second) == test::replay_number(second.second));
   auto padded = third.first;
   std::uint8_t const masked[1] = {};

@@ -1,4 +1,4 @@
-// Batches of labelled graphs: what is uploaded, and what is refused.
+// Tests batches of labelled graphs: the upload, and refused input.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/graph_loader.hpp"
 
@@ -62,7 +62,8 @@ TEST_CASE("further questions come after those of the graphs, and weigh what is a
   CHECK(listed(targets) == list{5, 6, 2, -1, 3, 4});
   CHECK((in.further_share.extent(0) == 1 && in.further_share(0) == 0.5 * 3 / 2));
   loader.clear();
-  CHECK_THROWS_WITH(loader.ask({{0, 0}, 0}), contains("another question after 0 further ones"));  // about what?
+  // No question precedes it.
+  CHECK_THROWS_WITH(loader.ask({{0, 0}, 0}), contains("another question after 0 further ones"));
   (void)loader.add(2, 0, 1, 1);
   CHECK(loader.upload().first.further_share.extent(0) == 0);
   for (node_pair const pair : {node_pair{0, 2}, node_pair{-1, 0}}) {
@@ -87,7 +88,7 @@ TEST_CASE("a loader that was cleared knows no label of the batch before, and lay
   auto const [in, targets] = loader.upload();
   CHECK(listed(in.label) == list(8));
   CHECK(listed(in.query_edge) == list{0, 7});
-  CHECK(test::replay_number(in) == before);  // other values alone
+  CHECK(test::replay_number(in) == before);  // only values differ
   loader.clear();
   CHECK(loader.upload().first.graphs.dims.graphs == 0);
 }
@@ -141,7 +142,7 @@ TEST_CASE("an edge of no node, a label of no edge and two labels of one edge are
   refused({.nodes = 4}, "a graph of 4 nodes does not fit");
   CHECK_NOTHROW(loader.add({.nodes = 3, .edges = twice}));
   CHECK_NOTHROW(loader.add({.nodes = 3, .edges = own, .node_labels = list{1, 2, 3}}));
-  // What is asked after one that was refused is about the graph before it.
+  // A question after a refused graph is about the graph before it.
   graph_dims room{2, 18, 6, 54, 3};
   room.further = 1;
   graph_loader<reference::backend> asked(room);

@@ -1,4 +1,4 @@
-// Graphs lie one after the other, and their offsets say where.
+// Tests the offsets of graphs that are stored one after the other.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/graph_offsets.hpp"
 

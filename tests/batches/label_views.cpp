@@ -1,4 +1,5 @@
-// Logits of labels lie one kind behind the other, and a kind without labels is refused by its name.
+// Tests that the logits of one kind of label follow those of another, and that a kind without labels is refused by
+// name.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/label_views.hpp"
 

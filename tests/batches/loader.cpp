@@ -1,4 +1,4 @@
-// Every loader is one, and other things are none.
+// Tests the concept of a loader: every loader satisfies it, and other types do not.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/loader.hpp"
 

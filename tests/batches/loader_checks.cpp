@@ -1,4 +1,4 @@
-// Capacities and tokens that are none are refused with name and number.
+// Tests that invalid capacities and tokens are refused with their name and number.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/loader_checks.hpp"
 

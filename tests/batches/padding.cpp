@@ -1,4 +1,4 @@
-// Padded batches: they have few shapes, are filled up exactly, and train as they do without padding.
+// Tests padded batches: they have few shapes, are filled exactly, and train like batches without padding.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/padding.hpp"
 
@@ -75,15 +75,15 @@ TEST_CASE("the graphs that are added have exactly the nodes and edges that are m
 }
 
 TEST_CASE("a batch for which there is no shape within the room stays as it is") {
-  graph_dims const capacity{4, 400, 20, 8000, 20};  // of four graphs, or one of 20 nodes
+  graph_dims const capacity{4, 400, 20, 8000, 20};  // for four graphs, or for one of 20 nodes
   graph_padding padding(capacity);
   CHECK_FALSE(padding.find({}));
   CHECK(padding.nodes().empty());
-  graph_dims const one = dims_of(20);  // 24 nodes and 416 edges have room: 4 nodes more are no 16 edges in other ways
+  graph_dims const one = dims_of(20);  // 24 nodes and 416 edges fit, but 4 more nodes cannot have exactly 16 more edges
   CHECK(padding.find(one));
   CHECK(padding.dims().rows == 416);
   CHECK(padding.dims().nodes == 24);
-  graph_dims const full{400, 400, 400, 400, 1};  // graphs of one node each: as many nodes as edges are missing
+  graph_dims const full{400, 400, 400, 400, 1};  // graphs of one node each, so as many nodes as edges are missing
   graph_padding tight({400, 400, 23, 400, 1});
   CHECK_FALSE(tight.find(full));
   CHECK(tight.dims().rows == 400);
@@ -96,7 +96,7 @@ sizes const batch_sizes{3, 7, 1, 4, 5, 2, 7};  // 153 edges, 29 nodes
 
 enum class fault { none, answered };
 
-/// Loss and gradients of one batch; fault: of the answers `asked`, the first one that was added is asked for.
+/// Computes loss and gradients of one batch. With `fault` the first added answer of `asked` counts, too.
 template <class Ex, class Model, class Fill, class Asked>
 outcome trained(Model const& m, Fill const& fill, Asked const& asked, bool padded, fault planted = fault::none) {
   Ex ex;
@@ -108,7 +108,7 @@ outcome trained(Model const& m, Fill const& fill, Asked const& asked, bool padde
   if (padded) {
     CHECK(dims.rows == 168);
     CHECK(dims.nodes % 8 == 0);
-    CHECK(loader.dims().rows == 153);  // what was added is not kept
+    CHECK(loader.dims().rows == 153);  // loader.dims() does not include what was added
   }
   if (planted == fault::answered) {
     vec<index_t const> const answers = asked(batch.targets);
@@ -119,7 +119,7 @@ outcome trained(Model const& m, Fill const& fill, Asked const& asked, bool padde
   return outcome_of(learner, batch.in, batch.targets);
 }
 
-/// The batch with and without padding, and with a row of padding that counts, which must be seen.
+/// Checks that a batch trains alike with and without padding, and that a row of padding that counts is noticed.
 template <class Model, class Make, class Fill, class Asked>
 void expect_padding_changes_nothing(Model const& m, Make const& make, Fill const& fill, Asked const& asked) {
   auto const filled = [&](auto& ex) {
@@ -239,7 +239,7 @@ TEST_CASE(
   z.encoding = sequence_encoding::positional;
   z.readout = arcs::from_parent;
   expect_sentences(edge_transformer_parser<double>(z));
-  // Attention numbers what dropout drops by the sizes of the whole batch: without it.
+  // Dropout is off: attention numbers dropped elements by the sizes of the whole batch.
   expect_sentences(transformer_parser<double>(
       {.tokens = 9, .labels = labels, .layers = 2, .layer = {.width = 8, .heads = 2, .hidden = 12}}));
 }

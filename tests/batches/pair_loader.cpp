@@ -1,4 +1,4 @@
-// Batches of pairs of sequences: what is uploaded, and what is refused.
+// Tests batches of pairs of sequences: the upload, and refused input.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/pair_loader.hpp"
 
@@ -62,12 +62,12 @@ TEMPLATE_TEST_CASE("a loader that was cleared knows nothing of the batch before,
   CHECK(list(second.first.source_token) == tokens{4, 4, end});
   CHECK(list(second.first.target_token) == tokens{begin, 6});
   CHECK(list(second.second.next) == tokens{6, end});
-  CHECK(test::replay_number(first.first) != test::replay_number(second.first));  // other sizes
+  CHECK(test::replay_number(first.first) != test::replay_number(second.first));  // sizes differ
   CHECK(test::replay_number(first.second) != test::replay_number(second.second));
   loader.clear();
   loader.add(tokens{9, 9}, tokens{9});
   auto const third = loader.upload();
-  CHECK(test::replay_number(third.first) == test::replay_number(second.first));  // other values alone
+  CHECK(test::replay_number(third.first) == test::replay_number(second.first));  // only values differ
   CHECK(test::replay_number(third.second) == test::replay_number(second.second));
   auto padded = third.first;
   std::uint8_t const masked[3] = {};

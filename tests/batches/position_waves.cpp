@@ -1,4 +1,4 @@
-// Waves of positions, side by side or in halves.
+// Tests waves of positions, with sine and cosine alternating or in two halves.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/position_waves.hpp"
 

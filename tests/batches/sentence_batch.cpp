@@ -1,4 +1,4 @@
-// What parsers are asked: batches without memory, five losses and their sum, and what a recorded step is known by.
+// Tests queries of parsers: batches without memory, the sum of five losses, and the number of a recorded step.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/sentence_batch.hpp"
 
@@ -38,7 +38,7 @@ TEST_CASE("equal scores cost the logarithm of the choices, of each part and in a
   std::vector<double> scores_memory(200), gradient_memory(200, 9.0), losses(6);
   arena score_place(scores_memory.data(), 1600), gradient_place(gradient_memory.data(), 1600);
   auto const scores = plan(score_place), d = plan(gradient_place);
-  // The second sentence's first token has no parent, and no token has a verb.
+  // The first token of the second sentence has no parent, and no token has a verb.
   std::vector<index_t> const parent{0, 0, 1, -1, 1}, some{0, 1, 0, 1, 1}, none(5, -1);
   auto const answer = [](std::vector<index_t> const& v) { return make_vec(v.data(), 5); };
   parse_answers const targets{answer(parent), answer(some), answer(some), answer(some), answer(none)};
@@ -53,7 +53,7 @@ TEST_CASE("equal scores cost the logarithm of the choices, of each part and in a
   CHECK_THAT(parts(3), WithinAbs(std::log(4.0), 1e-14));
   CHECK(parts(4) == 0);
   CHECK_THAT(loss(0), WithinAbs(parts(0) + parts(1) + parts(2) + parts(3), 1e-14));
-  // Row 3 of the second sentence's edges is (1, 1), its parent; four tokens are asked.
+  // Row 3 of the second sentence's edges is (1, 1), its parent; the loss is over four tokens.
   CHECK_THAT(d.parent(9 + 3), WithinAbs((0.5 - 1) / 4, 1e-15));
   CHECK((d.parent(9) == 0 && d.parent(10) == 0));
   CHECK_THAT(d.labels.category(0, 0), WithinAbs((1.0 / 3 - 1) / 5, 1e-15));

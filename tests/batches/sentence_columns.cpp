@@ -1,4 +1,5 @@
-// What loaders of sentences lay out of each: tokens, positions, relative positions, and the rows of its own edges.
+// Tests the columns of a batch of sentences: tokens, positions, relative positions, and the rows of each sentence's
+// edges.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/sentence_columns.hpp"
 
@@ -23,7 +24,7 @@ TEST_CASE("sentences lie one after the other, with relative positions clipped at
   CHECK_FALSE(columns.has_room(1));
   CHECK_THROWS_AS(columns.add(1, [](index_t) { return index_t{0}; }), contract_violation);
 
-  std::vector<list> kept;  // where put's views lie
+  std::vector<list> kept;  // the memory of put's views
   kept.reserve(20);
   auto const in = columns.upload([&](list const& values, index_t count) {
     kept.emplace_back(values.begin(), values.begin() + count);

@@ -1,4 +1,4 @@
-// Batches of sentences with parents and labels: what is uploaded, and what is refused.
+// Tests batches of sentences with parents and labels: the upload, and refused input.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/sentence_loader.hpp"
 
@@ -73,7 +73,7 @@ TEST_CASE("a sentence whose parent is no token of it, or that has no room, is re
   auto const second = loader.upload();
   CHECK(listed(second.first.token) == list{3, 4});
   CHECK(listed(second.second.parent) == list{1, 1});
-  CHECK(test::replay_number(first.first) == test::replay_number(second.first));  // other values alone
+  CHECK(test::replay_number(first.first) == test::replay_number(second.first));  // only values differ
   CHECK(test::replay_number(first.second) == test::replay_number(second.second));
 }
 

@@ -1,4 +1,4 @@
-// What is known of tokens and of the edges between them: where they stand to each other, and the lists of a batch.
+// Tests facts about tokens and the edges between them: their relative positions, and the lists of a batch.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/token_sequences.hpp"
 

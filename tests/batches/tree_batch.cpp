@@ -1,4 +1,4 @@
-// Batches of trees: what each step reads of them, how it chooses, and what a recorded step is known by.
+// Tests batches of trees: what each step reads, how it chooses, and the number of a recorded step.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/tree_batch.hpp"
 
@@ -12,7 +12,7 @@ namespace batches_tree_batch_tests {
 
 using namespace triad;
 
-// Noise for two steps of two trees of two children.
+// Noise for two steps of two trees, with two children a node.
 struct noisy_trees {
   std::vector<double> operations = std::vector<double>(2 * 2 * 3), arguments = std::vector<double>(2 * 2 * 8);
   tree_batch<double> batch() const {
@@ -63,7 +63,7 @@ TEST_CASE("without bounds any position may be held; with them, those of the slot
   auto narrower = in;
   index_t const others[] = {3, 1, 6}, first_other[] = {4, 1, 5};
   narrower.bounds = others;
-  CHECK(test::replay_number(narrower) == test::replay_number(in));  // the last slot is no step's
+  CHECK(test::replay_number(narrower) == test::replay_number(in));  // no step reads the last slot
   narrower.bounds = first_other;
   CHECK(test::replay_number(narrower) != test::replay_number(in));
 }

@@ -1,19 +1,19 @@
-// What this project's readers and writers make of an input, for the comparison with other tools:  triad-answers
-// SPDX-License-Identifier: Apache-2.0
+// Answers what this project's readers and writers make of an input, for the comparison with other tools:  triad-answers
 //
-// Reads one JSON object a line from standard input, and writes one as its answer; "ask" says what is asked:
+// Reads one JSON object a line from standard input, and writes one JSON object as its answer. "ask" selects the
+// question:
 //
-//   conllu       file                      sentences [[[form, head, relation] ...] ...], text as it is written again
-//   tree         text, branching           nodes [[level, label] ...] in the text's order, text as it is written again
+//   conllu       file                      sentences [[[form, head, relation] ...] ...], and the text written again
+//   tree         text, branching           nodes [[level, label] ...] in the text's order, and the text written again
 //   learn        words [[word, count] ...], most, least, file (written)
-//   cut          file (merges), lines      lines in parts, undone
-//   bytes        folder, texts             numbers [[number ...] ...], texts again
+//   cut          file (merges), lines      the lines in parts, and the parts joined again
+//   bytes        folder, texts             numbers [[number ...] ...], and the texts decoded from them
 //   tokens       kind, lines               tokens [[token ...] ...]
 //   bleu         kind, hypotheses, references [[line of each] ...]       score, brevity, precision, matched, possible
-//   safetensors  file, out (written)       tensors {name: [type, shape]}, metadata; types not known are not written
-//   query        text                      text as cfq-sequences reads it, sorted: its conjuncts in the order of bytes
-//   same         first, second             same: whether they have the same conjuncts
-// An exception is the answer {"error": what it says}.
+//   safetensors  file, out (written)       tensors {name: [type, shape]}, metadata; unknown types are not written
+//   query        text                      the text as cfq-sequences reads it, with its conjuncts in the order of bytes
+//   same         first, second             same: whether both have the same conjuncts
+// The answer to an input that throws is {"error": text of the exception}.
 #include <cstddef>
 #include <exception>
 #include <fstream>
@@ -58,7 +58,7 @@ json conllu(json const& question) {
 json tree(json const& question) {
   auto const read = triad::parse_tree(text_of(question, "text"), {}, question.at("branching").get<triad::index_t>());
   json nodes = json::array();
-  std::vector<triad::index_t> ends;  // of the nodes around this one
+  std::vector<triad::index_t> ends;  // of the enclosing nodes
   for (triad::index_t at = 0; at < read.size(); ++at) {
     while (!ends.empty() && ends.back() <= at) ends.pop_back();
     nodes.push_back({ends.size(), read.label(at)});
@@ -120,7 +120,7 @@ json bleu(json const& question) {
   if (references.size() != hypotheses.size()) {
     strings first;
     for (auto const& r : references) first.push_back(r.at(0));
-    return triad::text::corpus_bleu(hypotheses, first, kind_of(question)).score;  // which refuses them
+    return triad::text::corpus_bleu(hypotheses, first, kind_of(question)).score;  // throws for them
   }
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
     std::vector<std::string_view> const of_line(references.at(i).begin(), references.at(i).end());

@@ -19,7 +19,7 @@ from ours import Failed, Report, answers
 
 FORMATS = {"CoNLL-U": conllu_files, "trees in brackets": trees, "byte-pair encodings": parts, "BLEU": scores, "safetensors": weights,
            "queries": queries}
-LEAST = 500  # comparisons of a format: fewer, and something was left out
+LEAST = 500  # comparisons of a format; with fewer, something was left out
 
 
 def main(programs, page, seed):

@@ -11,7 +11,7 @@ from udapi.core.document import Document
 UPOS = ["NOUN", "VERB", "ADJ", "PUNCT", "X", "_"]
 RELATIONS = ["nsubj", "obj", "nmod:poss", "conj", "punct", "obl:agent", "flat"]
 FEATURES = ["_", "Case=Nom|Number=Sing", "Abbr=Yes", "Gender=Fem,Masc|Number=Plur"]
-NOTES = ["SpaceAfter=No", "_", "Gloss=a|Ref=3", "Translit=x"]  # the first is a range's, not of the words in it
+NOTES = ["SpaceAfter=No", "_", "Gloss=a|Ref=3", "Translit=x"]  # the first belongs to a range and not to the words in it
 
 
 def heads(draw, n):
@@ -81,7 +81,7 @@ def row(number, relation, deps="_", misc="_"):
 
 COMMENTS = "# sent_id = s\n# text = a b\n"
 A, B = row(1, "root"), row(2, "obj")
-KNOWN = [  # tool, what, a text that is written here as it is, and what the tool writes
+KNOWN = [  # tool, subject, a text that is written here unchanged, and the tool's version
     ("conllu", "a comment without =", "# a note\n" + COMMENTS + A + B, COMMENTS + A + B),
     ("conllu", "a second = in MISC", COMMENTS + row(1, "root", misc="A=b=c") + B, COMMENTS + row(1, "root", misc="A=b") + B),
     ("conllu", "a name twice in MISC", COMMENTS + row(1, "root", misc="A=b|A=c") + B, COMMENTS + row(1, "root", misc="A=c") + B),

@@ -40,7 +40,7 @@ def words_and_parts(ask, draw, folder, report):
         counted = sorted(collections.Counter(draw.choice(words) for _ in range(draw.randint(20, 400))).items())
         most, least = draw.choice([5, 30, 200]), draw.choice([1, 2, 3])
         learned = io.StringIO()
-        with contextlib.redirect_stderr(io.StringIO()):  # its bar of progress
+        with contextlib.redirect_stderr(io.StringIO()):  # hides its progress bar
             learn_bpe(["%s %d\n" % w for w in counted], learned, most, least, is_dict=True)
         path = os.path.join(folder, f"{k}.merges")
         questions.append({"ask": "learn", "words": counted, "most": most, "least": least, "file": path})
@@ -71,7 +71,7 @@ def bytes_and_parts(ask, draw, folder, report):
         under = os.path.join(folder, f"bytes{k}")
         os.makedirs(under)
         trained.model.save(under)
-        # As files have it: the marks are vocabulary, not looked for in a text.
+        # As in files: the marks are in the vocabulary, and are not searched for in a text.
         there = Tokenizer(models.BPE.from_file(os.path.join(under, "vocab.json"), os.path.join(under, "merges.txt")))
         there.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         there.decoder = decoders.ByteLevel()

@@ -4,7 +4,7 @@ import draws
 import nltk
 from nltk.tree import Tree
 
-NO_LABEL_HAS = "()\\|^"  # nltk has a meaning of its own for a backslash before a parenthesis, and for | and ^ in made labels
+NO_LABEL_HAS = "()\\|^"  # nltk treats a backslash before a parenthesis specially, and | and ^ in the labels that it makes
 
 
 def drawn(draw, depth, branching):
@@ -39,7 +39,8 @@ def compare(ask, draw, _folder, report):
             report.same(f"the tree {text}, written again", mine["text"].split(), spaced(text))
             report.same(f"the tree {text}, as nltk reads what is written here", nodes(Tree.fromstring(mine["text"])), nodes(tree))
 
-    # Nodes of any number of children, made binary by nltk, are trees of ours; nltk makes what is written here wide again.
+    # nltk makes nodes of any number of children binary; the results are trees of ours. nltk restores the original trees
+    # from the text written here.
     wide = [t for t in trees[1000:] if isinstance(t, Tree)]
     for horizontal in (None, 1):
         binary = [t.copy(deep=True) for t in wide]

@@ -9,10 +9,10 @@ from safetensors.numpy import load_file, save_file
 
 TYPES = {"F64": "f8", "F32": "f4", "F16": "f2", "I64": "i8", "I32": "i4", "I16": "i2", "I8": "i1", "U64": "u8", "U32": "u4", "U16": "u2",
          "U8": "u1", "BOOL": "?"}
-WIDE = ["F64", "F32", "F16", "U8"]  # one of each width: of types as wide the format does not say which is first
+WIDE = ["F64", "F32", "F16", "U8"]  # one type of each width: the format does not order types of equal width
 
 A = b'"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}'
-HEADERS = [  # what, a header before the byte 7, and what is read of it here and there
+HEADERS = [  # description, a header before the byte 7, and what it is read as here and there
     ("a name twice", b"{" + A + b"," + A + b"}", "refused", {"a": [7]}),
     ("a space before the header", b" {" + A + b"}", "refused", {"a": [7]}),
     ("a type that is not known", b"{" + A.replace(b"U8", b"U9") + b"}", {"a": ["U9", [1]]}, "refused"),
@@ -50,7 +50,7 @@ def compare(ask, draw, folder, report):
             report.same(f"{name}, the bytes of {n}", [str(again[n].dtype), again[n].shape, again[n].tobytes()],
                         [str(values.dtype), values.shape, values.tobytes()])
         with open(q["file"], "rb") as there, open(q["out"], "rb") as here:
-            if one_order and len(metadata) < 2:  # the order of more strings is another in each process
+            if one_order and len(metadata) < 2:  # the order of several strings differs between processes
                 report.same(f"{name}, all bytes", here.read(), there.read())
 
     tool = f"safetensors {safetensors.__version__}"

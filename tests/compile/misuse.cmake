@@ -1,4 +1,4 @@
-# SOURCE must compile as it stands, must not compile with MISUSE defined, and must then be refused with the sentence of its
+# SOURCE must compile unchanged. With MISUSE defined it must not compile, and the error must contain the sentence of its
 # `// expect:` line.
 cmake_minimum_required(VERSION 3.25)
 list(TRANSFORM INCLUDES PREPEND -I)

@@ -1,5 +1,5 @@
-# Every header of include/triad/tree compiles with include/ and the views' headers alone, and reads nothing of triad but core and tree;
-# a program of its own runs with no library.  The seconds of the whole of it are printed.
+# Every header of include/triad/tree must compile with include/ and the views' headers alone, and include only core and
+# tree of triad. A program that uses them must run without any library. Prints the seconds that all of this takes.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")

@@ -1,5 +1,6 @@
-# Builds and runs a user's project in one WAY: a folder of examples/embed/consume (find_package, fetch_content, pkg_config, kernels,
-# tree, text), tree_pkg_config, text_pkg_config, or a checkout as a subdirectory: subdirectory and, where no BLAS is found, subdirectory_tree.
+# Builds and runs a user's project in one WAY: a folder of examples/embed/consume (find_package, fetch_content,
+# pkg_config, kernels, tree, text), tree_pkg_config, text_pkg_config, or a checkout as a subdirectory: subdirectory, or
+# subdirectory_tree if there is no BLAS.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")
@@ -37,7 +38,7 @@ function(configure result)
     set(project "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/subdirectory")
   endif()
   if(WAY MATCHES "tree")
-    list(APPEND options -DTRIAD_CBLAS_LIBRARY=)  # as where none is found
+    list(APPEND options -DTRIAD_CBLAS_LIBRARY=)  # as if no BLAS were found
   endif()
   set(type Release)
   if(WAY MATCHES "^(kernels|subdirectory)$")
@@ -70,7 +71,8 @@ if(WAY MATCHES "pkg_config$")
   endif()
 else()
   if(WAY STREQUAL "tree")
-    configure(failed -DCMAKE_DISABLE_FIND_PACKAGE_Threads=ON --no-warn-unused-cli)  # looking for them would be an error
+    # Makes every search for them an error.
+    configure(failed -DCMAKE_DISABLE_FIND_PACKAGE_Threads=ON --no-warn-unused-cli)
   else()
     configure(failed)
   endif()

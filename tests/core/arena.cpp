@@ -1,4 +1,4 @@
-// What an arena measures is what it takes; what no memory could hold is refused with its numbers.
+// Tests that an arena uses as much memory as it measured, and that impossible sizes are refused with their numbers.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/arena.hpp"
 
@@ -57,7 +57,7 @@ TEST_CASE("an arena takes what it measured, at every point, and every view begin
   for (void const* p :
        std::initializer_list<void const*>{placed.a.data_handle(), placed.b.data_handle(), placed.last.data_handle()})
     CHECK(reinterpret_cast<std::uintptr_t>(p) % arena_alignment == 0);
-  // A vector's worth may be read after the last element of any view.
+  // Kernels may read one vector past the last element of any view.
   auto const* const end = static_cast<char const*>(memory.data()) + place.used();
   CHECK(placed.last.data_handle() + 1 + arena_slack <= end);
   CHECK(reinterpret_cast<char const*>(placed.a.data_handle() + 17) + arena_slack <=
@@ -107,7 +107,7 @@ TEST_CASE("a plan whose bytes overflow, or with a size that is none, is refused 
   CHECK(place.used() == 0);
   CHECK(place.make<square>(0, huge).size() == 0);
 
-  // No single view is too large, all together are.
+  // Each view fits alone, but not all of them together.
   arena many;
   CHECK_NOTHROW(many.make<vec<std::uint8_t>>(index_t{1} << 61));
   CHECK_THROWS_WITH(many.make<vec<std::uint8_t>>(index_t{1} << 61), contains("more than any memory"));

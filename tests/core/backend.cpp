@@ -1,4 +1,4 @@
-// What a backend may leave out: the hooks that it does not have are as if they did nothing.
+// Tests the optional hooks of a backend: a missing hook has no effect.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/backend.hpp"
 
@@ -15,12 +15,12 @@ struct plain {
   using memory = host_memory;
 };
 
-// A memory with state, which the backend says.
+// A memory with state, which the backend returns.
 struct numbered_memory : host_memory {
   int number = 0;
 };
 
-// Records work once for each key, as a device does.
+// Records work once for each key, like a device.
 struct recorder {
   using memory = numbered_memory;
   memory where() const { return {{}, 7}; }

@@ -1,4 +1,4 @@
-// The sizes of a batch, in words and against what memory was planned for.
+// Tests the sizes of a batch: as text, and compared with the sizes that memory was planned for.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/batch_sizes.hpp"
 

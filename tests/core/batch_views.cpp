@@ -1,4 +1,4 @@
-// One list of a batch's views serves all who ask: who measures, who uploads and who recognises a recorded step.
+// Tests that one list of a batch's views serves measuring, uploading and recognising a recorded step.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/batch_views.hpp"
 
@@ -17,9 +17,9 @@ struct some_batch {
   index_t rows = 0;
   vec<index_t const> label{nullptr, 0};           // (rows) filled
   tensor<float const, dyn, 2> point{nullptr, 0};  // (rows, 2) filled
-  vec<index_t const> answer{nullptr, 0};          // filled; no size is known beforehand
-  vec<float const> table{nullptr, 0};             // the same for all
-  vec<std::uint8_t const> mask{nullptr, 0};       // few have one
+  vec<index_t const> answer{nullptr, 0};          // filled; its size is not known beforehand
+  vec<float const> table{nullptr, 0};             // the same for all batches
+  vec<std::uint8_t const> mask{nullptr, 0};       // only some batches have one
   double temperature = 1;
   template <class F>
   void each(F&& f) {
@@ -56,13 +56,13 @@ TEST_CASE("a batch without memory keeps its sizes, tables and masks, and has no 
   CHECK((bare.point.data_handle() == nullptr && bare.point.extent(0) == 3 && bare.point.extent(1) == 2));
   CHECK(bare.table.data_handle() == all.table.data());
   CHECK(bare.mask.data_handle() == all.mask.data());
-  CHECK(bare.answer.data_handle() == all.answer.data());  // no extents are stated, so it stays as it is
+  CHECK(bare.answer.data_handle() == all.answer.data());  // without stated extents it stays unchanged
 }
 
 TEST_CASE("what is uploaded are the filled views and a mask that is there, each on a cache line with its slack") {
   stored const all;
   auto batch = all.batch();
-  // label 24, point 24, answer 16 and mask 8 bytes: two cache lines each.  No table.
+  // label takes 24 bytes, point 24, answer 16 and mask 8: two cache lines each. The table is not uploaded.
   CHECK(upload_bytes(batch) == 4 * 128);
   batch.mask = vec<std::uint8_t const>(nullptr, 0);
   CHECK(upload_bytes(batch) == 3 * 128);

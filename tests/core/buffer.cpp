@@ -1,4 +1,4 @@
-// Memory begins as zero, is owned once, and is refused with its bytes.
+// Tests that memory starts as zero, has one owner, and that a refusal states the number of bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/buffer.hpp"
 
@@ -14,7 +14,7 @@ namespace core_buffer_tests {
 using namespace triad;
 using test::contains;
 
-// Counts what is asked for and given back, and may refuse to zero it.
+// Counts allocations and releases, and can refuse to zero memory.
 struct counted_memory : host_memory {
   int* held;
   bool broken = false;
@@ -63,7 +63,7 @@ TEST_CASE("a block begins on a page, and an empty one has an arena that holds no
   buffer<> const none(0);
   auto place = none.place();
   CHECK_FALSE(place.measuring());
-  CHECK_THROWS_AS(place.make<vec<float>>(0), arena_too_small);  // its slack
+  CHECK_THROWS_AS(place.make<vec<float>>(0), arena_too_small);  // too small even for the slack
 }
 
 TEST_CASE("memory that the machine does not have is refused with the bytes") {

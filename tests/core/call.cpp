@@ -1,4 +1,4 @@
-// A call knows its place in the model: no two share one, and each draws a dropout of its own.
+// Tests that each call in a model has a path of its own, and draws its own dropout.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/call.hpp"
 

@@ -1,4 +1,4 @@
-// A broken promise is an exception with its sentence and its place; a kept one costs no text.
+// Tests that a broken contract throws with its sentence and its place, and that a kept contract builds no text.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/contracts.hpp"
 
@@ -48,6 +48,6 @@ constexpr bool fits(int width, int heads) {
   triad::expect_extent("fits", "columns", width, 8);
   return true;
 }
-static_assert(half_of_even(6) == 3 && fits(8, 2));  // promises are checked where compilers compute, too
+static_assert(half_of_even(6) == 3 && fits(8, 2));  // contracts are also checked in constant expressions
 
 }  // namespace core_contracts_tests

@@ -1,5 +1,5 @@
-// The types that all views are made of: indices of 64 bits, static sizes that take no memory, and elements that are
-// looked for only where there is memory.
+// Tests the types of all views: 64-bit indices, static sizes that take no memory, and elements that are accessed only
+// if there is memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/mdspan.hpp"
 
@@ -14,7 +14,7 @@ using namespace triad;
 
 static_assert(std::is_signed_v<index_t> && sizeof(index_t) == 8);
 static_assert(std::is_empty_v<extents<3, 4>> && sizeof(extents<dyn, 4>) == sizeof(index_t));
-// A view of static extents is its address alone; each dynamic one adds an index.
+// A view with static extents consists of its address alone; each dynamic extent adds an index.
 static_assert(sizeof(tensor<float, 3, 4>) == sizeof(float*));
 static_assert(sizeof(tensor<float, dyn, 4>) == sizeof(float*) + sizeof(index_t));
 static_assert(std::is_trivially_copyable_v<tensor<float, dyn, 4>> && std::is_trivially_copyable_v<matrix<float>>);
@@ -22,7 +22,8 @@ static_assert(std::is_same_v<const_view<tensor<float, dyn, 4>>, tensor<float con
 static_assert(std::is_same_v<element_t<tensor<float const, dyn>>, float>);
 static_assert(std::is_convertible_v<tensor<float, dyn>, tensor<float const, dyn>>);
 static_assert(!std::is_convertible_v<tensor<float const, dyn>, tensor<float, dyn>>);
-static_assert(std::is_convertible_v<tensor<float, dyn, 4>, tensor<float, dyn, dyn>>);  // what is known may be forgotten
+// A static extent converts to a dynamic one.
+static_assert(std::is_convertible_v<tensor<float, dyn, 4>, tensor<float, dyn, dyn>>);
 static_assert(!std::is_convertible_v<tensor<float, dyn, 3>, tensor<float, dyn, 4>>);
 
 TEST_CASE("a tensor has its last axis side by side") {

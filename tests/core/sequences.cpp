@@ -1,4 +1,4 @@
-// A batch of sequences lists its views; the nodes of graphs are sequences.
+// Tests that a batch of sequences lists its views, and that the nodes of graphs are sequences.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/sequences.hpp"
 

@@ -1,4 +1,4 @@
-// Sizes are checked before anything is built of them, with the number in the sentence.
+// Tests that sizes are checked before anything is built from them, and that the message has the number.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/sizes.hpp"
 

@@ -1,4 +1,4 @@
-// A view reads the elements it says, also beyond 2^31 of them: matrices, transposes, slices and blocks.
+// Tests that views read the right elements, also beyond index 2^31: matrices, transposes, slices and blocks.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/views.hpp"
 
@@ -101,7 +101,7 @@ TEST_CASE("blocks of rows and columns lie within their matrix") {
   }
 }
 
-// Address space without memory: what is touched costs a page.
+// Reserves address space without memory; each touched page then takes memory.
 struct vast_memory {
   std::size_t bytes;
   void* data;
@@ -158,7 +158,7 @@ TEST_CASE("elements beyond 2^31 and 2^32 are where they belong") {
     CHECK(&cube(r >> 20, r >> 10 & 1023, r & 1023, c) - first == at);
     x(r, c) = 42;
     CHECK(first[at] == 42);
-    CHECK(dropout_element(r, c, d) == static_cast<std::uint64_t>(at));  // 640 is a multiple of the block
+    CHECK(dropout_element(r, c, d) == static_cast<std::uint64_t>(at));  // 640 is a multiple of the block size
   }
   arena measure;
   (void)measure.make<tensor<float, dyn, dyn>>(rows, d);

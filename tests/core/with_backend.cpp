@@ -1,4 +1,4 @@
-// A backend by its text: the right type with the right number, and sentences for every other text.
+// Tests the choice of a backend by its name: the right type with the right number, and a message for every other text.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/with_backend.hpp"
 
@@ -14,7 +14,7 @@ namespace core_with_backend_tests {
 using namespace triad;
 using test::contains;
 
-// A program's own, whose constructor may refuse.
+// A program's own backend, whose constructor may throw.
 struct absent_device {
   using memory = host_memory;
   static constexpr char const *name = "device", *number_means = "NUMBER";

@@ -1,4 +1,4 @@
-// Adam by vectors is the reference's Adam, whatever the number of parameters and of threads.
+// Tests that vectorised Adam equals the reference's Adam for any number of parameters and threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/adam.hpp"
 
@@ -55,7 +55,7 @@ TEST_CASE(
       auto const expected = before.after(reference::backend(), s), found = before.after(cpu::backend(1), s),
                  by_three = before.after(cpu::backend(3), s);
       CHECK(largest_difference(found.p, expected.p) <
-            2e-6);  // rounding: products and sums may be fused in one and not in the other
+            2e-6);  // rounding: a compiler may fuse products and sums in one and not in the other
       CHECK(largest_difference(found.m, expected.m) < 2e-6);
       CHECK(largest_difference(found.v, expected.v) < 2e-6);
       CHECK(largest_difference(before.p, expected.p) > 1e-4);
@@ -65,7 +65,8 @@ TEST_CASE(
     }
 }
 
-// Joined with the difference, the product would be exact; whether compilers join them is no matter of the numbers.
+// If the product were fused with the difference, it would be exact. Whether compilers fuse them must not change the
+// result.
 TEST_CASE("what decay leaves of a parameter is rounded before Adam's step is taken off it") {
   index_t const n = 37;
   parameters before(n);

@@ -1,4 +1,4 @@
-// How many threads the host's backend has, and that it is a backend as the reference is.
+// Tests the number of threads of the host's backend, and that it satisfies the same concept as the reference.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/backend.hpp"
 

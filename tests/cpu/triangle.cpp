@@ -1,5 +1,5 @@
-// The cpu's triangular attention equals the reference in double, for every form, size, mask and dropout, whatever the
-// threads.
+// Tests that the cpu's triangular attention equals the reference in double, for every form, size, mask and dropout, and
+// any number of threads.
 // Tests cpu/triangle/.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/triangle.hpp"
@@ -23,16 +23,16 @@ using namespace triad;
 using test::distance;
 
 struct shape {
-  std::vector<index_t> sizes;  // nodes of each graph
+  std::vector<index_t> sizes;  // the number of nodes of each graph
   index_t width, heads;
   triangle_form form = triangle_form::full;
-  double rate = 0;    // of dropout
+  double rate = 0;    // dropout rate
   double masked = 0;  // share of masked triangles
   double fill = -1e9;
   index_t dx_step = 1;                // between columns of dx
-  index_t statistics_gap = 0;         // after every row of inverse_sum
-  index_t columns_gap = 3;            // after every row of the projections
-  std::vector<index_t> sources = {};  // of each graph; or none: not causal
+  index_t statistics_gap = 0;         // extra columns after every row of inverse_sum
+  index_t columns_gap = 3;            // extra columns after every row of the projections
+  std::vector<index_t> sources = {};  // the number of source nodes of each graph; empty: not causal
 };
 
 std::ostream& operator<<(std::ostream& out, shape const& s) {
@@ -44,8 +44,8 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
   return out;
 }
 
-// One problem in memory: projections side by side in one row, as one product makes them, with a gap of a few columns
-// that must not be written, and readable slack at the end.
+// One problem in memory. The projections are side by side in one row, as one product makes them, with a gap of a few
+// columns that must not be written, and readable slack at the end.
 template <class T>
 struct problem {
   shape s;
@@ -112,14 +112,14 @@ struct problem {
     arena measure;
     measuring<Ex> planner{&ex};
     both(planner, measure);
-    memory.assign(measure.peak() + 128, std::byte{0xff});  // scratch begins as NaN
+    memory.assign(measure.peak() + 128, std::byte{0xff});  // scratch starts as NaN
     auto const begin = (reinterpret_cast<std::uintptr_t>(memory.data()) + 63) / 64 * 64 -
                        reinterpret_cast<std::uintptr_t>(memory.data());
     arena scratch(memory.data() + begin, measure.peak());
     both(ex, scratch);
   }
 
-  // Columns of o and dx of no edge still hold what they held.
+  // Checks that columns of o and dx that belong to no edge are unchanged.
   bool gaps_untouched() const {
     auto const parts = uses_right_value(s.form) ? 4 : 3;
     for (index_t r = 0; r < dims.rows; ++r) {
@@ -133,7 +133,7 @@ struct problem {
   }
 };
 
-// Sums of up to a hundred products of single-precision numbers, and exponentials good to 2e-7.
+// Allows for sums of up to a hundred products of single-precision numbers, and exponentials with an error of 2e-7.
 constexpr double tolerance = 1e-5;
 
 void expect_reference(shape const& s) {
@@ -230,7 +230,7 @@ TEST_CASE("the causal triangle has kernels of its own on the cpu") {
       fast.run(ex);
       slow.run(plain);
       CHECK(fast.o !=
-            slow.o);  // other orders of summation, other bits: of five hundred numbers not all can agree by chance
+            slow.o);  // another order of summation gives other bits: not all of five hundred numbers agree by chance
       CHECK(fast.dx != slow.dx);
     }
 }
@@ -259,7 +259,8 @@ TEST_CASE("what is not a number in a query comes out wherever it does in the ref
           problem<float> ours(s);
           problem<double> exact(s);
           auto const at =
-              static_cast<std::size_t>((n / 3 * n + l) * ours.columns + 20);  // of the query (n / 3, l), second head
+              // The value of the query (n / 3, l), second head.
+              static_cast<std::size_t>((n / 3 * n + l) * ours.columns + 20);
           ours.x[at] = bad;
           exact.x[at] = static_cast<double>(bad);
           cpu::backend fast(1);

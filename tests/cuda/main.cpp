@@ -1,5 +1,4 @@
-// main() of the tests on a GPU: where there is none it prints that and leaves with the status that CTest takes for
-// skipped.
+// main() of the tests on a GPU. Without a GPU it prints that and returns the status that CTest treats as skipped.
 // SPDX-License-Identifier: Apache-2.0
 #if TRIAD_TEST_CATCH2 >= 3
 #include <catch2/catch_session.hpp>

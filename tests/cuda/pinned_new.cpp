@@ -1,12 +1,11 @@
-// main() of the typed tests on a real device: what the tests allocate, and their stack, is page-locked memory that
-// kernels reach.
-// SPDX-License-Identifier: Apache-2.0
+// main() of the typed tests on a real device. The memory that tests allocate, and their stack, is page-locked memory
+// that kernels can access.
 //
-// Bodies of typed tests hand out the addresses of their vectors and local variables.  Here operator new gives them
-// memory of one piece that the CUDA runtime has locked and mapped, under the same address for host and device; a thread
-// whose stack lies there too runs the tests.  CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel, so that
-// results may be read at once; a memset, which that variable leaves alone, waits below.  The sources of tests are
-// compiled by nvcc with TRIAD_TEST_ON_CUDA for it (tests/backends.hpp).
+// Bodies of typed tests pass the addresses of their vectors and local variables to kernels. Here operator new returns
+// memory of one piece that the CUDA runtime has locked and mapped, at the same address for host and device. A thread
+// whose stack is also there runs the tests. CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel, so that
+// results can be read at once. It does not apply to a memset, which waits below. nvcc compiles the sources of tests for
+// this program with TRIAD_TEST_ON_CUDA (tests/backends.hpp).
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -23,15 +22,15 @@
 
 namespace {
 
-/// One piece of page-locked memory, in granules that each hold blocks of one size, a power of two; blocks that come
-/// back are kept for the next request of their size.  What is asked for before there is one comes from malloc.
+/// One piece of page-locked memory, divided into granules. Each granule has blocks of one size, a power of two. Freed
+/// blocks are kept for the next request of their size. Requests before the piece exists are served by malloc.
 class pinned_pool {
  public:
-  /// Of whole granules; false: there is no device that could use it.
+  /// Takes whole granules. Returns false if there is no device that can use the memory.
   bool open(std::size_t bytes) {
     void* p = nullptr;
     if (cudaHostAlloc(&p, bytes, cudaHostAllocMapped | cudaHostAllocPortable) != cudaSuccess) return false;
-    void* seen = nullptr;  // by the device
+    void* seen = nullptr;  // its address on the device
     if (cudaHostGetDevicePointer(&seen, p, 0) != cudaSuccess || seen != p) return false;
     std::lock_guard const lock(door_);
     begin_ = next_ = static_cast<std::byte*>(p);
@@ -81,10 +80,10 @@ class pinned_pool {
   std::mutex door_;
   std::byte *begin_ = nullptr, *end_ = nullptr, *next_ = nullptr;
   block* idle_[64] = {};
-  std::size_t size_[most_granules] = {};  // of the blocks in each granule; of a large block, in its first
+  std::size_t size_[most_granules] = {};  // size of the blocks in each granule; for a large block, in its first granule
 };
 
-constinit pinned_pool pool;  // before any allocation
+constinit pinned_pool pool;  // initialised before any allocation
 
 constexpr std::size_t pool_bytes = std::size_t{2} << 30, stack_bytes = std::size_t{64} << 20;
 
@@ -111,12 +110,13 @@ void operator delete(void* p, std::size_t) noexcept { pool.give_back(p); }
 void operator delete(void* p, std::align_val_t) noexcept { pool.give_back(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { pool.give_back(p); }
 
-/// In front of the shared runtime's function of this name: the same, and the memset has ended when it returns, but in a
-/// stream that is captured, where nothing runs.
+/// Replaces the shared runtime's function of this name. It does the same, but the memset has ended when it returns,
+/// except in a stream that is being captured, where nothing runs.
 extern "C" cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t stream) {
   using function = cudaError_t(void*, int, std::size_t, cudaStream_t);
   static auto* const of_the_runtime = reinterpret_cast<function*>(dlsym(RTLD_NEXT, "cudaMemsetAsync"));
-  if (of_the_runtime == nullptr) return cudaErrorUnknown;  // linked statically: these tests would read too soon
+  // The runtime is linked statically, and these tests would read too early.
+  if (of_the_runtime == nullptr) return cudaErrorUnknown;
   auto const status = of_the_runtime(p, value, bytes, stream);
   cudaStreamCaptureStatus captured = cudaStreamCaptureStatusNone;
   if (status != cudaSuccess || cudaStreamIsCapturing(stream, &captured) != cudaSuccess ||
@@ -126,11 +126,11 @@ extern "C" cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cu
 }
 
 int main(int count, char** words) {
-  setenv("CUDA_LAUNCH_BLOCKING", "1", 1);  // read at the first call of the runtime, which comes now
+  setenv("CUDA_LAUNCH_BLOCKING", "1", 1);  // read at the first call of the runtime, which follows
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
     std::fprintf(stderr, "nothing was tested, there is no GPU here\n");
-    return 77;  // which CTest takes for skipped
+    return 77;  // CTest treats it as skipped
   }
   if (!pool.open(pool_bytes)) {
     std::fprintf(stderr, "nothing was tested, there is no page-locked memory that host and GPU address alike\n");

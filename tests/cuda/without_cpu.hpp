@@ -1,6 +1,7 @@
-// In place of every header of triad/cpu for the typed tests on a device: nvcc does not read its vector types.
-// SPDX-License-Identifier: Apache-2.0
+// Replaces every header of triad/cpu in the typed tests on a device, since nvcc cannot read its vector types.
 //
+// The sources of these tests also contain tests of the cpu backend, which are not run on a device; they compile with
+// the reference.
 // Their sources also hold tests of the cpu backend, which are not run there; those compile with the reference.
 #pragma once
 

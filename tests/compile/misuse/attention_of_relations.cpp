@@ -1,4 +1,4 @@
-// Where a model looked that has no weights to show.
+// Attention weights of a model that has none to show.
 // expect: trainer: this model has no attention_weights
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/edge_transformer.hpp"

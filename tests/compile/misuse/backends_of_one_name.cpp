@@ -1,4 +1,4 @@
-// A backend that inherits another's name, together with that one.
+// A backend that inherits another backend's name, listed together with that backend.
 // expect: with_backend: two of these backends have one name
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/with_backend.hpp"

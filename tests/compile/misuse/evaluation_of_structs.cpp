@@ -1,4 +1,4 @@
-// Right answers counted of a model that gives no list of classes.
+// Right answers, counted for a model whose output is not a list of classes.
 // expect: evaluate: it counts right answers of models with logits (rows, classes) and one target a row
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>

@@ -1,4 +1,4 @@
-// A trainer where its parameters are wanted.
+// A trainer in place of its parameters.
 // expect: initialize: it takes parameters, and this has some: initialize(learner.parameters(), seed)
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/edge_transformer.hpp"

@@ -1,4 +1,4 @@
-// Something that is no layer where a layer is asked for.
+// A type that is not a layer in place of a layer.
 // expect: a layer names its input, output, saved and fields<S> (triad/layers/layer.hpp)
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/chain.hpp"

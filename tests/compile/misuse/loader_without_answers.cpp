@@ -1,4 +1,4 @@
-// Your own loader whose upload() gives the batch and no targets.
+// A user's loader whose upload() returns the batch without targets.
 // expect: batches: a loader's upload() gives the batch and its targets as a pair
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>

@@ -1,4 +1,4 @@
-// A tree over an algebra that ends with the line that makes it.
+// A tree over an algebra whose lifetime ends with the statement that makes it.
 // expect: tensor_tree: the algebra is a temporary, which ends before the tree does
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/tree.hpp"

@@ -1,4 +1,4 @@
-// A tree of labels over an algebra that ends with the line that makes it.
+// A tree of labels over an algebra whose lifetime ends with the statement that makes it.
 // expect: encode: the algebra is a temporary, which ends before the tree does
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/tree.hpp"

@@ -1,5 +1,5 @@
-// Parts of attention's rows on the cpu: dropout from any element on, and sums over a register.  The rows themselves are
-// compared with the reference in ops/attention.cpp.
+// Tests parts of attention on rows: dropout from any element on, and sums over a register. ops/attention.cpp compares
+// whole rows with the reference.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/attention_rows.hpp"
 

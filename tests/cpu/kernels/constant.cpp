@@ -1,4 +1,4 @@
-// A number becomes the constant of its value, or the most there is.
+// Tests that a run-time number becomes a compile-time constant of its value, or of the largest value allowed.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/constant.hpp"
 
@@ -13,7 +13,7 @@ int constant_of(index_t count) {
   int found = 0;
   cpu::with_constant<Most>(count, [&](auto n) {
     static_assert(n() >= 1 && n() <= Most);
-    found = 10 * found + n();  // two calls would show
+    found = 10 * found + n();  // a second call would change the result
   });
   return found;
 }

@@ -1,4 +1,4 @@
-// Denormal numbers: zero in the tasks of the cpu backend, and nowhere else.
+// Tests that denormal numbers are zero in the tasks of the cpu backend, and nowhere else.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/denormals.hpp"
 
@@ -18,14 +18,14 @@ namespace cpu_denormals_tests {
 using namespace triad;
 using test::lender, test::on_a_new_thread, test::soon;
 
-constexpr float smallest = std::numeric_limits<float>::min();  // that is normal
+constexpr float smallest = std::numeric_limits<float>::min();  // the smallest normal number
 
-/// Half of `smallest`, which is denormal; computed when it is called.
+/// Returns half of `smallest`, which is denormal; computed at run time.
 float half() {
   float volatile x = smallest;
   return x * 0.5f;
 }
-/// Twice a denormal number, which is normal.
+/// Returns twice a denormal number, which is normal.
 float twice(float denormal) {
   float volatile x = denormal;
   return x * 2.0f;
@@ -53,7 +53,7 @@ TEST_CASE(
   if (!cpu::without_denormals::possible()) return;
   for (cpu::borrowed_threads const borrowed : {cpu::borrowed_threads(nullptr), &lender::lend})
     for (int threads : {1, 2, 3})
-      on_a_new_thread([&] {  // whose account says nothing against help
+      on_a_new_thread([&] {  // its account does not argue against help
         CAPTURE(threads, borrowed != nullptr);
         cpu::backend ex(threads);
         ex.borrowed = borrowed;
@@ -62,7 +62,7 @@ TEST_CASE(
         std::atomic<int> begun = 0;
         cpu::parallel_for(ex, threads, [&](index_t task, int) {
           ++begun;
-          if (threads > 1) soon([&] { return begun == threads; });  // so each has a task
+          if (threads > 1) soon([&] { return begun == threads; });  // so that each thread has a task
           found[static_cast<std::size_t>(task)] = half();
           by[static_cast<std::size_t>(task)] = std::this_thread::get_id();
         });

@@ -1,4 +1,4 @@
-// Whether help pays: accounts of callers whose helpers save time, or cost it.
+// Tests whether help pays: the accounts of callers whose helpers save time or cost it.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/payoff.hpp"
 
@@ -8,17 +8,17 @@ namespace cpu_payoff_tests {
 
 using namespace triad;
 
-cpu::detail::nanoseconds processor = 0;  // of the thread that the account is of
+cpu::detail::nanoseconds processor = 0;  // time of the account's thread
 cpu::detail::nanoseconds read_processor() { return processor; }
 
-/// A caller with an account; times in microseconds.
+/// A caller with an account; times are in microseconds.
 struct caller {
   cpu::detail::payoff account{read_processor};
   cpu::detail::nanoseconds at = 1'000'000'000;
 
   bool alone() const { return account.alone(at); }
-  /// A call in which the caller runs one task for `own` of the clock, `used` of the processor, another thread one, and
-  /// the caller then sleeps for `waited`.
+  /// A call in which the caller runs one task, for `own` of clock time and `used` of processor time, and another thread
+  /// runs one task. The caller then sleeps for `waited`.
   void call(index_t own, index_t used, index_t waited) {
     account.begin(at);
     auto const start = at, stopped = start + own * 1000;
@@ -68,7 +68,7 @@ TEST_CASE("help is worth the processor time that it saves; being set aside, and 
   caller idle;
   for (int i = 0; i < 100; ++i) {
     idle.call(300, 300, 0);
-    idle.at += 50'000'000;  // asleep
+    idle.at += 50'000'000;  // asleep meanwhile
     REQUIRE_FALSE(idle.alone());
   }
 }

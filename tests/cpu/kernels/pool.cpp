@@ -1,4 +1,4 @@
-// The process's threads: concurrent callers, threads that are busy elsewhere, and children of the process.
+// Tests the process's threads: concurrent callers, threads that are busy elsewhere, and forked processes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/pool.hpp"
 
@@ -52,7 +52,7 @@ TEST_CASE("callers at once, more than the pool has places for, all get their own
       cpu::parallel_for(ex, 3, [&](index_t task, int) {
         found[task] = c + task;
         if (task > 0) return;
-        // Every call is open until all have begun.
+        // Every call stays open until all calls have begun.
         if (++begun == callers) {
           auto* const place = pool::of_process().claim();
           full = place == nullptr;
@@ -69,7 +69,7 @@ TEST_CASE("callers at once, more than the pool has places for, all get their own
 }
 
 TEST_CASE("a caller does not wait for threads that have not begun, since all are busy with another call") {
-  constexpr int threads = 24;  // more than any other test here asks for, so all there are
+  constexpr int threads = 24;  // more than any other test of this program requests, so that all threads exist
   std::atomic<int> begun = 0;
   std::atomic<bool> released = false, held = false;
   std::thread holder([&] {
@@ -90,7 +90,7 @@ TEST_CASE("a caller does not wait for threads that have not begun, since all are
   holder.join();
 }
 
-#if !defined(__SANITIZE_THREAD__)  // which refuses threads after a fork
+#if !defined(__SANITIZE_THREAD__)  // TSan refuses threads after a fork
 TEST_CASE("a forked child has threads of its own, and ends") {
   cpu::backend ex(3);
   REQUIRE(each_once(ex, 100));

@@ -12,7 +12,7 @@
 
 namespace triad::test {
 
-/// Whether every task of a call ran once, with the number of a thread that there is.
+/// Whether every task of a call ran once, with a valid thread number.
 inline bool each_once(cpu::backend& ex, index_t tasks) {
   std::vector<std::atomic<int>> runs(static_cast<std::size_t>(tasks));
   std::atomic<bool> known = true;
@@ -33,14 +33,14 @@ bool soon(F&& done) {
   return done();
 }
 
-/// f() on a thread of its own, whose account is new.
+/// Runs f() on a new thread, whose account is new too.
 template <class F>
 void on_a_new_thread(F&& f) {
   std::thread(f).join();
 }
 
-/// Another program's threads: made for each call, and counted.  They know denormal numbers, as threads do that were not
-/// made by one that does not.
+/// Threads of another program: made for each call, and counted. They have the default floating-point environment, with
+/// denormal numbers.
 struct lender {
   static inline std::atomic<int> calls = 0;
   static void lend(int workers, void (*work)(void*, int), void* context) {
@@ -54,7 +54,7 @@ struct lender {
     work(context, 0);
     for (auto& other : others) other.join();
   }
-  /// One that has no thread to spare: each worker's turn comes on the caller's own.
+  /// A lender without a spare thread: the workers run one after the other on the caller's thread.
   static void in_turn(int workers, void (*work)(void*, int), void* context) {
     for (int w = 0; w < workers; ++w) work(context, w);
   }
