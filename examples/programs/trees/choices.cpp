@@ -28,7 +28,7 @@ double doubt(std::vector<double> const& weights) {
 
 namespace {
 
-/// Of one argument of a step.
+/// Returns the doubt of one argument of a step.
 double doubt_of(traced_step const& s, tree_argument a) {
   std::vector<double> weights;
   for (auto const& of_tree : s.arguments) weights.push_back(of_tree[static_cast<std::size_t>(a)]);
@@ -113,7 +113,7 @@ std::string to_json_line(choice_record const& r) {
 }
 
 std::vector<choice_record> read_choices(std::string const& path) {
-  // JSON has no numbers that are not finite, which a run that diverges may have written last: they are null.
+  // JSON has no infinity and no NaN.  A run that diverged may have written such a number, which is null in the file.
   auto const number = [](nlohmann::json const& of, char const* name) {
     auto const& found = member(of, name, "a number");
     return found.is_null() ? std::numeric_limits<double>::quiet_NaN() : member<double>(of, name, "a number");
@@ -153,7 +153,7 @@ using step_value = double (*)(step_choices const&);
 
 constexpr std::size_t most_programs = 6;
 
-/// A line a checkpoint, a column a step.
+/// Returns a table with one line for each checkpoint and one column for each step.
 template <class Cell>
 std::string table_of_steps(std::vector<choice_record> const& all, std::string const& title, Cell&& cell) {
   std::vector<std::string> header{title};
@@ -167,7 +167,7 @@ std::string table_of_steps(std::vector<choice_record> const& all, std::string co
   return table.text() + "\n";
 }
 
-/// Before its first update a run has no gradient.
+/// Returns whether there are gradients: a run has none before its first update.
 bool has_gradients(std::vector<choice_record> const& all) { return all.back().update > 0; }
 
 double largest_gradient(choice_record const& r) {
@@ -222,7 +222,7 @@ std::string to_text(std::vector<choice_record> const& all) {
 
 namespace {
 
-/// A map of each value that is drawn: rows are updates, columns steps.
+/// Returns one heat map for each value that is drawn.  Its rows are updates, its columns are steps.
 std::vector<heat_map> maps_of(std::vector<choice_record> const& all) {
   struct map_of {
     char const* title;

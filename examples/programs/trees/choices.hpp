@@ -29,16 +29,16 @@ struct step_choices {
   double operation_doubt = 0, argument_doubt = 0, gradient = 0;
 };
 
-/// The likeliest choices of some of the rows, as a program.
+/// A program of likeliest choices, and the rows that have it.
 struct frequent_program {
   std::string program;
-  std::int64_t rows = 0, correct = 0;  // right: run on trees of symbols it gives the right tree
-  double certainty = 0;                // of its least sure choice, mean over rows
-  std::vector<std::string> roots{};    // labels at the roots of their sources
-  std::vector<bool> needed{};          // of every step, in the first of the rows
+  std::int64_t rows = 0, correct = 0;  // correct: rows where the program, run on trees of symbols, gives the right tree
+  double certainty = 0;                // weight of the least certain choice, mean over rows
+  std::vector<std::string> roots{};    // distinct labels at the roots of the rows' sources
+  std::vector<bool> needed{};          // for every step, whether the result depends on it
 };
 
-/// One checkpoint's.
+/// The choices at one checkpoint.
 struct choice_record {
   std::int64_t update = 0;
   double validation = 0, temperature = 1, empty_weight = 1;
@@ -46,31 +46,34 @@ struct choice_record {
   std::vector<frequent_program> programs{};  // the most frequent first
 };
 
-/// Of weights that sum to 1.
+/// Returns the doubt of a choice with these weights, which sum to 1.
 double doubt(std::vector<double> const& weights);
 
-/// steps and programs of a machine on the first `most` rows; gradients: of every step, or none before the first update.
+/// Returns `steps` and `programs` of a machine on the first `most` rows; the caller sets the other members.
+/// `gradients` has the gradient norm of every step, and is empty before the first update.
 choice_record choices_of(machine& net, placed_rows const& rows, index_t most, vocabulary const& labels,
                          std::vector<double> const& gradients);
 
-/// One line, and back.  Throws data_error.
+/// Returns the record as one line of JSON.
 std::string to_json_line(choice_record const& r);
+/// Reads all records of a file.  Throws data_error.
 std::vector<choice_record> read_choices(std::string const& path);
 
-/// Tables by checkpoint and step, the last programs, and which steps none of them needs.  Of gradients only where the
-/// last checkpoint comes after some updates.
+/// Returns tables of operations, doubts and gradients by checkpoint and step, the programs of the last checkpoint, and
+/// the steps that none of these programs needs.  There is no table of gradients if the run has made no update.
 std::string to_text(std::vector<choice_record> const& all);
-/// Maps: doubt of operations, doubt of arguments, and gradients over the largest of their checkpoint.
+/// Draws heat maps of the doubt of operations, of the doubt of arguments, and of gradients.  Each gradient is divided
+/// by the largest gradient of its checkpoint.
 std::string to_svg(std::vector<choice_record> const& all);
-/// The same maps as the data of a page.
+/// Returns the same maps as the data of an HTML page.
 nlohmann::ordered_json training_page(std::vector<choice_record> const& all);
 
-/// The file of a run, a line a checkpoint, written whole.
+/// The choices file of a run, with one line for each checkpoint.  Each new line rewrites the whole file.
 class choices_file {
  public:
-  /// Lines of an earlier process are kept up to this update.  No path: no file.
+  /// Keeps the lines of an earlier process up to this update.  An empty path means no file.
   choices_file(std::string path, std::int64_t update);
-  /// Does nothing where the file has that update already.
+  /// Adds a record, unless the file already has its update.
   void add(choice_record const& r);
 
  private:
@@ -78,7 +81,7 @@ class choices_file {
   std::int64_t last_ = -1;
 };
 
-/// Its name in a run's folder.
+/// The name of the choices file in a run's folder.
 inline constexpr char const* choices_name = "choices.jsonl";
 
 }  // namespace triad::programs::trees

@@ -21,19 +21,19 @@ struct row {
 
 /// A file of a data set.
 struct part {
-  std::string name, title;         // as options and messages call it; as tables do
-  std::vector<row> rows{};         // none: there is no such file
-  index_t skipped = 0;             // rows that were left out, deeper than was asked for
-  index_t read = 0;                // all rows of the file
-  std::vector<index_t> numbers{};  // of the rows that were kept, counted from 1 in the file
+  std::string name, title;         // its name in options and messages; its name in tables
+  std::vector<row> rows{};         // empty if there is no such file
+  index_t skipped = 0;             // number of rows that were left out because they are too deep
+  index_t read = 0;                // number of all rows of the file
+  std::vector<index_t> numbers{};  // row numbers in the file, from 1, of the rows that were kept
 
   part() = default;
   explicit part(std::string called) : part(called, called) {}
   part(std::string called, std::string titled) : name(std::move(called)), title(std::move(titled)) {}
 };
 
-/// The parts in the order in which their labels are numbered: training rows, dev, and tests.  The first two are there
-/// even where they have no row.
+/// The parts in the order in which their labels are numbered: training rows, dev, and tests.  The first two parts are
+/// present even if they have no rows.
 struct data_set {
   std::vector<part> parts;
 
@@ -41,7 +41,8 @@ struct data_set {
   part const& dev() const { return parts[1]; }
 };
 
-/// The part of this name; without one the first test that has rows, or else dev.  Throws data_error.
+/// Returns the part of this name.  If the name is empty, returns the first test that has rows, or else dev.  Throws
+/// data_error if there is no such part.
 inline part const& part_called(data_set const& data, std::string const& name) {
   std::string names;
   for (auto const& p : data.parts) {
@@ -52,20 +53,20 @@ inline part const& part_called(data_set const& data, std::string const& name) {
   refuse("there is no part {}: the data have {}", name, names);
 }
 
-/// Deeper trees have positions without a number.
+/// The largest depth of a tree that is read.  In a deeper tree some positions are too large for index_t.
 inline constexpr index_t deepest_numbered = 63;
-/// No machine's trees are deeper.
+/// The largest depth of a machine's trees.
 inline constexpr int deepest_model = 24;
 
-/// How deep the trees of a row may be (a root alone has depth 1), and whether deeper rows are left out, as the released
-/// program does, or refused.
+/// The largest depth of a row's trees; a root alone has depth 1.  Deeper rows are left out, as in the released program,
+/// or refused.
 struct depth_limit {
   index_t most = deepest_numbered;
   bool skip = false;
-  bool trained = false;                        // for a machine whose depth is what it is
-  std::function<bool(row const&)> is_about{};  // of what rows the run is; none: of all
+  bool trained = false;                        // the machine is trained, so that its depth is fixed
+  std::function<bool(row const&)> is_about{};  // returns whether the run uses a row; empty: it uses all rows
 
-  /// False: the row is to be left out.  Throws data_error where that was not asked for.
+  /// Returns false if the row is too deep and to be left out.  Throws data_error if it is too deep and `skip` is false.
   bool admits(row const& r) const {
     auto const depth = r.depth();
     if (depth <= most || skip) return depth <= most;
@@ -82,13 +83,13 @@ struct depth_limit {
     }
   }
 
-  /// What to do about a tree of this depth.
+  /// Returns advice to the user about a tree of this depth.
   std::string advice(index_t depth) const {
     if (trained) return "--skip-deeper leaves such rows out";
     if (depth > deepest_model) return at_most() + "; --skip-deeper leaves such rows out";
     return "take a larger --depth, or --skip-deeper to leave such rows out";
   }
-  /// What to do where no row is left.
+  /// Returns advice to the user if no row is left.
   std::string advice_without_rows() const {
     if (trained) return "give rows that are less deep, or train a machine on these";
     return most >= deepest_model ? at_most() : "take a larger --depth";

@@ -1,9 +1,9 @@
-// Draws trees, and the trees of an explanation one below the other, as SVG.
+// Draws trees as SVG; the trees of an explanation are one below the other.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A subtree takes the sum of its children's widths, or its label's where that is more; a node stands over the middle of
-// its children. So no two labels of a level overlap, and a tree of n nodes is laid out in one pass from the last node
-// to the first.
+// The width of a subtree is the sum of its children's widths, or the width of its label if that is larger.  A node is
+// centred above its children.  So no two labels of a level overlap, and one pass from the last node to the first lays
+// out a tree.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,15 +19,15 @@ namespace triad::programs::trees {
 
 struct tree_layout {
   struct place {
-    double x, y;  // of the label's middle
+    double x, y;  // the middle of the label
   };
-  std::vector<place> nodes;  // as the tree's
+  std::vector<place> nodes;  // in the order of the tree's nodes
   double width = 0, height = 0;
 };
 
 inline constexpr double letter_width = 7, line_height = 28;
 
-/// Characters, not bytes.
+/// Returns the width of a label, which depends on its characters, not on its bytes.
 inline double label_width(std::string const& label) {
   auto const letters = std::count_if(label.begin(), label.end(),
                                      [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; });
@@ -36,7 +36,7 @@ inline double label_width(std::string const& label) {
 
 inline tree_layout lay_out(symbol_tree const& tree) {
   auto const count = static_cast<std::size_t>(tree.size());
-  std::vector<double> width(count), below(count);  // of the subtree, and of its children together
+  std::vector<double> width(count), below(count);  // of each subtree; of its children together
   for (auto at = tree.size(); at-- > 0;) {
     double& sum = below[static_cast<std::size_t>(at)];
     for (auto c = tree.first_child(at); c != no_node; c = tree.next_child(at, c))
@@ -63,7 +63,7 @@ inline tree_layout lay_out(symbol_tree const& tree) {
 
 namespace detail {
 
-/// The tree with its upper left corner at (x, y).
+/// Draws the tree with its upper left corner at (x, y).
 inline std::string drawn(symbol_tree const& tree, tree_layout const& layout, double x, double y,
                          std::string const& colour) {
   using programs::detail::escaped, programs::detail::number;
@@ -90,8 +90,9 @@ inline std::string svg_page(double width, double height, std::string const& cont
 
 }  // namespace detail
 
-/// The input and the tree of every step, each under what the step did, and to its left an arc from each tree that it
-/// took, as wide as that one's weight; what is not needed is grey.
+/// Draws the input and the tree of every step.  The title above a tree is the step's operation.  At the left, an arc
+/// leads from each tree that the step took to the step; a larger weight has a wider arc.  Steps that are not needed are
+/// grey.
 inline std::string to_svg(explanation const& e) {
   using programs::detail::escaped, programs::detail::number;
   constexpr double margin = 16, beside = 22;
@@ -120,7 +121,7 @@ inline std::string to_svg(explanation const& e) {
     auto const& s = e.steps[k];
     add(fmt::format("T{}  {}{}", k + 1, headline(s), s.tree.empty() ? "  (the empty tree)" : ""), s.tree, s.needed);
     for (auto const& a : s.arguments) {
-      if (a.tree == no_tree) continue;  // it has no place; the step's title has it
+      if (a.tree == no_tree) continue;  // the empty tree is not drawn; the step's title names it
       double const from = at[static_cast<std::size_t>(a.tree)] + 3, to = at.back() - 3,
                    bend = left - beside - 12 * static_cast<double>(static_cast<index_t>(k) + 1 - a.tree);
       content += "<path d=\"M" + number(left - 6) + " " + number(from) + "C" + number(bend) + " " + number(from) + " " +

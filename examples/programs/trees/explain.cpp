@@ -1,4 +1,5 @@
-// explain, of every tree-to-tree program: the program that a machine runs on one tree, or the programs of a whole part.
+// The verb explain of every tree-to-tree program: shows the program that a machine runs on one tree, or the programs of
+// all rows of a part.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -24,7 +25,7 @@
 namespace triad::programs::trees {
 namespace {
 
-/// The row's source, and its target to compare with.
+/// Returns the row to explain.  Its target is empty if the source comes from --tree.
 row chosen_row(program_options const& o, data_reader const& read) {
   if (!o.tree.empty()) return {tree_from(o.tree, o.binarise), {}};
   auto const data = read(true).data;
@@ -40,7 +41,7 @@ void explain_one(trained& model, program_options const& o, data_reader const& re
   auto const given = chosen_row(o, read);
   auto const& positions = model.net->positions();
   auto const symbols = model.answer(given.source);
-  std::vector<index_t> const answer(symbols.begin(), symbols.end());  // at every position, as evaluate counts
+  std::vector<index_t> const answer(symbols.begin(), symbols.end());  // the symbol at every position
   auto const trace = model.net->traced(true).front();
   auto const e = explain_trace(model.numbered(given.source), trace, model.labels, positions, answer);
   say("{}", to_text(e));
@@ -86,7 +87,7 @@ void explain_part(trained& model, program_options const& o, data_reader const& r
   for (auto const& [count, text] : order) say("{:>6}  {}\n", count, text);
 }
 
-/// The folder of a run that is named by it or by its checkpoint.
+/// Returns the folder of a run.  `run` is that folder, or a checkpoint in it.
 std::string folder_of(std::string const& run) {
   namespace fs = std::filesystem;
   if (fs::is_directory(run)) return run;

@@ -80,7 +80,8 @@ inline std::string to_json(explanation const& e) {
   return json.dump(2) + "\n";
 }
 
-/// A graph of trees, from each to those that are made of it; what is not needed is grey.
+/// Returns a graph of trees.  An edge leads from each tree to the trees that are made of it.  Trees that are not needed
+/// are grey.
 inline std::string to_dot(explanation const& e) {
   auto const quoted = [](std::string const& text) {
     std::string result = "\"";

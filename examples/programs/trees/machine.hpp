@@ -15,7 +15,7 @@
 namespace triad::programs::trees {
 
 struct placed_node {
-  index_t position, filler;  // breadth-first; of a vocabulary, never 0
+  index_t position, filler;  // breadth-first position; number of the label, never 0
   bool operator==(placed_node const&) const = default;
 };
 
@@ -27,10 +27,10 @@ struct placed_row {
 };
 
 struct machine_options {
-  index_t symbols;  // <empty> among them
+  index_t symbols;  // including <empty>
   index_t depth;    // of the roles
   index_t batch;    // rows at most
-  bool learns;      // false: room for inference alone
+  bool learns;      // false: memory for inference alone
 };
 
 class machine : public learner {
@@ -42,20 +42,24 @@ class machine : public learner {
   virtual void clear() = 0;
   /// Returns false if the batch is full.  The nodes must lie within the machine's positions.
   virtual bool add(placed_row const& row) = 0;
-  /// The symbols of every tree of the batch, position by position, valid until the next call; 0: no symbol.
+  /// Returns the symbols of every tree of the batch, position by position; 0 is no symbol.  They are valid until the
+  /// next call.
   virtual std::span<index_t const> infer() = 0;
-  /// The steps of the last infer(), for every tree of the batch; `trees`: with the tree that each step wrote.
+  /// Returns the steps of the last infer() for every tree of the batch.  If `trees`, each step has the tree that it
+  /// wrote.
   virtual std::vector<tree_trace> traced(bool trees) = 0;
-  /// For every step, the norm of the gradient of its agent's parameters in the last update, after clipping.
+  /// Returns, for every step, the norm of the gradient of its agent's parameters in the last update, after clipping.
   virtual std::vector<double> gradient_norms() = 0;
 
   virtual tree_positions<> const& positions() const = 0;
 
-  /// Takes the parameters of a machine over the first of these positions, with otherwise equal sizes.  Both machines
-  /// agree unless a step makes a tree that is too deep for the smaller one, which drops nodes without a position.
+  /// Copies the parameters of a machine that has only the first of these positions, and otherwise equal sizes.  Both
+  /// machines agree unless a step makes a tree that is too deep for the smaller machine, which drops the nodes that
+  /// have no position there.
   virtual void widen(machine const& smaller) = 0;
 
-  /// Makes the machine of the options on a backend, which is moved into it; called by the backends' translation units.
+  /// Makes the machine that the options describe.  The backend is moved into the machine.  The backends' translation
+  /// units call this function.
   template <class Ex>
   static std::unique_ptr<machine> make(Ex ex, options const& o, room const& z);
 };

@@ -21,7 +21,7 @@
 
 namespace triad::programs::trees {
 
-/// Roles: what the model's interpreter has views of, or nothing.
+/// `Roles` owns the memory that the model's interpreter has views of; std::monostate if it has none.
 template <class Model, class Ex, class Roles>
 class machine_on final : public learner_on<machine_on<Model, Ex, Roles>, machine, Model, Ex> {
   using base = learner_on<machine_on<Model, Ex, Roles>, machine, Model, Ex>;
@@ -68,7 +68,8 @@ class machine_on final : public learner_on<machine_on<Model, Ex, Roles>, machine
   }
 
   tree_positions<> const& positions() const override { return positions_; }
-  /// Rows are as many, and the shorter ones stand before zeros: the columns of `shrink` are positions, in their order.
+  /// Copies each row of a parameter; the rest of a longer row is zero.  Only the rows of `shrink` become longer, since
+  /// its columns are positions.
   void widen(machine const& smaller) override {
     TRIAD_EXPECTS((std::is_same_v<Roles, std::monostate>), "machine: over such roles there are no first positions");
     auto const& from = dynamic_cast<machine_on const&>(smaller).trainer_.parameters();
@@ -95,14 +96,15 @@ class machine_on final : public learner_on<machine_on<Model, Ex, Roles>, machine
     return true;
   }
 
-  /// Evenness is added to the gradient of what has been weighed, so a part brings its own.
+  /// Accumulates one part of an update.  Evenness is added to a gradient that `fraction` has already scaled, so that it
+  /// has to be scaled by `fraction` too.
   void accumulate(double fraction) override {
     fraction_ = fraction;
     base::accumulate(fraction);
     fraction_ = 1;
   }
 
-  /// The batch as an update sees it.
+  /// Uploads the batch with the noise and the settings of the current update.
   auto upload() {
     auto batch = plain();
     if (noise_) noise_->add(batch.first, trainer_.step() | std::uint64_t{trainer_.part()} << 32);
@@ -146,15 +148,15 @@ class machine_on final : public learner_on<machine_on<Model, Ex, Roles>, machine
   std::pair<batch_type, tree_answers> plain() {
     auto batch = loader_.upload();
     if (choice_of_arguments(options_) == "gumbel-released") batch.first.over = choice_over::arguments;
-    if constexpr (!std::is_same_v<Roles,
-                                  std::monostate>) {  // over such roles, a tree of few positions has values everywhere
+    if constexpr (!std::is_same_v<Roles, std::monostate>) {
+      // Over such roles, even a tree with few nodes has values in every row, so that no row may be left out.
       batch.first.support = {};
       batch.first.bounds = nullptr;
     }
     return batch;
   }
 
-  /// The symbols of rows of scores: (batch N, symbols).
+  /// Returns the symbols of rows of scores (batch N, symbols).
   std::span<index_t const> decoded(matrix<float const> scores) {
     vec<index_t> const there(static_cast<index_t*>(symbols_there_.data()), scores.extent(0));
     decode_rows(ex_, scores, decode_threshold, there);
@@ -170,8 +172,8 @@ class machine_on final : public learner_on<machine_on<Model, Ex, Roles>, machine
   std::optional<gumbel_noise<Ex>> noise_;
   buffer<typename Ex::memory> symbols_there_;
   std::vector<index_t> symbols_;
-  batch_type given_{};   // what infer() was asked last
-  double fraction_ = 1;  // of the update's batch that is uploaded
+  batch_type given_{};   // the batch of the last infer()
+  double fraction_ = 1;  // the fraction of the update's batch that is uploaded
 };
 
 template <class Ex>

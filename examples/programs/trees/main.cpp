@@ -1,4 +1,4 @@
-// trees: from trees to trees.
+// The program trees, which transforms trees into trees.
 // SPDX-License-Identifier: Apache-2.0
 #include "trees.hpp"
 

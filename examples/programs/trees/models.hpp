@@ -1,4 +1,4 @@
-// Makes the machines of these programs from their options, their first values, and the noise of their choices.
+// Makes the machines of these programs from their options, and their initial values and the noise of their choices.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,8 +20,8 @@
 
 namespace triad::programs::trees {
 
-/// A binary machine over unit fillers, one for each symbol: the released program's random orthonormal ones are these,
-/// turned.
+/// Returns the sizes of a binary machine over unit fillers, one for each symbol.  The random orthonormal fillers of the
+/// released program are a rotation of these.
 inline tree_machine_options sizes_of(options const& o, machine_options const& z) {
   return {.steps = o.steps,
           .symbols = z.symbols,
@@ -39,11 +39,12 @@ inline tree_machine_options sizes_of(options const& o, machine_options const& z)
           .empty_tree = o.empty_tree};
 }
 
-/// Roles and matrices of a matrix_interpreter, in a backend's memory.
+/// The roles and matrices of a matrix_interpreter, in a backend's memory.
 template <class Memory>
 class role_memory {
  public:
-  /// Random orthonormal roles, as many as positions and as wide, of a seed; D_c and then E_c = D_c'.
+  /// Draws random orthonormal roles from a seed, one for each position; their width is the number of positions.  Then
+  /// computes the maps: first each D_c, then each E_c = D_c'.
   role_memory(tree_positions<> const& positions, std::uint64_t seed, Memory const& where)
       : there_(bytes(positions), where) {
     buffer<> here(there_.bytes());
@@ -77,8 +78,9 @@ class role_memory {
   buffer<Memory> there_;
 };
 
-/// As the released program: tokens from a normal distribution, the three maps into an attention as one matrix (3 d, d),
-/// xavier uniform, its biases 0, and all else as its framework makes linear maps: uniform, by what goes in.
+/// Returns the initial values of a parameter, as in the released program.  Tokens are normal.  The three maps into an
+/// attention are one matrix (3 d, d), which is Xavier uniform, with biases of 0.  All other linear maps have the
+/// defaults of its framework: uniform, with a bound that depends on the number of inputs.
 inline initializer first_values_of(options const& o, std::string const& path) {
   if (path == "operation_token" || path == "root_token" || path == "empty_token") return initializer::normal(1);
   if (path.find(".norm") != std::string::npos) return initializer::by_name();
@@ -94,8 +96,8 @@ inline initializer first_values_of(options const& o, std::string const& path) {
   return initializer::linear_uniform();
 }
 
-/// The first layer of the first agent, which all others begin equal to: where a parameter of one of them lies in it, or
-/// nothing.
+/// Returns the path of a parameter within its layer; empty if it is in no agent's layer.  All layers of all agents
+/// begin as copies of the first agent's first layer, so parameters with the same path have the same initial values.
 inline std::string in_first_layer(std::string const& path) {
   if (!path.starts_with("agents.")) return {};
   auto const layers = path.find(".layers.");
@@ -103,19 +105,19 @@ inline std::string in_first_layer(std::string const& path) {
   return path.substr(path.find('.', layers + 8) + 1);
 }
 
-/// The step whose agent a parameter is of, from 0; -1: of none.
+/// Returns the step, from 0, whose agent has this parameter; -1 if no agent has it.
 inline int step_of(std::string const& path) {
   static constexpr std::string_view agents = "agents.";
   return path.starts_with(agents) ? std::stoi(path.substr(agents.size())) : -1;
 }
 
-/// Noise of Gumbel-softmax: minus the logarithm of an exponential variable.
+/// Draws noise of Gumbel-softmax: minus the logarithm of an exponential variable.
 inline float gumbel(random_stream& random) {
   double const u = random.uniform();  // in [0, 1)
   return static_cast<float>(-std::log(-std::log1p(-std::max(u, 1e-300))));
 }
 
-/// That of all choices of an update: drawn on the host, the same on every backend.
+/// The Gumbel noise of all choices of an update.  It is drawn on the host, so that it is the same on every backend.
 template <backend Ex>
 class gumbel_noise {
  public:
@@ -129,8 +131,8 @@ class gumbel_noise {
         arguments_(static_cast<std::size_t>(steps * batch * last_choices_ * 4)),
         upload_(bytes(steps, batch, last_choices_), where) {}
 
-  /// Gives a batch the noise of an update, until the next call.  It is drawn for operations and arguments alike, so
-  /// that what the one have does not depend on whether the other are chosen with noise.
+  /// Adds the noise of an update to a batch; it is valid until the next call.  The noise is always drawn for both
+  /// operations and arguments, so that the noise of one does not depend on whether the other has any.
   void add(tree_batch<float>& in, std::uint64_t update) {
     index_t const batch = in.sizes.batch;
     random_stream random(key_, update);
@@ -162,7 +164,7 @@ class gumbel_noise {
   index_t steps_;
   std::uint64_t key_;
   bool on_operations_, on_arguments_;
-  index_t last_choices_;  // of an argument, at the last step
+  index_t last_choices_;  // number of choices of an argument at the last step
   std::vector<float> operations_, arguments_;
   batch_upload<Ex> upload_;
 };

@@ -1,4 +1,4 @@
-// The list of options, and which of them go together.
+// The list of options, and the checks of which options go together.
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
@@ -21,7 +21,7 @@ void options::each(option_list& f) {
            "Leave rows out whose trees are too deep, as the released program does, instead of refusing them")
       .opposite("no-skip-deeper")
       .also({"evaluate", "explain"});
-  // A machine has no layers to tie, and its rate and choices fall once.
+  // A machine has no layers to tie.  Its rate and its temperature fall once, so its schedule has no restarts.
   option_list common;
   stack_options::each(common);
   for (auto const& one : common.all())
@@ -67,7 +67,7 @@ void options::each(option_list& f) {
       .opposite("no-empty-tree")
       .newer()
       .shapes();
-  // Where nothing cools, it is the same run as one that did not know of it.
+  // If nothing cools, the temperature has no effect, and a resumed run may change it.
   f.seldom("temperature", &temperature, "Of softmax in training: scores are divided by it; it falls from this to 1")
       .between(1, 1000000)
       .free(cooling == 0);
@@ -178,7 +178,7 @@ std::string choice_in(nlohmann::json const& choice, char const* what) {
 }
 
 void options::follow_recipe() {
-  // --choice on the command line is about both: a config file's line about one of them gives way to it.
+  // --choice on the command line sets both choices, so it overrides a config file's line about one of them.
   if (given.contains("choice")) {
     if (configured.contains("operation-choice")) operation_choice.clear();
     if (configured.contains("argument-choice")) argument_choice.clear();
@@ -187,8 +187,8 @@ void options::follow_recipe() {
   auto const set = [this](char const* name, auto& value, auto to) {
     if (!is_set(name)) value = to;
   };
-  // Where nodes have to be made of labels alone, roots that are no distributions hide that a choice is unsure, and an
-  // empty tree is needed before there is one.
+  // Long programs have to make nodes of a label alone.  There, a root that is no distribution hides an unsure choice,
+  // and a step needs the empty tree before any step has made it.
   bool const many_steps = recipe == "long";
   bool const among_trees = choice_of_arguments(*this) != "gumbel-released";
   if (many_steps) {
@@ -205,12 +205,13 @@ void options::follow_recipe() {
     set("first-rows", first_rows, many_steps ? 0.4 : 0.5);
   auto const falls =
       static_cast<int>(std::min<std::int64_t>(many_steps ? updates / 2 : updates / 4 * 3, 1'000'000'000));
-  // Of two that go together one may be said: what turns it off turns the other off, else the other is the recipe's.
+  // Sets two options that go together: a value, and the updates until it has no effect.  If the given one turns its
+  // effect off, the other is turned off too.  Otherwise the other gets the recipe's value.
   auto const both = [&](char const* name, double& value, double off, double to, char const* until, int& count,
                         bool decided) {
     bool const on = (decided || is_set(name) || is_set(until)) && !(is_set(name) && value == off);
     set(until, count, on ? falls : 0);
-    set(name, value, count > 0 ? to : off);  // a run of a few updates has no time for it
+    set(name, value, count > 0 ? to : off);  // in a run of a few updates, `falls` is 0
   };
   both("evenness", evenness, 0, many_steps ? 0.3 : 1, "even-updates", even_updates, true);
   if (is_set("recency") && recency > 0) set("even-updates", even_updates, falls);

@@ -1,7 +1,8 @@
 // Binary trees as lists of nodes, each with its position and the number of its label.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Positions are breadth-first, children of i at 2 i + 1 and 2 i + 2, so they do not depend on the depth of a model.
+// Positions are breadth-first: the children of i are at 2 i + 1 and 2 i + 2.  So a position does not depend on the
+// depth of a model.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 
 namespace triad::programs::trees {
 
-/// The trees of many rows, one after the other.
+/// The trees of many rows, stored one after the other.
 class placed_rows {
  public:
   index_t size() const { return static_cast<index_t>(ends_.size() / 2); }
@@ -26,7 +27,7 @@ class placed_rows {
     auto const begin = k == 0 ? 0 : ends_[k - 1], middle = ends_[k], end = ends_[k + 1];
     return {placed_tree(nodes_).subspan(begin, middle - begin), placed_tree(nodes_).subspan(middle, end - middle)};
   }
-  /// The row's labels all have numbers.
+  /// Adds a row.  All of its labels must have numbers.
   void add(row const& r, vocabulary const& labels) {
     place(r.source, labels);
     place(r.target, labels);

@@ -14,40 +14,40 @@
 
 namespace triad::programs::trees {
 
-/// Options of a run and of questions to a trained machine.
+/// The options of all verbs.
 struct program_options : options {
-  std::vector<std::string> part_names;  // of its data, where no others can be asked for
+  std::vector<std::string> part_names;  // the only names that --split takes; empty: any name
 
   programs::questions questions;  // predict
-  bool as_json = false;           // the same
-  bool probabilities = false;     // the same
+  bool as_json = false;           // predict: answers as JSON
+  bool probabilities = false;     // predict: also the least weight of the choices
   std::string tree;               // predict, explain: an s-expression
-  std::string split;              // explain: of which part; empty: the first test
-  int row = 0;                    // explain: its row, from 1; 0: the programs of all rows
-  std::string json, dot, svg;     // explain: files
-  bool training = false;          // explain: how the choices went in training
-  double threshold = 0.9;         // a program is extracted where each of its choices has this weight
-  bool programs = false;          // evaluate: extract programs and run them
-  bool discrete = false;          // evaluate: run the likeliest choices
+  std::string split;              // explain: name of the part; empty: the first test
+  int row = 0;                    // explain: row of the part, from 1; 0: the programs of all rows
+  std::string json, dot, svg;     // explain: output files
+  bool training = false;          // explain: shows the choices in the course of training
+  double threshold = 0.9;         // evaluate, explain: least weight of each choice of an extracted program
+  bool programs = false;          // evaluate: extracts programs and runs them
+  bool discrete = false;          // evaluate: the same as `programs`
 
   void each(option_list& f) override;
 };
 
 struct named_data {
-  std::string name;  // for people
+  std::string name;  // as messages print it
   data_set data;
 };
 
-/// Reads the data that the options name; trained: for a machine whose depth is what it is, not for training.
+/// Reads the data that the options name.  `trained` is true if they are for a trained machine, whose depth is fixed.
 using data_reader = std::function<named_data(bool trained)>;
-/// train, evaluate, predict and explain; of_train: what --help says of train.
+/// Returns the verbs train, evaluate, predict and explain.  `of_train` is the help text of train.
 std::vector<verb> verbs_of(program_options& o, data_reader const& read,
                            char const* of_train = "Train, and score all parts of the data");
 
 int explain(program_options& o, data_reader const& read);
 int train(program_options& o, data_reader const& read);
 
-/// How deep the rows may be that are read.
+/// Returns the depth limit of the rows that are read.
 inline depth_limit limit_of(options const& o, bool trained) {
   return {std::min<index_t>(o.depth, deepest_numbered), o.skip_deeper, trained};
 }

@@ -3,8 +3,8 @@
 //
 //   {"source": "( S ( NP ... ) ( VP ... ) )", "target": "( LF ( V ... ) ( ARGS ... ) )"}        gzipped or not
 //
-// Other members are not read.  A fault is reported with file and line, and with the column in a tree.
-// With --binarise, trees are those of treebanks: of any number of children, made binary.
+// Other members are ignored.  An error names the file and the line, and in a tree also the column.
+// With --binarise, trees are in treebank notation, with any number of children, and are made binary.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -20,15 +20,15 @@
 
 namespace triad::programs::trees {
 
-/// A tree of text; binary: a treebank's, made binary.  Throws data_error.
+/// Parses a tree.  If `binary`, the text is in treebank notation and the tree is made binary.  Throws data_error.
 inline symbol_tree tree_from(std::string const& text, bool binary, text_position const& where = {}) {
   return binary ? binarise(parse_treebank_tree(text, where)) : parse_tree(text, where);
 }
 
-/// One of the two trees of a line, which is this object.  Throws data_error.
+/// Returns one of the two trees of a line; `object` is the line as JSON.  Throws data_error.
 inline symbol_tree tree_in(nlohmann::json const& object, std::string const& line, char const* name, bool binary) {
   auto const text = member<std::string>(object, name, "a tree as text");
-  // Where the text is in the line, so that a column is that of an editor; text with escapes is not there as it is.
+  // Finds the text in the line, so that errors name the column that an editor shows.  Text with escapes is not found.
   auto const key = line.find('"' + std::string(name) + '"');
   auto const quote = key == std::string::npos ? key : line.find('"' + text + '"', key + std::string(name).size() + 2);
   bool const there = quote != std::string::npos;
@@ -48,12 +48,13 @@ inline row row_of(nlohmann::json const& object, std::string const& line, bool bi
   return {tree_in(object, line, "source", binary), tree_in(object, line, "target", binary)};
 }
 
-/// The tree of a question: of a line as data have it, whose target may be missing, or of one that is the tree.
+/// Returns the tree of a question.  The line is an object as in data files, whose target may be missing, or it is the
+/// tree itself.
 inline symbol_tree source_of(std::string const& line, bool binary = false) {
   return line.starts_with('{') ? tree_in(read_json_line(line), line, "source", binary) : tree_from(line, binary);
 }
 
-/// The same row as one line.
+/// Returns a row as one line of JSON.
 inline std::string to_json_line(row const& r) {
   nlohmann::ordered_json json;
   json["source"] = to_text(r.source);
@@ -61,12 +62,12 @@ inline std::string to_json_line(row const& r) {
   return json.dump();
 }
 
-/// All rows of a file, added to those of a part.
+/// Adds all rows of a file to those of a part.
 inline part read_rows(std::string const& path, depth_limit const& limit = {}, part to = {}, bool binary = false) {
   read_json_lines(path, [&](nlohmann::json const& object, std::string const& line) {
     limit.add(row_of(object, line, binary), to);
   });
-  bool const may_be_empty = to.skipped == 0 || (limit.trained && limit.skip);  // which evaluate says
+  bool const may_be_empty = to.skipped == 0 || (limit.trained && limit.skip);  // evaluate reports an empty part
   if (!to.rows.empty() || may_be_empty) return to;
   refuse("{}: each of the {} rows that count has a tree deeper than {}: {}", path, to.skipped, limit.most,
          limit.advice_without_rows());

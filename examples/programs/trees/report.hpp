@@ -1,4 +1,4 @@
-// Tables of the scores of all parts.
+// Makes the tables of the scores of all parts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace triad::programs::trees {
 
-/// What a score or a row's number leaves out; nothing where it is of all rows.
+/// Returns a line about the rows of a part that are left out; empty if there are none.
 inline std::string what_is_left_out(part const& p) {
   if (p.skipped == 0) return {};
   return fmt::format("{}: rows with deeper trees are left out, {} (--skip-deeper)\n", p.name, p.skipped);
@@ -23,11 +23,12 @@ inline std::string what_is_left_out(part const& p) {
 
 inline std::string percent(double part) { return fmt::format("{:.1f}", 100 * part); }
 
-/// What is counted of one part, in the order of the data: training rows first.
+/// The scores of one part.
 struct part_tally {
   std::string title;
-  tally found{};  // without rows where there are none, or nothing was asked
+  tally found{};  // without rows if the part has none or was not scored
 };
+/// In the order of the data: training rows first.
 using part_tallies = std::vector<part_tally>;
 
 inline part_tallies tallies_of(data_set const& data) {
@@ -36,7 +37,8 @@ inline part_tallies tallies_of(data_set const& data) {
   return all;
 }
 
-/// A machine that has not learned its training rows has failed: 90 % of them is where the paper leaves a run out.
+/// Returns whether a machine has failed: fewer than 90 % of its training rows are right.  The paper leaves such runs
+/// out.
 inline bool has_failed(part_tallies const& t) { return t.front().found.accuracy() < 0.9; }
 
 inline std::string table_of(part_tallies const& tallies) {
@@ -46,14 +48,14 @@ inline std::string table_of(part_tallies const& tallies) {
   return table.text();
 }
 
-/// What is counted of one seed's run.
+/// The scores of one seed's run.
 struct seed_tallies {
-  part_tallies found;  // without rows where it diverged
+  part_tallies found;  // without rows if the run diverged
   bool diverged = false, failed = false;
 };
 
-/// Whole trees, a line a seed, and the mean of all that have a score.  The paper leaves runs that failed out of its
-/// means: where there are any among others, that mean has a line too.
+/// Returns a table of whole trees: a line for each seed, and the mean of all seeds with a score.  The paper leaves
+/// failed runs out of its means, so a last line has that mean if some runs failed and others did not.
 inline std::string table_of(std::vector<seed_tallies> const& runs, std::uint64_t first_seed) {
   std::vector<std::string> header{"seed"};
   for (auto const& part : runs.front().found) header.push_back(part.title);

@@ -1,11 +1,11 @@
 // Scores of a machine's answers: whole trees, single nodes, and the extracted programs.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   whole       a tree counts where the symbol at every position is right, as in the released program
-//   partial    right filled positions / (filled positions + empty positions wrongly filled), as in the released program
+//   whole       the symbol at every position of the tree is right, as in the released program
+//   partial     right filled positions / (filled positions + empty positions wrongly filled), as released
 //   discrete    the likeliest choices of every step, run on trees of symbols, give the right tree
-//   extracted   the same, where every choice that the result depends on has a weight of `threshold` at least: a program
-//   agreeing    the extracted program's result is the machine's own answer, position by position
+//   extracted   these choices are a program: each that their result depends on has at least the weight `threshold`
+//   agreeing    the result of the extracted program equals the machine's own answer at every position
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ struct tally {
     return all == 0 ? 0 : static_cast<double>(some) / static_cast<double>(all);
   }
 
-  /// answer: symbols by position.
+  /// Adds a row.  `answer` has the symbols by position.
   void add(placed_tree target, std::span<index_t const> answer) {
     std::int64_t filled = 0, found = 0;
     for (auto const symbol : answer) filled += symbol != 0 ? 1 : 0;
-    std::int64_t both = 0;  // filled here and there
+    std::int64_t both = 0;  // positions that are filled in both trees
     for (auto const& node : target) {
       auto const symbol = answer[static_cast<std::size_t>(node.position)];
       both += symbol != 0 ? 1 : 0;
@@ -49,12 +49,12 @@ struct tally {
 };
 
 struct program_tally {
-  std::int64_t rows = 0, discrete = 0, extracted = 0, agreeing = 0, correct = 0;  // right: of those extracted
+  std::int64_t rows = 0, discrete = 0, extracted = 0, agreeing = 0, correct = 0;  // correct: of those extracted
   double least = 1;                                // the smallest weight of all programs' choices
   std::map<std::string, std::int64_t> programs{};  // how often each was extracted
 };
 
-/// Symbols by position as a tree, and back.
+/// Returns the tree of symbols by position; symbols_of() is the inverse.
 inline numbered_tree tree_of(std::span<index_t const> symbols, tree_positions<> const& positions) {
   return tree_of_labels(positions, vec<index_t const>(symbols.data(), positions.count()));
 }
@@ -69,8 +69,8 @@ inline std::vector<index_t> symbols_of(numbered_tree const& tree, tree_positions
   return symbols;
 }
 
-/// f(row number, answer) for the first `count` rows, in batches; between(first row number, rows of the batch) before
-/// each batch's answers.
+/// Runs the machine on the first `count` rows in batches.  For each batch it calls between(first row number, rows of
+/// the batch), and then f(row number, answer) for each row.
 template <class F, class Between>
 void answer_all(machine& net, placed_rows const& rows, index_t count, F&& f, Between&& between) {
   auto const width = static_cast<std::size_t>(net.positions().count());
@@ -84,7 +84,7 @@ void answer_all(machine& net, placed_rows const& rows, index_t count, F&& f, Bet
   }
 }
 
-/// `most` rows at most; 0: all.
+/// Scores the first `most` rows, or all rows if `most` is 0.
 inline tally score(machine& net, placed_rows const& rows, index_t most = 0) {
   tally t;
   auto const width = static_cast<std::size_t>(net.positions().count());
@@ -103,7 +103,8 @@ inline tally score(machine& net, placed_rows const& rows, index_t most = 0) {
   return t;
 }
 
-/// What the machine's choices are worth as programs, compared with its own answers.
+/// Scores the programs of all rows and compares them with the machine's own answers.  Adds the scores of these answers
+/// to `own`.
 inline program_tally score_programs(machine& net, placed_rows const& rows, vocabulary const& labels, double threshold,
                                     tally& own) {
   program_tally t;

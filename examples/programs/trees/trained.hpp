@@ -1,4 +1,4 @@
-// The machine's shape and labels in a checkpoint, and a trained machine from a run's folder.
+// Writes a machine's shape and labels to a checkpoint, and reads a trained machine from a run's folder.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,24 +20,25 @@
 
 namespace triad::programs::trees {
 
-/// How "operations" or "arguments" are chosen in what a checkpoint says of it, one name for both or one for each; empty
-/// where that is none.
+/// Returns the way to choose `what`, "operations" or "arguments", from a checkpoint's setting `choice`.  The setting
+/// has one name for both, or one for each.  Returns an empty string if the name is unknown.
 std::string choice_in(nlohmann::json const& choice, char const* what);
 
-/// depth: that of the roles, which shapes the machine where the options have the most that trees may have.
+/// Returns the record of a run.  `depth` is the depth of the roles, which shapes the machine; o.depth is only the
+/// largest depth that trees may have.
 inline run_record record_of(options const& o, index_t depth, vocabulary const& labels) {
   auto configuration = configuration_of(o);
   configuration["depth"] = depth;
   return {configuration.dump(), json_text(labels.labels(), "the vocabulary"), training_settings(o)};
 }
 
-/// A trained machine out of a run's folder.
+/// A trained machine that is read from a run's folder.
 struct trained {
   vocabulary labels;
   std::unique_ptr<machine> net;
 
-  /// Reads o.run, a folder or a checkpoint, with room for `batch` trees; o has the run's shape then.  Throws
-  /// data_error.
+  /// Reads o.run, a folder or a checkpoint, and allocates memory for `batch` trees.  Sets the options of o that shape
+  /// the model to those of the run.  Throws data_error.
   trained(options& o, index_t batch) {
     auto const file = open_run(o.run);
     auto const& path = file.tensors().file();
@@ -53,7 +54,8 @@ struct trained {
     net->load(file, record_of(o, o.depth, labels));
   }
 
-  /// A tree as the machine takes it.  Throws data_error that names the node that does not fit.
+  /// Returns a tree with numbers in place of labels.  Throws data_error if a node does not fit the machine; the error
+  /// names the node.
   numbered_tree numbered(symbol_tree const& tree) const {
     for (index_t at = 0; at < tree.size(); ++at)
       if (!labels.has(tree.label(at)) || tree.label(at) == empty_label)
@@ -64,8 +66,8 @@ struct trained {
     return numbers;
   }
 
-  /// The symbols of what the machine makes of a tree, by position, until the next call.  Throws data_error as
-  /// numbered().
+  /// Returns the symbols of the machine's answer to a tree, by position.  They are valid until the next call.  Throws
+  /// data_error like numbered().
   std::span<index_t const> answer(symbol_tree const& source) {
     (void)numbered(source);
     placed_rows rows;
@@ -75,7 +77,8 @@ struct trained {
     return net->infer();
   }
 
-  /// All rows by numbers.  Throws data_error that names the part and the row that does not fit.
+  /// Returns all rows with numbers in place of labels.  Throws data_error if a row does not fit the machine; the error
+  /// names the part and the row.
   placed_rows placed(part const& rows) const {
     placed_rows all;
     for (std::size_t i = 0; i < rows.rows.size(); ++i) {

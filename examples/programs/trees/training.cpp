@@ -1,4 +1,4 @@
-// train, of every tree-to-tree program: one run for each seed, then whole trees that are right, in all parts.
+// The verb train of every tree-to-tree program: makes one run for each seed and scores all parts.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/training.hpp"
 
@@ -23,8 +23,8 @@ namespace {
 /// One seed's run.
 class machine_training final : public training {
  public:
-  /// run: what was asked for, which its checkpoints have; o: of that, what this training does; first: whose machine, of
-  /// fewer positions, it begins with.
+  /// `run` has the options of the whole run, which checkpoints record.  `o` has the options of this training.  `first`
+  /// is an earlier training with fewer positions, whose machine this training begins with.
   machine_training(options const& run, options const& o, training_data const& work, part_tallies& found,
                    std::string out, std::unique_ptr<machine_training> first = nullptr)
       : run_(run),
@@ -41,13 +41,13 @@ class machine_training final : public training {
     net().initialize(seed);
     if (!first_) return;
     TRIAD_EXPECTS(first_->net_, "machine_training: its first training comes before it");
-    first_->net_->with_averages([&] { net_->widen(*first_->net_); });  // what was found to fit
+    first_->net_->with_averages([&] { net_->widen(*first_->net_); });  // fits() scored the averages
     first_->net_.reset();
   }
 
   learner& net() override {
     if (net_) return *net_;
-    std::size_t most = 1;  // rows of a part: no batch has more
+    std::size_t most = 1;  // rows of the largest part: no batch has more
     for (auto const& part : work_.data().parts) most = std::max(most, part.rows.size());
     auto const batch = std::min(static_cast<index_t>(most), static_cast<index_t>(options_.batch));
     net_ = make<machine>(
@@ -69,9 +69,9 @@ class machine_training final : public training {
             .measured = "whole_trees"};
   }
   double rate(std::int64_t update) override {
-    if (!begun_ && net_) begun_ = static_cast<std::int64_t>(net_->step());  // without one it is only asked
-    // The released program's rate falls from epoch to epoch.  A training that follows another may be shorter than an
-    // epoch, in which that would never fall: its own falls from update to update.
+    if (!begun_ && net_) begun_ = static_cast<std::int64_t>(net_->step());  // no machine, no update yet
+    // The released program's rate falls from epoch to epoch.  A training that follows another may be shorter than one
+    // epoch, so its rate falls from update to update.
     bool const by_updates = first_ != nullptr;
     auto const epoch = by_updates ? 1 : work_.epoch_updates();
     auto const epochs = by_updates ? options_.updates : work_.epochs(options_.updates);
@@ -121,16 +121,16 @@ class machine_training final : public training {
   bool add(std::size_t k) override { return net_->add(work_.train()[static_cast<index_t>(batch_[k])]); }
 
  private:
-  static constexpr index_t shown_rows = 64;  // whose choices are recorded at a checkpoint
+  static constexpr index_t shown_rows = 64;  // number of rows whose choices are recorded at a checkpoint
 
-  // Of the training rows that are scored: where this number is right no other attempt begins, and a training that
-  // follows another ends.
+  // Fractions of the scored training rows.  If `enough` are right, no other attempt begins.  If `enough_at_last` are
+  // right, a training that follows another ends.
   static constexpr double enough = 0.99, enough_at_last = 1;
 
-  /// Of those that are scored.
+  /// Returns the scores of the training rows that are scored.
   tally const& of_training_rows() { return tally_of(work_.train(), options_.train_sample); }
-  /// Deep trees take their time, so the same weights are not scored again: those after an update of that number, since
-  /// the caller has the averages where there are some.
+  /// Returns the scores of rows.  Scoring deep trees is slow, so scores are kept as long as the weights are the same.
+  /// The number of the update identifies the weights, since the caller always uses the averages if there are any.
   tally const& tally_of(placed_rows const& rows, index_t most = 0) {
     if (auto const done = net_->step(); scored_at_ != done) {
       scored_.clear();
@@ -145,25 +145,25 @@ class machine_training final : public training {
   options options_;  // of this training
   training_data const& work_;
   epoch_batches batches_;
-  std::span<std::size_t const> batch_;  // of the update
+  std::span<std::size_t const> batch_;  // rows of the current update
   part_tallies& found_;
   std::string out_;
   std::optional<choices_file> choices_;
   std::optional<std::int64_t> begun_;           // the update that this process began with
-  std::map<placed_rows const*, tally> scored_;  // after this number of updates:
+  std::map<placed_rows const*, tally> scored_;  // scores after `scored_at_` updates
   std::uint64_t scored_at_ = 0;
   index_t depth_;
   std::unique_ptr<machine_training> first_;
   std::unique_ptr<machine> net_;
 };
 
-/// Whether a tree has this one as a subtree.
+/// Returns whether `wanted` is a subtree of `tree`.
 bool has_subtree(symbol_tree const& tree, symbol_tree const& wanted) {
   for (index_t at = 0; at < tree.size(); ++at)
     if (tree[at].size == wanted.size() && tree.subtree(at) == wanted) return true;
   return false;
 }
-/// Rows whose targets have a node with one child that cannot be copied from the source.
+/// Returns the number of rows whose target has a node with one child that is not a subtree of the source.
 index_t rows_with_lone_children(part const& rows) {
   index_t found = 0;
   for (auto const& [source, target] : rows.rows) {
@@ -176,19 +176,20 @@ index_t rows_with_lone_children(part const& rows) {
   return found;
 }
 
-/// Of a run in two trainings: the first has the attempts and what falls, the last none of that.
+/// The options of the first of two trainings of a run; it has the attempts, the evenness, the recency and the cooling.
 options of_first(options o) {
   o.role_depth = 0;
   return o;
 }
+/// The options of the last of two trainings of a run.
 options of_last(options o) {
   o.attempts = 1;
   o.updates = o.last_updates;
-  // It begins with what the first has learned, and of one seed the full rate undid a part of that
+  // The last training begins with what the first has learned.  In a run of one seed the full rate undid a part of that
   // (docs/notes/why_tree_runs_fail.md).
   o.rate = o.last_rate > 0 ? o.last_rate : o.rate / 10;
   o.warmup = static_cast<int>(std::min<std::int64_t>(o.warmup, o.last_updates / 2));
-  if (o.warmup == 1) o.warmup = 0;  // whose only rate, which the released loop stays at, is 0
+  if (o.warmup == 1) o.warmup = 0;  // the only rate of such a warm-up is 0, and the released schedule stays at it
   o.evenness = 0, o.recency = 0, o.even_updates = 0, o.empty_weight = 1, o.empty_updates = 0, o.temperature = 1,
   o.cooling = 0;
   return o;

@@ -20,7 +20,7 @@ namespace triad::programs::trees {
 
 class training_data {
  public:
-  /// The options are settled.
+  /// Precondition: the options are settled.
   training_data(options const& o, data_set data) : options_(o), data_(std::move(data)) {
     TRIAD_EXPECTS(o.batch > 0, "training_data: the options are not settled");
     for (auto const& part : data_.parts)
@@ -32,7 +32,7 @@ class training_data {
     place();
   }
 
-  /// The rows of other data whose trees have at most `levels` levels, with the same labels.
+  /// Takes the labels of `whole`, and those of its rows whose trees have at most `levels` levels.
   training_data(training_data const& whole, options const& o, index_t levels)
       : options_(o), data_(whole.data_), labels_(whole.labels_), depth_(levels) {
     for (auto& part : data_.parts) std::erase_if(part.rows, [&](row const& r) { return r.depth() > levels; });
@@ -40,17 +40,17 @@ class training_data {
   }
 
   data_set const& data() const { return data_; }
-  /// Labels in the order of their first appearance, source before target, training rows first: as the released program
-  /// numbers them.
+  /// The labels in the order of their first appearance: source before target, training rows first.  The released
+  /// program numbers them in the same order.
   vocabulary const& labels() const { return labels_; }
   /// The rows of a part.
   placed_rows const& placed(std::size_t part) const { return placed_[part]; }
   placed_rows const& train() const { return placed_[0]; }
-  /// What a checkpoint is measured on: dev, or, where there is none, a sample of the training rows.
+  /// The rows that checkpoints are validated on: dev, or a sample of the training rows if there is no dev.
   placed_rows const& measured() const { return data_.dev().rows.empty() ? sample_ : placed_[1]; }
-  /// Of the deepest tree of all parts: the depth that roles need, at most the options'.
+  /// The depth of the deepest tree of all parts.  Roles need this depth; it is at most that of the options.
   index_t depth() const { return depth_; }
-  /// The fewest levels that the trees of this fraction of the training rows have at most.
+  /// Returns the smallest number of levels such that at least this fraction of the training rows have no deeper tree.
   index_t levels_of(double fraction) const {
     std::vector<index_t> levels;
     for (auto const& r : data_.train().rows) levels.push_back(r.depth());
@@ -59,14 +59,14 @@ class training_data {
     auto const place = static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(levels.size())));
     return levels[std::max<std::size_t>(place, 1) - 1];
   }
-  /// Rows that were left out because they are deeper.
+  /// Returns the number of rows that were left out because they are too deep.
   index_t skipped() const {
     index_t all = 0;
     for (auto const& part : data_.parts) all += part.skipped;
     return all;
   }
 
-  /// What the rows add to the settings that a resumed run must have.
+  /// Returns a setting that identifies the training rows; a resumed run must have the same.
   std::string data_setting() const {
     if (options_.data.empty()) return example_digest::generated();
     example_digest digest;
@@ -81,12 +81,12 @@ class training_data {
     return digest.setting();
   }
 
-  /// Updates of one epoch, and epochs of them; the last batch of an epoch may be smaller, and the last epoch
-  /// shorter.
+  /// The number of updates of one epoch, whose last batch may be smaller.
   std::int64_t epoch_updates() const { return (train().size() + options_.batch - 1) / options_.batch; }
+  /// The number of epochs in this number of updates; the last epoch may be shorter.
   std::int64_t epochs(std::int64_t updates) const { return (updates + epoch_updates() - 1) / epoch_updates(); }
 
-  /// The training rows of every update of a seed's run, by their places: another order in every epoch.
+  /// Returns the indices of the training rows of every update, in a run with this seed.  Every epoch has another order.
   epoch_batches batches(std::uint64_t seed) const {
     return {static_cast<std::size_t>(train().size()), options_.batch, true, seed};
   }

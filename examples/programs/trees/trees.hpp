@@ -22,7 +22,7 @@
 namespace triad::programs::trees {
 
 struct own_options : program_options {
-  bool cools = true;  // choices, unless it is said how
+  bool cools = true;  // choices cool down unless the options say otherwise
   std::string file;   // inspect
 
   own_options() { rate = 1e-3, warmup = robust_warmup = 100, updates = 2000, evaluate_every = 500; }
@@ -54,8 +54,8 @@ struct own_options : program_options {
 };
 
 /// The defaults, small, are ours: choices cool down from 10 to 1 in the first three fifths of a run.
-///   paper   the released program's command, with 12 steps, the fewest that it prints for a task, and roles as deep
-///           as the data (tree-transforms has its tasks)
+///   paper   the released program's command, with two exceptions: 12 steps, the smallest number that it prints for a
+///           task, and roles as deep as the data (tree-transforms has its tasks)
 inline void apply_preset(own_options& o) {
   o.cools = o.preset != "paper" && o.preset != "smoke";
   options const paper;
@@ -70,7 +70,7 @@ inline void apply_preset(own_options& o) {
     o.evaluate_every = 6;
 }
 
-/// The parts of o.data, a folder, or, where nothing is trained, one file.
+/// Reads the parts of o.data: a folder, or for a trained machine also a single file.
 inline named_data data_of(own_options const& o, bool trained) {
   if (o.data.empty())
     refuse(

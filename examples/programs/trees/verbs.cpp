@@ -1,4 +1,4 @@
-// evaluate and predict, of every tree-to-tree program: what a trained machine says.
+// The verbs evaluate and predict of every tree-to-tree program.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -59,7 +59,7 @@ int evaluate(program_options& o, data_reader const& read) {
   return 0;
 }
 
-/// The answer to a line, which is a tree or an object with one; of an object, other members stay.
+/// Writes the answer to a line, which is a tree or an object with a tree.  Other members of an object are copied.
 void answer(trained& model, program_options const& o, std::string const& line) {
   bool const is_object = line.starts_with('{');
   auto const source = source_of(line, o.binarise);

@@ -15,8 +15,8 @@
 
 namespace triad::programs::transforms {
 
-/// Reads one split of a folder: NAME.jsonl, gzipped or not, or NAME.json, as one of the sources calls it; validation
-/// may be called dev.  Training rows and validation must be there.
+/// Reads one split of a folder: NAME.jsonl, gzipped or not, or NAME.json, the name in one of the sources.  Validation
+/// may be called dev.  The files of training and validation rows are required.
 inline void read_split(std::string const& folder, split s, trees::part& to, depth_limit const& limit) {
   std::string const name = name_of(s);
   std::vector<std::string> const names{name + ".jsonl", name + ".json"};
@@ -26,7 +26,7 @@ inline void read_split(std::string const& folder, split s, trees::part& to, dept
   if (!path.empty()) to = trees::read_rows(path, limit, std::move(to));
 }
 
-/// All splits of a folder.
+/// Reads all splits of a folder.
 inline data_set read_data(std::string const& folder, depth_limit const& limit = {}) {
   if (!std::filesystem::is_directory(folder))
     refuse("{}: a folder with train, validation, test, ood_new and ood_long is expected", folder);
@@ -35,7 +35,7 @@ inline data_set read_data(std::string const& folder, depth_limit const& limit = 
   return data;
 }
 
-/// The data that a run is about.  `trained`: of a machine whose depth is what it is.
+/// Reads or generates the data of a run.  `trained` is true if they are for a trained machine, whose depth is fixed.
 inline data_set load_data(options const& o, bool trained = false) {
   auto const& facts = facts_of(o.task);
   auto limit = trees::limit_of(o, trained);

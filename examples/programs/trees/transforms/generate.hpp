@@ -1,12 +1,13 @@
-// The four tasks with their five splits, drawn anew: distinct sentences, the same for a seed on every machine.
+// Generates the four tasks with their five splits.  Sentences are distinct.  A seed gives the same rows everywhere.
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was counted in the published active-logical data is in sentences.hpp and transform.hpp.  What is guessed:
-//   - the other tasks draw their sentences in the same way, each its own;
-//   - active-passive-logical: either form, as likely;
-//   - car-cdr-seq: an active or a passive tree, as likely; 1 to 4 steps, as likely; then one of the sequences of so
-//     many steps whose result is not empty, as likely.  The published task has more labels than this one, and its rows
-//     were not at hand (docs/data.md has the address): this is a stand-in.
+// The words and trees in sentences.hpp and transform.hpp are from counts of the published active-logical data.  These
+// points are guesses:
+//   - The other tasks draw sentences of their own in the same way.
+//   - active-passive-logical: the active and the passive form are equally likely.
+//   - car-cdr-seq: an active and a passive tree are equally likely, and so are 1, 2, 3 and 4 steps.  All sequences of
+//     that length whose result is not empty are equally likely.  The published task has more labels than this one.
+//     Its rows were not at hand (docs/data.md has the address), so this task is only similar.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ namespace triad::programs::transforms {
 
 struct generator_options {
   kind task = kind::active_logical;
-  bool one_way = false;                          // to the logical form alone, also where the task goes both ways
-  index_t train_rows = 10000, test_rows = 1250;  // as published; test_rows of each of the four others
+  bool one_way = false;                          // only rows to the logical form, even if the task goes both ways
+  index_t train_rows = 10000, test_rows = 1250;  // as published; each of the four other splits has test_rows
   std::uint64_t seed = 1;
 };
 
@@ -35,15 +36,15 @@ class generator {
  public:
   explicit generator(generator_options const& settings) : settings_(settings) {}
 
-  /// The rows of one split, of sentences that no row had before.
+  /// Returns the rows of one split.  Their sentences differ from those of all rows that were made before.
   std::vector<row> rows(split of) {
-    // A stream for each task and split: tasks do not share their sentences.
+    // Each task and each split has its own random stream, so that tasks do not share their sentences.
     random_stream random(settings_.seed,
                          static_cast<std::uint64_t>(settings_.task) * 8 + static_cast<std::uint64_t>(of));
     std::vector<row> made;
     auto const count = of == split::train ? settings_.train_rows : settings_.test_rows;
     made.reserve(static_cast<std::size_t>(count));
-    int repeats = 0;  // in a row
+    int repeats = 0;  // consecutive draws of known sentences
     while (static_cast<index_t>(made.size()) < count) {
       auto const s = draw_sentence(random, of);
       if (seen_.insert(text_of(s)).second) {
@@ -89,7 +90,7 @@ class generator {
   std::unordered_set<std::string> seen_;
 };
 
-/// All splits of a task.
+/// Generates all splits of a task.
 inline data_set generate_data(generator_options const& settings, depth_limit const& limit = {}) {
   generator drawn(settings);
   auto data = no_rows();

@@ -15,17 +15,18 @@
 
 namespace triad::programs::transforms {
 
-// Steps are 2 (X + 2), where X is the least that the task needs: the larger of the two choices in appendix D.1.  The
-// released program's README prints all four; the paper's text has the 28 of passive-logical alone (section 4.3).  The
-// batch of 8 there is in the notes of appendix D.1; the released command keeps 16.  Sections and appendices are counted
-// as in the version for the ICML workshop Differentiable Almost Everything; the conference version counts others.
+// The number of steps is 2 (X + 2), the larger of the two choices in appendix D.1; X is the smallest number of steps
+// that the task needs.  The released program's README prints all four numbers.  The paper's text has only the 28 steps
+// of passive-logical (section 4.3).  The batch of 8 of that task is in the notes of appendix D.1; the released command
+// keeps 16.  Sections and appendices are numbered as in the version for the ICML workshop Differentiable Almost
+// Everything; the conference version has other numbers.
 
 enum class kind { car_cdr_seq, active_logical, passive_logical, active_passive_logical };
 
 struct kind_facts {
   kind which;
   char const* name;
-  bool both_ways;  // half of the rows go back from the logical form
+  bool both_ways;  // half of the rows go from the logical form to the sentence
   int steps;       // of the paper's machine
   int batch;
 };

@@ -1,4 +1,5 @@
-// tree-transforms: Basic Sentence Transforms, published or generated, by the verbs of every tree-to-tree program.
+// The program tree-transforms: the verbs of every tree-to-tree program on Basic Sentence Transforms, published or
+// generated.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -16,13 +17,14 @@
 namespace triad::programs::transforms {
 namespace {
 
-/// The rows of the command line; it is said where they are generated: a run may have been trained on others.
+/// Returns the data of the command line.  For a trained machine it prints a line if rows are generated, since the run
+/// may have been trained on others.
 trees::named_data data_of(options const& o, bool trained) {
   if (trained && o.data.empty()) fmt::print("rows are generated; --data takes a folder\n");
   return {o.task, load_data(o, trained)};
 }
 
-/// The sentences of a part's rows are said in o.voice.  Throws data_error with the row that has none.
+/// Puts the sentences of a part's rows into o.voice.  Throws data_error if a row has no sentence; the error names it.
 void say_in_voice(trees::part& of, options const& o) {
   auto const voice = o.voice == "passive" ? form::passive : form::active;
   for (std::size_t i = 0; i < of.rows.size(); ++i) {
@@ -36,7 +38,8 @@ void say_in_voice(trees::part& of, options const& o) {
   }
 }
 
-/// A row is the same line for all programs: its trees, read as words, are sequences with parentheses among them.
+/// Writes the rows of all splits.  All programs read the same lines: as sequences, the words of a tree are its labels
+/// and its parentheses.
 int generate(options& o) {
   o.settle();
   o.depth = trees::deepest_numbered;
@@ -47,7 +50,7 @@ int generate(options& o) {
   for (auto const s : splits) {
     if (!o.voice.empty()) say_in_voice(part_of(data, s), o);
     auto const& rows = part_of(data, s).rows;
-    if (rows.empty()) continue;  // a folder may have no such split
+    if (rows.empty()) continue;  // --data may lack a split
     std::string text;
     for (auto const& r : rows) text += trees::to_json_line(r) + "\n";
     files.push_back({fmt::format("{}.jsonl", o.as == "sequences" ? own_name_of(s) : name_of(s)), std::move(text),

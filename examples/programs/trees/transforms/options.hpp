@@ -15,12 +15,12 @@ namespace triad::programs::transforms {
 struct options : trees::program_options {
   // data: a folder with train, validation, test, ood_new and ood_long; empty: generated
   std::string task = "active-logical";  // kinds.hpp
-  bool one_way = false;                 // to logical forms alone, also where the task goes both ways
-  int rows = 10000;                     // generated: for training
-  int test_size = 1250;                 // generated: of each other split
-  std::uint64_t data_seed = 1;          // generated: of the rows, which are the same for all seeds of a model
-  std::string as = "trees";             // generate: whose names the files have, or sequences
-  std::string voice;                    // generate: that sentences of data are said in; empty: their own
+  bool one_way = false;                 // only rows to logical forms, even if the task goes both ways
+  int rows = 10000;                     // number of generated training rows
+  int test_size = 1250;                 // number of generated rows of each other split
+  std::uint64_t data_seed = 1;          // seed of generated rows, which are the same for all seeds of a model
+  std::string as = "trees";             // generate: the program for which files are named: trees or sequences
+  std::string voice;                    // generate: voice of the sentences of `data`; empty: unchanged
 
   options() {
     steps = 0;
@@ -59,7 +59,7 @@ struct options : trees::program_options {
         .one_of({"active", "passive"});
     f("out", &out, "Folder of the new data set").only(generate).required().file_or_folder();
   }
-  /// Throws data_error where there is no such task.
+  /// Throws data_error if there is no such task.
   void settle() override {
     auto const& facts = facts_of(task);
     if (steps == 0) steps = facts.steps;
@@ -68,12 +68,12 @@ struct options : trees::program_options {
   }
 };
 
-/// The defaults that o.preset stands for.  Without one they are the paper's for the task: preset paper.
-///   paper   appendix D.1 of the paper has updates, warm-up, cosine, layers, heads, batch, beta 1, clip and 4 d, and of
-///           decay, width, beta 2 and dropout two values each, the best of them in bold.  The text that this was
-///           written from has lost the bold type: these are the values of the released program's command.  The rate,
-///           AdamW in Adam's place and a cosine that falls by epochs are the released program's alone.
-///   small   ours
+/// Sets the defaults of o.preset.  Without a preset they are those of the preset paper.
+///   paper   Updates, warm-up, cosine, layers, heads, batch, beta 1, clip and 4 d are in appendix D.1 of the paper.
+///           For decay, width, beta 2 and dropout it has two values each, with the best in bold.  The text that we used
+///           had no bold type, so these four are the values of the released program's command.  The rate, AdamW in
+///           place of Adam, and a cosine that falls by epochs are only in the released program.
+///   small   our own settings
 inline void apply_preset(options& o) {
   if (o.preset == "small") {  // all else as in paper; not every seed learns it (docs/results/trees.md)
     o.one_way = true;

@@ -1,10 +1,11 @@
-// Sentences of an agent, a verb and a patient, with the words of Basic Sentence Transforms, and how they are drawn.
+// Draws sentences of an agent, a verb and a patient, with the words of Basic Sentence Transforms.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   sentence     agent verb patient           noun phrase     determiner, 0 to 4 adjectives, noun
 //
-// The words were counted in the published data; "some" and "bumped" are drawn twice as often as the others, so they
-// stand twice in their lists.  All draws are uniform and independent: there is no agreement, and a word may come again.
+// The words were counted in the published data.  "some" and "bumped" occur there twice as often as the other words, so
+// the lists below have them twice.  All draws are uniform and independent: there is no agreement, and a word may occur
+// more than once.
 #pragma once
 
 #include <array>
@@ -24,19 +25,19 @@ using word_list = std::span<char const* const>;
 inline constexpr std::array<char const*, 24> verbs{
     "bumped", "bumped",  "bought",  "chased",   "convinced", "delivered", "discovered",   "followed",
     "found",  "hugged",  "ignored", "kissed",   "led",       "lost",      "photographed", "remembered",
-    "rinsed", "smashed", "sold",    "suprised", "touched",   "walked",    "washed",       "watched"};  // so spelt
+    "rinsed", "smashed", "sold",    "suprised", "touched",   "walked",    "washed",       "watched"};  // sic
 inline constexpr std::array<char const*, 10> determiners{"some", "some", "a",   "her", "his",
                                                          "my",   "one",  "our", "the", "your"};
 inline constexpr std::array<char const*, 28> nouns{
     "bamboo", "bear",     "blossom", "burro", "cactus",  "cat",  "cheetah", "cow",  "crocodile", "dog",
     "donkey", "elephant", "flower",  "fox",   "giraffe", "goat", "horse",   "lamb", "leopard",   "pig",
     "rabbit", "reindeer", "rose",    "sheep", "snake",   "tree", "weed",    "zebra"};
-/// Of all splits but ood_new.
+/// The adjectives of all splits except ood_new.
 inline constexpr std::array<char const*, 27> adjectives{
     "blue",  "brown",  "cool",   "fat",   "funny",        "green",  "happy",  "hot",      "hungry",
     "large", "medium", "orange", "pink",  "polka-dotted", "poor",   "red",    "rich",     "rough",
     "round", "sad",    "sharp",  "silly", "small",        "smooth", "square", "stripped", "thin"};
-/// Of ood_new alone.
+/// The adjectives of ood_new.
 inline constexpr std::array<char const*, 38> new_adjectives{
     "bald",   "bitter",   "bland",  "bumpy",  "calm",  "complex", "cuddly", "dry",       "dusty",    "excited",
     "fluffy", "friendly", "greasy", "hairy",  "hard",  "hoarse",  "husky",  "jumbo",     "loud",     "moaning",
@@ -57,7 +58,8 @@ struct sentence {
   bool operator==(sentence const&) const = default;
 };
 
-/// "some fat cow kissed the goat": no two sentences have the same text, since no word is of two kinds.
+/// Returns the text of a sentence, such as "some fat cow kissed the goat".  Different sentences have different texts,
+/// since no word is in two lists.
 inline std::string text_of(sentence const& s) {
   std::string text;
   auto const add = [&](noun_phrase const& p) {
@@ -82,8 +84,8 @@ inline noun_phrase draw_noun_phrase(random_stream& random, word_list from, std::
   return phrase;
 }
 
-/// A sentence of a split: 1 or 2 adjectives in all, of ood_long 3 or 4, shared out in any of the possible ways, each as
-/// likely.
+/// Draws a sentence of a split.  It has 1 or 2 adjectives in all, or 3 or 4 in ood_long.  All ways to divide them
+/// between agent and patient are equally likely.
 inline sentence draw_sentence(random_stream& random, split of) {
   word_list const from = of == split::ood_new ? word_list(new_adjectives) : word_list(adjectives);
   std::uint32_t const in_all = (of == split::ood_long ? 3u : 1u) + random.below(2), of_agent = random.below(in_all + 1);

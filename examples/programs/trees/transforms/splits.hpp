@@ -1,4 +1,4 @@
-// The five splits of Basic Sentence Transforms, as files and as the paper call them.
+// The five splits of Basic Sentence Transforms, with their names in files and in the paper.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,23 +12,23 @@ namespace triad::programs::transforms {
 
 using trees::row, trees::data_set, trees::depth_limit;
 
-/// The paper's "OOD lexical" is ood_new, adjectives that training does not have; its "OOD structural" is ood_long, more
-/// adjectives in a sentence.
+/// ood_new is "OOD lexical" in the paper: adjectives that training rows do not have.  ood_long is "OOD structural":
+/// more adjectives in a sentence.
 enum class split { train, dev, test, ood_new, ood_long };
 
-/// In the order in which their labels are numbered.
+/// The splits in the order in which their labels are numbered.
 inline constexpr std::array<split, 5> splits{split::train, split::dev, split::test, split::ood_new, split::ood_long};
 
-/// As files are called, without .jsonl.
+/// The names of files, without .jsonl.
 inline constexpr std::array<char const*, 5> split_names{"train", "validation", "test", "ood_new", "ood_long"};
 inline constexpr char const* name_of(split s) { return split_names[static_cast<std::size_t>(s)]; }
-/// As programs for your own data call them: train, dev, test, test_NAME.
+/// Returns the file's name, without .jsonl, in programs for your own data: train, dev, test or test_NAME.
 inline std::string own_name_of(split s) {
   if (s == split::dev) return "dev";
   return (s == split::ood_new || s == split::ood_long ? "test_" : "") + std::string(name_of(s));
 }
 
-/// A data set of these splits, without a row.
+/// Returns a data set of these splits without rows.
 inline data_set no_rows() {
   data_set data;
   for (auto const s : splits)

@@ -1,4 +1,4 @@
-// Sentences as trees, active, passive or logical, and back; the subtree that a sequence of car and cdr selects.
+// Converts sentences to active, passive or logical trees and back, and selects a subtree by a sequence of car and cdr.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   active    ( S NPa ( VP ( V v ) NPb ) )
@@ -6,8 +6,8 @@
 //   logical   ( LF ( V v ) ( ARGS NPa NPb ) )      NPa the agent, NPb the patient
 //   NP        ( NP ( DET d ) AP )          AP    ( AP ( N n ) )  or  ( AP ( ADJ a ) AP )
 //
-// A verb has the same form in all three.  With the root's label replaced by a function C..R the first two are sources
-// of car-cdr-seq.
+// A verb has the same form in all three trees.  The sources of car-cdr-seq are active and passive trees that have a
+// function C..R as the root's label.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ inline char const* root_of(form f) { return f == form::logical ? "LF" : "S"; }
 
 namespace detail {
 
-/// Opens and closes the nodes of a sentence.
+/// Writes a sentence as a tree by opening and closing its nodes.
 class tree_writer {
  public:
   symbol_tree write(sentence const& s, form f, std::string root) {
@@ -87,16 +87,16 @@ class tree_writer {
 
 }  // namespace detail
 
-/// The sentence as a tree with that label at its root.
+/// Returns the sentence as a tree whose root has the label `root`.
 inline symbol_tree tree_of(sentence const& s, form f, std::string root) {
   return detail::tree_writer().write(s, f, std::move(root));
 }
 inline symbol_tree tree_of(sentence const& s, form f) { return tree_of(s, f, root_of(f)); }
 
-/// The sentence whose tree this is, if it is one.
+/// Returns the sentence of a tree, or nothing if the tree is not a sentence of this form.
 inline std::optional<sentence> sentence_of(symbol_tree const& tree, form f) {
-  // Takes the words in the order in which they stand; whether all else is as it should be is seen from the tree of the
-  // result.
+  // Takes the words in their order.  The last comparison checks everything else: the tree of the result must equal
+  // `tree`.
   std::vector<noun_phrase> phrases;
   sentence found;
   tree.walk([&](index_t at, index_t parent, index_t) {
@@ -116,8 +116,8 @@ inline std::optional<sentence> sentence_of(symbol_tree const& tree, form f) {
   return found;
 }
 
-/// The row with its sentence said in the other voice, or in the same; logical forms stay as they are.  None where
-/// either tree is no sentence of this grammar.
+/// Returns the row with its sentences in this voice; logical forms stay as they are.  Returns nothing if either tree is
+/// not a sentence of this grammar.
 inline std::optional<row> in_voice(row const& r, form voice) {
   auto const told = [&](symbol_tree const& tree) -> std::optional<symbol_tree> {
     if (sentence_of(tree, form::logical)) return tree;
@@ -130,7 +130,7 @@ inline std::optional<row> in_voice(row const& r, form voice) {
   return row{*std::move(source), *std::move(target)};
 }
 
-/// The names of all sequences of 1 to 4 steps, 30: CAR, CDR, CAAR, CADR, ...
+/// Returns the names of all 30 sequences of 1 to 4 steps: CAR, CDR, CAAR, CADR, ...
 inline std::vector<std::string> car_cdr_functions() {
   std::vector<std::string> names;
   for (unsigned length = 1; length <= 4; ++length)
@@ -142,9 +142,9 @@ inline std::vector<std::string> car_cdr_functions() {
   return names;
 }
 
-/// What a function C..R of a tree is: A takes the left child, D the right one, the letter next to R first, so that CADR
-/// is car of cdr.  The paper names "the Lisp convention" (appendix E), and its examples read the same either way.
-/// Empty where there is no such child.
+/// Applies a function C..R to a tree.  A takes the left child, D the right child.  The letter next to R is applied
+/// first, so that CADR is car of cdr.  The paper names "the Lisp convention" (appendix E); its examples are the same in
+/// both orders.  Returns an empty tree if there is no such child.
 inline symbol_tree car_cdr(symbol_tree const& tree, std::string_view function) {
   TRIAD_EXPECTS(function.size() > 2 && function.front() == 'C' && function.back() == 'R',
                 "car_cdr: a function is C, letters A and D, and R");
