@@ -85,8 +85,8 @@ int main() try {
   auto const file = [&](char const* name) { return (folder / name).string(); };
 
   double const loss = run({"cpu:1", "", file("whole"), 20});  // twenty epochs without a break
-  run({"cpu:1", "", file("half"), 10});                       // ten of them, and then
-  run({"cpu:2", file("half"), file("moved"), 20});            // the other ten on another machine, with two threads,
+  run({"cpu:1", "", file("half"), 10});                       // the first ten epochs
+  run({"cpu:2", file("half"), file("moved"), 20});            // the other ten on another machine, with two threads
   double const elsewhere = run({"reference", file("half"), file("on the reference"), 20});  // or by plain loops
 
   // Kernels add in an order that does not depend on the number of threads.  So the two files are identical: every

@@ -23,7 +23,7 @@ using device = triad::cpu::backend;
 #endif
 
 namespace essay {
-using namespace triad;  // inside of a namespace: what nvcc writes itself says cuda::, and triad has a cuda too
+using namespace triad;  // in a namespace: nvcc generates code that says cuda::, and triad has a namespace cuda, too
 
 // ---- 1.  The data, made on the device: points of a square, and whether both coordinates have the same sign.
 struct coordinate {
@@ -106,7 +106,7 @@ int run() {
 
   thrust::device_vector<index_t> best(static_cast<std::size_t>(count));
   argmax_rows(ex, learner.infer(batch(others)), triad::cuda::view_of(best));
-  auto const loss = static_cast<double>(learner.loss());  // waits for all that was queued, also for what Thrust reads
+  auto const loss = static_cast<double>(learner.loss());  // waits for all queued work; Thrust reads its results
   auto const correct = thrust::inner_product(best.begin(), best.end(), others.answer.begin(), index_t{0},
                                              thrust::plus<index_t>(), thrust::equal_to<index_t>());
   std::printf("loss %.3f; right: %d of %d other points\n", loss, static_cast<int>(correct), static_cast<int>(count));

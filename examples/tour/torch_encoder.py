@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What torch_encoder.cpp reads: PyTorch's nn.TransformerEncoder, an input, and PyTorch's answer, in one safetensors file.
-  python3 torch_encoder.py FILE           (needs torch and safetensors; the file that lies here was made with torch 2.15)
+"""Writes a safetensors file for torch_encoder.cpp: PyTorch's nn.TransformerEncoder, an input, and PyTorch's answer.
+  python3 torch_encoder.py FILE           (needs torch and safetensors; torch 2.15 made the file in this folder)
 SPDX-License-Identifier: Apache-2.0"""
 import sys
 
@@ -15,7 +15,7 @@ torch.manual_seed(1)
 layer = nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, dropout=0, batch_first=True)
 encoder = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False).eval()
 with torch.no_grad():
-    for parameter in encoder.parameters():  # biases and gains too, so that none of them can go wrong unseen
+    for parameter in encoder.parameters():  # biases and gains too, so that an error in any of them changes the answer
         parameter.add_(0.2 * torch.randn_like(parameter))
     x = torch.randn(len(SIZES), max(SIZES), WIDTH)
     padding = torch.arange(max(SIZES)) >= torch.tensor(SIZES)[:, None]

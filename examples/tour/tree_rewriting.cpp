@@ -93,8 +93,8 @@ int main() {
   language const logic(sparse_algebra<double>(2, 64, words.size()), words, 1);  // binary, 64 levels; drawn by seed 1
   laws const by(logic);
 
-  // One formula, encoded, rewritten and decoded.  The normal form is the one that one writes by hand, and has the same
-  // truth value in all eight worlds.
+  // One formula, encoded, rewritten and decoded.  The normal form is the one that a person would write, and has the
+  // same truth value in all eight worlds.
   auto const before = to_formula(parse_tree("( not ( and p ( or ( not q ) ( not ( and q r ) ) ) ) )"));
   auto const found = logic.decode(by.normal(logic.encode(to_tree(before))));
   std::printf("%s\n= %s\n", to_text(to_tree(before)).c_str(), to_text(found).c_str());

@@ -1,14 +1,15 @@
 // Counts the flops of one training step of a small Edge Transformer, and compares them with the formula.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Per layer and graph of n nodes, width d, feed-forward width f, all edges read:
+// Per layer and graph of n nodes, width d and feed-forward width f, if all edges are read:
 //
-//   products    (8 + 2) n^2 d^2 + 4 n^2 d f forward: four projections, the output's, the two of the feed-forward block;
-//               backward has two products for each, so three times that in all
+//   products    (8 + 2) n^2 d^2 + 4 n^2 d f forward: four projections, the output projection, and two products of the
+//               feed-forward block.  Backward has two products for each of these, so the total is three times that.
 //   triangle    (5 + 14) n^3 d
 //
 // The last layer projects all edges and computes the rest only for the one edge that is read: n^2 becomes 1 there,
-// except in 8 n^2 d^2.  The readout of one edge takes 2 d^2 + 2 d v forward for v targets, and three times that in all.
+// except in 8 n^2 d^2.  The readout of one edge takes 2 d^2 + 2 d v forward for v targets, and three times that in
+// total.
 #include <cstdio>
 
 #include "flop_counter.hpp"

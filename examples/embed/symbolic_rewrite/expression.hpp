@@ -20,7 +20,7 @@ namespace rewrite {
 using triad::index_t;
 using triad::symbol_tree;
 
-/// The greatest depth of an expression: 64 bits of a sparse role hold no more.
+/// The greatest depth of an expression: a sparse role has 64 bits, one for each level.
 inline constexpr index_t deepest = 64;
 
 namespace detail {
@@ -153,12 +153,12 @@ inline std::string write(symbol_tree const& tree, index_t at) {
 
 }  // namespace detail
 
-/// Throws data_error with the column, and with what was expected there.
+/// Parses an expression.  Throws data_error with the column and a description of what was expected there.
 inline symbol_tree parse(std::string_view text, triad::text_position where = {}) {
   return detail::reader(text, std::move(where)).read();
 }
 
-/// Writes only the parentheses that are needed to read the text back.
+/// Writes an expression with only those parentheses that are needed to read it back.
 inline std::string to_infix(symbol_tree const& tree) { return tree.empty() ? std::string() : detail::write(tree, 0); }
 
 }  // namespace rewrite

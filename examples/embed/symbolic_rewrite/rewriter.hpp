@@ -122,7 +122,7 @@ class rewriter {
     return found;
   }
 
-  /// The right side from node `at` on, with each name replaced by its expression.
+  /// Builds the right side from node `at` on, with each name replaced by its expression.
   tree made(symbol_tree const& right, index_t at, bindings const& found) const {
     if (at == triad::no_node) return tree(algebra_);
     auto const& label = right.label(at);
@@ -131,7 +131,7 @@ class rewriter {
                   encode(symbol_tree(label)));
   }
 
-  /// cons drops nodes without a role; this reports the loss.
+  /// Applies cons.  Throws data_error if cons drops nodes because they have no role.
   tree joined(tree const& left, tree const& right, tree const& root) const {
     auto const whole = cons(left, right, root);
     if (nodes(whole) != nodes(left) + nodes(right) + 1)

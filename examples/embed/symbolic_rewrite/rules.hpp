@@ -1,4 +1,4 @@
-// The rules of simplification, as text: a name stands for any expression, and one name always for the same expression.
+// The rules of simplification, as text. A name stands for any expression, but always for the same one within a rule.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace rewrite {
 
-/// Quotients and powers mean those of numbers, where they are defined: a / a = 1 holds for a other than 0.
+/// The rules assume that quotients and powers are defined: a / a = 1 holds for a other than 0.
 inline std::vector<std::string> const& school_rules() {
   static std::vector<std::string> const rules{
       "a + 0 = a",
@@ -55,7 +55,7 @@ struct rule {
   symbol_tree left, right;
 };
 
-/// A name stands for an expression; numbers and operators for themselves.
+/// Returns true for a name, which stands for an expression.  Numbers and operators stand for themselves.
 inline bool is_variable(std::string const& label) { return detail::is_letter(label.front()); }
 
 /// Throws data_error with the column if the text is no rule.

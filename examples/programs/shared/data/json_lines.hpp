@@ -69,9 +69,9 @@ std::vector<json_member> members_of(std::string const& object);
 /// Names and values.
 using json_members = std::vector<std::pair<std::string, nlohmann::ordered_json>>;
 
-/// Returns the object with these members, as one line.  A member replaces the first one of the same name, and later ones
-/// of that name are removed; a new name is appended.  All other members are unchanged byte for byte, except for white
-/// space between tokens.
+/// Returns the object with these members, as one line.  A member replaces the first one of the same name, and later
+/// ones of that name are removed; a new name is appended.  All other members are unchanged byte for byte, except for
+/// white space between tokens.
 std::string with_members(std::string const& object, json_members const& more);
 
 /// Returns a probability rounded to four decimals, as in answers.
