@@ -1,5 +1,6 @@
 // Compares gradients on a device with those of the reference. On the host the same tests compare the reference with
 // finite differences.
+// SPDX-License-Identifier: Apache-2.0
 //
 // A stand-in for a device takes seconds for what a host computes in milliseconds, and finite differences need dozens of
 // values. On a device a typed test that calls gradient_check(ex, layer, ...) therefore gets this version, which

@@ -1,4 +1,5 @@
 // Answers what this project's readers and writers make of an input, for the comparison with other tools:  triad-answers
+// SPDX-License-Identifier: Apache-2.0
 //
 // Reads one JSON object a line from standard input, and writes one JSON object as its answer. "ask" selects the
 // question:

@@ -1,5 +1,6 @@
 // main() of the typed tests on a real device. The memory that tests allocate, and their stack, is page-locked memory
 // that kernels can access.
+// SPDX-License-Identifier: Apache-2.0
 //
 // Bodies of typed tests pass the addresses of their vectors and local variables to kernels. Here operator new returns
 // memory of one piece that the CUDA runtime has locked and mapped, at the same address for host and device. A thread

@@ -1,4 +1,5 @@
 // Replaces every header of triad/cpu in the typed tests on a device, since nvcc cannot read its vector types.
+// SPDX-License-Identifier: Apache-2.0
 //
 // The sources of these tests also contain tests of the cpu backend, which are not run on a device; they compile with
 // the reference.
