@@ -1,5 +1,5 @@
-// Banks of shared memory: how many threads that are served together meet in one, counted from the addresses that the
-// tiled kernels use, and compared with the tables in their headers, line by line.
+// Tests bank conflicts in shared memory. Counts from the addresses of the tiled kernels how many threads access one
+// bank at once, and compares the counts with the tables in the kernels' headers, line by line.
 // Tests cuda/device/attention_tile.cuh, cuda/triangle/forward.cuh, cuda/triangle/forward_tile.cuh,
 // cuda/triangle/backward.cuh, cuda/triangle/tile.cuh, cuda/triangle/small.cuh and cuda/triangle/small_backward.cuh.
 // SPDX-License-Identifier: Apache-2.0
@@ -26,14 +26,15 @@ using namespace triad;
 using namespace triad::cuda;
 using namespace triad::cuda::triangles;
 
-/// The most different words that the threads served together ask of one bank: 32 threads at 4 bytes each, 16 at 8, 8 at
-/// 16.  at(thread of the warp): where, counted from the beginning of shared memory, or -1 where it asks for nothing.
+/// The largest number of different words that threads access in one bank at the same time. 32 threads access memory at
+/// once at 4 bytes each, 16 at 8, 8 at 16. at(thread of the warp) is the offset in shared memory, or -1 for a thread
+/// without an access.
 template <class F>
 int ways(int bytes, F const& at) {
   int const together = 128 / bytes;
   std::size_t most = 0;
   for (int first = 0; first < warp; first += together) {
-    std::map<std::ptrdiff_t, std::set<std::ptrdiff_t>> words;  // of each bank
+    std::map<std::ptrdiff_t, std::set<std::ptrdiff_t>> words;  // the words of each bank
     for (int t = first; t < first + together; ++t)
       if (std::ptrdiff_t const from = at(t); from >= 0)
         for (std::ptrdiff_t word = from / 4; word < (from + bytes) / 4; ++word) words[word % 32].insert(word);
@@ -42,8 +43,8 @@ int ways(int bytes, F const& at) {
   return static_cast<int>(most);
 }
 
-/// The worst of all warps of a block, and of all pieces of at most 16 bytes in which `elements` elements are moved.
-/// element(thread): where its first lies in `s`, or null where it moves nothing.
+/// The maximum over all warps of a block, and over all pieces of at most 16 bytes in which `elements` elements are
+/// moved. element(thread) is the address of the thread's first element in `s`, or null if the thread moves nothing.
 template <class T, class S, class F>
 int worst(S const& s, int threads, int elements, F const& element) {
   int const all = elements * static_cast<int>(sizeof(T)), bytes = std::min(16, all);
@@ -58,10 +59,10 @@ int worst(S const& s, int threads, int elements, F const& element) {
   return most;
 }
 
-/// A column of a table: the ways of every access of one kernel.
+/// A column of a table: each access of one kernel, with the largest number of words in a bank.
 using column = std::vector<std::pair<std::string, int>>;
 
-/// "//   name   1  2  -" for each name, in the order of the first column that has it.
+/// Lines "//   name   1  2  -", one for each name, in the order of the first column that has the name.
 std::vector<std::string> lines_of(std::vector<column> const& columns) {
   std::vector<std::string> names, lines;
   for (auto const& c : columns)
@@ -79,7 +80,7 @@ std::vector<std::string> lines_of(std::vector<column> const& columns) {
   return lines;
 }
 
-/// The header has this table, line after line.
+/// Checks that the header contains this table, line by line.
 void check_table(std::string const& header, std::vector<column> const& columns) {
   std::ifstream file("include/triad/cuda/" + header);
   std::stringstream text;
@@ -180,7 +181,7 @@ column backward_column() {
   return c;
 }
 
-/// Own keys have a kernel more.
+/// A node's own keys have one kernel more.
 column own_key_column() {
   using kernel = own_key_kernel<float, 64, true>;
   using place = kernel::place;
@@ -196,7 +197,7 @@ column own_key_column() {
 
 // ---- graphs of a few nodes ------------------------------------------------------------------------------------------
 
-/// Memory of a team, cut for n nodes, and its threads.
+/// The shared memory of a team of threads, laid out for n nodes.
 template <class Kernel, class T>
 struct team_memory {
   using layout = typename Kernel::layout;
@@ -208,7 +209,7 @@ struct team_memory {
   team_memory(int nodes, int w) : n(nodes), width(w), at(nodes, w) {}
   int quads() const { return at.here(0, width); }
   int groups() const { return (n + Kernel::thread_ij - 1) / Kernel::thread_ij; }
-  /// Of tasks 0 .. count.
+  /// The worst access of tasks 0 .. count - 1.
   template <class F>
   int ways(int count, int elements, F const& element) const {
     return worst<T>(*room, count, elements, [&](int t) -> T const* { return t < count ? element(t) : nullptr; });
@@ -297,7 +298,7 @@ column attention_column() {
 
 TEST_CASE("ways of a bank are counted as a device serves threads: 32 at 4 bytes, 16 at 8, 8 at 16") {
   CHECK(ways(4, [](int t) { return 4 * t; }) == 1);
-  CHECK(ways(4, [](int) { return 4; }) == 1);  // the same word is given to all
+  CHECK(ways(4, [](int) { return 4; }) == 1);  // all threads read the same word
   CHECK(ways(4, [](int t) { return 8 * t; }) == 2);
   CHECK(ways(4, [](int t) { return 128 * t; }) == 32);
   CHECK(ways(8, [](int t) { return 8 * t; }) == 1);

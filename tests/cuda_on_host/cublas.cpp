@@ -1,10 +1,9 @@
-// The functions of cuBLAS that triad/cuda/device/blas.cuh uses, and their plain relatives, on the host: queued in the
-// handle's stream.
-//
+// The cuBLAS functions that triad/cuda/device/blas.cuh calls, and their plain relatives, on the host. Work is queued in
+// the handle's stream.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Factors are rounded as the compute type says, to bfloat16 or to TF32; sums are in float, or in double for double, by
-// the host's BLAS.  A device sums in another order.
+// Factors are rounded to bfloat16 or TF32 as the compute type says. The host's BLAS sums in float, or in double for
+// double. A device sums in another order.
 #include "tests/cuda_on_host/cublas.hpp"
 
 extern "C" void openblas_set_num_threads(int) __attribute__((weak));
@@ -32,7 +31,7 @@ cublasStatus_t queue(cublasHandle_t handle, cublasOperation_t ta, cublasOperatio
       !holds(ldb, rows_b) || !holds(ldc, m))
     return CUBLAS_STATUS_INVALID_VALUE;
   if (m == 0 || n == 0 || count == 0) return CUBLAS_STATUS_SUCCESS;
-  if (count > 1 && sc == 0) return CUBLAS_STATUS_INVALID_VALUE;  // products on top of each other
+  if (count > 1 && sc == 0) return CUBLAS_STATUS_INVALID_VALUE;  // the products would overlap
   operand<T const> const left{static_cast<T const*>(a), rows_a, columns_a, lda, sa},
       right{static_cast<T const*>(b), rows_b, columns_b, ldb, sb};
   product<T> const work{ta, tb, m, n, k, count, *alpha, *beta, left, right, {static_cast<T*>(c), m, n, ldc, sc}, how};
@@ -50,7 +49,7 @@ rounding of_mode(cublasHandle_t handle) {
 using namespace triad::cuda_on_host;
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
-  if (openblas_set_num_threads) openblas_set_num_threads(1);  // sums in one order
+  if (openblas_set_num_threads) openblas_set_num_threads(1);  // sums in a fixed order
   *handle = new cublasContext;
   count_blas_handles(1);
   return CUBLAS_STATUS_SUCCESS;
@@ -66,7 +65,7 @@ cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
   handle->stream = stream;
   return CUBLAS_STATUS_SUCCESS;
 }
-/// Not used, but it must be what cuBLAS asks for.
+/// Unused, but checked: it must have the size and alignment that cuBLAS requires.
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, std::size_t bytes) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   bool const fits =

@@ -1,11 +1,10 @@
-// The functions of cublasLt that triad/cuda/device/blas_lt.cuh uses, on the host: one product with bias and an
-// addend, queued in a stream.
-//
+// The cublasLt functions that triad/cuda/device/blas_lt.cuh calls, on the host: one product with bias and an addend,
+// queued in a stream.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The opaque descriptions hold what was set, in our own layout.  A way that the heuristic found is good for as much
-// alignment as it was told of, and pointers are held to that; where the leading dimension of the result is odd it finds
-// none, so that tests see both answers.
+// The opaque descriptions store what was set, in our own layout. An algorithm that the heuristic found requires the
+// alignment that the heuristic was given, and pointers are checked for it. The heuristic finds no algorithm if the
+// leading dimension of the result is odd, so that tests see both outcomes.
 #include <cublasLt.h>
 
 #include <cstring>
@@ -33,7 +32,7 @@ struct wish {
   std::uint64_t workspace;
   std::uint32_t alignment[4];  // of a, b, c, d
 };
-/// What cublasLtMatmulAlgo_t holds here.
+/// The contents of cublasLtMatmulAlgo_t in this stand-in.
 struct way {
   std::uint32_t known, alignment[4];
 };
@@ -63,7 +62,7 @@ bool has_bias(cublasLtEpilogue_t e) { return e == CUBLASLT_EPILOGUE_BIAS; }
 
 bool turned(cublasOperation_t t) { return t == CUBLAS_OP_T; }
 
-/// Whether the shapes belong together, and all is float.
+/// Whether the shapes fit together, and all types are float.
 bool agrees(operation const& o, layout const& a, layout const& b, layout const& c, layout const& d) {
   for (auto const* l : {&a, &b, &c, &d})
     if (l->type != CUDA_R_32F || l->leading < 1 || static_cast<std::uint64_t>(l->leading) < l->rows) return false;
@@ -80,7 +79,7 @@ operand<T> as_operand(T* data, layout const& l) {
 
 /// d = alpha a b + beta c + bias.
 struct fused_work {
-  product<float> ab;  // into `sum`
+  product<float> ab;  // writes `sum`
   operand<float const> c;
   operand<float> d;
   float beta;

@@ -1,9 +1,9 @@
-// Blocks of threads for a host compiler: what triad/cuda/device/block.cuh has for nvcc, on the engine next to this
-// file.
+// Blocks of threads for a host compiler: the counterpart of nvcc's branch in triad/cuda/device/block.cuh, on the engine
+// next to this file.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Included by block.cuh where TRIAD_CUDA_DOUBLE names it.  Interface and meaning are those of nvcc's branch there; what
-// that leaves undefined (a barrier that some threads miss, a lane that skips a shuffle) is a fault here.
+// block.cuh includes this file if TRIAD_CUDA_DOUBLE names it. Interface and meaning are those of nvcc's branch.
+// Behaviour that is undefined there (a barrier that some threads miss, a lane that skips a shuffle) is a fault here.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -67,7 +67,8 @@ class block {
 
   int again(int number) const { return number; }
 
-  // A copy is made when it is waited for, so that who reads too early reads what is poison from the start.
+  // The copy is made when a thread waits for it. Until then the target contains NaN, so that a read that is too early
+  // shows.
   template <int Bytes>
   void start_copy(void* to, void const* from, bool inside) const {
     static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "triad: a copy to shared memory is of 4, 8 or 16 bytes");
@@ -114,7 +115,7 @@ class block {
 
   cuda_on_host::thread_info const& t_;
   mutable std::vector<copy> copies_ = {};
-  mutable int groups_ = 0;  // ended
+  mutable int groups_ = 0;  // number of ended groups
 };
 
 namespace detail {
@@ -129,7 +130,7 @@ cudaError_t start(cudaStream_t stream, Kernel const& kernel, unsigned blocks, st
       std::apply([&](A const&... each) { kernel(block(t), each...); }, all);
     });
   });
-  return cudaGetLastError();  // like nvcc's branch, and so with any earlier error
+  return cudaGetLastError();  // as in nvcc's branch, this includes any earlier error
 }
 
 }  // namespace detail

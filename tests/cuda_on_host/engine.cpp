@@ -1,11 +1,11 @@
-// The engine: fibers take turns where threads wait for each other.  Never built with -fsanitize=thread (see README.md).
+// The engine: fibers switch when threads wait for each other. Never built with -fsanitize=thread (see README.md).
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread runs until it has to wait: at a barrier of its block, or for the other lanes of its warp.  The last to come
-// makes all of them ready again.  Threads that never wait share one stack, one after the other.
+// A thread runs until it has to wait: at a barrier of its block, or for the other lanes of its warp. The last thread to
+// arrive makes all of them ready again. Threads that never wait share one stack, one after the other.
 //
-// Everything here is of internal linkage, and what a thread does avoids calls of memcpy: TSan would see them and take
-// our own bookkeeping for races between the threads of the grid.
+// Everything here has internal linkage, and code that runs in a thread avoids calls of memcpy. TSan would see these
+// calls and report our own bookkeeping as races between threads of the grid.
 #include "tests/cuda_on_host/engine.hpp"
 
 #include <array>
@@ -45,8 +45,8 @@ struct meeting {
   unsigned parity = 0;
 };
 
-/// What TSan learns about waiting.  Two of each, for meetings by turns: with one, a barrier that is missing could hide
-/// behind the next.  Blocks next to each other have different ones, and different stacks, so that nothing orders them.
+/// The tags that tell TSan about waiting. Each meeting has two, used in turn: with one tag, the next barrier could hide
+/// a missing barrier. Neighbouring blocks have different tags and different stacks, so that nothing orders them.
 struct tags {
   char block[2], warp[most_warps][2];
 };
@@ -72,7 +72,7 @@ struct engine {
 
   thread_state threads[most_threads];
   meeting block, warps[most_warps];
-  int ready[most_threads], head = 0, waiting = 0;  // a ring
+  int ready[most_threads], head = 0, waiting = 0;  // a ring buffer
 
   bool failed = false;
   std::string message;
@@ -98,7 +98,7 @@ struct engine {
 };
 
 engine& the() {
-  static engine& e = *new engine;  // for ever: a static backend may end later than what is static here
+  static engine& e = *new engine;  // never destroyed: a static backend may live longer than other static objects
   return e;
 }
 
@@ -136,7 +136,7 @@ void engine::run(grid const& what, void (*f)(void const*, thread_info const&), v
   program.adopt();
   current = &program;
 
-  // Shuffled blocks: a first one and a step that has no divisor in common with their number.
+  // Shuffled blocks start at a random block and advance by a step that is coprime to the number of blocks.
   std::int64_t first = 0, step = 1;
   if (how.shuffled && what.blocks > 1) {
     auto const draw = [&] {
@@ -151,7 +151,7 @@ void engine::run(grid const& what, void (*f)(void const*, thread_info const&), v
       shared = allocate_guarded(what.shared_bytes);
       shared_memory.push_back({shared});
     }
-    release(&begins);  // what the program did, the new memory included; not what other blocks did
+    release(&begins);  // orders the program's work and the new memory before the block, but not other blocks
     group = own_stacks ? static_cast<int>(b % 2) : 0;
     run_block((first + b * step) % what.blocks);
     if (what.shared_bytes > 0 && !failed && !guards_hold(shared, what.shared_bytes))
@@ -207,7 +207,8 @@ void engine::run_thread(int t) {
   else if (block.arrived > 0 && how.strict)
     record("the thread returned while " + std::to_string(block.arrived) + " threads wait for it at the barrier at " +
            text(threads[block.first].at));
-  else if (block.arrived > 0 && block.arrived + block.returned == g->threads) {  // lenient: the others go on
+  // Lenient settings: the other threads go on.
+  else if (block.arrived > 0 && block.arrived + block.returned == g->threads) {
     block.arrived = 0;
     ++block.parity;
     for (int other = 0; other < g->threads; ++other)
@@ -219,8 +220,8 @@ void engine::run_thread(int t) {
 
 void engine::push(int t) { ready[(head + waiting++) % most_threads] = t; }
 
-/// In order, a warp goes on until it has to wait for the others: its stacks stay in the cache, and later warps take
-/// them over.
+/// In order, a warp runs until it has to wait for other warps. Its stacks then stay in the cache, and later warps reuse
+/// them.
 void engine::push_first(int t) {
   head = (head + most_threads - 1) % most_threads;
   ready[head] = t;
@@ -263,19 +264,19 @@ void engine::resume(int t) {
   go_to(*f);
 }
 
-/// Leaves the thread until another pushes it.
+/// Suspends the current thread until another thread makes it ready.
 void engine::park() {
   fiber* const mine = current;
   int const next = pick();
   if (next < 0) {
     record("deadlock: " + census());
     go_to(program);
-    __builtin_unreachable();  // the stack is given up
+    __builtin_unreachable();  // nothing returns to an abandoned stack
   }
   if (threads[next].on != mine) resume(next);
 }
 
-/// After a thread has returned: another one, on the same stack if it has not begun.
+/// Switches from a thread that has returned to another one; a thread that has not started takes over its stack.
 void engine::finish() {
   int const next = failed ? -1 : pick();
   if (next >= 0 && threads[next].on == nullptr && !own_stacks) {
@@ -308,7 +309,7 @@ std::uint64_t engine::meet(operation op, std::uint64_t value, int argument, plac
   mine.at = at;
   mine.argument = argument;
   mine.value = value;
-  // Only sync_warp orders memory: shuffles and ballots do not on a device.
+  // Only sync_warp orders memory; on a device, shuffles and ballots do not.
   char* const tag_of = &tag[group].warp[t / lanes][w.parity % 2];
   if (op == operation::sync_warp) release(tag_of);
   if (++w.arrived == lanes) {
@@ -323,7 +324,7 @@ std::uint64_t engine::meet(operation op, std::uint64_t value, int argument, plac
   return mine.value;
 }
 
-/// All lanes have come: each gets its result.
+/// Called when all lanes have arrived: gives each lane its result.
 void engine::exchange(int first) {
   thread_state* const lane = threads + first;
   std::uint64_t given[lanes], votes = 0;
@@ -338,7 +339,7 @@ void engine::exchange(int first) {
   }
 }
 
-/// The first fault counts; what follows from it does not.
+/// Records the first fault only; later faults follow from it.
 void engine::record(std::string const& what) {
   if (failed) return;
   failed = true;
@@ -346,7 +347,7 @@ void engine::record(std::string const& what) {
   if (current != &program) message += ", thread " + std::to_string(current->thread);
   if (how.shuffled) message += " (shuffled, seed " + std::to_string(how.seed) + ")";
   message += ": " + what;
-  release(&ends);  // the program reads it
+  release(&ends);  // orders the block before the program's reads
 }
 
 std::string engine::census() const {

@@ -1,9 +1,9 @@
-// The engine: kernels that are right give the right values in every order, and planted faults are found.
+// Tests the engine: correct kernels give the right values in every order, and planted faults are found.
 // Tests cuda/device/block.cuh and cuda/device/launch.cuh.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Found only with TSan (compile this with -fsanitize=thread and see its report): two threads or two blocks that write
-// the same place.  Found by ASan at the access itself: what "outside of shared memory" below finds after the block.
+// Only TSan finds two threads or two blocks that write the same place (compile this with -fsanitize=thread and read its
+// report). ASan finds at the access itself the faults that "outside of shared memory" below finds after the block.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -144,7 +144,7 @@ TEST_CASE("without the barrier after a load, values are NaN in every order") {
       for (int t = 0; t < 64; ++t) sum += x.at[t];
       numbers += !std::isnan(sum);
     });
-    CHECK(numbers == 1);  // the last one sees all
+    CHECK(numbers == 1);  // the last thread sees all of them
   }
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("threads that return before a barrier are found, unless it is allowed"
 }
 
 TEST_CASE("threads at different barriers are found") {
-  auto const kernel = [](block const& b) {  // outside of the macro, which would have it all on one line
+  auto const kernel = [](block const& b) {  // not inside the macro, which would put it on one line
     if (b.thread() % 3 == 0)
       b.sync();
     else
@@ -231,7 +231,7 @@ TEST_CASE("lanes at different operations or lines are found") {
   CHECK_THROWS_WITH(run(32, 1, [](block const& b) { (void)b.shuffle_xor(1, 32); }), contains("out of the warp"));
 }
 
-#if !defined(__SANITIZE_ADDRESS__)  // which stops at the access
+#if !defined(__SANITIZE_ADDRESS__)  // ASan stops at the access
 TEST_CASE("what is written outside of shared memory is found") {
   for (int off : {-1, 256, 300})
     CHECK_THROWS_WITH(run<floats>(32, 3,

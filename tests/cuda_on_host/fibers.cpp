@@ -1,4 +1,4 @@
-// Fibers: stacks that one thread of the host changes between.  Never built with -fsanitize=thread (see README.md).
+// Fibers: one thread of the host switches between their stacks. Never built with -fsanitize=thread (see README.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cuda_on_host/fibers.hpp"
 
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <new>
 
-// The sanitizers' interface to fibers; null where they are not linked.
+// The sanitizers' functions for fibers; null if they are not linked.
 extern "C" {
 __attribute__((weak)) void __sanitizer_start_switch_fiber(void** fake_stack_save, void const* bottom, std::size_t size);
 __attribute__((weak)) void __sanitizer_finish_switch_fiber(void* fake_stack_save, void const** bottom_left,
@@ -23,7 +23,7 @@ __attribute__((weak)) void __tsan_release(void* tag);
 }
 
 #if !defined(TRIAD_FIBERS_UCONTEXT)
-// Keeps what a called function must keep, changes stacks, takes back what was kept there.
+// Saves the registers that a called function must preserve, switches stacks, and restores the registers saved there.
 extern "C" void triad_change_stacks(void** leave, void* enter);
 asm(R"(
 .text
@@ -54,11 +54,11 @@ namespace triad::cuda_on_host {
 
 namespace {
 
-constexpr std::size_t stack_bytes = 256 * 1024;  // address space; memory only where it is touched
+constexpr std::size_t stack_bytes = 256 * 1024;  // address space; a touched page takes memory
 
 bool address_checks() { return __asan_unpoison_memory_region != nullptr && __sanitizer_start_switch_fiber != nullptr; }
 
-fiber* left = nullptr;  // by the last change
+fiber* left = nullptr;  // the fiber that the last switch left
 
 }  // namespace
 
@@ -89,10 +89,10 @@ void fiber::prepare(int number, void (*entry)()) {
     auto const guard = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     mprotect(memory_, guard, PROT_NONE);
     bottom_ = memory_ + guard;
-    // Tops that are whole pages apart would share their place in the caches.
+    // Stack tops that are whole pages apart would compete for the same cache lines.
     size_ = stack_bytes - guard - static_cast<std::size_t>(number % 32) * 128;
   }
-  // What ASan still holds to be out of bounds there, before the first frame is written.
+  // Clears ASan's marks of earlier frames before the first frame is written.
   if (address_checks()) __asan_unpoison_memory_region(memory_, stack_bytes);
   if (race_detection()) context_ = __tsan_create_fiber(0);
   fake_stack_ = nullptr;
@@ -121,7 +121,8 @@ void fiber::abandon() {
 void fiber::change(fiber& from, fiber& to) {
   left = &from;
   if (address_checks()) __sanitizer_start_switch_fiber(&from.fake_stack_, to.bottom_, to.size_);
-  if (race_detection()) __tsan_switch_to_fiber(to.context_, 1);  // 1: as such, no fiber waited for another
+  // 1: without synchronisation, since no fiber waited for another.
+  if (race_detection()) __tsan_switch_to_fiber(to.context_, 1);
 #if defined(TRIAD_FIBERS_UCONTEXT)
   swapcontext(&from.at_, &to.at_);
 #else

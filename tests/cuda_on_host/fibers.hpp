@@ -1,11 +1,11 @@
-// Fibers: stacks that one thread of the host changes between, known to ASan and TSan where those are linked.
+// Fibers: one thread of the host switches between their stacks. ASan and TSan are informed if they are linked.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
 
 #if !defined(__x86_64__)
-#define TRIAD_FIBERS_UCONTEXT  // 30 times slower: each change is a system call
+#define TRIAD_FIBERS_UCONTEXT  // 30 times slower: each switch is a system call
 #endif
 #if defined(TRIAD_FIBERS_UCONTEXT)
 #include <ucontext.h>
@@ -20,25 +20,25 @@ class fiber {
   fiber& operator=(fiber const&) = delete;
   ~fiber();
 
-  /// This becomes the fiber that runs already: the program itself.
+  /// Makes this the fiber of the running code: the program itself.
   void adopt();
-  /// Sees to it that this has a stack, on which entry() begins at the first change.  Never ends: entry does not return.
+  /// Gives this fiber a stack if it has none; entry() starts at the first switch to it. entry() must not return.
   void prepare(int number, void (*entry)());
   bool prepared() const { return prepared_; }
-  /// Whatever is on the stack is given up: it begins anew.
+  /// Abandons the contents of the stack, so that the fiber starts again.
   void abandon();
 
-  /// Leaves `from`, which runs, and goes on where `to` left off.
+  /// Leaves `from`, which is running, and continues `to`.
   static void change(fiber& from, fiber& to);
-  /// The first thing in an entry().
+  /// Must be the first call in an entry().
   static void entered();
 
-  int thread = 0;  // which the fiber runs
+  int thread = 0;  // index of the thread that the fiber runs
 
  private:
   static void arrive(fiber* here);
 
-  char* memory_ = nullptr;  // guard page, stack
+  char* memory_ = nullptr;  // guard page, then stack
   char* bottom_ = nullptr;  // lowest address
   std::size_t size_ = 0;
   bool prepared_ = false;
@@ -47,11 +47,11 @@ class fiber {
 #if defined(TRIAD_FIBERS_UCONTEXT)
   ucontext_t at_;
 #else
-  void* at_ = nullptr;  // stack pointer, the registers lie below
+  void* at_ = nullptr;  // stack pointer; the saved registers are below it
 #endif
 };
 
-// TSan's view of who waited for whom; nothing where it is not linked.
+// Whether TSan is linked, which must be told who waited for whom.
 bool race_detection();
 void release(void* tag);
 void acquire(void* tag);

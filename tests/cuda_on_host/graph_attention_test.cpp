@@ -1,5 +1,5 @@
-// Attention among the nodes of graphs, relation-aware and of neighbours: the CUDA backend against the reference, in a
-// device's memory.  What needs none is in ops/, on every backend.
+// Tests attention among the nodes of graphs, relation-aware and of neighbours: the CUDA backend against the reference
+// in device memory. Tests that need no device memory are in ops/, on every backend.
 // Tests cuda/relation_attention.cuh and cuda/graph_attention.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cuda/graph_attention.cuh"
@@ -17,7 +17,7 @@ using namespace triad;
 using namespace triad::test;
 
 struct shape {
-  std::vector<index_t> nodes;  // of each graph
+  std::vector<index_t> nodes;  // number of nodes of each graph
   index_t width, heads;
 };
 std::vector<shape> const shapes{{{1, 2, 0, 3, 4, 5}, 16, 4}, {{9, 7}, 40, 2}, {{3, 35}, 5, 1},
@@ -54,8 +54,9 @@ TEMPLATE_TEST_CASE("relation-aware attention on a device is that of the host", "
             relation_attention_grad(s.ex, settings, x, g, vec<T const>(weights), matrix<T const>(c),
                                     matrix<T const>(dc), dx, how_much);
           s.collect(weights);
-          matrix<T> const found[] = {c,        dx.query,    dx.key,
-                                     dx.value, dx.edge_key, dx.edge_value};  // nvcc reads no list of members in a `for`
+          matrix<T> const found[] = {c, dx.query, dx.key,
+                                     // nvcc cannot parse a list of members in a `for`.
+                                     dx.value, dx.edge_key, dx.edge_value};
           for (auto const& m : found) s.collect(m);
         });
       }
@@ -98,7 +99,7 @@ TEMPLATE_TEST_CASE("graph attention on a device is that of the host", "", float,
                                  matrix<T const>(dc), dx, how_much);
           s.collect(weights);
           matrix<T> const found[] = {c,        dx.query_score, dx.key_score, dx.edge_score,
-                                     dx.value, dx.edge_value};  // nvcc reads no list of members in a `for`
+                                     dx.value, dx.edge_value};  // nvcc cannot parse a list of members in a `for`
           for (auto const& m : found) s.collect(m);
         });
       }
@@ -119,7 +120,7 @@ TEST_CASE("a NaN among scores or values shows in the result of graph attention")
     s.collect(c);
     CHECK(std::isnan(s.results[0]));
     CHECK(std::isnan(s.results[2]) != in_score);
-    CHECK_FALSE(std::isnan(s.results[4]));  // of the third node, which has no neighbour
+    CHECK_FALSE(std::isnan(s.results[4]));  // the third node has no neighbour
   }
 }
 

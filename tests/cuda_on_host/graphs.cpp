@@ -1,5 +1,5 @@
-// The CUDA runtime's captured streams and graphs, on the host: the steps that a stream was given, to be given to it
-// again.
+// The CUDA runtime's captured streams and graphs, on the host. A graph is the list of steps that a stream was given;
+// launching it gives them to a stream again.
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
@@ -48,7 +48,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t graph, unsi
   return cudaSuccess;
 }
 
-/// Step by step: other streams may come in between, as on a device.
+/// The steps are queued one by one; as on a device, other streams may run in between.
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t s) {
   one_call const guard;
   if (auto const status = known(graph, "graph instance"); status != cudaSuccess) return status;

@@ -1,4 +1,4 @@
-// Memory that is all NaN at first, with guards on both sides.  Never built with -fsanitize=thread (see README.md).
+// Memory that starts as NaN, with guards on both sides. Never built with -fsanitize=thread (see README.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cuda_on_host/guarded.hpp"
 
@@ -16,7 +16,7 @@ namespace triad::cuda_on_host {
 namespace {
 
 constexpr std::size_t guard = 256;
-constexpr unsigned char poison = 0xFF;  // in the guards too: what is read there is NaN
+constexpr unsigned char poison = 0xFF;  // also in the guards: a read there gives NaN
 
 bool all_poison(unsigned char const* p) {
   for (std::size_t i = 0; i < guard; ++i)

@@ -1,5 +1,5 @@
-// Every hook of the CUDA backend in float and in double, for the stand-in: programs that link it compile none of
-// them again.
+// Every hook of the CUDA backend in float and in double, for the stand-in. Programs that link this unit compile no
+// kernels.
 // SPDX-License-Identifier: Apache-2.0
 #define TRIAD_CUDA_KERNELS
 #define TRIAD_CUDA_KERNELS_IN_DOUBLE

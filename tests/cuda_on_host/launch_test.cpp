@@ -1,4 +1,4 @@
-// Launches: the message of one that fails, and the range that a profiler sees, have the name of the kernel.
+// Tests launches: the message of a failed launch and the range for a profiler have the kernel's name.
 // Tests cuda/device/launch.cuh, cuda/device/nvtx.cuh and cuda/device/status.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cuda/device/launch.cuh"
@@ -22,7 +22,7 @@ using triad::test::contains;
 
 using words = std::vector<std::string>;
 
-/// What NVTX records while `f` runs.
+/// The names that NVTX receives while `f` runs.
 words heard;
 bool listening = false;
 
@@ -40,7 +40,7 @@ words told(F&& f) {
   return heard;
 }
 
-// A profiler's side of NVTX.  A domain is a pointer that only we read.
+// A profiler's side of NVTX. A domain is a pointer that only this code reads.
 struct domain {
   std::string name;
 };
@@ -68,7 +68,7 @@ int NVTX_API attach(NvtxGetExportTableFunc_t table) {
   return 1;
 }
 
-/// NVTX asks this pointer for a profiler when it is first called, which is after every static object is made.
+/// At its first call NVTX looks for a profiler in this pointer. That is after the construction of all static objects.
 [[maybe_unused]] bool const attached = (InitializeInjectionNvtx2_fnptr = attach, true);
 
 struct nothing {
@@ -77,7 +77,7 @@ struct nothing {
   TRIAD_DEVICE void operator()(block const&) const {}
 };
 
-/// Comes to no good end.
+/// A kernel that fails.
 struct faulty {
   static constexpr char const* name = "faulty";
   static constexpr int threads = 64;
@@ -86,7 +86,7 @@ struct faulty {
   }
 };
 
-/// A backend whose stream may be at fault when it ends, which would be the next launch's to tell.
+/// A backend whose stream may fail when it ends, so that the next launch would report the error.
 struct doomed {
   triad::cuda::backend ex;
   ~doomed() {
@@ -97,7 +97,7 @@ struct doomed {
   }
 };
 
-/// What `f` throws.
+/// Returns the text of the exception that `f` throws.
 template <class F>
 std::string error_of(F&& f) {
   try {
@@ -108,7 +108,7 @@ std::string error_of(F&& f) {
   return "";
 }
 
-/// A variable of the environment, for a scope.
+/// Sets a variable of the environment for a scope.
 struct with_variable {
   char const* name;
   with_variable(char const* n, char const* value) : name(n) { ::setenv(n, value, 1); }

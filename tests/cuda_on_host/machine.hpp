@@ -1,5 +1,5 @@
-// What the parts of the stand-in for the CUDA runtime share: streams as queues, memory that is known, answers that
-// explain themselves.
+// Shared by the parts of the stand-in for the CUDA runtime: streams as queues, the list of allocated memory, and errors
+// with explanations.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,22 +20,22 @@
 
 namespace triad::cuda_on_host {
 
-/// How often an event was recorded, and how many of these recordings have been reached.
+/// The number of times that an event was recorded, and how many of these recordings have been reached.
 struct recordings {
   std::uint64_t made = 0, reached = 0;
   std::chrono::steady_clock::time_point at;
 };
 
-/// One thing in a stream: work, or an event that is recorded or waited for.
+/// One step in a stream: work, an event to record, or an event to wait for.
 struct step {
   std::function<void()> work = {};
   std::shared_ptr<recordings> records = {}, awaits = {};
-  std::uint64_t which = 0;  // of the recordings
+  std::uint64_t which = 0;  // number of the recording
 };
 
 }  // namespace triad::cuda_on_host
 
-// The runtime's header leaves these types to us.
+// The runtime's header only declares these types.
 struct CUgraph_st {
   std::vector<triad::cuda_on_host::step> steps;
 };
@@ -45,15 +45,15 @@ struct CUgraphExec_st {
 struct CUevent_st {
   std::shared_ptr<triad::cuda_on_host::recordings> recordings = std::make_shared<triad::cuda_on_host::recordings>();
   bool timed = true;
-  CUstream_st* captured = nullptr;  // recorded there last, while it was captured
+  CUstream_st* captured = nullptr;  // the stream that recorded it last, if during a capture
 };
 struct CUstream_st {
-  bool blocking = true;  // waits for the default stream, which waits for it
+  bool blocking = true;  // the stream and the default stream wait for each other
   std::deque<triad::cuda_on_host::step> queue = {};
   std::string fault = {};
-  bool asked = false;  // the fault was read
+  bool asked = false;  // the caller has read the fault
   std::unique_ptr<CUgraph_st> capture = {};
-  bool spoilt = false;  // the capture
+  bool spoilt = false;  // the capture is invalid
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   std::thread::id captured_by = {};
 };
@@ -61,8 +61,8 @@ struct CUstream_st {
 namespace triad::cuda_on_host {
 
 struct machine {
-  std::recursive_mutex door;                          // calls come in one by one
-  std::map<char const*, std::size_t> device, pinned;  // first byte, bytes
+  std::recursive_mutex door;                          // serialises calls
+  std::map<char const*, std::size_t> device, pinned;  // address of the first byte, number of bytes
   std::map<void const*, char const*> handles;         // "stream", "event", "graph", "graph instance"
   std::vector<CUstream_st*> streams;
   CUstream_st default_stream;
@@ -75,19 +75,19 @@ struct machine {
 
 machine& the_machine();
 
-/// Keeps other threads of the host out while a call is served.
+/// Keeps other threads of the host out during a call.
 struct one_call {
   std::lock_guard<std::recursive_mutex> lock{the_machine().door};
 };
 
-/// Remembers an error for cudaGetLastError, and what cudaGetErrorString is to say of it.
+/// Stores an error for cudaGetLastError, and its explanation for cudaGetErrorString.
 cudaError_t answer(cudaError_t, std::string const& why);
-/// Of a call that must not come while a stream is captured: spoils the captures, if there are any.
+/// For calls that are forbidden while a stream is captured: invalidates all captures in progress.
 cudaError_t unless_captured(char const* call);
-/// cudaErrorInvalidResourceHandle if there is no such thing.
+/// Returns cudaErrorInvalidResourceHandle if there is no such object.
 cudaError_t known(void const* handle, char const* kind);
 
-/// What a call that destroys something does.
+/// Implements calls that destroy an object.
 template <class Handle>
 cudaError_t destroy(Handle* handle, char const* kind) {
   one_call const guard;
@@ -97,17 +97,17 @@ cudaError_t destroy(Handle* handle, char const* kind) {
   return cudaSuccess;
 }
 
-/// Puts a step into a stream, or into the graph that the stream is captured in.
+/// Appends a step to a stream, or to the graph that the stream is captured in.
 cudaError_t submit(cudaStream_t, step);
 
-/// One step of one stream: of several that can go on, whichever the seed says.
+/// Runs one step of one stream. If several streams can go on, the seed decides which.
 void advance_once();
-/// Until done().
+/// Runs steps until done() is true.
 template <class Done>
 void advance_until(Done done) {
   while (!done()) advance_once();
 }
-/// Until every stream is empty.
+/// Runs steps until every stream is empty.
 void advance_all();
 
 }  // namespace triad::cuda_on_host

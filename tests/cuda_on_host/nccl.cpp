@@ -1,15 +1,15 @@
-// The functions of NCCL that triad/parallel/nccl.cuh uses, on the host: threads stand for processes, each with a stream
-// of its own.
+// The NCCL functions that triad/parallel/nccl.cuh calls, on the host. Threads take the place of processes; each has its
+// own stream.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A send and the receive that answers it become steps of both streams once both groups have ended:
+// A send and the matching receive become steps of both streams once both groups have ended:
 //
-//   the sender's stream     what is sent is ready            what is sent has been taken
+//   the sender's stream     the sent row is ready            the sent row has been copied
 //   the receiver's stream                         the copy
 //
-// so the host waits in ncclGroupEnd for its partner's, which NCCL need not do.  A process that waits for what can never
-// come, as one whose partner has called something else, would hang there; here every process is told who waits for
-// whom.
+// So the host waits in ncclGroupEnd for its partner's call, which NCCL need not do. With NCCL, a process that waits for
+// a message that can never come would hang, for example if its partner called another function. Here every process is
+// told who waits for whom.
 #include "tests/cuda_on_host/nccl.hpp"
 
 #include <nccl.h>
@@ -44,16 +44,16 @@ struct seat {
   enum { empty, taken, left } state = empty;
   cudaStream_t stream = nullptr;
   bool has_stream = false;
-  std::deque<message> open;  // of the group that has ended, what no process has answered
+  std::deque<message> open;  // messages of the ended group that no process has matched yet
   bool waits = false;
 };
 
-/// All processes of one id.
+/// All processes with the same id.
 struct team {
   std::mutex door;
   std::condition_variable news;
   std::vector<seat> seats;
-  std::string broken;  // why no process can go on
+  std::string broken;  // the reason why no process can go on
 };
 
 namespace {
@@ -98,7 +98,7 @@ std::string in_words(int rank, message const& m) {
          (m.sends ? " to process " : " from process ") + std::to_string(m.peer);
 }
 
-/// Both streams get their steps; false: a stream is at fault.
+/// Submits the steps to both streams; false if a stream is at fault.
 bool carry(message const& from, cudaStream_t sender, message const& to, cudaStream_t receiver) {
   one_call const guard;
   auto const ready = std::make_shared<recordings>(), taken = std::make_shared<recordings>();
@@ -114,7 +114,7 @@ bool carry(message const& from, cudaStream_t sender, message const& to, cudaStre
          submit(sender, {{}, {}, taken, 1}) == cudaSuccess;
 }
 
-/// Messages between two processes meet in the order of the calls.
+/// Messages between two processes are matched in the order of the calls.
 message* first_of(seat& s, bool sends, int peer) {
   auto const found =
       std::find_if(s.open.begin(), s.open.end(), [&](message const& m) { return m.sends == sends && m.peer == peer; });
@@ -145,7 +145,7 @@ void match(team& t) {
     }
 }
 
-/// Whether a process waits for what can never come: all wait, or have left.
+/// Detects that a process waits for a message that can never come: every process waits or has left.
 void find_deadlock(team& t) {
   bool const nobody_goes_on = std::all_of(t.seats.begin(), t.seats.end(), [](seat const& s) {
     return s.state == seat::left || (s.waits && !s.open.empty());

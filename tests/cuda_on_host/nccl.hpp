@@ -1,4 +1,4 @@
-// What the stand-in for NCCL offers beyond NCCL's own functions: what was sent, and how long it waits for others.
+// Functions of the stand-in for NCCL beyond NCCL's own: counts of what was sent, and the time limit of a wait.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,13 +7,13 @@
 
 namespace triad::cuda_on_host {
 
-/// Since the program began, by all processes together.
+/// Counts since the program started, for all processes together.
 struct nccl_counts {
   std::uint64_t groups = 0, sends = 0, bytes = 0;
 };
 nccl_counts counted_nccl();
 
-/// How long a process waits for one that makes no call at all.  Returns what it was.
+/// Sets how long a process waits for another that makes no call at all. Returns the earlier limit.
 std::chrono::milliseconds wait_for_others(std::chrono::milliseconds);
 
 }  // namespace triad::cuda_on_host

@@ -1,5 +1,5 @@
-// Processes with a GPU each, which are threads with a stream each: sums and training have the bits of one process, and
-// calls that do not belong together are reported.
+// Tests processes with a GPU each, which here are threads with a stream each. Sums and training must have the bits of
+// one process, and calls that do not match must be reported.
 // Tests parallel/nccl.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/parallel/nccl.cuh"
@@ -35,7 +35,7 @@ using test::contains;
 using test::in_threads;
 using test::one_of_threads;
 
-/// A row on a device for a scope.
+/// A row in device memory for a scope.
 template <class T>
 struct row_there {
   buffer<triad::cuda::device_memory> held;
@@ -57,7 +57,7 @@ template <class T>
 std::vector<T> row_of(int number, index_t n) {
   random_stream random(11, static_cast<std::uint64_t>(number));
   std::vector<T> row(static_cast<std::size_t>(n));
-  // Of very different sizes, so that another order gives other bits.
+  // The sizes differ greatly, so that another order of the sum gives other bits.
   for (auto& x : row) x = static_cast<T>(random.uniform(-1, 1) * (random.below(2) != 0 ? 1e6 : 1e-3));
   return row;
 }
@@ -72,10 +72,10 @@ std::vector<T> tree_sum(int first, int last, index_t n) {
 
 TEMPLATE_TEST_CASE("a sum over GPUs is that of the tree, bit by bit, and the host does not wait for it", "", float,
                    double) {
-  auto const held_before = leaks();  // of other tests
+  auto const held_before = leaks();  // by other tests
   using T = TestType;
   for (std::uint64_t const seed : {1u, 2u}) {
-    with_settings const order({.seed = seed});  // of several streams, which goes on
+    with_settings const order({.seed = seed});  // the seed decides which of several streams goes on
     for (int const size : {2, 4})
       for (index_t const n : {0, 5, 4096, 4097}) {
         CAPTURE(seed, size, n);
@@ -169,7 +169,7 @@ struct outcome {
   std::uint64_t replayed = 0;
 };
 
-/// Updates of 6, 2 (fewer than shares) and 7 graphs, and of 6 once more, so that some are replayed.
+/// Updates of 6, 2 (fewer than shares) and 7 graphs, then 6 again, so that some updates are replayed.
 template <class Processes>
 outcome learn(triad::cuda::backend& ex, Processes& me) {
   trainer<model, triad::cuda::backend, Processes> learner(ex, model(sizes()), settings(), me);
@@ -201,7 +201,7 @@ outcome learn(triad::cuda::backend& ex, Processes& me) {
 }
 
 TEST_CASE("one, two and four GPUs learn the same, bit by bit") {
-  auto const held_before = leaks();  // of other tests
+  auto const held_before = leaks();  // by other tests
   outcome right;
   {
     triad::cuda::backend ex;
@@ -230,9 +230,9 @@ TEST_CASE("one, two and four GPUs learn the same, bit by bit") {
   CHECK(leaks() == held_before);
 }
 
-// ---- calls that do not belong together ------------------------------------------------------------------------------
+// ---- calls that do not match ----------------------------------------------------------------------------------------
 
-/// What each of the processes says that does this.
+/// The message of each process that runs `work`.
 template <class Work>
 std::vector<std::string> said_by(int size, Work const& work) {
   std::vector<std::string> message(static_cast<std::size_t>(size));
@@ -245,7 +245,7 @@ std::vector<std::string> said_by(int size, Work const& work) {
     } catch (communication_error const& e) {
       message[static_cast<std::size_t>(me.rank())] = e.what();
     }
-    host.barrier();  // no process leaves before all have answered
+    host.barrier();  // no process leaves before all have their answer
   });
   return message;
 }
@@ -297,7 +297,7 @@ TEST_CASE("a process that has left is not waited for") {
 }
 
 TEST_CASE("one of the processes that fails ends the wait of the others") {
-  auto const held_before = leaks();  // of other tests
+  auto const held_before = leaks();  // by other tests
   std::vector<std::string> message(2);
   in_threads(2, [&](one_of_threads& host) {
     triad::cuda::backend ex;
@@ -355,7 +355,7 @@ TEST_CASE("what cannot begin says why") {
 
 TEST_CASE(
     "planted faults of a communicator are found: calls outside of a group, of another stream, of memory that meets") {
-  auto const held_before = leaks();  // of other tests
+  auto const held_before = leaks();  // by other tests
   auto const id = nccl_id::make();
   std::vector<std::string> alone_sent(2), streams(2), meeting(2);
   in_threads(2, [&](one_of_threads& host) {

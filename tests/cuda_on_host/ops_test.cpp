@@ -1,4 +1,4 @@
-// Operations on rows and on flat memory: the CUDA backend against the reference.
+// Tests operations on rows and on flat memory: the CUDA backend against the reference.
 // Tests cuda/device/rows.cuh and cuda/device/primitives.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -22,7 +22,8 @@ namespace cuda_on_host_ops_tests {
 using namespace triad;
 using namespace triad::test;
 
-// Around what a kernel does at once: nothing, one, a warp, a block of rows, the columns a lane holds, more than those.
+// Sizes around what a kernel processes at once: nothing, one, a warp, a block of rows, the columns that a lane stores,
+// and more than that.
 struct size {
   index_t rows, columns;
 };
@@ -33,7 +34,7 @@ std::vector<T> values(size s, std::uint64_t stream, double range = 1) {
   return random_values<T>(s.rows * s.columns, stream, range);
 }
 
-/// Of enough sizes that each order of a sum has other bits.
+/// Values of such different sizes that each order of a sum gives other bits.
 template <class T>
 std::vector<T> uneven(index_t count, std::uint64_t stream) {
   auto v = random_values<T>(count, stream);
@@ -41,7 +42,7 @@ std::vector<T> uneven(index_t count, std::uint64_t stream) {
   return v;
 }
 TEMPLATE_TEST_CASE("elementwise functions on a device are those of the host", "", float, double) {
-  // Where views begin decides whether 16 bytes are moved at once: all of them aligned, none, or one that is not.
+  // The start of a view decides whether a kernel moves 16 bytes at once: all views aligned, none, or all but one.
   struct beginnings {
     index_t a, b, y;
   };
@@ -59,7 +60,7 @@ TEMPLATE_TEST_CASE("elementwise functions on a device are those of the host", ""
         transform(s.ex, plus(), a, b, b);
         transform(s.ex, scale_by<double>{3}, a, a);
         fill(s.ex, T(2), z);
-        for (auto const& v : {all_a, all_b, all_y, all_z}) s.collect(v);  // nothing else is written
+        for (auto const& v : {all_a, all_b, all_y, all_z}) s.collect(v);  // also checks that nothing else is written
       });
     }
 }
@@ -94,7 +95,7 @@ TEMPLATE_TEST_CASE("sums on a device, in two passes, are those of the host", "",
         s.collect(length);
       });
     }
-  // One chunk is summed by one kernel, two by two: zeros after the first chunk change no bit.
+  // One kernel sums one chunk, two kernels sum more: zeros after the first chunk must not change a bit.
   session<triad::cuda::backend> s(device());
   auto values_and_zeros = uneven<TestType>(4096, 1);
   values_and_zeros.resize(4100);
@@ -147,12 +148,12 @@ TEMPLATE_TEST_CASE("softmax on a device is that of the host, NaN and masked scor
 TEMPLATE_TEST_CASE("layer norm and its gradient on a device are those of the host", "", float, double) {
   for (auto const z : sizes)
     for (auto how : all_ways)
-      for (int add : {0, 1, 2}) {  // none, another, the gradient itself
+      for (int add : {0, 1, 2}) {  // no addend, another tensor, the gradient itself
         CAPTURE(z.rows, z.columns, static_cast<int>(how), add);
-        double const within =
-            z.columns == 1
-                ? 1e-2
-                : 100 * tolerance<TestType>;  // a row of one value has no variance: 1 / sqrt(epsilon) times rounding
+        double const within = z.columns == 1
+                                  ? 1e-2
+                                  // A row of one value has no variance: rounding is multiplied by 1 / sqrt(epsilon).
+                                  : 100 * tolerance<TestType>;
         expect_reference<TestType>(
             [=](auto& s, auto zero) {
               using T = decltype(zero);
@@ -231,7 +232,7 @@ struct scattering {
   index_t table, indices, columns;
 };
 
-/// Some lie outside of the table where `wild`.
+/// Some indices are outside of the table if `wild`.
 std::vector<index_t> indices_of(scattering z, bool wild) {
   random_stream random(5, 11);
   std::vector<index_t> index(static_cast<std::size_t>(z.indices));
@@ -284,7 +285,7 @@ TEMPLATE_TEST_CASE("rows that are sorted first are added in the same order: the 
       }
 }
 
-#if !defined(__SANITIZE_THREAD__)  // which is slow, and has met the same kernels above
+#if !defined(__SANITIZE_THREAD__)  // TSan is slow, and has seen the same kernels above
 TEMPLATE_TEST_CASE("many rows are sorted in the scratch memory that was planned for most of them", "", float, double) {
   constexpr scattering large{3000, 2950, 1}, small{3000, 2900, 1}, labels{20, 30000, 200};
   static_assert(triad::cuda::sorts_rows(large.indices, large.table, large.columns));
@@ -311,7 +312,7 @@ TEMPLATE_TEST_CASE("many rows are sorted in the scratch memory that was planned 
 }
 #endif
 
-// What follows the sort, given what a sort must not give: the comparison above would tell.
+// Runs the code after the sort with an invalid order of rows: the comparison above must notice it.
 TEST_CASE("rows that were sorted wrongly have a wrong owner, or another order, and are found") {
   enum class planted { nothing, owner, order, late, lost };
   for (auto const z : {scattering{50, 400, 3}, {500, 400, 3}})
@@ -323,12 +324,12 @@ TEST_CASE("rows that were sorted wrongly have a wrong owner, or another order, a
       std::iota(row.begin(), row.end(), 0u);
       std::stable_sort(row.begin(), row.end(), [&](auto a, auto b) { return at[a] < at[b]; });
       for (auto r : row) key.push_back(static_cast<std::uint32_t>(at[r]));
-      std::size_t k = 100;  // where a run of three, or more, begins after another
+      std::size_t k = 100;  // the first of three or more equal keys
       while (key[k] != key[k + 2] || key[k - 1] == key[k]) ++k;
-      if (fault == planted::owner) key[k] = key[k - 1];            // the run before it takes its first row
-      if (fault == planted::order) std::swap(row[k], row[k + 2]);  // as an unstable sort may leave them
-      if (fault == planted::late) std::rotate(&row[k], &row[k + 1], &row[k + 3]);  // rows under other keys
-      if (fault == planted::lost) key.back() = key.front();                        // a run in two pieces: two owners
+      if (fault == planted::owner) key[k] = key[k - 1];            // the previous run gets the first row of this run
+      if (fault == planted::order) std::swap(row[k], row[k + 2]);  // a possible order after an unstable sort
+      if (fault == planted::late) std::rotate(&row[k], &row[k + 1], &row[k + 3]);  // rows with wrong keys
+      if (fault == planted::lost) key.back() = key.front();                        // a run in two pieces has two owners
       auto const dy = uneven<float>(z.indices * z.columns, 2), table = uneven<float>(z.table * z.columns, 1);
       auto const run = [&](auto& in, auto&& add) {
         matrix<float const> const from = in.put(dy, z.indices, z.columns);
@@ -361,7 +362,7 @@ TEMPLATE_TEST_CASE("cross entropy and argmax on a device are those of the host",
           for (std::size_t r = 0; r < target.size(); ++r)
             target[r] = which == none || (which == some && r % 3 == 1) ? -1 : static_cast<index_t>(r * 5) % z.columns;
           auto scores = values<T>(z, 1, 5);
-          if (which == some && z.rows == 70) scores[40] = T(NAN);  // row 1, which does not count
+          if (which == some && z.rows == 70) scores[40] = T(NAN);  // in row 1, which does not count
           if (which == all && z.rows == 9) scores[30] = T(NAN);
           auto const x = s.put(scores, z.rows, z.columns, how), dx = s.template spoiled<T>(z.rows, z.columns, how);
           vec<index_t const> const t = s.put(target);
@@ -394,7 +395,7 @@ TEMPLATE_TEST_CASE("cross entropy and argmax on a device are those of the host",
 
 TEMPLATE_TEST_CASE("Adam and clipping on a device are those of the host", "", float, double) {
   struct stretch {
-    index_t first, count;  // of parameters: it need not begin on 16 bytes
+    index_t first, count;  // first and number of parameters; the first need not be aligned to 16 bytes
   };
   for (auto const z : {stretch{0, 0}, {0, 1}, {0, 2500}, {1, 2499}})
     for (bool decoupled : {false, true}) {

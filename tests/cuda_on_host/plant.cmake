@@ -1,8 +1,8 @@
-# Writes copies of CUDA's headers in which faults are planted, behind a switch: cmake -D ROOT=. -D OUT=DIR -P plant.cmake
+# Writes copies of CUDA's headers with planted faults behind a switch: cmake -D ROOT=. -D OUT=DIR -P plant.cmake
 # SPDX-License-Identifier: Apache-2.0
 #
-# Each fault takes the place of one expression, PLANTED(fault, wrong, right); planted_in_kernels.cpp has the macro.  An
-# expression that is not there exactly once is an error: the fault has to move with the code.
+# Each fault replaces one expression by PLANTED(fault, wrong, right); planted_in_kernels.cpp defines the macro. Each
+# expression must occur exactly once, so that a fault must be updated together with the code.
 function(plant header fault right wrong)
   set(file "${OUT}/triad/${header}")
   if(NOT EXISTS "${file}")
@@ -20,24 +20,24 @@ function(plant header fault right wrong)
 endfunction()
 
 file(REMOVE_RECURSE "${OUT}/triad")
-# A row of the table gets the rows of the one before it.
+# A row of the table gets the rows of the previous one.
 plant(cuda/gather.cuh owner "ByPlace ? key[item] : item" "ByPlace ? key[item > 0 ? item - 1 : item] : item")
-# Every row of a run owns it, not the first alone.
+# Every row of a run owns the run, instead of only the first.
 plant(cuda/gather.cuh owners "ByPlace && item > 0 && key[item - 1] == key[item]" "false")
-# The sort is not stable: the rows of a run come the other way round.
+# The sort is not stable: it reverses the rows of a run.
 plant(cuda/device/primitives.cuh order "from.key[k] == from.key[i] && k < i" "from.key[k] == from.key[i] && k > i")
-# A graph that pads a batch is asked about.
+# A graph that pads a batch counts as a question.
 plant(batches/graph_loader.hpp answer "target_[g] = -1" "target_[g] = 0")
-# Attention: what the registers hold is not shrunk where a later score is larger; the gradient's forget earlier keys.
+# Attention: registers are not rescaled when a later score is larger; the gradient's registers forget earlier keys.
 plant(cuda/attention.cuh shrink "mixed[r][piece] * shrink[r] + sum[r]" "mixed[r][piece] + sum[r]")
 plant(cuda/attention.cuh forget "d_query[r][piece] + sum[r]" "sum[r]")
-# tf32x3: the low part of a factor is left out.
+# tf32x3: the low part of a factor is omitted.
 plant(cuda/matmul.cuh low "low_first ? low : high" "low_first ? 0.0f : high")
-# Thrust: a view begins behind its vector's first value.
+# Thrust: a view starts after its vector's first value.
 plant(cuda/device/thrust_views.cuh first "tensor<T, dyn, dyn>(thrust::raw_pointer_cast(v.data()), rows, columns)"
       "tensor<T, dyn, dyn>(thrust::raw_pointer_cast(v.data()) + 1, rows, columns)")
-# Small graphs: the columns of a half behind its second are each taken for the one before; dropout does not know that
-# there is something between the lines of triangles.
+# Small graphs: the columns after the second of a half are each replaced by the previous one. Dropout ignores the gap
+# between the lines of triangles.
 plant(cuda/triangle/small.cuh column "key + c + e * cut.stride" "key + c + (e < 2 ? e : e - 1) * cut.stride")
 plant(cuda/triangle/small.cuh line "numbers[e + e / at.n * (at.line() - at.n)]" "numbers[e]")
 file(WRITE "${OUT}/stamp" "")

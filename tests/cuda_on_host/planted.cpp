@@ -1,4 +1,5 @@
-// Faults of kernels and of the host, one for each run: `planted none` must be silent, every other one must be reported.
+// Runs one fault of a kernel or of the host: `planted none` must report nothing, and every other fault must be
+// reported.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   by wrong values           barrier, late_barrier, read, stream
@@ -23,7 +24,7 @@ enum class fault { none, barrier, late_barrier, sum, blocks, lanes, read, shared
 constexpr char const* names[] = {"none", "barrier", "late_barrier", "sum",   "blocks", "lanes",
                                  "read", "shared",  "device",       "freed", "stream"};
 
-/// y(block) = the sum of x(0 ... 127), four times, each thread adding what its neighbours loaded; right with
+/// y(block) = the sum of x(0 ... 127), four times. Each thread adds what its neighbours loaded; correct with
 /// fault::none.
 struct sums {
   static constexpr char const* name = "sums";
@@ -46,7 +47,7 @@ struct sums {
     if (planted == fault::read && t == 0) sum += x[threads];
     s.tile[t] = sum;
     if (planted == fault::lanes)
-      (void)b.shuffle(0, 0);  // orders no memory
+      (void)b.shuffle(0, 0);  // a shuffle does not order memory
     else
       b.sync_warp();
     if (b.lane() == 0) {
@@ -63,7 +64,7 @@ struct sums {
   }
 };
 
-/// Memory of a device for a scope.
+/// An array in device memory for a scope.
 struct floats {
   triad::cuda::device_memory where;
   std::size_t bytes;
@@ -80,7 +81,8 @@ struct floats {
   }
 };
 
-/// Values copied by one stream and summed in another, a few times, in other orders of the streams.
+/// Whether sums are right if one stream copies values and another sums them, a few times, in varying orders of the
+/// streams.
 bool right_sums(fault planted) {
   triad::cuda::backend copies, ex;
   cudaEvent_t copied = nullptr;

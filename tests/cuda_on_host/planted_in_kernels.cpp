@@ -1,10 +1,10 @@
-// Faults planted in the backend's own kernels, loaders and views, each of which a comparison must find: so what says
-// that a kernel is right can fail.
+// Plants faults in the backend's own kernels, loaders and views. A comparison must find each fault, which shows that
+// the tests of kernels can fail.
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is included here are copies that plant.cmake makes; its table says what is planted where.
+// The headers included here are copies made by plant.cmake; its table lists the faults.
 enum class planted { nothing, owner, owners, order, answer, shrink, forget, low, first, column, line };
-inline planted fault = planted::nothing;  // read by kernels, which run on the host
+inline planted fault = planted::nothing;  // read by kernels, which run on the host here
 #define PLANTED(name, wrong, targets) (fault == planted::name ? wrong : targets)
 
 #include <thrust/device_vector.h>
@@ -30,7 +30,7 @@ namespace cuda_on_host_planted_in_kernels_tests {
 using namespace triad;
 using namespace triad::test;
 
-/// error() is at most `within` without a fault, and more with each of these.
+/// Checks that error() is at most `within` without a fault, and larger with each of these faults.
 template <class Error>
 void expect_found(std::initializer_list<planted> faults, double within, Error const& error) {
   CHECK(error() <= within);
@@ -44,7 +44,7 @@ void expect_found(std::initializer_list<planted> faults, double within, Error co
   CHECK(error() <= within);
 }
 
-/// How far work(session, T()) is apart on the device, in float, and on the reference, in double.
+/// The distance between the results of work(session, T()) on the device in float and on the reference in double.
 template <class Work>
 double error_of(triad::cuda::backend& ex, Work const& work) {
   reference::backend plain;
@@ -56,7 +56,7 @@ double error_of(triad::cuda::backend& ex, Work const& work) {
 }
 
 TEST_CASE("a wrong owner after the sort, two owners of a row, and another order of a sum are found") {
-  for (index_t const table : {500, 50}) {  // owners are places, or rows of the table
+  for (index_t const table : {500, 50}) {  // a fault in the owner shows for 500 rows of the table
     index_t const rows = 400, columns = 3;
     std::vector<index_t> at(static_cast<std::size_t>(rows));
     random_stream random(5, 11);
@@ -78,7 +78,7 @@ TEST_CASE("a wrong owner after the sort, two owners of a row, and another order 
         s.collect(to);
         return s.results;
       };
-      return distance(sum(false), sum(true));  // the same bits
+      return distance(sum(false), sum(true));  // both sums must have the same bits
     };
     if (table > rows)
       expect_found({planted::owner, planted::owners, planted::order}, 0, error);
@@ -190,7 +190,7 @@ TEST_CASE("in small graphs a column that is taken for another, and a line that d
       });
     };
     expect_found({planted::column}, tolerance<float>, error);
-    if (n % 2 == 0) expect_found({planted::line}, tolerance<float>, error);  // else nothing lies between the lines
+    if (n % 2 == 0) expect_found({planted::line}, tolerance<float>, error);  // otherwise the lines have no gap
   }
 }
 

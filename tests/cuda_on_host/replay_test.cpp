@@ -1,4 +1,5 @@
-// Training that is recorded and replayed: the bits of training that is not, nothing allocated, nothing waited for.
+// Tests training that is recorded and replayed: it has the same bits as other training, allocates nothing and waits for
+// nothing.
 // Tests cuda/device/replay.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -34,9 +35,9 @@ using triad::cuda_on_host::with_settings;
 using triad::test::contains;
 
 using model = edge_transformer<float>;
-using nodes = std::vector<index_t>;  // of each graph of a batch
+using nodes = std::vector<index_t>;  // the number of nodes of each graph of a batch
 
-// A small model in training on a device, with dropout.
+// Trains a small model on a device, with dropout.
 struct training {
   static constexpr index_t labels = 5, targets = 4;
   static constexpr graph_dims capacity{4, 80, 20, 400, 6};
@@ -67,7 +68,7 @@ struct training {
   }
   training(training const&) = delete;
 
-  /// Another batch of these sizes: the labels and answers are drawn anew.
+  /// Loads another batch of these sizes, with new random labels and answers.
   void load(nodes const& batch) {
     loader.clear();
     random_stream random(7, ++drawn);
@@ -80,12 +81,12 @@ struct training {
     auto const [in, answers] = loader.upload();
     train.update(in, answers, 0.01 / static_cast<double>(drawn));
   }
-  /// The same, filled up to a shape that other batches have.
+  /// An update with the batch padded to a shape that several batches share.
   void update_padded() {
     auto const [in, answers] = loader.upload_padded();
     train.update(in, answers, 0.01 / static_cast<double>(drawn));
   }
-  /// An update of the whole batch in parts of these shapes.
+  /// One update of the whole batch, computed in parts of these shapes.
   void update_in_parts(std::vector<nodes> const& parts) {
     std::size_t all = 0;
     for (auto const& part : parts) all += part.size();
@@ -98,7 +99,7 @@ struct training {
   }
 };
 
-// Twenty batches of five shapes: each comes again, one late.
+// Twenty batches of five shapes. Each shape occurs again, one of them late.
 std::vector<nodes> const& batches() {
   static nodes const a{3, 2}, b{4}, c{2, 2, 3}, d{6, 1}, e{1, 1, 5};
   static std::vector<nodes> const all{a, b, a, a, c, b, a, d, c, c, b, a, a, e, b, c, d, a, b, e};
@@ -106,7 +107,7 @@ std::vector<nodes> const& batches() {
 }
 
 TEST_CASE("replayed training makes the bits of training that is not recorded, from the second batch of each shape on") {
-  for (std::uint64_t const seed : {0u, 7u}) {  // 0: in order
+  for (std::uint64_t const seed : {0u, 7u}) {  // 0 is in order
     training plain(false), replayed(true);
     std::vector<nodes> seen;
     std::uint64_t expected = 0;
@@ -143,7 +144,7 @@ TEST_CASE(
   std::vector<std::vector<nodes>> const updates{{a, b}, {a, b, b}, {c, b}, {a, c, b}, {b, b, c}, {c, b, a, b}};
   for (auto const& parts : updates) {
     for (auto* t : {&plain, &replayed}) t->update_in_parts(parts);
-    for (auto* t : {&plain, &replayed}) {  // in between, an update of a whole batch
+    for (auto* t : {&plain, &replayed}) {  // between them, an update of a whole batch
       t->load(a);
       t->update();
     }
@@ -151,8 +152,8 @@ TEST_CASE(
     CHECK(replayed.train.loss() == plain.train.loss());
     CHECK(replayed.train.norm() == plain.train.norm());
   }
-  // Of 17 parts, 6 finishes and 6 whole batches: what is met for the first time are a, b and c as a first part, three
-  // as a later one, one finish and one whole batch.
+  // There are 17 parts, 6 finishes and 6 whole batches. New to the recordings are a, b and c as a first part, three as
+  // a later part, one finish and one whole batch.
   CHECK(replayed.ex.recordings().replayed() == 29 - 8);
   CHECK(replayed.train.snapshot() == plain.train.snapshot());
 }
@@ -177,7 +178,7 @@ TEST_CASE("updates in parts at several depths share what does not depend on the 
       t->update_in_parts({{3, 2}, {4}});
     }
   CHECK(replayed.train.snapshot() == plain.train.snapshot());
-  CHECK(replayed.ex.recordings().replayed() == 12 - 5);  // two parts of each depth, and one finish of both
+  CHECK(replayed.ex.recordings().replayed() == 12 - 5);  // two parts for each depth, and one finish for both
 }
 
 TEST_CASE("updates with and without dropout are never taken for each other") {
@@ -245,13 +246,14 @@ TEST_CASE("a row of padding that counts changes the loss") {
   CHECK(std::abs(padded.train.norm() - plain.train.norm()) > 1e-3f);
 }
 
-/// Updates of an epoch that are replayed, and the edges and nodes that are added to it, in parts of 1.
+/// The share of an epoch's updates that were replayed, and the edges and nodes that padding added, relative to the
+/// epoch's own.
 struct replayed_epoch {
   double replayed, added_rows, added_nodes;
 };
 
-/// load(sizes): the next batch, uploaded; what work on it is known by goes to the key, as a trainer's update has it.
-/// The work itself is little: what is counted are shapes.
+/// load(sizes) uploads the next batch and adds to the key what identifies work on it, like a trainer's update. The work
+/// itself is trivial, since only shapes are counted.
 template <class Load>
 std::vector<replayed_epoch> replayed_epochs(triad::cuda::backend& ex, test::ragged_data const& data, Load const& load) {
   buffer<triad::cuda::device_memory> const memory(sizeof(float), ex.where());
@@ -277,7 +279,7 @@ std::vector<replayed_epoch> replayed_epochs(triad::cuda::backend& ex, test::ragg
                       added(without.rows, with.rows), added(without.nodes, with.nodes)});
   }
   CHECK(shapes.size() < triad::cuda::recordings::most);
-  ex.recordings().clear();  // before their memory is given back
+  ex.recordings().clear();  // before their memory is freed
   return epochs;
 }
 
@@ -287,7 +289,7 @@ void expect_most_replayed(std::vector<replayed_epoch> const& epochs) {
     CHECK((e.added_rows > 0 && e.added_nodes > 0));
     CHECK(e.added_rows < 0.1);
     CHECK(e.added_nodes < 0.1);
-    bool const first = &e == epochs.data();  // when shapes are met for the first time
+    bool const first = &e == epochs.data();  // when all shapes are new
     CHECK(e.replayed >= (first ? 0.9 : 0.95));
   }
 }
@@ -324,7 +326,7 @@ TEST_CASE("of a shuffled epoch of sentences like COGS' at least 95 % of the upda
   expect_most_replayed(replayed_epochs(ex, data, load));
 }
 
-#if defined(TRIAD_CUDA_DOUBLE)  // what follows asks the stand-in what it counted
+#if defined(TRIAD_CUDA_DOUBLE)  // only the stand-in counts these
 
 TEST_CASE("after its first batch a training run allocates nothing on the device, and an update waits for nothing") {
   for (bool recorded : {false, true}) {
@@ -341,13 +343,13 @@ TEST_CASE("after its first batch a training run allocates nothing on the device,
     }
     CHECK(std::isfinite(t.train.loss()));
     CHECK(counted().allocations == first.allocations);
-    CHECK(counted().waits == first.waits + 1);  // of loss(): the counter counts
+    CHECK(counted().waits == first.waits + 1);  // loss() waits once: this shows that waits are counted
   }
 }
 
 // ---- the table of recordings ----------------------------------------------------------------------------------------
 
-/// x += 1 on a device, and how often the host was asked to queue that.
+/// Computes x += 1 on a device, and counts how often the host had to queue that.
 struct counter {
   triad::cuda::backend ex;
   float* x = static_cast<float*>(ex.where().allocate(sizeof(float)));
@@ -362,7 +364,7 @@ struct counter {
     auto const one = make_vec(x, 1);
     transform(ex, plus_one(), one, one);
   }
-  /// Returns whether it was replayed from what was recorded before.
+  /// Adds, and returns whether a recording was replayed.
   bool add(std::uint64_t key) {
     int const before = asked;
     replay(ex, key, [&] { add(); });
@@ -394,10 +396,10 @@ TEST_CASE("a new key takes the place of the one that was not used for the longes
       CHECK_FALSE(c.add(key));
       CHECK(c.add(1000));
     }
-    CHECK_FALSE(c.add(2000));                                    // was forgotten, and is met as for the first time,
+    CHECK_FALSE(c.add(2000));                                    // forgotten, so it counts as new: run,
     CHECK_FALSE(c.add(2000));                                    // recorded,
     CHECK(c.add(2000));                                          // and replayed
-    for (std::uint64_t key = most + 2; key < 3 * most; ++key) {  // whose recordings come and go
+    for (std::uint64_t key = most + 2; key < 3 * most; ++key) {  // these recordings are made and dropped again
       CHECK_FALSE(c.add(key));
       CHECK_FALSE(c.add(key));
       CHECK(c.add(key));
@@ -420,7 +422,7 @@ TEST_CASE("replayed work that replays other work is refused with a sentence, and
   CHECK_FALSE(c.add(3));
   CHECK(c.add(3));
   CHECK(c.value() == 3);
-  c.ex.record(false);  // where nothing is recorded, nothing is in the way
+  c.ex.record(false);  // without recording, nested work is allowed
   replay(c.ex, 1, [&] { c.add(2); });
   CHECK(c.value() == 4);
 }
@@ -458,7 +460,7 @@ TEST_CASE("on a device epochs, evaluations, snapshots, attention and inference a
   REQUIRE((x.heads() == 2 && x.terms() == 4));
   for (index_t l = 0; l < 4; ++l) close(static_cast<double>(x(1, l)), static_cast<double>(y(1, l)));
 
-  // The graphs are still loaded.
+  // The graphs are still loaded after the exception.
   runner run(there.ex, there.learner.model(), room_for(there.data, 9));
   put_snapshot(after, run.parameters());
   auto const in = there.loader.upload().first;

@@ -16,7 +16,7 @@ namespace triad::cuda_on_host {
 
 namespace {
 
-constexpr int shared_bytes = 48 * 1024, granted_shared_bytes = 163 * 1024;  // as sm_80
+constexpr int shared_bytes = 48 * 1024, granted_shared_bytes = 163 * 1024;  // as on sm_80
 
 struct error_text {
   cudaError_t code;
@@ -49,7 +49,7 @@ error_text const& of(cudaError_t code) {
   return unknown;
 }
 
-// As in the runtime, each thread of the host has its own.
+// As in the runtime, each thread of the host has separate errors.
 thread_local cudaError_t last = cudaSuccess, explained = cudaSuccess;
 thread_local std::string why_explained, sentence;
 
@@ -75,7 +75,7 @@ cudaError_t allocate(std::map<char const*, std::size_t>& pieces, void** p, std::
   return cudaSuccess;
 }
 
-/// Waits for everything, as cudaFree does.
+/// Waits for all work and frees memory, like cudaFree.
 cudaError_t give_back(std::map<char const*, std::size_t>& pieces, void* p, char const* call) {
   one_call const guard;
   if (p == nullptr) return cudaSuccess;

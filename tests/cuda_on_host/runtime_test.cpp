@@ -1,5 +1,5 @@
-// The stand-ins for the CUDA runtime and for cuBLAS: work comes in the order of its stream and no earlier, and misuse
-// is reported.
+// Tests the stand-ins for the CUDA runtime and for cuBLAS: work runs in the order of its stream and not earlier, and
+// misuse is reported.
 // Tests cuda/backend.cuh and cuda/device/status.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <cublas_v2.h>
@@ -22,7 +22,7 @@ using triad::cuda_on_host::take_complaints;
 using triad::cuda_on_host::with_settings;
 using triad::test::contains;
 
-/// What a failed call says.
+/// The explanation of a failed call.
 std::string message_of(cudaError_t status) {
   (void)cudaGetLastError();
   return status == cudaSuccess ? "" : std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
@@ -87,7 +87,7 @@ cudaError_t start(cudaStream_t s, float a, float const* x, float* y, index_t n) 
   return triad::cuda::detail::start(s, affine{}, 1, 0, a, x, y, n);
 }
 
-/// Comes to no good end.
+/// A kernel that fails.
 struct faulty {
   static constexpr char const* name = "faulty";
   static constexpr int threads = 64;
@@ -265,7 +265,7 @@ TEST_CASE("a kernel's fault is reported by the next call on its stream, and othe
   (void)cudaGetLastError();
 }
 
-#if !defined(__SANITIZE_ADDRESS__)  // which stops at the access
+#if !defined(__SANITIZE_ADDRESS__)  // ASan stops at the access
 TEST_CASE("what a kernel writes just outside of device memory is found") {
   stream const s;
   memory const x(4), y(4);
@@ -363,8 +363,9 @@ TEST_CASE("a batch of products is each product, also with factors that are turne
   blas const handle(s);
   memory const a(12), b(6), c(8);
   float const one = 1, zero = 0;
-  REQUIRE(put(a, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, s) == cudaSuccess);  // two of (3, 2) by columns, read turned
-  REQUIRE(put(b, {1, 0, 2, 0, 1, 1}, s) == cudaSuccess);                       // (3, 2), for both
+  // Two matrices (3, 2) by columns, read transposed.
+  REQUIRE(put(a, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, s) == cudaSuccess);
+  REQUIRE(put(b, {1, 0, 2, 0, 1, 1}, s) == cudaSuccess);  // (3, 2), for both
   REQUIRE(cublasSgemmStridedBatched(handle.h, CUBLAS_OP_T, CUBLAS_OP_N, 2, 2, 3, &one, a, 3, 6, b, 3, 0, &zero, c, 2, 4,
                                     2) == CUBLAS_STATUS_SUCCESS);
   CHECK(waited_for(c, 8, s) == floats{7, 16, 5, 11, 25, 34, 17, 23});

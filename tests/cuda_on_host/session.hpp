@@ -1,5 +1,5 @@
-// One body of work on the reference and on the CUDA backend, values copied in and out of each one's memory, and how far
-// apart they are.
+// Runs one body of work on the reference and on the CUDA backend, copies values to and from the memory of each, and
+// compares the results.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,15 +18,15 @@
 
 namespace triad::test {
 
-/// How a matrix lies in memory.
+/// The layout of a matrix in memory.
 enum class lying { rows, padded, columns, every_second };
 #if defined(__SANITIZE_THREAD__)
-inline constexpr lying all_ways[] = {lying::padded};  // races are the same in all, and TSan is slow
+inline constexpr lying all_ways[] = {lying::padded};  // races are the same in all layouts, and TSan is slow
 #else
 inline constexpr lying all_ways[] = {lying::rows, lying::padded, lying::columns, lying::every_second};
 #endif
 
-/// A backend and memory of its own; what a body of work computes is collected in `results`.
+/// A backend with its own memory; `results` collects what a body of work computes.
 template <class Ex>
 class session {
  public:
@@ -60,7 +60,7 @@ class session {
       for (index_t j = 0; j < columns; ++j) m(i, j) = values[static_cast<std::size_t>(i * columns + j)];
     return make_matrix(put(all).data_handle(), rows, columns, down, right);
   }
-  /// `count` values that are NaN: for what is overwritten.
+  /// Makes `count` values of NaN, for results that are overwritten.
   template <class T>
   vec<T> spoiled(index_t count) {
     return put(std::vector<T>(static_cast<std::size_t>(count), T(NAN)));
@@ -76,7 +76,7 @@ class session {
     memory_of(ex).to_host(values.data(), from, values.size() * sizeof(T));
     return values;
   }
-  /// Takes the values of a view into the results, and sees that gaps are as they were.
+  /// Appends the values of a view to the results, and checks that gaps are unchanged.
   template <class T>
   void collect(vec<T> v) {
     for (auto e : get(v.data_handle(), v.extent(0))) results.push_back(static_cast<double>(e));
@@ -94,7 +94,7 @@ class session {
     CHECK(std::count(all.begin(), all.end(), T(gap)) == static_cast<std::ptrdiff_t>(all.size()));
   }
 
-  /// Runs work(backend, call) with the scratch memory that it plans, which begins as NaN.
+  /// Runs work(backend, call) with the scratch memory that it plans, filled with NaN.
   template <class Work>
   void with_scratch(Work&& work) {
     call c;
@@ -117,7 +117,7 @@ inline triad::cuda::backend& device() {
   return ex;
 }
 
-/// The largest difference relative to the largest exact value, at least 1; a NaN must stand on both sides.
+/// The largest difference, relative to the largest exact value but at least to 1. A NaN must be in both lists.
 inline double distance(std::vector<double> const& exact, std::vector<double> const& found) {
   if (exact.size() != found.size()) return INFINITY;
   double worst = 0, largest = 1;
@@ -130,12 +130,12 @@ inline double distance(std::vector<double> const& exact, std::vector<double> con
   return worst / largest;
 }
 
-/// Sums of a few thousand terms of size one, in the type's own precision and another order.
+/// Allows for sums of a few thousand terms of size one, in the type's own precision and another order.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
 
-/// body(session, T()) gives on the device in T what it gives on the reference in double, and the same bits each time:
-/// on a stand-in for a device, also where threads, warps and blocks take turns in another order.
+/// Checks that body(session, T()) gives on the device in T the results of the reference in double, and the same bits in
+/// every run. On a stand-in for a device, threads, warps and blocks also run in other orders.
 template <class T, class Body>
 void expect_reference(Body&& body, double within = tolerance<T>) {
   reference::backend plain;

@@ -1,4 +1,4 @@
-// How the stand-in for a GPU runs what it is given: in which order, how soon, how strictly.
+// Settings of the stand-in for a GPU: the order of work, when it runs, and how strict the checks are.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,20 +6,19 @@
 
 namespace triad::cuda_on_host {
 
-/// The first settings are read from TRIAD_CUDA_ON_HOST: words out of `shuffled`, `seed=7`, `immediate`, `lenient`,
-/// `unified`.
+/// The initial settings are read from TRIAD_CUDA_ON_HOST, a list of the words `shuffled`, `seed=7`, `immediate`,
+/// `lenient`, `unified`.
 struct settings {
-  bool shuffled = false;   // threads, warps and blocks take turns as the seed says; else in order
-  std::uint64_t seed = 1;  // of that, and of which stream goes on when several could
-  bool deferred =
-      true;  // work waits in its stream until a synchronisation asks for it; else it is done when it is queued
-  bool strict = true;    // no thread may have returned when others come to a barrier
-  bool unified = false;  // products and memsets reach the host's memory too; kernels always can
+  bool shuffled = false;   // the seed decides the order of threads, warps and blocks; otherwise in order
+  std::uint64_t seed = 1;  // of that order, and of which stream goes on if several can
+  bool deferred = true;    // work waits in its stream until a synchronisation; otherwise it is done when it is queued
+  bool strict = true;      // no thread may have returned when others reach a barrier
+  bool unified = false;    // products and memsets also access the host's memory; kernels always can
 };
 
 settings const& settings_in_use();
-/// Returns those that were in use.  The generators begin anew, so that a test draws the same numbers whatever ran
-/// before it.
+/// Sets the settings and returns the earlier ones. The generators start again, so that a test draws the same numbers
+/// whatever ran before it.
 settings use(settings);
 
 /// Settings for a scope.
@@ -34,10 +33,11 @@ class with_settings {
   settings before_;
 };
 
-/// What a generator starts from: another number each time, the same ones after each use().
+/// The start of a generator: another number in each call, and the same sequence after each use().
 std::uint64_t next_seed();
 
-/// One more random number (splitmix64).  Of internal linkage: the engine must not be given a copy that TSan watches.
+/// Returns one more random number (splitmix64). It has internal linkage, so that the engine does not link a copy that
+/// TSan instruments.
 static inline std::uint64_t next_random(std::uint64_t& state) {
   std::uint64_t z = state += 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

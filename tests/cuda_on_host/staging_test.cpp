@@ -1,5 +1,5 @@
-// Copies to a device through page-locked memory: what was there when they were asked for arrives, however late and
-// however much.
+// Tests copies to a device through page-locked memory: the values at the time of the call arrive, however late the copy
+// runs and however large it is.
 // Tests cuda/device/staging.cuh and cuda/device/memory.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
@@ -19,7 +19,7 @@ TEST_CASE("bytes may change as soon as a copy to the device returns") {
   triad::cuda::backend ex;
   auto const memory = memory_of(ex);
   for (std::size_t count : {std::size_t{1}, std::size_t{100}, std::size_t{300} << 10,
-                            std::size_t{1} << 20}) {  // up to 8 MiB: more than is page-locked
+                            std::size_t{1} << 20}) {  // up to 8 MiB: more than the page-locked memory
     CAPTURE(count);
     buffer<triad::cuda::device_memory> there(count * sizeof(std::uint64_t), memory);
     std::vector<std::uint64_t> here(count), back(count);
@@ -35,7 +35,7 @@ TEST_CASE("bytes may change as soon as a copy to the device returns") {
 TEST_CASE("copies that follow each other arrive each in its place") {
   triad::cuda::backend ex;
   auto const memory = memory_of(ex);
-  constexpr std::size_t copies = 400, each = 3000;  // 9.6 MB: both halves several times
+  constexpr std::size_t copies = 400, each = 3000;  // 9.6 MB: both halves are used several times
   buffer<triad::cuda::device_memory> there(copies * each * sizeof(std::uint64_t), memory);
   std::vector<std::uint64_t> here(each), back(copies * each);
   for (std::size_t i = 0; i < copies; ++i) {
@@ -53,9 +53,9 @@ TEST_CASE("a copy from the host is no part of recorded work") {
   double const here = 1;
   auto const work = [&] { memory.from_host(there.data(), &here, 8); };
   work();
-  replay(ex, 7, work);  // the first time it is run as it is
+  replay(ex, 7, work);  // the first call runs it directly
   CHECK_THROWS_WITH(replay(ex, 7, work), contains("a copy from the host inside recorded work"));
-  work();  // and the stream is as before
+  work();  // the stream is as before
 }
 
 TEST_CASE("work that cannot be recorded says why, and no later call is blamed for it") {
@@ -64,7 +64,7 @@ TEST_CASE("work that cannot be recorded says why, and no later call is blamed fo
   buffer<triad::cuda::device_memory> there(8, memory);
   double here = 1;
   memory.from_host(there.data(), &here, 8);
-  auto const work = [&] { memory.to_host(&here, there.data(), 8); };  // waits, which a recording cannot
+  auto const work = [&] { memory.to_host(&here, there.data(), 8); };  // waits, which a recording must not
   replay(ex, 7, work);
   CHECK_THROWS_AS(replay(ex, 7, work), triad::cuda::device_error);
   fill(ex, 2.0, make_vec(static_cast<double*>(there.data()), 1));

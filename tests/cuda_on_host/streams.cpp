@@ -1,4 +1,4 @@
-// The CUDA runtime's streams, events and copies, on the host: queues that are run when a call waits for them.
+// The CUDA runtime's streams, events and copies, on the host: queues whose steps run when a call waits for them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
@@ -18,7 +18,8 @@ cudaError_t known_stream(cudaStream_t s) { return s == nullptr ? cudaSuccess : k
 
 cudaError_t at_fault(CUstream_st& s) {
   auto const status = answer(cudaErrorLaunchFailure, s.fault);
-  if (&s == &the_machine().default_stream) s.fault.clear();  // it is never destroyed: told once
+  // The default stream is never destroyed, so the fault is reported once.
+  if (&s == &the_machine().default_stream) s.fault.clear();
   return status;
 }
 
@@ -54,7 +55,7 @@ void run_next(CUstream_st& s) {
   }
   reach(next);
   if (s.fault.empty()) return;
-  for (auto const& dropped : s.queue) reach(dropped);  // so that none waits for ever
+  for (auto const& dropped : s.queue) reach(dropped);  // so that no step waits for ever
   s.queue.clear();
 }
 
@@ -94,12 +95,12 @@ cudaError_t copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind k
       throw fault("a copy of memory that has been freed");
     std::memmove(to, source, bytes);
   };
-  if (here == side::pageable && to_device) {  // staged: `from` may change at once
+  if (here == side::pageable && to_device) {  // staged: the caller may change `from` at once
     auto const* const first = static_cast<char const*>(from);
     auto const staged = std::make_shared<std::vector<char>>(first, first + bytes);
     return submit(stream, {[=] { checked(staged->data()); }});
   }
-  // What the host reads too early is not what was there before, nor what it waits for.
+  // A read by the host that is too early must give neither the old values nor the new ones.
   if (!to_device && from_device && s.capture == nullptr && s.fault.empty()) std::memset(to, 0xFF, bytes);
   return submit(stream, {[=] { checked(from); }});
 }
@@ -127,7 +128,7 @@ cudaError_t submit(cudaStream_t to, step what) {
     s.capture->steps.push_back(std::move(what));
     return cudaSuccess;
   }
-  if (to == nullptr) {  // the default stream and the blocking ones wait for each other; here by being done at once
+  if (to == nullptr) {  // the default stream and blocking streams wait for each other; here all work is done at once
     for (auto* other : the_machine().streams)
       if (other->blocking && other->capture != nullptr) {
         other->spoilt = true;
@@ -188,7 +189,7 @@ cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t 
   one_call const guard;
   return fill(p, value, bytes, stream);
 }
-/// In the default stream: streams that do not block are not waited for.
+/// Copies in the default stream, so it does not wait for non-blocking streams.
 cudaError_t cudaMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
   one_call const guard;
   if (auto const status = unless_captured("cudaMemcpy"); status != cudaSuccess) return status;
@@ -244,7 +245,7 @@ cudaError_t cudaStreamQuery(cudaStream_t to) {
   CUstream_st& s = stream_of(to);
   if (!s.fault.empty()) return at_fault(s);
   if (s.queue.empty()) return cudaSuccess;
-  advance_once();  // so that asking again and again comes to an end
+  advance_once();  // so that repeated queries end
   return cudaErrorNotReady;
 }
 
@@ -276,11 +277,11 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
   if (auto const status = known(e, "event"); status != cudaSuccess) return status;
   if (auto const status = known_stream(s); status != cudaSuccess) return status;
   e->captured = stream_of(s).capture != nullptr ? s : nullptr;
-  if (e->captured != nullptr) return cudaSuccess;  // an edge of the graph, and the graph is a line
+  if (e->captured != nullptr) return cudaSuccess;  // the graph is a sequence, so the dependency needs no step
   return submit(s, {{}, e->recordings, {}, ++e->recordings->made});
 }
 
-/// Of an event that was not recorded yet: nothing to wait for.
+/// A wait for an event that was not recorded yet has no effect.
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned) {
   one_call const guard;
   if (auto const status = known(e, "event"); status != cudaSuccess) return status;

@@ -1,4 +1,4 @@
-// The kernels of examples/python for a GPU, on the stand-in.
+// Tests the kernels of examples/python for a GPU, on the stand-in.
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 

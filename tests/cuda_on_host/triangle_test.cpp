@@ -1,4 +1,5 @@
-// Triangular attention on the CUDA backend: every form, size, width, mask and dropout against the reference in double.
+// Tests triangular attention on the CUDA backend: every form, size, width, mask and dropout against the reference in
+// double.
 // Tests cuda/triangle/, cuda/device/tile_product.cuh and cuda/device/tensor_core.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cuda/triangle.cuh"
@@ -19,16 +20,16 @@ constexpr triangle_form all_forms[] = {triangle_form::full, triangle_form::value
                                        triangle_form::flat};
 
 struct shape {
-  std::vector<index_t> sizes;  // nodes of each graph
+  std::vector<index_t> sizes;  // number of nodes of each graph
   index_t width, heads;
   triangle_form form = triangle_form::full;
   double masked = 0;  // share of masked triangles
   double fill = -9;
-  double rate = 0;  // of dropout
+  double rate = 0;  // dropout rate
   lying how = lying::rows;
-  triad::cuda::arithmetic factors = triad::cuda::arithmetic::float32;  // q and k have no more digits than these
-  std::vector<index_t> sources = {};                                   // of each graph; or none: not causal
-  index_t before = 0;  // triangles of other graphs, which dropout counts first
+  triad::cuda::arithmetic factors = triad::cuda::arithmetic::float32;  // the digits of q and k
+  std::vector<index_t> sources = {};                                   // source nodes of each graph; empty: not causal
+  index_t before = 0;  // number of triangles of other graphs before these, which dropout counts
 
   index_t d() const { return width * heads; }
 };
@@ -43,7 +44,7 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
   return out;
 }
 
-// The operands of one use, projections side by side in one matrix as one product makes them.
+// The operands of one call. The projections are side by side in one matrix, as one product makes them.
 template <class T, class S>
 struct use {
   S& s;
@@ -117,7 +118,7 @@ void expect_right(shape const& z) {
   });
 }
 
-// Plain; masked; masked with dropout; masked as the released programs do.
+// Four cases: plain; masked; masked with dropout; masked like the released programs.
 template <class T>
 void expect_right_in_all_ways(shape z) {
   expect_right<T>(z);
@@ -151,8 +152,8 @@ TEMPLATE_TEST_CASE("every number of nodes and of columns in which small graphs p
       CAPTURE(nodes);
       if (form == triangle_form::flat) continue;
       expect_right<TestType>({{nodes}, 50, 1, form, 0.2, -9, 0.2});
-      // full, the columns of 7 to 16 nodes are passes of 3 or 5 quads and what is left; above 21 quads 7 have two
-      // chunks
+      // In the form `full` with 7 to 16 nodes, the columns are processed in passes of 3 or 5 quads and a remainder.
+      // Above 21 quads, 7 nodes have two chunks.
       if (form == triangle_form::full && nodes > triad::cuda::triangles::warp_graph)
         for (index_t width : {25, 64, 91}) expect_right<TestType>({{nodes}, width, 1, form});
     }
@@ -160,7 +161,7 @@ TEMPLATE_TEST_CASE("every number of nodes and of columns in which small graphs p
 
 TEMPLATE_TEST_CASE("larger graphs on a device are those of the reference", "", float, double) {
   for (auto form : all_forms) {
-    if (form == triangle_form::flat) continue;  // has no kernels of its own for them
+    if (form == triangle_form::flat) continue;  // this form has no kernels of its own for small graphs
     expect_right_in_all_ways<TestType>({{17, 3, 33}, 5, 1, form});
     expect_right<TestType>({{33}, 16, 3, form, 0.1, -9, 0.1});
     expect_right<TestType>({{18}, 1, 1, form});
@@ -211,7 +212,7 @@ TEMPLATE_TEST_CASE("operands of triangles lie anywhere", "", float, double) {
     }
 }
 
-// What a backend of this arithmetic makes of a use, and what the reference does.
+// The results of a backend with this arithmetic, and those of the reference.
 struct compared {
   std::vector<double> exact, found;
   index_t rows, d;
@@ -226,7 +227,7 @@ struct compared {
     use<float, decltype(r)>(r, z).run();
     found = r.results;
   }
-  /// Over the output, part 0, or the gradients of query, key, left and right value, parts 1 to 4.
+  /// The distance of one part: 0 is the output, 1 to 4 are the gradients of query, key, left and right value.
   double of(index_t part) const {
     auto const some = [&](std::vector<double> const& all) {
       std::vector<double> v;
@@ -249,14 +250,14 @@ TEST_CASE("scores of rounded factors have the error of their factors", "") {
       for (auto how : {tf32, bf16}) {
         CAPTURE(z, static_cast<int>(how));
         z.factors = float32;
-        double const error = how == tf32 ? 1e-3 : 8e-3;  // of two factors
+        double const error = how == tf32 ? 1e-3 : 8e-3;  // for two factors
         compared const both(z, how);
         double worst = 0;
         for (index_t part = 0; part < parts; ++part) worst = std::max(worst, both.of(part));
         CHECK(worst <= error);
-        CHECK(worst > tolerance<float>);  // or it was not done
+        CHECK(worst > tolerance<float>);  // otherwise the rounding was not done
 
-        z.factors = how;  // nothing is lost but digits of ds, in the gradients of q and k
+        z.factors = how;  // only digits of ds are lost, in the gradients of q and k
         compared const same(z, how);
         for (index_t part : {0, 3, 4})
           if (part < parts) CHECK(same.of(part) <= tolerance<float>);
@@ -274,11 +275,11 @@ TEST_CASE("scores in three parts of tf32 have the error of float32") {
       compared const both(z, tf32x3), whole(z, float32);
       for (index_t part = 0; part < (form == triangle_form::full ? 5 : 4); ++part)
         CHECK(both.of(part) <= tolerance<float>);
-      CHECK(both.found != whole.found);  // or it was not done
+      CHECK(both.found != whole.found);  // otherwise it was not done
     }
 }
 
-// Output and gradients with the products of scores made on this path.
+// Output and gradients, with the products of scores computed on this path.
 template <int Width, bool RightValue, triad::cuda::product_path Path, triad::cuda::arithmetic Factors>
 std::vector<double> made_on(shape const& z) {
   using namespace triad::cuda;
@@ -332,7 +333,7 @@ void expect_twins(index_t width, std::vector<index_t> sources = {}) {
       CHECK(distance(plain, exact) > tolerance<float>);
   };
   expect(std::integral_constant<triad::cuda::arithmetic, tf32x3>(), tolerance<float>);
-  expect(std::integral_constant<triad::cuda::arithmetic, tf32>(), 1e-4);  // ds may round the other way where s differs
+  expect(std::integral_constant<triad::cuda::arithmetic, tf32>(), 1e-4);  // ds may round the other way if s differs
   expect(std::integral_constant<triad::cuda::arithmetic, bf16>(), 1e-3);
 }
 
@@ -353,7 +354,7 @@ TEST_CASE("what has no scores of rounded factors is exact with any arithmetic", 
 }
 
 TEST_CASE("dropout of triangles from the 2^34th element on is that of the reference", "") {
-  for (index_t width : {6, 65})  // two heads: from 2^34 on, and across it
+  for (index_t width : {6, 65})  // two heads: one from 2^34 on, one across it
     for (index_t before : {index_t{1} << 33, (index_t{1} << 33) - 40}) {
       shape z{{5, 18}, width, 2};
       z.rate = 0.3;
@@ -366,7 +367,7 @@ TEST_CASE("dropout of triangles from the 2^34th element on is that of the refere
 
 TEST_CASE("an empty batch of triangles is nothing", "") { expect_right<float>({{}, 4, 2}); }
 
-#if defined(TRIAD_CUDA_DOUBLE)  // a real device takes turns as it likes
+#if defined(TRIAD_CUDA_DOUBLE)  // the order on a real device cannot be set
 TEST_CASE("triangles do not depend on the order in which threads take turns", "") {
   cuda_on_host::with_settings const shuffled({true, 5, true, true});
   for (auto form : all_forms)
@@ -387,7 +388,7 @@ TEST_CASE("the bits of a graph do not depend on the other graphs", "") {
       triangle_grad(ex, *c.scratch, u.t, u.split(matrix<float const>(u.x)), u.g, {made.maximum, made.inverse_sum},
                     matrix<float const>(o), matrix<float const>(d_o), u.split(dx));
     });
-    auto const edges = sizes[0] * sizes[0];  // of the first graph
+    auto const edges = sizes[0] * sizes[0];  // edges of the first graph
     auto results = s.get(o.data_handle(), edges * z.d());
     auto const gradients = s.get(dx.data_handle(), edges * 4 * z.d());
     results.insert(results.end(), gradients.begin(), gradients.end());

@@ -1,5 +1,5 @@
-// A gradient that is wrong on a device alone is found by the comparison with the
-// reference's (tests/device_gradient.hpp).
+// Tests that the comparison with the reference (tests/device_gradient.hpp) finds a gradient that is wrong only on a
+// device.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <type_traits>
@@ -17,7 +17,7 @@ using namespace triad;
 
 enum class mistake { none, value, parameter, input, one_element, behind };
 
-// y = a x, a (d): right on the reference, and as said on a device.
+// y = a x, with a (d): correct on the reference, with the given mistake on a device.
 struct scale_on_a_device {
   using input = tensor<double const, dyn, dyn>;  // (rows, d)
   using output = tensor<double, dyn, dyn>;       // (rows, d)
@@ -39,7 +39,7 @@ struct scale_on_a_device {
   }
   saved plan_saved(arena&, row_dims, keep) const { return {}; }
 
-  /// Which mistake is made on Ex, of which there may be a pass that only measures.
+  /// The mistake made on Ex; a pass that only measures makes none.
   template <class Ex>
   mistake on() const {
     return std::is_same_v<Ex, reference::backend> ? mistake::none : wrong;
