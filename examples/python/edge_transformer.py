@@ -1,11 +1,12 @@
-"""Trains the Edge Transformer on CLUTRR in PyTorch, with triad's triangular attention or with the paper's equations by
-einsum, and compares the two: seconds a step and memory in single precision, losses in double, where rounding does not
-grow from step to step as it does in single.
+"""Trains the Edge Transformer on CLUTRR in PyTorch, with triad's triangular attention or with the paper's equations.
 
-    python edge_transformer.py --data FOLDER                   both, and whether their losses agree for 50 steps
+It compares the two, the equations by einsum.  Seconds per step and memory are measured in single precision.  Losses are
+compared in double precision, in which rounding errors do not grow from step to step as they do in single precision.
+
+    python edge_transformer.py --data FOLDER                   runs both; do their losses agree for 50 steps?
     python edge_transformer.py --data FOLDER --epochs 50       trains with triad's, then scores each test file
 
-FOLDER has CLUTRR's CSV files: one whose name ends in train.csv, and others that end in test.csv."""
+FOLDER has CLUTRR's CSV files: one whose name ends in train.csv, and others whose names end in test.csv."""
 import argparse
 import ast
 import csv
@@ -23,7 +24,7 @@ from triad_torch._memory import forget_peak, peak_mib
 
 
 def read(path):
-    """(k, edges [(from, name, to)], query, answer) of each row."""
+    """Yields (k, edges [(from, name, to)], query, answer) for each row."""
     with gzip.open(path, "rt", newline="") if path.suffix == ".gz" else open(path, newline="") as file:
         for row in csv.DictReader(file):
             names = ast.literal_eval(row["edge_types"])
@@ -34,7 +35,7 @@ def read(path):
 
 
 def batches(rows, labels, answers, size):
-    """Tensors for each `size` rows: labels of edges, queries, answers, and which nodes are padding."""
+    """Yields tensors for each `size` rows: labels of edges, queries, answers, and a mask of padding nodes."""
     for first in range(0, len(rows), size):
         part = rows[first:first + size]
         nodes = [1 + max(max(a, b) for a, _, b in edges) for _, edges, _, _ in part]
@@ -48,7 +49,7 @@ def batches(rows, labels, answers, size):
 
 
 def train(model, rows, labels, answers, o, steps):
-    """Adam with a linear warm-up and fall, as the released program has it; the losses and the seconds a step."""
+    """Trains by Adam, with a linear warm-up and decay as in the released program; returns losses and seconds a step."""
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda s: min((s + 1) / 100, max(0.0, (steps - s) / max(1, steps - 100))))
@@ -105,7 +106,7 @@ def main():
                 print(f"{path.name}  k={tests[0][0]}  {right / len(tests):.3f}")
         return
 
-    def pair():  # of the same weights; without dropout, whose masks differ
+    def pair():  # with the same weights; without dropout, because the two would draw different masks
         ours, theirs = make(0.0), make(0.0)
         theirs.encoder.layers[0].edge_attention = EinsumAttention(theirs.encoder.layers[0].edge_attention)
         return {"triad": ours, "einsum": theirs}

@@ -1,12 +1,13 @@
-"""Builds with scikit-build-core, after it has brought what lies outside this folder: triad's headers and its licence.
+"""Builds the package with scikit-build-core, after copying files from outside this folder: triad's headers and licence.
 
-They are copied into `carried/`, so that a source distribution holds them.  One that was unpacked has them already."""
+They are copied into `carried/`, so that a source distribution contains them.  An unpacked source distribution already
+has them."""
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
 from scikit_build_core import build as _build
-from scikit_build_core.build import *  # noqa: F403: the hooks that are left as they are
+from scikit_build_core.build import *  # noqa: F403: the hooks that are not changed here
 
 _here = Path(__file__).resolve().parent.parent
 _project = _here.parent.parent
@@ -15,7 +16,7 @@ _carried = _here / "carried"
 
 @contextmanager
 def _carried_along():
-    """What lies outside is inside as long as this lasts."""
+    """Copies the files from outside, and removes the copies afterwards."""
     if _here != _project / "examples" / "python" or not (_project / "include" / "triad").is_dir():
         if not (_carried / "include" / "triad").is_dir():
             raise SystemExit(f"triad_torch: no headers of triad in {_project / 'include'}: "

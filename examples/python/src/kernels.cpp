@@ -1,4 +1,4 @@
-// The kernels on the host.
+// The kernels for the host.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels.h"
 
@@ -26,14 +26,14 @@ triad::cpu::backend host(triad_place const& place) {
   return ex;
 }
 
-/// Memory that a thread keeps between its calls, so that training does not allocate; but not more than this.
+/// Memory that a thread keeps between its calls, so that training does not allocate; at most this much.
 constexpr std::size_t most_kept = std::size_t{64} << 20;
 triad::buffer<>& memory_of_thread() {
   thread_local triad::buffer<> memory;
   return memory;
 }
 
-/// run(backend, arena), first on a backend that only plans and an arena without memory.
+/// Calls run(backend, arena) twice: first with a backend that only plans and an arena without memory, then to compute.
 template <class Run>
 void planned_and_run(triad_place const& place, Run&& run) {
   auto ex = host(place);
@@ -44,7 +44,7 @@ void planned_and_run(triad_place const& place, Run&& run) {
   if (bytes > most_kept)
     large = triad::buffer<>(bytes);
   else if (bytes > kept.bytes()) {
-    // never both
+    // the old buffer is freed first
     kept = {};
     kept = triad::buffer<>(bytes);
   }
@@ -56,7 +56,7 @@ constexpr auto copy_rows = [](auto* to, auto const* from, index_t rows, index_t 
   for (index_t r = 0; r < rows; ++r) std::copy_n(from + r * stride, columns, to + r * columns);
 };
 
-/// run(call, backend, arena, graphs) of values of the call's type.
+/// Calls run(call, backend, arena, graphs) with the element type of the call.
 template <class Run>
 void with_triangle(triad_triangle_call const& c, Run&& run) {
   with_type(c.type, [&](auto type) {

@@ -1,8 +1,8 @@
-// What the library of kernels offers, as plain C: PyTorch's operators, NumPy and JAX call the same functions.
+// The interface of the library of kernels, in plain C. PyTorch's operators, NumPy and JAX call the same functions.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every function fills memory that the caller owns.  It returns 0, or 1 with a sentence in `message`, which has room
-// for `room` bytes.  What an array holds stands beside it; letters are those of triad/ops/triangle.hpp.
+// Every function fills memory that the caller owns.  It returns 0, or 1 with a sentence in `message`, which has `room`
+// bytes.  The content of each array is in the comment next to it; letters are those of triad/ops/triangle.hpp.
 #pragma once
 
 #include <stdint.h>
@@ -19,18 +19,19 @@ extern "C" {
 
 enum { triad_float32 = 0, triad_float64 = 1 };
 
-/// Rows of numbers; those of one row lie side by side.
+/// Rows of numbers; the numbers of a row are contiguous.
 typedef struct {
   void* data;
-  int64_t stride;  // from row to row, in numbers
+  int64_t stride;  // the distance from row to row, in numbers
 } triad_rows;
 
-/// Where a call computes: the data lie there.
+/// The place where a call computes, and where its data are.
 typedef struct {
-  int64_t device;   // of a GPU: its number,
-  void* stream;     //           and the caller's stream, which the work comes into
-  int64_t threads;  // of the host
-  // The caller's own threads: call work(context, worker) for each worker below `workers`; null: the library's.
+  int64_t device;   // for a GPU: its number,
+  void* stream;     // and the caller's stream, with which the work is ordered
+  int64_t threads;  // for the host: the number of threads
+  // Runs work(context, worker) for each worker below `workers` on the caller's own threads; null: the library's
+  // threads.
   void (*borrowed)(int workers, void (*work)(void* context, int worker), void* context);
 } triad_place;
 
@@ -38,28 +39,28 @@ typedef struct {
 typedef struct {
   triad_place place;
   int64_t type;           // triad_float32 or triad_float64
-  int64_t form;           // triad::triangle_form
-  int64_t graphs, nodes;  // b; n, or 0 where `sizes` says
+  int64_t form;           // triad::triangle_form, as a number
+  int64_t graphs, nodes;  // b; n, or 0 if `sizes` is given
   int64_t const* sizes;   // (b) nodes of each graph, always in the host's memory, or null
-  int64_t rows;           // edges: of the graphs, and of every operand
+  int64_t rows;           // edges of all graphs, which are the rows of every operand
   int64_t heads, width;   // h, k
-  uint8_t const* masked;  // (masks) [i][l][j], 1 where the score becomes `fill`, or null
-  int64_t masks;          // bytes of it: sum of n^3
+  uint8_t const* masked;  // (masks) [i][l][j]: 1 if the score becomes `fill`; or null
+  int64_t masks;          // number of its bytes: sum of n^3
   double fill;
-  int64_t const* sources;                        // (b) causal: first nodes that are sources, or null
+  int64_t const* sources;                        // (b) causal: number of source nodes, which come first; or null
   double dropout;                                // rate
-  uint64_t const* seed;                          // (1) where the data lie; not read where the rate is 0
-  triad_rows query, key, left, right;            // (sum of n^2, h k); right: null in forms without it
+  uint64_t const* seed;                          // (1) in the same memory as the data; not read if the rate is 0
+  triad_rows query, key, left, right;            // (sum of n^2, h k); right: null if the form has no second value
   triad_rows output;                             // (sum of n^2, h k)
-  void *maximum, *inverse_sum;                   // (sum of n^2, h): what backward needs of the softmax
-  triad_rows d_output;                           // the rest is of triad_triangle_grad alone
+  void *maximum, *inverse_sum;                   // (sum of n^2, h): the statistics of the softmax, for backward
+  triad_rows d_output;                           // this and the rest: for triad_triangle_grad only
   triad_rows d_query, d_key, d_left, d_right;
 } triad_triangle_call;
 
 TRIAD_TORCH_API int triad_triangle(triad_triangle_call const* call, char* message, int64_t room);
 TRIAD_TORCH_API int triad_triangle_grad(triad_triangle_call const* call, char* message, int64_t room);
 
-/// Fuse-attention between the projections (triad/ops/fuse_attention.hpp), and its gradient.  All arrays without gaps.
+/// Fuse-attention without the projections (triad/ops/fuse_attention.hpp), and its gradient.  All arrays are contiguous.
 typedef struct {
   triad_place place;
   int64_t type;
@@ -79,11 +80,12 @@ typedef struct {
 TRIAD_TORCH_API int triad_fuse(triad_fuse_call const* call, char* message, int64_t room);
 TRIAD_TORCH_API int triad_fuse_grad(triad_fuse_call const* call, char* message, int64_t room);
 
-/// A child of every tree, or every tree as that child of an empty root: each is the other's adjoint.
+/// Takes one child of every tree, or makes every tree that child of an empty root; these maps are adjoint to each
+/// other.
 typedef struct {
   triad_place place;
   int64_t type;
-  int64_t trees, branching, depth, filler;  // N = positions of the depth, f = numbers of a filler
+  int64_t trees, branching, depth, filler;  // N = positions for this depth; f = numbers of a filler
   int64_t child;
   void const* from;  // (trees, N, f)
   void* to;          // (trees, N, f)
@@ -92,14 +94,14 @@ typedef struct {
 TRIAD_TORCH_API int triad_tree_child(triad_tree_call const* call, char* message, int64_t room);
 TRIAD_TORCH_API int triad_tree_graft(triad_tree_call const* call, char* message, int64_t room);
 
-/// Orthonormal roles drawn from a seed, and D_c of each child: roles (N, r), shifts (b, r, r).
+/// Draws orthonormal roles from a seed, and computes D_c of each child: roles (N, r), shifts (b, r, r).
 TRIAD_TORCH_API int triad_make_roles(int64_t branching, int64_t depth, int64_t width, uint64_t seed, double* roles,
                                      double* shifts, char* message, int64_t room);
-/// D_c of each child for the caller's roles, which must be orthonormal within what numbers of `type` can be.
+/// Computes D_c of each child for the caller's roles, which must be orthonormal within the precision of `type`.
 TRIAD_TORCH_API int triad_make_shifts(int64_t branching, int64_t depth, int64_t width, int64_t type, double* roles,
                                       double* shifts, char* message, int64_t room);
 
-/// triad's version and what the kernels were compiled for: "0.2.0 x86-64-v3".
+/// Returns triad's version and the target of compilation, such as "0.2.0 x86-64-v3".
 TRIAD_TORCH_API char const* triad_kernels_description(void);
 
 #ifdef __cplusplus

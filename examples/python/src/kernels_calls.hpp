@@ -1,4 +1,4 @@
-// What the kernels of the host and those of a GPU share: a call's arrays as views, checks, and errors as sentences.
+// Common code of the kernels for the host and for GPUs: a call's arrays as views, checks, and errors as sentences.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,8 +21,7 @@ namespace triad_torch {
 
 using triad::index_t;
 
-/// What was thrown, without the place in our sources that a failed check names last: it says nothing to who calls from
-/// Python.
+/// Returns the message of an exception without the source location at its end, which does not help callers in Python.
 inline std::string sentence_of(std::exception const& e) {
   std::string text = e.what();
   auto const place = text.rfind(" (");
@@ -32,7 +31,7 @@ inline std::string sentence_of(std::exception const& e) {
   return text;
 }
 
-/// work(), with what it throws as a sentence.
+/// Calls work(); if it throws, writes the error to `message` as a sentence and returns 1.
 template <class Work>
 int guarded(char* message, std::int64_t room, Work&& work) {
   auto const say = [&](std::string const& text) {
@@ -49,7 +48,7 @@ int guarded(char* message, std::int64_t room, Work&& work) {
   }
 }
 
-/// f(a number of the type of the data).
+/// Calls f with a number of the data's element type.
 template <class F>
 void with_type(std::int64_t type, F&& f) {
   TRIAD_EXPECTS(type == triad_float32 || type == triad_float64, "kernels: data are float32 or float64");
@@ -59,15 +58,15 @@ void with_type(std::int64_t type, F&& f) {
     f(double{});
 }
 
-/// Whether the bytes that a kernel may load after an operand lie in its last page, where they can be read.
+/// Returns true if the bytes that a kernel may load after an operand are in its last page, so that they can be read.
 inline bool may_read_past(void const* end) {
   constexpr std::uintptr_t page = 4096;
   auto const last = reinterpret_cast<std::uintptr_t>(end) - 1;
   return last / page == (last + triad::arena_slack) / page;
 }
 
-/// The caller's rows as an operand.  Kernels load whole vectors (triad/ops/triangle.hpp): rows that end where their
-/// page ends are copied, by copy(to, from, rows, columns, stride).
+/// Returns the caller's rows as an operand.  Kernels load whole vectors (triad/ops/triangle.hpp), so rows that end at
+/// the end of a page are copied, by copy(to, from, rows, columns, stride).
 template <class T, class Copy>
 triad::matrix<T const> operand(triad::arena& place, triad_rows const& x, index_t rows, index_t columns, Copy&& copy) {
   TRIAD_EXPECTS(rows <= 1 || x.stride >= columns, "kernels: rows of an operand overlap");
@@ -83,7 +82,7 @@ triad::matrix<T> result(triad_rows const& x, index_t rows, index_t columns) {
   return triad::make_matrix(static_cast<T*>(x.data), rows, columns, x.stride);
 }
 
-/// Where the graphs of a call begin, in the host's memory.
+/// The sizes and the first indices of a call's graphs, in the host's memory.
 struct graph_sizes {
   std::vector<index_t> size, node, edge, triangle;
   triad::graph_dims dims;
@@ -113,7 +112,7 @@ struct graph_sizes {
                                                               std::to_string(c.masks) + " bytes, and there are " +
                                                               std::to_string(dims.triangles) + " triangles");
   }
-  /// f(a vector): for each of the four, in the order of graph_batch.
+  /// Calls f(vector) for each of the four vectors, in the order of graph_batch.
   template <class F>
   triad::graph_batch view(F&& f) const {
     auto const s = f(size), n = f(node), e = f(edge), t = f(triangle);
@@ -121,14 +120,15 @@ struct graph_sizes {
   }
 };
 
-/// The seed is a mask's step: it is read where the data lie, and so the same kernels serve a host and a GPU.
+/// The seed is the step of the dropout mask.  Kernels read it from the data's memory, so the host and GPUs use the same
+/// code.
 inline triad::dropout_mask dropout(double rate, std::uint64_t const* seed) {
   TRIAD_EXPECTS(rate >= 0 && rate < 1,
                 "dropout: the rate is " + std::to_string(rate) + ", expected 0 or more, below 1");
   return {rate, 0x7472696164, 0, rate > 0 ? seed : nullptr};
 }
 
-/// Triangular attention of one call, of values of one type.
+/// Triangular attention of one call, with one element type.
 template <class T>
 class triangle_call {
  public:
@@ -218,7 +218,7 @@ struct fuse_call {
   }
 };
 
-/// The positions of a call's trees, checked.
+/// Checks the arguments of a call on trees, and returns the positions of its trees.
 inline triad::tree_positions<> positions_of(triad_tree_call const& c) {
   triad::tree_positions<> const positions(c.branching, c.depth);
   TRIAD_EXPECTS(

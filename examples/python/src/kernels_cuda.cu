@@ -1,9 +1,8 @@
-// The same kernels on a GPU, by CUDA.
+// The same kernels for GPUs, in CUDA.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The work goes into a stream of triad's own, which begins after all that the caller's stream was given before, and
-// which the caller's stream then waits for.  So memory that the caller gives back after a call is not used again too
-// early.
+// The work runs in triad's own stream.  This stream waits for all earlier work of the caller's stream, and the caller's
+// stream then waits for the kernels.  So memory that the caller frees after a call is not reused too early.
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,7 +18,7 @@ namespace {
 using namespace triad_torch;
 using triad::cuda::check;
 
-/// One GPU of this process, made when it is first used.
+/// One GPU of this process, created on first use.
 struct gpu {
   explicit gpu(int number) : ex(number) {
     ex.record(false);
@@ -36,8 +35,8 @@ struct gpu {
   std::mutex one_call;
 };
 
-/// All that were used.  They are given back by triad_cuda_kernels_end() or not at all: where a process ends without it,
-/// the driver may have gone before.
+/// All GPUs in use.  triad_cuda_kernels_end() releases them.  If the process ends without it, they are never released,
+/// because the driver may already be unloaded.
 struct all_gpus {
   std::mutex access;
   std::map<std::int64_t, std::unique_ptr<gpu>> used;
@@ -54,7 +53,7 @@ struct all_gpus {
   }
 };
 
-/// The caller's current device, as it was, at the end of the scope.
+/// Restores the caller's current device at the end of the scope.
 class device_as_it_was {
  public:
   device_as_it_was() { check(cudaGetDevice(&number_), "asking for the current device"); }
@@ -66,8 +65,8 @@ class device_as_it_was {
   int number_ = 0;
 };
 
-/// work(gpu), between what the caller's stream was given before and what it will be given; also where work throws,
-/// since some of it may be under way.
+/// Calls work(gpu) after all earlier work of the caller's stream and before all later work.  The order also holds if
+/// work() throws, since some kernels may already be running.
 template <class Work>
 void in_order(triad_place const& place, Work&& work) {
   device_as_it_was const caller;
@@ -90,7 +89,7 @@ void in_order(triad_place const& place, Work&& work) {
   check(let_the_caller_wait(), "letting the caller's stream wait for the kernels");
 }
 
-/// Rows side by side, from rows that are `stride` apart.
+/// Copies rows with a distance of `stride` to contiguous rows.
 template <class T>
 struct dense_rows {
   static constexpr char const* name = "dense_rows";
@@ -112,7 +111,7 @@ struct copy_on_device {
   }
 };
 
-/// run(call, backend, arena, graphs, copy): first without memory, to measure.
+/// Calls run(call, backend, arena, graphs, copy) twice: first without memory, to measure.
 template <class Run>
 void with_triangle(triad_triangle_call const& c, Run&& run) {
   with_type(c.type, [&](auto type) {
@@ -143,7 +142,7 @@ void with_triangle(triad_triangle_call const& c, Run&& run) {
   });
 }
 
-/// A child of each tree, or each tree as a child: one thread a number of the result.
+/// Takes one child of each tree, or makes each tree that child, with one thread for each number of the result.
 template <class T, bool Graft>
 struct shift_trees {
   static constexpr char const* name = "shift_trees";
@@ -227,7 +226,7 @@ extern "C" TRIAD_TORCH_API triad_kernels const* triad_cuda_kernels_table(void) {
   return &table;
 }
 
-/// Gives back what was made on GPUs.  No other call may be under way.
+/// Releases all resources on GPUs.  No other call may be running.
 extern "C" TRIAD_TORCH_API void triad_cuda_kernels_end(void) {
   auto& all = all_gpus::of_process();
   std::lock_guard const lock(all.access);

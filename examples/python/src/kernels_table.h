@@ -1,4 +1,4 @@
-// The kernels as a table, which Python hands from the library that suits the processor to the operators.
+// A table of the kernels. Python passes it from the library for this processor to the operators.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,9 +17,10 @@ typedef struct {
   int (*tree_graft)(triad_tree_call const*, char*, int64_t);
 } triad_kernels;
 
-/// Of the host: in libtriad_kernels-LEVEL.so.
+/// Returns the table of the host, from libtriad_kernels-LEVEL.so.
 TRIAD_TORCH_API triad_kernels const* triad_kernels_table(void);
-/// Of NVIDIA's GPUs, and what gives back all that they hold: in libtriad_kernels-cuda.so.
+/// Returns the table of NVIDIA's GPUs, from libtriad_kernels-cuda.so.  triad_cuda_kernels_end() releases their
+/// resources.
 TRIAD_TORCH_API triad_kernels const* triad_cuda_kernels_table(void);
 TRIAD_TORCH_API void triad_cuda_kernels_end(void);
 

@@ -1,8 +1,8 @@
 // The functions of LibTorch's stable C interface that the operators use, as PyTorch 2.10 has them.
 // SPDX-License-Identifier: Apache-2.0
 //
-// They are declared here, so that the package is built without PyTorch.  A test in tests/test_package.py compiles
-// them beside the declarations of the PyTorch that it finds: what differs does not compile.
+// They are declared here, so that the package can be built without PyTorch.  A test in tests/test_package.py compiles
+// them together with the declarations of the installed PyTorch: a difference does not compile.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 extern "C" {
 
 using AOTITorchError = std::int32_t;  // 0: no error
-using StableIValue = std::uint64_t;   // a number, or a handle that its receiver owns
+using StableIValue = std::uint64_t;   // a number, or a handle that the receiver owns
 
 struct AtenTensorOpaque;
 using AtenTensorHandle = AtenTensorOpaque*;

@@ -1,4 +1,4 @@
-// The kernels for where a tensor lies, and how they are called on it.
+// Chooses the kernels for the device of a tensor, and calls them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,10 +27,11 @@ inline void expect_alike(tensor const& x, tensor const& like, char const* name) 
 }
 
 inline triad_kernels const *host_kernels = nullptr, *cuda_kernels = nullptr;
-// PyTorch's current stream of a device; of its CUDA library, which is not there in a PyTorch for the host.
+// Returns PyTorch's current stream on a device.  Null in a PyTorch for the host, which lacks this function of its CUDA
+// library.
 inline AOTITorchError (*current_cuda_stream)(std::int32_t device, void** stream) = nullptr;
 
-/// PyTorch's threads at work on our tasks.  Ours would take turns with them: those of OpenMP wait awake.
+/// Runs tasks on PyTorch's threads.  Threads of our own would compete with them, since idle OpenMP threads spin.
 inline void on_pytorchs_threads(int workers, void (*work)(void*, int), void* context) {
   struct both {
     void (*work)(void*, int);
@@ -46,7 +47,7 @@ inline void on_pytorchs_threads(int workers, void (*work)(void*, int), void* con
         "lend its threads");
 }
 
-/// The kernels for where x lies, and what they need to know of it.
+/// The kernels for the device of x, and the place for their calls.
 struct here {
   triad_kernels const* kernels = nullptr;
   triad_place place{};

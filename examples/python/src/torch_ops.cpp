@@ -2,9 +2,8 @@
 // the gradients of the first three.
 // SPDX-License-Identifier: Apache-2.0
 //
-// On LibTorch's stable interface, so that one file serves every PyTorch from 2.10 on.  What PyTorch asks of an operator
-// in addition to its value (shapes without data, automatic differentiation, lower precision) is registered in Python,
-// in python/triad_torch/_operators.py.
+// Uses LibTorch's stable interface, so that one file serves every PyTorch from 2.10 on.  Python registers the rest of
+// an operator, in python/triad_torch/_operators.py: shapes without data, automatic differentiation and lower precision.
 #include <cstring>
 #include <exception>
 #include <string>
@@ -134,7 +133,7 @@ void tree_graft(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
 
 // ---- registration ---------------------------------------------------------------------------------------------------
 
-// A SymInt is a size: torch.compile and torch.export keep one graph for all of them.
+// A SymInt is a size: torch.compile and torch.export use one graph for all sizes.
 #define TRIAD_TRIANGLE_ARGUMENTS \
   "Tensor sizes, Tensor masked, Tensor sources, Tensor seed, SymInt nodes, int form, float fill, float dropout"
 
@@ -146,7 +145,7 @@ struct registration {
   registration() {
     try {
       make();
-    } catch (std::exception const& e) {  // it could not be caught while a library is loaded
+    } catch (std::exception const& e) {  // while a library is loaded, the exception could not be caught
       failure = e.what();
     }
   }
@@ -191,11 +190,11 @@ struct registration {
 
 }  // namespace
 
-/// What kept the operators from being registered, for example another library's of the same name; "" where nothing did.
+/// Returns why the operators could not be registered, for example a library with the same names; "" if they were.
 extern "C" TRIAD_TORCH_API char const* triad_torch_failure() { return registered.failure.c_str(); }
-/// Called by Python, with the kernels that suit this processor.
+/// Sets the kernels that suit this processor; called by Python.
 extern "C" TRIAD_TORCH_API void triad_torch_use(triad_kernels const* kernels) { host_kernels = kernels; }
-/// The same for GPUs, with aoti_torch_get_current_cuda_stream of the PyTorch that is loaded.
+/// Sets the kernels for GPUs, and aoti_torch_get_current_cuda_stream of the loaded PyTorch.
 extern "C" TRIAD_TORCH_API void triad_torch_use_cuda(triad_kernels const* kernels, void* stream_of) {
   cuda_kernels = kernels;
   std::memcpy(&current_cuda_stream, &stream_of, sizeof stream_of);

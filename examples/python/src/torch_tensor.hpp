@@ -1,4 +1,4 @@
-// PyTorch's tensors through its stable interface, and what an operator is handed and hands back.
+// PyTorch's tensors through its stable interface, and the arguments and results of an operator.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,7 @@ inline void check(AOTITorchError error, char const* what) {
   if (error != 0) throw std::runtime_error(std::string("triad: PyTorch could not ") + what);
 }
 
-/// Owns a handle.
+/// A tensor of PyTorch; owns its handle.
 class tensor {
  public:
   tensor() = default;
@@ -77,7 +77,7 @@ class tensor {
     return d;
   }
 
-  /// Uninitialised, without gaps, of my type and in my place.
+  /// Returns an uninitialised, contiguous tensor with the type and device of this one.
   tensor like(std::vector<std::int64_t> const& sizes) const {
     std::vector<std::int64_t> strides(sizes.size());
     std::int64_t step = 1;
@@ -89,15 +89,15 @@ class tensor {
     return tensor(made);
   }
 
-  /// Whether the last `together` axes are contiguous, and the rows of those before follow each other: what was
-  /// expanded has rows that lie on one another.
+  /// Returns true if the last `together` axes are contiguous and the rows of the axes before do not overlap.  Rows of
+  /// expanded tensors overlap.
   bool rows_lie_apart(std::int64_t together) const {
     std::int64_t step = 1, a = axes();
     for (; a-- > axes() - together; step *= size(a))
       if (size(a) != 1 && stride(a) != step) return false;
     return axes() == together || size(0) <= 1 || stride(0) >= step;
   }
-  /// Makes its last axes lie side by side, by a copy where they do not.
+  /// Makes the last axes contiguous, by a copy if necessary.
   void put_together(std::int64_t axes_together) {
     if (count() == 0 || rows_lie_apart(axes_together)) return;
     AtenTensorHandle other = nullptr;
@@ -106,7 +106,7 @@ class tensor {
     std::memcpy(&stack[0], &other, sizeof other);
     auto const format = aoti_torch_memory_format_contiguous_format();
     std::memcpy(&stack[1], &format, sizeof format);
-    check(torch_call_dispatcher("aten::contiguous", "", stack, built_for), "copy a tensor");  // which takes `other`
+    check(torch_call_dispatcher("aten::contiguous", "", stack, built_for), "copy a tensor");  // takes `other`
     AtenTensorHandle made = nullptr;
     std::memcpy(&made, &stack[0], sizeof made);
     *this = tensor(made);
@@ -116,8 +116,8 @@ class tensor {
   AtenTensorHandle handle_ = nullptr;
 };
 
-/// What PyTorch hands to an operator, whose tensors come first: owned from the beginning, so that none is lost where
-/// something is refused.
+/// The arguments of an operator; the tensors come first.  It owns the tensors from the beginning, so that none leaks if
+/// an argument is refused.
 class arguments {
  public:
   arguments(StableIValue* stack, std::uint64_t inputs, std::uint64_t tensors) : stack_(stack) {
@@ -131,7 +131,7 @@ class arguments {
   tensor next_tensor() { return std::move(tensors_[next_tensor_++]); }
   std::int64_t next_int() { return next<std::int64_t>(); }
   double next_float() { return next<double>(); }
-  /// What the operator gives.
+  /// Stores the results of the operator.
   template <class... Tensors>
   void results(Tensors&&... all) {
     std::size_t i = 0;
@@ -161,7 +161,8 @@ class arguments {
   std::size_t next_tensor_ = 0, next_number_ = 0;
 };
 
-/// Throws where a condition does not hold; `sentence`, a text or a function that makes one, is NAME: GOT, expected WANT.
+/// Throws if a condition is false.  sentence: a text, or a function that returns one, of the form NAME: GOT, expected
+/// WANT.
 inline void expect(bool holds, std::string const& sentence) {
   if (!holds) throw std::runtime_error("triad: " + sentence);
 }
@@ -169,7 +170,7 @@ template <std::invocable Sentence>
 void expect(bool holds, Sentence const& sentence) {
   if (!holds) expect(false, std::string(sentence()));
 }
-/// "(3, 4)"
+/// Returns a shape as a text, such as "(3, 4)".
 inline std::string shape_of(tensor const& x) {
   std::string text = "(";
   for (std::int64_t a = 0; a < x.axes(); ++a) text += (a == 0 ? "" : ", ") + std::to_string(x.size(a));

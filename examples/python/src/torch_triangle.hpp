@@ -1,4 +1,4 @@
-// Triangular attention and its gradient as operators, with projections one by one or stacked.
+// Triangular attention and its gradient as operators, with four separate projections or one stacked tensor.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace triad_torch {
 
-/// What both forms of the operator have besides projections, and the checks of it.
+/// The arguments of both operators other than the projections, with their checks.
 struct triangle_arguments {
   static constexpr std::uint64_t tensors = 4;
   tensor sizes, masked, sources, seed;
@@ -77,7 +77,8 @@ struct triangle_arguments {
 
 inline bool has_right(std::int64_t form) { return triad::uses_right_value(static_cast<triad::triangle_form>(form)); }
 
-/// (rows, h, k); or one projection of (rows, p, h, k), which begins at `offset` in a row.  One row has any stride.
+/// Returns the rows of x (rows, h, k), or of one projection of x (rows, p, h, k), which begins at `offset` in a row.
+/// The stride of a single row is arbitrary, and is set to its width.
 inline triad_rows rows_of(tensor const& x, std::int64_t offset = 0) {
   std::int64_t const bytes = type_of(x) == triad_float32 ? 4 : 8;
   auto* const data = static_cast<char*>(x.data());
@@ -86,7 +87,7 @@ inline triad_rows rows_of(tensor const& x, std::int64_t offset = 0) {
   return {data ? data + offset * bytes : nullptr, x.size(0) > 1 ? x.stride(0) : width};
 }
 
-/// Where the four projections of a call lie, or their gradients.
+/// The places for the four projections of a call, or for their gradients.
 struct projection_rows {
   triad_rows &query, &key, &left, &right;
 };
@@ -115,7 +116,7 @@ struct four {
                [&] { return "triangle: a key or value is " + shape_of(parts[p]) + ", expected " + shape_of(query()); });
     place(parts, c, operands_of(c));
   }
-  /// Four tensors, of which the last is empty where the form has no right value.
+  /// Returns four tensors; the last one is empty if the form has no right value.
   std::vector<tensor> gradients(triad_triangle_call& c) const {
     std::vector<tensor> made;
     for (std::uint64_t p = 0; p < tensors; ++p)
@@ -131,7 +132,7 @@ struct four {
   }
 };
 
-/// The same as one tensor (rows, p, h, k).
+/// Query, key and values as one tensor (rows, p, h, k).
 struct stacked {
   static constexpr std::uint64_t tensors = 1;
   tensor all;

@@ -1,4 +1,4 @@
-"""triangular_attention() against the paper's equations, and what it refuses."""
+"""triangular_attention() compared with the paper's equations, and its refusals."""
 import numpy as np
 import pytest
 import torch
@@ -47,7 +47,7 @@ def test_masked_triangles_take_no_part(n):
     mask = torch.rand(2, n, n, n) > 0.3
     assert_alike(gradients(lambda *t: triangular_attention(*t, mask=mask), x),
                  gradients(lambda *t: by_einsum(*t, mask=mask), x), 1e-12)
-    nodes = torch.rand(2, n) > 0.2  # broadcasts over l alone
+    nodes = torch.rand(2, n) > 0.2  # the mask depends on l alone
     middle = nodes[:, None, :, None]
     assert_alike(gradients(lambda *t: triangular_attention(*t, mask=middle), x),
                  gradients(lambda *t: by_einsum(*t, mask=middle.expand(2, n, n, n)), x), 1e-12)
@@ -91,7 +91,7 @@ def test_nothing_gives_nothing_and_keeps_its_derivatives():
 def test_strides_do_not_matter():
     b, n, h, d = 2, 6, 2, 5
     base = torch.randn(b, n, n, 4, h, d, dtype=torch.float64)
-    views = base.unbind(3)  # rows 4 h d apart
+    views = base.unbind(3)  # rows have a stride of 4 h d
     dense = [v.contiguous() for v in views]
     assert torch.equal(triangular_attention(*views), triangular_attention(*dense))
     turned = [v.transpose(1, 2).contiguous().transpose(1, 2) for v in dense]
@@ -101,7 +101,7 @@ def test_strides_do_not_matter():
 
 
 def test_what_was_expanded_is_read_as_it_is():
-    """Rows that lie on one another in memory: of operands, and of gradients that sums hand back."""
+    """Rows that overlap in memory: of operands, and of gradients that PyTorch's sums return."""
     q, k, v1, _ = tensors(2, 5, 2, 3, dtype=torch.float32, grad=False)
     ones = torch.ones(2, 3).expand(2, 5, 5, 2, 3)
     assert torch.equal(triangular_attention(q, k, v1, ones), triangular_attention(q, k, v1, ones.contiguous()))
@@ -128,7 +128,7 @@ def test_operands_that_end_where_a_page_ends_are_read_no_further():
     import ctypes
     libc = ctypes.CDLL(None, use_errno=True)
     address = ctypes.addressof(ctypes.c_char.from_buffer(room))
-    # Reading there would end us.
+    # A read there would kill the process.
     assert libc.mprotect(ctypes.c_void_p(address + n * n * h * d * 4), mmap.PAGESIZE, 0) == 0
     q = torch.frombuffer(room, dtype=torch.float32, count=n * n * h * d).reshape(1, n, n, h, d)
     q.normal_()
@@ -176,7 +176,7 @@ def test_dropout_keeps_what_a_seed_says():
     assert torch.equal(first, triangular_attention(*x, dropout_p=0.4))
     one = torch.ones(1, 40, 40, 1, 1)
     zero = torch.zeros_like(one)
-    kept = triangular_attention(zero, zero, one, one, dropout_p=0.3)  # each is the share that is kept, times 1 / 0.7
+    kept = triangular_attention(zero, zero, one, one, dropout_p=0.3)  # each: the kept fraction, times 1 / 0.7
     assert abs(float(kept.mean()) - 1) < 0.01
     assert abs(float(kept.var()) - 0.3 / 0.7 / 40) < 0.002
 

@@ -1,4 +1,4 @@
-"""The operators on an NVIDIA GPU: what the other tests ask on a host, and streams, graphs and lower precision."""
+"""The operators on an NVIDIA GPU: the checks that other tests make on a host; streams, graphs and lower precision."""
 import copy
 import json
 
@@ -215,7 +215,7 @@ def test_autocast_goes_on_in_single_precision(dtype):
 
 
 def test_it_waits_for_the_callers_stream_and_the_caller_for_it():
-    """Operands that a slow kernel of the caller's stream is still writing, and a result that is read at once."""
+    """Operands that a slow kernel on the caller's stream still writes, and a result that is read at once."""
     x = nodes(1, 40, 2, 16, dtype=torch.float32, grad=False)
     expected = triangular_attention(*x)
     torch.cuda.synchronize()
@@ -228,7 +228,7 @@ def test_it_waits_for_the_callers_stream_and_the_caller_for_it():
                 a.copy_(b)
             y = triangular_attention(*late)
             for a in late:
-                a.zero_()  # comes after the kernels have read it
+                a.zero_()  # runs after the kernels have read it
             kept = y.clone()
             del y, late
         stream.synchronize()
@@ -268,7 +268,7 @@ def test_a_call_that_is_recorded_is_refused_in_a_sentence():
             said = str(error)
     assert "no CUDA graph can hold" in said
     torch.cuda.synchronize()
-    assert_alike([triangular_attention(*x)], [by_einsum(*x)], 2e-5)  # nothing is spoiled
+    assert_alike([triangular_attention(*x)], [by_einsum(*x)], 2e-5)  # the failed call has changed nothing
 
 
 def test_large_graphs_store_no_triangle():

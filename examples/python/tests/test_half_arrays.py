@@ -1,4 +1,4 @@
-"""Arrays of NumPy and JAX in half precision: computed in float32, given back as they came."""
+"""Arrays of NumPy and JAX in half precision: computed in float32, returned in their own type."""
 import numpy as np
 import pytest
 import torch
@@ -36,7 +36,7 @@ def single(x):
 
 
 def assert_came_back(result, given, expected):
-    """The kind and type of what was given, and the numbers that were computed in single precision."""
+    """Checks that the result has the kind and type of the argument, and the numbers computed in single precision."""
     assert type(result) is type(given) and result.dtype == given.dtype
     assert np.array_equal(np.asarray(result), expected.astype(np.asarray(given).dtype))
 
@@ -91,7 +91,7 @@ def test_other_types_of_jax_are_named(kind):
 
 
 class Foreign:
-    """An array of a library that is not known here, whose types print in a way of their own."""
+    """An array of an unknown library, whose types have an unusual textual form."""
 
     def __init__(self, x):
         self.x, self.dtype = x, f"<dtype: '{x.dtype}'>"

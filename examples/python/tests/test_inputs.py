@@ -1,4 +1,4 @@
-"""What is no tensor or number that the functions compute with is refused by its name, or computed right."""
+"""Arguments that are no plain tensors or numbers are refused with their name, or computed correctly."""
 import re
 
 import numpy as np
@@ -15,7 +15,7 @@ def operands(kind="torch", n=3):
 
 
 class Dispatched(torch.Tensor):
-    """A tensor with operators of its own."""
+    """A tensor with its own operators."""
 
     @classmethod
     def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
@@ -23,11 +23,11 @@ class Dispatched(torch.Tensor):
 
 
 class Named(torch.Tensor):
-    """A tensor with a name, and PyTorch's operators."""
+    """A subclass of tensors with PyTorch's operators."""
 
 
 def unusual(x):
-    """(sentence, tensor) of what holds x, or some of it, in another way."""
+    """Yields (sentence, tensor) for tensors that store x, or a part of it, in another way."""
     yield "is of layout torch.sparse_coo, expected a dense tensor", x.to_sparse()
     yield "is a nested tensor", torch.nested.nested_tensor([x, x])
     yield "is a nested tensor", torch.nested.nested_tensor([x, x], layout=torch.jagged)
@@ -67,7 +67,7 @@ def test_tensors_that_only_look_unusual_are_computed():
     x = operands()
     expected = triangular_attention(*x)
     assert torch.equal(triangular_attention(x[0].as_subclass(Named), *x[1:]), expected)
-    negated = torch.complex(torch.zeros_like(x[0]), -x[0]).conj().imag  # a view whose numbers are the other way round
+    negated = torch.complex(torch.zeros_like(x[0]), -x[0]).conj().imag  # a view with lazily negated numbers
     assert negated.is_neg() and torch.equal(triangular_attention(negated, *x[1:]), expected)
     parameters = [torch.nn.Parameter(t) for t in x]
     assert torch.equal(triangular_attention(*parameters), expected)

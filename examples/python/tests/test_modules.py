@@ -93,7 +93,7 @@ def test_a_layer_whose_attention_is_replaced_has_the_same_values_and_gradients(d
 def test_names_are_those_of_the_released_program():
     names = set(EdgeTransformer(5, 3, 8, 2, 2).state_dict())
     assert "encoder.layers.0.edge_attention.linears.5.weight" in names
-    assert not [n for n in names if n.startswith("encoder.layers.1.")]  # tied
+    assert not [n for n in names if n.startswith("encoder.layers.1.")]  # the layers are tied
     assert [n for n in EdgeTransformer(5, 3, 8, 2, 2, tied=False).state_dict() if n.startswith("encoder.layers.1.")]
 
 
@@ -103,7 +103,7 @@ def test_a_checkpoint_with_what_the_released_program_never_uses_loads():
     other = TriangularAttention(8, 2)
     other.load_state_dict(state)
     assert torch.equal(other.linears["5"].weight, ours.linears["5"].weight)
-    of_cfq = {k.replace("5", "4"): v for k, v in ours.state_dict().items()}  # the output stands at 4 there
+    of_cfq = {k.replace("5", "4"): v for k, v in ours.state_dict().items()}  # the output is number 4 in that program
     other.load_state_dict(of_cfq)
     assert torch.equal(other.linears["5"].weight, ours.linears["5"].weight)
     with pytest.raises(RuntimeError, match="size mismatch"):
@@ -175,7 +175,7 @@ def test_a_checkpoint_computes_again_with_the_mask_that_it_drew(reentrant):
 
 
 def by_keys_and_values(module, x, states):
-    """Fuse-attention as the paper writes it: a key and a value for every state."""
+    """Fuse-attention as in the paper: with a key and a value for every state."""
     heads, k = module.heads, module.width // module.heads
     split = lambda t: t.view(*t.shape[:-1], heads, k)
     q, keys, values = split(module.q_proj(x)) * k ** -0.5, split(module.k_proj(states)), split(module.v_proj(states))
@@ -192,7 +192,7 @@ def test_fuse_attention_is_the_papers():
     for y in (module(x, states), by_keys_and_values(module, x, states)):
         results.append([y, *torch.autograd.grad(y, [x, states, *module.parameters()], cotangent, allow_unused=True)])
     for a, b in zip(*results):
-        if a is None or b is None:  # the key's bias moves no weight
+        if a is None or b is None:  # the key's bias affects no weight
             assert (b if a is None else a) is None or float((b if a is None else a).abs().max()) < 1e-12
         else:
             close(a, b, 1e-11, max(float(b.abs().max()), 1e-3))

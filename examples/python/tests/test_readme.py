@@ -1,4 +1,4 @@
-"""The line of Python that the project's README shows."""
+"""Tests the line of Python in the project's README."""
 import re
 from pathlib import Path
 

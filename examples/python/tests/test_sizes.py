@@ -1,4 +1,4 @@
-"""torch.compile and torch.export with sizes that are not known: one graph serves all."""
+"""torch.compile and torch.export with unknown sizes: one graph serves all sizes."""
 import pytest
 import torch
 
@@ -7,7 +7,7 @@ from triad_torch import FuseAttention, TriangularAttention, triangular_attention
 
 @pytest.fixture(autouse=True)
 def _forgotten():
-    """No graph of one test counts in another."""
+    """Resets the compiler, so that graphs of one test do not count in another."""
     torch._dynamo.reset()
     yield
     torch._dynamo.reset()
@@ -32,7 +32,7 @@ def test_ten_numbers_of_nodes_are_one_graph():
     graphs, attention = Graphs(), TriangularAttention(8, 2)
     compiled = torch.compile(attention, dynamic=True, fullgraph=True, backend=graphs)
     for n in range(2, 12):
-        x = edges(3, n)  # where 3 is no other size at first
+        x = edges(3, n)  # 3 differs from every other size in the first call
         assert torch.allclose(compiled(x), attention(x), atol=1e-6)
     assert graphs.count == 1
 

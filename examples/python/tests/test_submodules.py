@@ -1,6 +1,6 @@
-"""Projections that are more than a weight: adapters, hooks, pruning, norms of weights, quantised layers.
+"""Projections with more than a weight: adapters, hooks, pruning, norms of weights, quantised layers.
 
-Modules read the weights of plain nn.Linear layers, and call everything else."""
+Modules read the weights of plain nn.Linear layers, and call all others."""
 import copy
 import warnings
 from unittest import mock
@@ -17,7 +17,7 @@ WIDTH, HEADS = 8, 2
 
 
 class Case:
-    """A module, an input of it, and the projections whose weights it reads."""
+    """A module, an input for it, and the names of the projections whose weights it reads."""
 
     def __init__(self, module, inputs, names):
         self.module, self.inputs, self.names = module, inputs, names
@@ -26,7 +26,7 @@ class Case:
         return [self.module.get_submodule(name) for name in self.names]
 
     def replace(self, make):
-        """make(part) in the place of every part."""
+        """Replaces every part by make(part)."""
         for name in self.names:
             parent, _, last = name.rpartition(".")
             holder = self.module.get_submodule(parent)
@@ -68,7 +68,7 @@ every_module = pytest.mark.parametrize("make", [triangular, value_ablation, flat
 
 
 class Adapter(nn.Module):
-    """A layer of lower rank beside a frozen one, with the other's weight and bias as its own attributes."""
+    """A layer of low rank next to a frozen one; its weight and bias are those of the frozen layer."""
 
     def __init__(self, base):
         super().__init__()
@@ -83,7 +83,7 @@ class Adapter(nn.Module):
 
 
 class Called(nn.Module):
-    """The layer as it was, only that it must be called."""
+    """The unchanged layer, but of a class that must be called."""
 
     def __init__(self, base):
         super().__init__()
@@ -180,7 +180,7 @@ def test_a_mask_of_pruning_is_applied_to_new_weights(make):
         now = case()
         for part in case.parts():
             assert (part.weight_orig.grad[part.weight_mask == 0] == 0).all()
-            prune.remove(part, "weight")  # what is left is weight_orig with the mask applied
+            prune.remove(part, "weight")  # leaves weight_orig with the mask applied
         assert torch.allclose(case(), now, atol=1e-6)
 
 
@@ -191,14 +191,14 @@ def test_a_mask_of_pruning_is_applied_to_new_weights(make):
 def test_norms_of_weights_learn(make, norm):
     case = make()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the older two are on their way out
+        warnings.simplefilter("ignore")  # the two older functions are deprecated
         case.replace(norm)
     parameters = [p for part in case.parts() for name, p in part.named_parameters() if "bias" not in name]
     optimiser, values = torch.optim.SGD(case.module.parameters(), 1e-3), []
     for _ in range(3):
         optimiser.zero_grad()
         loss = case().square().mean()
-        loss.backward()  # a second one too: nothing of a step before is used again
+        loss.backward()  # a second step too: it reuses nothing of the first
         assert all(p.grad is not None and p.grad.abs().max() > 0 for p in parameters)
         optimiser.step()
         values.append(float(loss.detach()))
@@ -210,7 +210,7 @@ def quantised(module):
         warnings.simplefilter("ignore")
         try:
             return torch.ao.quantization.quantize_dynamic(module, {nn.Linear}, torch.qint8)
-        except (AttributeError, RuntimeError) as error:  # no such part of PyTorch, or no engine for this processor
+        except (AttributeError, RuntimeError) as error:  # PyTorch lacks this part, or has no engine for this processor
             pytest.skip(f"no dynamic quantisation: {error}")
 
 
@@ -275,7 +275,7 @@ def test_an_adapter_compiles_and_stays_in_one_graph():
 
 
 class Packed(torch.Tensor):
-    """A weight in whole numbers with a scale, as quantisers keep it: it has a product of its own, and nothing else."""
+    """A weight in whole numbers with a scale, as quantisers store it.  Its product is its only operator."""
 
     @staticmethod
     def __new__(cls, numbers, scale):
@@ -284,7 +284,7 @@ class Packed(torch.Tensor):
     def __init__(self, numbers, scale):
         self.numbers, self.scale = numbers, scale
 
-    def __repr__(self):  # PyTorch's log of what it compiles has it
+    def __repr__(self):  # used by PyTorch's log of compilations
         return f"Packed({tuple(self.shape)})"
 
     def __tensor_flatten__(self):
@@ -310,7 +310,7 @@ class Packed(torch.Tensor):
 
 
 def packed(part):
-    """The layer with its weight in whole numbers."""
+    """Returns the layer with its weight in whole numbers."""
     scale = part.weight.detach().abs().max() / 127
     numbers = (part.weight.detach() / scale).round().to(torch.int8)
     part.weight = nn.Parameter(Packed(numbers, scale), requires_grad=False)

@@ -1,4 +1,4 @@
-"""Transforms of PyTorch: what each derivative does with the operators, and how those that have none are refused."""
+"""Transforms of PyTorch: the result of each derivative of the operators, and the refusals of missing derivatives."""
 import pytest
 import torch
 from torch.autograd import forward_ad
@@ -11,7 +11,7 @@ def swapped(roles, tree):
 
 
 def of_one_tensor():
-    """(name, function of one tensor, tensor) for every operator."""
+    """Yields (name, function of one tensor, tensor) for every operator."""
     others = [torch.randn(1, 3, 3, 1, 2) for _ in range(3)]
     attention, fuse, states = TriangularAttention(4, 2), FuseAttention(4, 2), torch.randn(2, 3, 4)
     roles = Roles.gather(3)
@@ -57,7 +57,7 @@ def test_vmap_is_refused_by_name():
 
 
 def test_tangents_of_a_gradient_are_refused():
-    """Forward mode over a backward pass: the operators of gradients have none either."""
+    """Forward mode over a backward pass is refused, too, because the gradient operators have no forward derivative."""
     for _, f, x in of_one_tensor():
         x.requires_grad_()
         y = f(x)

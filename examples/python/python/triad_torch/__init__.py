@@ -1,11 +1,11 @@
 """triad in Python: triangular attention, fuse-attention and the tree algebra, for PyTorch, NumPy and JAX.
 
-    from triad_torch import TriangularAttention            # a module, as nn.MultiheadAttention is one
+    from triad_torch import TriangularAttention            # a module, like nn.MultiheadAttention
     from triad_torch import triangular_attention           # the function
     from triad_torch import Roles, car, cdr, cons          # trees as tensors
-    from triad_torch import load                           # a run of triad's own programs
+    from triad_torch import load                           # loads a run of triad's own programs
 
-`python -m triad_torch` says what was found, and compares with PyTorch's own operations.
+`python -m triad_torch` prints what was found, and compares triad with PyTorch's own operations.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .attention import triangular_attention
 from .trees import Roles, bind, car, cdr, child, cons, graft, plant, root, unbind
 
 __version__ = "0.2.0"
-_of_torch = {  # read when they are first asked for: what is for NumPy needs no PyTorch
+_of_torch = {  # imported on first use, since NumPy users need no PyTorch
     "TriangularAttention": "modules", "EdgeTransformerLayer": "modules", "EdgeTransformer": "modules",
     "FuseAttention": "modules", "fuse_attention": "modules", "Run": "runs", "load": "runs"}
 __all__ = ["triangular_attention", "Roles", "bind", "car", "cdr", "child", "cons", "graft", "plant", "root", "unbind"]
@@ -27,7 +27,7 @@ if _find("torch"):
 def __getattr__(name: str):
     if name not in _of_torch:
         raise AttributeError(f"module 'triad_torch' has no attribute {name!r}")
-    _import("._operators", __name__)  # says what it needs where there is no PyTorch
+    _import("._operators", __name__)  # raises an error with the requirement if there is no PyTorch
     return getattr(_import(f".{_of_torch[name]}", __name__), name)
 
 

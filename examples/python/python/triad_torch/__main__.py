@@ -1,11 +1,11 @@
-"""Says what was found, and compares triangular attention with PyTorch's own operations, forward and backward.
+"""Prints what was found, and compares triangular attention with PyTorch's own operations, forward and backward.
 
-    python -m triad_torch                 within two minutes
-    python -m triad_torch --found         what was found alone
-    python -m triad_torch --memory        also the memory of each, in processes of their own
+    python -m triad_torch                 takes less than two minutes
+    python -m triad_torch --found         only prints what was found
+    python -m triad_torch --memory        also measures the memory of each, in separate processes
     python -m triad_torch --shapes 1x128,1x64,1x32,400x5    batch x nodes
-    python -m triad_torch --memory --svg FILE --shapes 1x16,1x32,1x64,1x128    also draws it
-    python -m triad_torch --overhead --shapes 1x32    what calls through PyTorch take beyond the kernels
+    python -m triad_torch --memory --svg FILE --shapes 1x16,1x32,1x64,1x128    also draws a figure
+    python -m triad_torch --overhead --shapes 1x32    measures the cost of calls through PyTorch
 """
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def module_of(kind: str):
 
 
 def steps(kind: str, batch: int, n: int):
-    """A function that makes one step forward and backward."""
+    """Returns a function that makes one step, forward and backward."""
     import torch
     torch.manual_seed(0)
     module = module_of(kind)
@@ -65,7 +65,7 @@ def steps(kind: str, batch: int, n: int):
 
 
 def attention_by_pytorch(batch: int, n: int):
-    """Forward and backward without projections, through PyTorch's operators."""
+    """Returns a step, forward and backward, through PyTorch's operators; without projections."""
     import torch
 
     from . import _operators
@@ -81,7 +81,7 @@ def attention_by_pytorch(batch: int, n: int):
 
 
 def attention_by_kernels(batch: int, n: int):
-    """The same by the kernels as they are, on one thread, into memory that stays."""
+    """Returns the same step as direct calls of the kernels, on one thread, with memory that is allocated once."""
     import numpy as np
     rows = batch * n * n
     draw = np.random.default_rng(0).standard_normal
@@ -94,7 +94,7 @@ def attention_by_kernels(batch: int, n: int):
     for part, name in enumerate(("query", "key", "left", "right")):
         setattr(call, name, _kernels.Rows(x[:, part].ctypes.data, 4 * WIDTH))
         setattr(call, f"d_{name}", _kernels.Rows(dx[:, part].ctypes.data, 4 * WIDTH))
-    call.arrays = (x, gradient, dx, output, statistics)  # of which the call has addresses alone
+    call.arrays = (x, gradient, dx, output, statistics)  # keeps them alive, since the call has only addresses
 
     def step():
         _kernels.run_call("triad_triangle", call)
@@ -103,7 +103,7 @@ def attention_by_kernels(batch: int, n: int):
 
 
 def overhead(shapes, seconds: float) -> None:
-    """One after the other in turn, on one thread each."""
+    """Measures the three ways in turn, each on one thread."""
     import torch
     torch.set_num_threads(1)
     print(f"triangular attention, width {WIDTH}, {HEADS} heads, float32, forward and backward, 1 thread; medians")
@@ -134,7 +134,7 @@ def median_ms(step, seconds: float) -> float:
 
 
 def peak_of(kind: str, batch: int, n: int) -> float:
-    """What a step takes beyond the process as it was before, in a process of its own."""
+    """Returns the memory that a step needs in addition to the process before it, measured in a separate process."""
     answer = subprocess.run([sys.executable, "-m", "triad_torch", "--peak-of", kind, "--shapes", f"{batch}x{n}"],
                             capture_output=True, text=True, check=True)
     return float(answer.stdout)
@@ -143,9 +143,9 @@ def peak_of(kind: str, batch: int, n: int) -> float:
 def print_peak(kind: str, batch: int, n: int) -> None:
     from ._memory import forget_peak, peak_mib
     step, small = steps(kind, batch, n), steps(kind, 1, 2)
-    small()  # what PyTorch loads when it is first used is its own
+    small()  # excludes memory that PyTorch needs on first use
     if kind == "compiled":
-        step()  # and so is the compiler's memory
+        step()  # excludes the compiler's memory
     forget_peak()
     before = peak_mib()
     step()
@@ -153,7 +153,7 @@ def print_peak(kind: str, batch: int, n: int) -> None:
 
 
 def compare(shapes, memory: bool, seconds: float) -> dict[str, list[tuple[int, float, float]]]:
-    """Prints a line a shape, and gives (n, milliseconds, MiB) of each kind."""
+    """Prints a line for each shape, and returns (n, milliseconds, MiB) for each kind."""
     import torch
     print(f"triangular attention with its projections, width {WIDTH}, {HEADS} heads, float32, forward and backward, "
           f"{torch.get_num_threads()} threads; medians")
@@ -165,7 +165,7 @@ def compare(shapes, memory: bool, seconds: float) -> dict[str, list[tuple[int, f
         for kind in KINDS:
             try:
                 ms = median_ms(steps(kind, batch, n), seconds)
-            except Exception as error:  # torch.compile wants a compiler at hand
+            except Exception as error:  # torch.compile needs an installed compiler
                 texts.append(f"{kind} failed ({type(error).__name__})")
                 continue
             mib = peak_of(kind, batch, n) if memory else 0.0

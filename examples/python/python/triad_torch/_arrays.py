@@ -1,4 +1,4 @@
-"""Arrays that are not PyTorch's: NumPy's, and through DLPack those of JAX and others, on the host."""
+"""Arrays of other libraries than PyTorch, on the host: NumPy's, and by DLPack those of JAX and others."""
 from __future__ import annotations
 
 import ctypes
@@ -12,18 +12,18 @@ _half = ("float16", "bfloat16")
 
 
 def is_torch(x) -> bool:
-    """Whether x is a tensor of PyTorch, without importing it."""
+    """Returns whether x is a tensor of PyTorch, without importing PyTorch."""
     return type(x).__module__.split(".")[0] == "torch" or any(
         base.__module__.split(".")[0] == "torch" for base in type(x).__mro__)
 
 
 def _type_name(x) -> str:
-    """What the type of x's numbers is called: float32, bfloat16."""
+    """Returns the name of x's element type, such as float32 or bfloat16."""
     return str(getattr(x, "dtype", "")).rpartition(".")[2]
 
 
 def expect_plain(x, name: str):
-    """x, which is no array with more than numbers (a mask, a unit), since that would be lost."""
+    """Returns x.  Refuses an array that has more than numbers (a mask, a unit), since that would be lost."""
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array, whose mask would be lost; fill it: {name}.filled(0)")
     if isinstance(x, np.ndarray) and type(x) not in (np.ndarray, np.memmap):
@@ -34,13 +34,13 @@ def expect_plain(x, name: str):
 
 
 def through_dlpack(x, name: str) -> np.ndarray:
-    """x as NumPy sees it, without a copy where DLPack gives none."""
+    """Returns x as a NumPy array; copies only if DLPack offers no view."""
     if isinstance(x, np.ndarray):
         return expect_plain(x, name)
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"{name} is {type(x).__name__}, expected a tensor of PyTorch, a NumPy array, or an array with "
                         "__dlpack__")
-    if _type_name(x) == "bfloat16" and not is_torch(x):  # which NumPy does not have, and takes by a copy
+    if _type_name(x) == "bfloat16" and not is_torch(x):  # NumPy lacks this type, so the library converts it by a copy
         return np.asarray(x)
     try:
         return np.from_dlpack(x)
@@ -49,9 +49,9 @@ def through_dlpack(x, name: str) -> np.ndarray:
 
 
 def read(x, name: str) -> np.ndarray:
-    """x as NumPy sees it: float32 or float64, or float16 or bfloat16."""
+    """Returns x as a NumPy array of float32, float64, float16 or bfloat16."""
     expected = "expected float32 or float64, or float16 or bfloat16, which are computed in float32"
-    # The types of other libraries print in ways of their own; what they are is known once DLPack has said it.
+    # Element types of other libraries have their own textual forms; only DLPack tells the type.
     prints_name = is_torch(x) or isinstance(getattr(x, "dtype", None), np.dtype)
     if prints_name and hasattr(x, "__dlpack__") and _type_name(x) not in ("float32", "float64", *_half):
         raise TypeError(f"{name} is {x.dtype}, {expected}")
@@ -62,12 +62,12 @@ def read(x, name: str) -> np.ndarray:
 
 
 def computed(x: np.ndarray) -> np.ndarray:
-    """x in the type that it is computed in."""
+    """Returns x in the type for computing: float32 for the half types."""
     return x if x.dtype in TYPES else x.astype(np.float32)
 
 
 def give_back(result: np.ndarray, like):
-    """The result as an array of the kind and type of `like`."""
+    """Returns the result as an array of the library and type of `like`."""
     if isinstance(like, np.ndarray):
         return result.astype(like.dtype, copy=False)
     if type(like).__module__.startswith("jax"):
@@ -91,6 +91,6 @@ def expect_generator(generator) -> None:
 
 
 def seed(generator) -> np.ndarray:
-    """One number from a NumPy generator, or from a new one."""
+    """Draws one number from a NumPy generator, or from a new one."""
     generator = np.random.default_rng() if generator is None else generator
     return generator.integers(0, 2**63, size=1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What callers give beside tensors: whole numbers, rates and numbers of sources, checked."""
+"""Checks of arguments that are not tensors: whole numbers, rates and numbers of sources."""
 from __future__ import annotations
 
 import operator
@@ -9,7 +9,7 @@ from . import _arrays
 
 
 def whole(value, name: str) -> int:
-    """The value as an int.  True, which is 1 to Python, and 2.0 are no whole numbers here."""
+    """Returns the value as an int.  Refuses 2.0, and True, which is 1 in Python."""
     if type(value) is int:
         return value
     if not isinstance(value, (bool, np.bool_)):
@@ -21,14 +21,14 @@ def whole(value, name: str) -> int:
 
 
 def rate(value: float, name: str) -> float:
-    """The rate of a dropout."""
+    """Returns a dropout rate; it must be in [0, 1)."""
     if not 0 <= value < 1:
         raise ValueError(f"{name} is {value}, expected 0 or more, below 1")
     return float(value)
 
 
 def source_count(value) -> int:
-    """A number of sources for all graphs."""
+    """Returns one number of sources for all graphs."""
     count = whole(value, "causal_sources")
     if not 0 <= count < 2**63:
         raise ValueError(f"causal_sources is {count}, expected 0 or more, below 2^63")
@@ -36,7 +36,7 @@ def source_count(value) -> int:
 
 
 def source_counts(given, graphs: int) -> np.ndarray:
-    """Numbers of sources, one for all graphs or one for each: int64 (graphs)."""
+    """Returns the sources of each graph, int64 (graphs).  given: one number for all graphs, or one for each."""
     if np.ndim(given) == 0 and not hasattr(given, "dtype"):
         return np.full(graphs, source_count(given), dtype=np.int64)
     counts = np.asarray(_arrays.expect_plain(given, "causal_sources"))

@@ -1,4 +1,4 @@
-"""Triangular attention in PyTorch's own operations: what the kernels are compared with, in tests and in time."""
+"""Triangular attention in PyTorch's own operations.  Tests and timings compare the kernels with it."""
 from __future__ import annotations
 
 import torch
@@ -6,7 +6,7 @@ from torch import nn
 
 
 def by_einsum(q, k, v1, v2, mask=None, fill=-1e9):
-    """The paper's equations as they stand; the vector of every triangle is stored.  All (b, n, n, heads, width)."""
+    """The paper's equations, which store the vector of every triangle.  All tensors are (b, n, n, heads, width)."""
     scores = torch.einsum("bilhc,bljhc->bhilj", q, k) * q.shape[-1] ** -0.5
     if mask is not None:
         scores = scores.masked_fill(mask.logical_not()[:, None], fill)
@@ -16,7 +16,7 @@ def by_einsum(q, k, v1, v2, mask=None, fill=-1e9):
 
 
 def by_broadcast(q, k, v1, v2):
-    """The same as products that torch.compile fuses into the sum, so that none is stored."""
+    """The same equations as products that torch.compile fuses into the sum, so that no product is stored."""
     # (b, l, h, i, j), then (b, i, j, l, h, 1)
     scores = torch.matmul(q.permute(0, 2, 3, 1, 4), k.permute(0, 1, 3, 4, 2)) * q.shape[-1] ** -0.5
     weights = scores.softmax(1).permute(0, 3, 4, 1, 2).unsqueeze(-1)
@@ -24,7 +24,7 @@ def by_broadcast(q, k, v1, v2):
 
 
 class Formulas(nn.Module):
-    """A module like TriangularAttention, with the attention done by one of these functions."""
+    """A module like TriangularAttention, whose attention is one of these functions."""
 
     def __init__(self, width: int, heads: int, attention):
         super().__init__()
@@ -38,7 +38,7 @@ class Formulas(nn.Module):
 
 
 class EinsumAttention(nn.Module):
-    """In the place of a TriangularAttention, with its weights: by_einsum on its maps."""
+    """Replaces a TriangularAttention and uses its weights; computes by_einsum."""
 
     def __init__(self, ours):
         super().__init__()

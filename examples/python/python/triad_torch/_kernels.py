@@ -10,7 +10,7 @@ from pathlib import Path
 FLOAT32, FLOAT64 = 0, 1
 _message_room = 1024
 
-# What an instruction set of this name wants of the processor, as Linux spells it; the best comes first.
+# The processor features that each instruction set requires, as Linux names them; the best set comes first.
 _wanted = {
     "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
     "x86-64-v3": {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe", "abm"},
@@ -63,13 +63,13 @@ def _processor_has() -> set[str]:
 
 
 def built() -> list[str]:
-    """The instruction sets that kernels were built for."""
+    """Returns the instruction sets that have kernels in this package."""
     found = Path(__file__).parent.glob("libtriad_kernels-*.so")
     return sorted({path.stem.removeprefix("libtriad_kernels-") for path in found} - {"cuda"})
 
 
 def cuda_path() -> Path:
-    """Where the kernels for GPUs are, where they were built."""
+    """Returns the path of the kernels for GPUs, which need not exist."""
     return Path(__file__).parent / "libtriad_kernels-cuda.so"
 
 
@@ -81,7 +81,7 @@ def _choose() -> str:
             raise ImportError(f"triad_torch: TRIAD_TORCH_INSTRUCTIONS is {forced!r}, and there are {', '.join(names)}")
         return forced
     others = [name for name in names if name not in _wanted]
-    if others:  # "native", or the one of another kind of processor
+    if others:  # "native", or a set of another kind of processor
         return others[0]
     has = _processor_has()
     for name, wanted in _wanted.items():
@@ -94,7 +94,7 @@ def _choose() -> str:
 
 @lru_cache(maxsize=None)
 def library() -> ctypes.CDLL:
-    """The kernels; loaded once."""
+    """Returns the library of kernels, which is loaded once."""
     lib = ctypes.CDLL(str(Path(__file__).parent / f"libtriad_kernels-{_choose()}.so"))
     lib.triad_kernels_description.restype = ctypes.c_char_p
     lib.triad_kernels_table.restype = ctypes.c_void_p
@@ -109,17 +109,17 @@ def library() -> ctypes.CDLL:
 
 
 def description() -> str:
-    """The version of triad and the instruction set: '0.2.0 x86-64-v3'."""
+    """Returns the version of triad and the instruction set, such as '0.2.0 x86-64-v3'."""
     return library().triad_kernels_description().decode()
 
 
 def table() -> int:
-    """Where the functions stand, for the operators of PyTorch."""
+    """Returns the address of the table of kernels, for the operators of PyTorch."""
     return library().triad_kernels_table()
 
 
 def run(name: str, *arguments) -> None:
-    """Calls a function; what it refuses is a ValueError with its sentence."""
+    """Calls a kernel function; raises ValueError with its message if it refuses its arguments."""
     message = ctypes.create_string_buffer(_message_room)
     if getattr(library(), name)(*arguments, message, _message_room) != 0:
         raise ValueError(message.value.decode(errors="replace"))
@@ -130,7 +130,7 @@ def run_call(name: str, call: ctypes.Structure) -> None:
 
 
 def threads() -> int:
-    """How many threads arrays that are not PyTorch's are computed with: OMP_NUM_THREADS, or one for each processor."""
+    """Returns the number of threads for arrays that are not PyTorch's: OMP_NUM_THREADS, or one for each processor."""
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     if wanted.isdigit() and int(wanted) > 0:
         return int(wanted)

@@ -1,14 +1,14 @@
-"""The highest mark of this process's memory, as Linux keeps it."""
+"""The peak memory of this process, as recorded by Linux."""
 from pathlib import Path
 
 
 def forget_peak() -> None:
-    """The highest mark of this process's memory falls to what is in use now."""
+    """Resets the peak memory of this process to its current memory."""
     Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak_mib() -> float:
-    """That highest mark.  getrusage's is no use: a process begins with its parent's."""
+    """Returns the peak memory in MiB.  getrusage cannot be used: a process starts with the peak of its parent."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) / 1024

@@ -1,4 +1,4 @@
-"""Registers the operators with PyTorch: their shapes, derivatives and refusals.  Their values are in C++."""
+"""Registers shapes, derivatives and refusals of the operators with PyTorch.  Their values are computed in C++."""
 from __future__ import annotations
 
 import atexit
@@ -34,8 +34,8 @@ def _load() -> None:
 
 
 def _load_cuda(operators) -> None:
-    """Kernels for GPUs, where they were built.  They want the libraries of the CUDA that PyTorch has loaded; no driver
-    is started here, so that processes may still be forked."""
+    """Loads the kernels for GPUs, if they were built.  They need the libraries of the CUDA that PyTorch has loaded.  No
+    driver is started here, so that the process can still fork."""
     global cuda_refused
     try:
         stream_of = ctypes.CDLL("libtorch_cuda.so").aoti_torch_get_current_cuda_stream
@@ -51,14 +51,14 @@ def _load_cuda(operators) -> None:
 
 
 def expect_device(device: torch.device, name: str) -> None:
-    """A sentence where there are no kernels for a device."""
+    """Raises ValueError if there are no kernels for a device."""
     if device.type == "cpu" or device.type == "meta" or (device.type == "cuda" and not cuda_refused):
         return
     why = f" ({cuda_refused})" if device.type == "cuda" else ""
     raise ValueError(f"{name} lies on {device}, and there are no kernels for it{why}; move it to the host by .cpu()")
 
 
-cuda_refused = "not built"  # why tensors on a GPU are refused; "" where they are not
+cuda_refused = "not built"  # why tensors on a GPU are refused; "" if they are accepted
 _load()
 (triangle, triangle_stacked, fuse, tree_child, tree_graft, _triangle_grad, _triangle_stacked_grad, _fuse_grad) = map(
     differentiated_backward, ("triangle", "triangle_stacked", "fuse", "tree_child", "tree_graft", "triangle_grad",
@@ -158,8 +158,8 @@ def _keep_shift(ctx, inputs, output):
     _, ctx.child, ctx.branching, ctx.depth = inputs
 
 
-# Taking a child and grafting are linear, and each is the other's adjoint: they can be differentiated as often as one
-# likes.
+# Taking a child and grafting are linear, and each is the adjoint of the other.  So they can be differentiated any
+# number of times.
 torch.library.register_autograd(
     "triad::tree_child", lambda ctx, dy: (tree_graft(dy, ctx.child, ctx.branching, ctx.depth), None, None, None),
     setup_context=_keep_shift)
@@ -191,20 +191,20 @@ for _name in ("tree_child", "tree_graft"):
 
 
 # ---- lower precision -------------------------------------------------------------------------------------------------
-# Under autocast the kernels go on in float32: sums over all middle nodes want it.
+# Under autocast the kernels still compute in float32, which sums over all middle nodes need.
 for _name in ("triangle", "triangle_stacked", "fuse"):
     for _device in ("cpu", "cuda"):
         torch.library.register_autocast(f"triad::{_name}", _device, torch.float32)
 
 
 def draw_seed(generator: torch.Generator | None, device, rate: float) -> torch.Tensor:
-    """One int64 from PyTorch's generator, as a tensor where the data lies: no value passes through Python.  None is
-    drawn, and the tensor is empty, where the rate of the dropout is 0."""
+    """Returns one int64 from PyTorch's generator, as a tensor on the device of the data, so no value passes through
+    Python.  If the dropout rate is 0, draws nothing and returns an empty tensor."""
     if generator is not None and not isinstance(generator, torch.Generator):
         kind = f"{type(generator).__module__}.{type(generator).__qualname__}"
         raise TypeError(f"generator is {kind}, expected torch.Generator for tensors")
     if rate == 0:
         return torch.empty(0, dtype=torch.int64, device=device)
-    if generator is None:  # what torch.compile can trace
+    if generator is None:  # torch.compile can trace this call
         return torch.randint(2**63 - 1, (1,), device=device)
     return torch.randint(2**63 - 1, (1,), device=device, generator=generator)

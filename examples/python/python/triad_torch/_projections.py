@@ -1,4 +1,4 @@
-"""Projections that a module reads the weights of, and when it must call them instead."""
+"""The projections of a module: computed from their weights if possible, otherwise by calls."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -12,19 +12,22 @@ _hooks_of_all = tuple(f"_global{name}" for name in _own_hooks)
 
 
 def is_plain(part: nn.Module, width: int) -> bool:
-    """Whether a call of `part` is a product with its weight (width, width), and its bias added, and nothing else: not
-    so of an adapter, a quantised layer, or one with hooks, as pruning, weight norm and spectral norm use them."""
+    """Returns whether a call of `part` only multiplies by its weight (width, width) and adds its bias.
+
+    This is false for an adapter, a quantised layer, and a layer with hooks.  Pruning, weight norm and spectral norm use
+    hooks."""
     if type(part) is not nn.Linear or "forward" in part.__dict__ or part.out_features != width:
         return False
     if any(getattr(part, name) for name in _own_hooks) or any(getattr(nn.modules.module, n) for n in _hooks_of_all):
         return False
-    # A weight of another class has products of its own, but for the tracers' own classes, which stand for tensors.
+    # A weight of another class may have its own product.  The exceptions are the tracers' classes, which stand for
+    # tensors.
     kind = type(part.weight)
     return kind in (nn.Parameter, torch.Tensor) or kind.__module__.startswith("torch._subclasses.")
 
 
 def call(part: nn.Module, name: str, x: torch.Tensor) -> torch.Tensor:
-    """part(x), which must have the shape of x (..., width)."""
+    """Returns part(x), which must have the shape of x (..., width)."""
     y = part(x)
     if not isinstance(y, torch.Tensor) or y.shape != x.shape:
         given = f"shape {tuple(y.shape)}" if isinstance(y, torch.Tensor) else type(y).__name__
@@ -33,7 +36,8 @@ def call(part: nn.Module, name: str, x: torch.Tensor) -> torch.Tensor:
 
 
 def side_by_side(parts: Mapping[str, nn.Module], x: torch.Tensor) -> torch.Tensor:
-    """What each part makes of x (..., width), side by side: (..., parts * width).  One product where all are plain."""
+    """Returns the outputs of all parts for x (..., width), concatenated: (..., parts * width).  Computes one product if
+    all parts are plain."""
     all_of = list(parts.values())
     if not all(is_plain(part, x.shape[-1]) for part in all_of) or len({part.bias is None for part in all_of}) > 1:
         return torch.cat([call(part, name, x) for name, part in parts.items()], -1)

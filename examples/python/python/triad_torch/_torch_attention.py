@@ -14,7 +14,7 @@ _whole = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
 def expect_dense(x: torch.Tensor, name: str) -> None:
-    """A tensor with a number at every place, which the kernels read as they lie."""
+    """Refuses tensors that are not dense, since the kernels read numbers from memory."""
     if not isinstance(x, torch.Tensor):
         raise TypeError(f"{name} is {type(x).__name__}, expected a tensor of PyTorch, as the others are")
     if x.is_nested:
@@ -27,13 +27,14 @@ def expect_dense(x: torch.Tensor, name: str) -> None:
 
 
 def _computes_by_itself(kind: type) -> bool:
-    """Whether a class of tensors has operators of its own.  Those of tracers and of collectives stand for tensors."""
+    """Returns whether a class of tensors has its own operators.  Classes of tracers and collectives only stand for
+    tensors."""
     return (kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
             and not kind.__module__.startswith(("torch._subclasses.", "torch.distributed._functional_collectives")))
 
 
 def expect_type(x: torch.Tensor, name: str) -> torch.dtype:
-    """What x is computed in."""
+    """Checks x, and returns the type for computing."""
     expect_dense(x, name)
     if x.dtype not in _computed:
         raise TypeError(f"{name} is {x.dtype}, expected float32, float64, bfloat16 or float16")
@@ -42,7 +43,7 @@ def expect_type(x: torch.Tensor, name: str) -> torch.dtype:
 
 
 def numbers_are_at_hand(x: torch.Tensor) -> bool:
-    """Whether the numbers of x can be looked at: without waiting for a GPU, and not in a trace, which has none."""
+    """Returns whether the numbers of x can be read: without waiting for a GPU, and not in a trace, which has none."""
     return type(x) is torch.Tensor and x.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
@@ -51,7 +52,7 @@ def _nothing(device, dtype) -> torch.Tensor:
 
 
 def _masked(mask, shape: tuple, device) -> torch.Tensor:
-    """Which triangles take no part: bool, of that shape."""
+    """Returns a bool tensor of this shape, which is True for triangles that are masked out."""
     if mask is None:
         return _nothing(device, torch.bool)
     if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool:
@@ -68,10 +69,10 @@ def _masked(mask, shape: tuple, device) -> torch.Tensor:
 
 
 def _sources(given, batch: int, device) -> torch.Tensor:
-    """Sources of each graph: int64 (batch)."""
+    """Returns the number of sources of each graph, int64 (batch)."""
     if given is None:
         return _nothing(device, torch.int64)
-    if type(given) is int:  # what torch.compile can trace
+    if type(given) is int:  # torch.compile can trace this case
         return torch.full((batch,), _checks.source_count(given), dtype=torch.int64, device=device)
     if not isinstance(given, torch.Tensor):
         return torch.from_numpy(_checks.source_counts(given, batch)).to(device)
@@ -85,7 +86,7 @@ def _sources(given, batch: int, device) -> torch.Tensor:
 
 
 def batch_arguments(device, batch, n, sizes, mask, causal_sources, dropout_p, generator, fill, form):
-    """What the operators take behind the projections.  n: nodes of every graph, or None where `sizes` (b) has them."""
+    """Returns the operators' arguments after the projections.  n: nodes of each graph; None if `sizes` (b) has them."""
     masked = _masked(mask, (batch, n, n, n) if sizes is None else (int((sizes ** 3).sum()),), device)
     sources = _sources(causal_sources, batch, device)
     seed = _operators.draw_seed(generator, device, dropout_p)
@@ -113,7 +114,7 @@ def of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
             offsets = offsets.cpu().numpy()
         sizes = sizes_of(offsets, q.shape[0])
         batch, n = len(sizes), None
-    if q.numel() == 0:  # nothing to attend over; the sum of nothing keeps the graph of derivatives
+    if q.numel() == 0:  # there is nothing to attend to; the empty sums keep the graph of derivatives
         return sum(x.sum() for x in given.values()) + torch.zeros_like(q)
     rows = [x.to(computed).reshape(-1, heads, width) for x in given.values()]
     if scale is not None:

@@ -1,6 +1,7 @@
-"""Refuses, in a sentence, what PyTorch's transforms would ask of an operator that has a backward derivative alone.
+"""Refuses derivatives that an operator with only a backward derivative does not have, with a message.
 
-Forward mode would give tangents of zero without a word, and torch.func.grad a text about PyTorch's own classes.
+Without this, forward mode would silently return zero tangents, and the error of torch.func.grad would be about
+PyTorch's own classes.
 """
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ _instead = "differentiate by tensor.backward() or torch.autograd.grad"
 
 
 def _is_under_func_grad() -> bool:
-    """Whether torch.func.grad, or what is made of it, is the innermost transform here."""
+    """Returns whether the innermost transform is torch.func.grad or one made from it."""
     if not torch._C._are_functorch_transforms_active():
         return False
     return torch._C._functorch.peek_interpreter_stack().key() == torch._C._functorch.TransformType.Grad
@@ -21,14 +22,14 @@ def _expect_backward_alone(name: str, tensors) -> None:
     if any(forward_ad.unpack_dual(x).tangent is not None for x in tensors):
         raise RuntimeError(f"triad_torch: triad::{name} has no forward-mode derivative (torch.func.jvp, jacfwd and "
                            f"linearize, torch.autograd.forward_ad); {_instead}")
-    if torch.compiler.is_compiling():  # torch.compile refuses torch.func.grad of it by itself
+    if torch.compiler.is_compiling():  # torch.compile itself refuses torch.func.grad here
         return
     if _is_under_func_grad() and torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
         raise RuntimeError(f"triad_torch: triad::{name} has no torch.func.grad, vjp or jacrev; {_instead}")
 
 
 def differentiated_backward(name: str):
-    """The operator triad::name as a function that refuses other derivatives."""
+    """Returns the operator triad::name as a function that refuses other derivatives."""
     operator = getattr(torch.ops.triad, name).default
 
     def call(*arguments):

@@ -18,7 +18,7 @@ def form_number(form: str) -> int:
 
 
 def has_right(form: int) -> bool:
-    """Whether a form multiplies by a second value."""
+    """Returns whether a form multiplies by a second value."""
     return form in (0, 2)
 
 
@@ -37,7 +37,9 @@ def _expect_shapes(shapes: dict[str, tuple], ragged: bool) -> None:
 
 
 def sizes_of(offsets, rows: int) -> np.ndarray:
-    """Nodes of each graph from where its edges begin: int64 (b).  Offsets have b + 1 entries, from 0 to the rows."""
+    """Returns the number of nodes of each graph, int64 (b), from the positions where its edges begin.
+
+    Offsets have b + 1 entries, from 0 to the number of rows."""
     offsets = np.asarray(_arrays.expect_plain(offsets, "offsets"))
     if offsets.ndim != 1 or offsets.size < 1 or offsets.dtype.kind not in "iu":
         raise ValueError("offsets are whole numbers, one more than there are graphs: 0, then where each graph's edges "
@@ -71,26 +73,27 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
     per head.  Nothing of size n^3 times the width is ever stored.
 
     q, k, v1, v2   (batch, n, n, heads, width): queries, keys and the two values of edge (i, j) at [b, i, j].
-                   With `offsets`, a batch of graphs of different sizes: (rows, heads, width), the edges of one graph
-                   behind those of another, row by row.
-    mask           bool, True where a triangle takes part, as in scaled_dot_product_attention; (batch, n, n, n), at
-                   [b, i, l, j], or what broadcasts to it.  With `offsets` (sum of n^3).  The score of another triangle
-                   becomes `fill`: an edge none of whose triangles takes part averages over all.
-    scale          of the scores; 1 / sqrt(width) where it is None.
-    dropout_p      of the weights p, after the softmax.  There is no `training` here: give 0 to evaluate.
-    generator      torch.Generator (or numpy.random.Generator for arrays) that the seed is drawn from.  Leave it out
-                   under torch.utils.checkpoint, which puts back PyTorch's own generators before it computes again.
-    causal_sources a number, or one for each graph (batch): this number of first nodes are sources, and a later node l is a
-                   middle of (i, j) only where l <= max(i, j).
+                   With `offsets`, a batch of graphs of different sizes: (rows, heads, width), one graph after another,
+                   the edges of each row by row.
+    mask           bool, True if a triangle takes part, as in scaled_dot_product_attention; (batch, n, n, n), at
+                   [b, i, l, j], or broadcastable to it.  With `offsets` (sum of n^3).  The score of other triangles
+                   becomes `fill`.  An edge without any triangle averages over all middle nodes.
+    scale          of the scores; None: 1 / sqrt(width).
+    dropout_p      of the weights p, after the softmax.  There is no argument `training`: give 0 to evaluate.
+    generator      torch.Generator (for arrays numpy.random.Generator) from which the seed is drawn.  Leave it out under
+                   torch.utils.checkpoint, which restores only PyTorch's own generators before it computes again.
+    causal_sources a number, or one for each graph (batch).  This number of first nodes are sources.  A later node l
+                   is a middle node of (i, j) only if l <= max(i, j).
     form           "full"; "value_ablation", without v2; "attention_ablation", scores q[i, l] . k[i, j];
                    "both_ablations"; "flat", one softmax over the 2 n edges that touch i or j (then v2 is None).
-    offsets        (batch + 1) where each graph's edges begin, and the number of all.
+    offsets        (batch + 1): the position of each graph's first edge, then the number of all edges.
     fill           see mask.
 
-    Returns o in the shape and type of q.  Tensors of PyTorch: float32, float64, and bfloat16 and float16, which are
-    computed in float32; differentiable once.  NumPy's arrays and others with __dlpack__: the same types, without
-    derivatives.  On a host float64 and the flat form are computed by plain loops on one thread: to check with, not to
-    train.  A ValueError or TypeError says which argument is wrong.
+    Returns o in the shape and type of q.  Accepts tensors of PyTorch in float32, float64, bfloat16 and float16; the
+    half types are computed in float32.  For tensors it is differentiable once.  Accepts NumPy's arrays, and others with
+    __dlpack__, in the same types but without derivatives.  On a host, float64 and the flat form are computed by plain
+    loops on one thread; they are for checks and not for training.  Raises ValueError or TypeError that names the wrong
+    argument.
     """
     number = form_number(form)
     _expect_right(v2, number, form)
@@ -104,7 +107,7 @@ def triangular_attention(q: Any, k: Any, v1: Any, v2: Any = None, mask: Any = No
 
 
 def _read_all(given: dict[str, Any], ragged: bool) -> dict[str, np.ndarray]:
-    """Arrays of one shape and type, as they are computed."""
+    """Returns arrays of the same shape and type, in the type for computing."""
     arrays = {name: _arrays.read(x, name) for name, x in given.items()}
     for name, x in arrays.items():
         if x.dtype != arrays["q"].dtype:
@@ -114,7 +117,7 @@ def _read_all(given: dict[str, Any], ragged: bool) -> dict[str, np.ndarray]:
 
 
 def _masked(mask, shape: tuple) -> np.ndarray:
-    """Which triangles take no part, as bytes of that shape."""
+    """Returns bytes of this shape, which are 1 for triangles that are masked out."""
     mask = np.asarray(_arrays.through_dlpack(mask, "mask") if hasattr(mask, "__dlpack__") else mask)
     if mask.dtype != np.bool_:
         raise TypeError(f"mask is {mask.dtype}, expected bool: True where a triangle takes part")
@@ -137,7 +140,7 @@ def _of_arrays(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
                                  rows=query.size // (heads * width), fill=fill, dropout=dropout_p)
     if scale is not None:
         arrays["q"] = query * np.asarray(scale * math.sqrt(width), dtype=query.dtype)
-    beside = {}  # by the name of the call's field
+    beside = {}  # further arrays, by the names of the call's fields
     if mask is not None:
         triangles = (int((sizes ** 3).sum()),) if offsets is not None else (len(sizes), *[query.shape[1]] * 3)
         beside["masked"] = _masked(mask, triangles)

@@ -1,5 +1,5 @@
-"""Modules of PyTorch around the functions.  The Edge Transformer's parameters have the names of its released program,
-so that its checkpoints load."""
+"""Modules of PyTorch for the functions.  The Edge Transformer's parameters have the names of its released program, so
+that its checkpoints can be loaded."""
 from __future__ import annotations
 
 import torch
@@ -25,16 +25,17 @@ class TriangularAttention(nn.Module):
     (b, n, n, width).
 
     width, heads   width is a multiple of heads.
-    dropout        rate of the attention's weights, in training.
-    bias           of all projections; the released program has none for CLUTRR, and some for COGS and CFQ.
-    form           as of triangular_attention().
+    dropout        rate for the attention's weights, in training.
+    bias           of all projections.  The released program has no biases for CLUTRR, but for COGS and CFQ.
+    form           as in triangular_attention().
 
-    Parameters are called as in the released program: linears.0 query, 1 key, 2 left value, 3 right value, 5 output; in
-    the flat form 0 key, 1 value, 2 query, 3 output.  A checkpoint's linears.4 is dropped where it has a 5 too: the
-    released program never uses it then.  Where there is no 5 it is read as the output, as in the program for CFQ.
+    Parameters have the names of the released program: linears.0 query, 1 key, 2 left value, 3 right value, 5 output; in
+    the flat form 0 key, 1 value, 2 query, 3 output.  If a checkpoint has linears.4 and 5, linears.4 is dropped, since
+    the released program does not use it.  If it has no 5, linears.4 is the output, as in the program for CFQ.
 
-    Projections are one product of their weights side by side.  Where one is no nn.Linear as PyTorch makes it (an
-    adapter, a quantised layer), or has hooks (as pruning, weight norm and spectral norm have), each is called.
+    The projections are computed as one product with their concatenated weights.  If a projection is not a plain
+    nn.Linear (an adapter, a quantised layer), or has hooks (as for pruning, weight norm and spectral norm), each
+    projection is called instead.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0, bias: bool = False, form: str = "full"):
@@ -64,15 +65,16 @@ class TriangularAttention(nn.Module):
             if fifth is None:
                 state[f"{prefix}linears.5.{kind}"] = fourth
         third = f"{prefix}linears.3."
-        if "3" not in self.linears:  # the released program keeps the unused value of its ablations
+        if "3" not in self.linears:  # in its ablations, the released program keeps the unused value
             for key in [key for key in state if key.startswith(third)]:
                 del state[key]
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None, causal_sources=None,
                 generator: torch.Generator | None = None, fill: float = -1e9) -> torch.Tensor:
-        """x (b, n, n, width): the state of edge (i, j) at [b, i, j].  mask, causal_sources, generator and fill are as
-        of triangular_attention(): in mask True is a triangle that takes part, where the released program has 1 for one
-        that does not."""
+        """x (b, n, n, width): the state of edge (i, j) at [b, i, j].
+
+        mask, causal_sources, generator and fill are those of triangular_attention().  True in mask means that a
+        triangle takes part; 1 in the released program's mask means that it does not."""
         expect_dense(x, "x")
         if x.dim() != 4 or x.shape[1] != x.shape[2] or x.shape[3] != self.width:
             raise ValueError(f"x has shape {tuple(x.shape)}, expected (batch, n, n, {self.width})")
@@ -89,9 +91,9 @@ class TriangularAttention(nn.Module):
 
 
 class EdgeTransformerLayer(nn.Module):
-    """One layer of the Edge Transformer: norm, triangular attention, norm, feed-forward block; (b, n, n, width).
+    """One layer of the Edge Transformer on (b, n, n, width): norm, triangular attention, norm, feed-forward block.
 
-    released=True: each branch is added to the norm before it, as in the released program, which made the paper's
+    released=True: each branch is added to the norm before it, as in the released program, which produced the paper's
     tables.
     released=False: equation 3 of the paper, x + attention(norm(x)), then the block without a residual.
     """
@@ -130,17 +132,17 @@ class _Encoder(nn.Module):
 
 
 class EdgeTransformer(nn.Module):
-    """The Edge Transformer over labelled graphs, with a readout at one edge of each graph: what CLUTRR is trained with.
+    """The Edge Transformer for labelled graphs, with a readout at one edge of each graph.  CLUTRR is trained with it.
 
-    labels    rows of the embedding: labels of edges, 0 for none.
+    labels    rows of the embedding: labels of edges; 0 means no edge.
     targets   classes of the answer.
-    tied      one layer, used `layers` times.  A checkpoint's other layers, which the released program keeps and never
-              uses, are dropped then.
+    tied      one layer, applied `layers` times.  A checkpoint's other layers are then dropped; the released program
+              stores them but never uses them.
 
-    forward(labels, query, pad=None) gives logits (b, targets):
+    forward(labels, query, pad=None) returns logits (b, targets):
     labels    int64 (b, n, n), the label of edge (i, j).
-    query     int64 (b, 2), source and target of the edge that is asked about; or (b, 3) with the graph's number first.
-    pad       bool (b, n), True where a node is padding.
+    query     int64 (b, 2), source and target of the edge in question; or (b, 3) with the graph's number first.
+    pad       bool (b, n), True for padding nodes.
     """
 
     def __init__(self, labels: int, targets: int, width: int = 200, heads: int = 4, layers: int = 8,
@@ -154,7 +156,7 @@ class EdgeTransformer(nn.Module):
                                 form=form, released=released)
         self.decoder2vocab = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Dropout(0.0),
                                            nn.Linear(width, targets))
-        for parameter in self.encoder.parameters():  # as the released program begins
+        for parameter in self.encoder.parameters():  # the released program's initial values
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
         self.register_load_state_dict_pre_hook(self._read_released)
@@ -177,7 +179,7 @@ class EdgeTransformer(nn.Module):
 
 
 def _without(pad: torch.Tensor, graphs: int, n: int) -> torch.Tensor:
-    """The mask of triangles none of whose nodes is padding, (graphs, n, n, n), from pad (graphs, n)."""
+    """Returns the mask (graphs, n, n, n) of triangles without padding nodes; pad is (graphs, n)."""
     if pad.shape != (graphs, n):
         raise ValueError(f"pad has shape {tuple(pad.shape)}, expected ({graphs}, {n})")
     here = pad.logical_not()
@@ -185,8 +187,10 @@ def _without(pad: torch.Tensor, graphs: int, n: int) -> torch.Tensor:
 
 
 def _edges_asked(query: torch.Tensor, graphs: int, n: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Graph, source and target of each row of query.  A negative number, which would count from the end, is out of
-    range for PyTorch too where it is not looked at here."""
+    """Returns graph, source and target of each row of query.
+
+    Negative numbers would count from the end.  They are refused here if their values can be read; otherwise they are
+    replaced by numbers that are out of range for PyTorch, too."""
     if query.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"query is {query.dtype}, expected int64")
     if query.dim() != 2 or query.shape[1] not in (2, 3) or (query.shape[1] == 2 and query.shape[0] != graphs):
@@ -206,14 +210,14 @@ def _edges_asked(query: torch.Tensor, graphs: int, n: int) -> tuple[torch.Tensor
 
 def fuse_attention(u: torch.Tensor, states: torch.Tensor, dropout_p: float = 0.0,
                    generator: torch.Generator | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-    """A token looks back over its own states after each layer below (LRF, equations 9 and 10), between the projections:
+    """A token attends to its own states after each layer below (LRF, equations 9 and 10); without the projections:
 
         p[j] = softmax over j of  u . x[j];   mixed = sum over j of  p[j] x[j];   kept = sum over j of  p[j]
 
-    u       (rows, heads, d): for each head, the query through the transposed key projection, scaled.
+    u       (rows, heads, d): for each head, the query times the transposed key projection, scaled.
     states  (layers, rows, d): x[0] to x[layers - 1] of every token.
-    Returns mixed (rows, heads, d) and kept (rows, heads), which is 1 without dropout.  float32, float64, and bfloat16
-    and float16, computed in float32.
+    Returns mixed (rows, heads, d) and kept (rows, heads), which is 1 without dropout.  Accepts float32, float64,
+    bfloat16 and float16; the half types are computed in float32.
     """
     for name, x in (("u", u), ("states", states)):
         expect_type(x, name)
@@ -237,9 +241,9 @@ def fuse_attention(u: torch.Tensor, states: torch.Tensor, dropout_p: float = 0.0
 class FuseAttention(nn.Module):
     """Fuse-attention with its projections: forward(x, states), x (..., width), states (layers, ..., width).
 
-    No state of a layer below is projected: 4 width^2 products a token, whatever the number of layers.  Where k_proj or
-    v_proj is no nn.Linear as PyTorch makes it, or has hooks, both are called, with every state.  Parameters are called
-    as in fairseq's attention: q_proj, k_proj, v_proj, out_proj.  The key's bias moves no weight, and its gradient is
+    The states are not projected, so a token costs products of 4 width^2, whatever the number of layers.  If k_proj or
+    v_proj is not a plain nn.Linear, or has hooks, both are called with every state.  Parameters have the names of
+    fairseq's attention: q_proj, k_proj, v_proj, out_proj.  The bias of the keys affects no weight, so its gradient is
     zero.
     """
 
@@ -260,11 +264,11 @@ class FuseAttention(nn.Module):
         inner = (self.k_proj, self.v_proj)
         if all(_projections.is_plain(part, self.width) and part.bias is not None for part in inner):
             context = self._by_weights(q, states.reshape(states.shape[0], -1, self.width), *dropout)
-            return self.out_proj(context.reshape(x.shape)) + 0 * self.k_proj.bias.sum()  # so that it has a gradient
+            return self.out_proj(context.reshape(x.shape)) + 0 * self.k_proj.bias.sum()  # gives it a gradient
         return self.out_proj(self._by_calls(q, states, *dropout).reshape(x.shape))
 
     def _by_weights(self, q: torch.Tensor, states: torch.Tensor, *dropout) -> torch.Tensor:
-        """q (rows, heads, k), states (layers, rows, width), which are not projected; (rows, heads, k)."""
+        """Computes (rows, heads, k) from q (rows, heads, k) and unprojected states (layers, rows, width)."""
         _, heads, k = q.shape
         u = torch.einsum("rhk,hkd->rhd", q, self.k_proj.weight.view(heads, k, self.width))
         mixed, kept = fuse_attention(u, states, *dropout)
@@ -272,8 +276,8 @@ class FuseAttention(nn.Module):
         return context + kept.unsqueeze(-1) * self.v_proj.bias.view(heads, k)
 
     def _by_calls(self, q: torch.Tensor, states: torch.Tensor, *dropout) -> torch.Tensor:
-        """The same with a key and a value for each state, as k_proj and v_proj make them.  The states of a head are its
-        keys beside its values, and its query is zero where the values are."""
+        """Computes the same with a key and a value for each state, by calls of k_proj and v_proj.  A state of a head
+        then has its key and its value side by side.  The query is padded with zeros at the places of the value."""
         rows, heads, k = q.shape
         projected = (_projections.call(getattr(self, name), name, states) for name in ("k_proj", "v_proj"))
         both = torch.cat([y.reshape(states.shape[0], rows * heads, k) for y in projected], -1)

@@ -1,4 +1,4 @@
-"""Reads what triad's programs trained: a module of PyTorch with a run's weights, and its words."""
+"""Reads a run of triad's programs: a module of PyTorch with the run's weights, and its vocabulary."""
 from __future__ import annotations
 
 import json
@@ -22,7 +22,7 @@ _outside = {"embedding.table": "encoder.embedding.weight", "readout.inner.weight
 
 
 def read_safetensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
-    """Tensors and texts of a safetensors file.  A ValueError names the file and what is wrong with it."""
+    """Returns tensors and texts of a safetensors file.  Raises ValueError that names the file and the error."""
     data = path.read_bytes()
     if data.startswith(b"version https://git-lfs.github.com/spec/"):
         raise ValueError(f"{path}: a Git LFS pointer, expected the file that it stands for; run `git lfs pull` where it "
@@ -58,24 +58,24 @@ def read_safetensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str
 
 @dataclass
 class Run:
-    """A trained model: `module` in evaluation mode, its words, and the settings of the run.
+    """A trained model: `module` in evaluation mode, its vocabulary, and the settings of the run.
 
-    ask(edges, source, target) answers one question about one graph of labelled edges.  Labels of nodes, and several
-    labels of one edge, which `graphs` can read, are not written here: make such tensors of labels yourself.
+    ask(edges, source, target) answers one question about one graph of labelled edges.  It supports neither labels of
+    nodes nor several labels of one edge, which `graphs` can read: for these, make the tensors of labels yourself.
     """
     module: EdgeTransformer
-    edges: list[str]     # labels of edges; the k-th has number k + 1, 0 is none
+    edges: list[str]     # labels of edges; the k-th label has number k + 1, and 0 means no edge
     targets: list[str]   # answers, in the order of the logits
     settings: dict = field(default_factory=dict)
 
     def label(self, name: str) -> int:
-        """The number of an edge's label."""
+        """Returns the number of an edge's label."""
         if name not in self.edges:
             raise ValueError(f"no label {name!r}: the run knows {', '.join(self.edges)}")
         return self.edges.index(name) + 1
 
     def labels(self, nodes: int, edges) -> torch.Tensor:
-        """The labels (nodes, nodes) of a graph from triples (from, name, to)."""
+        """Returns the labels (nodes, nodes) of a graph from triples (from, name, to)."""
         labels = torch.zeros(nodes, nodes, dtype=torch.int64, device=next(self.module.parameters()).device)
         for source, name, target in edges:
             if not (0 <= source < nodes and 0 <= target < nodes):
@@ -87,7 +87,7 @@ class Run:
 
     @torch.no_grad()
     def ask(self, edges, source: int, target: int, nodes: int | None = None) -> tuple[str, float]:
-        """The answer about (source, target) and its probability, for edges as triples (from, name, to)."""
+        """Returns the answer about (source, target) and its probability, for edges as triples (from, name, to)."""
         edges = list(edges)
         if nodes is None:
             nodes = 1 + max([source, target, *(max(a, b) for a, _, b in edges)])
@@ -100,11 +100,11 @@ class Run:
 
 
 def load(folder, averages: bool = True) -> Run:
-    """The run in a folder that `clutrr train` or `graphs train` wrote, of the model edge-transformer.
+    """Loads a run of the model edge-transformer from a folder that `clutrr train` or `graphs train` wrote.
 
-    averages  takes the moving averages of the weights where the run has them (`train --average`), as `evaluate` does.
+    averages  uses the moving averages of the weights if the run has them (`train --average`), as `evaluate` does.
 
-    A ValueError says which file it cannot read, or which model has no module here.
+    Raises ValueError that names the file that cannot be read, or the model that has no module here.
     """
     path = Path(folder)
     if path.is_dir():
@@ -143,7 +143,7 @@ def _run_of(path: Path, tensors: dict[str, torch.Tensor], texts: dict[str, str],
 
 
 def _theirs(name: str, form: str, path: Path) -> str:
-    """The released program's name for a parameter of ours."""
+    """Returns the released program's name for a parameter of triad."""
     if name in _outside:
         return _outside[name]
     parts = name.split(".", 2)

@@ -1,10 +1,11 @@
-"""Trees as tensors: fillers at the roles of a tree's positions, and the linear maps that take trees apart and make
-them.
+"""Trees as tensors: fillers bound to the roles of a tree's positions, and the linear maps that take trees apart and
+build them.
 
     T = sum over positions i of  f[i] bound to role[i]          (Differentiable Tree Machine, section 2)
 
-Position 0 is the root, and child c of position i is position branching * i + 1 + c.  A tree of depth d has d levels.  Every function takes a batch of trees, and NumPy's arrays (or others with __dlpack__) as well as tensors of
-PyTorch, which it is differentiable for, as often as wanted.
+Position 0 is the root, and child c of position i is position branching * i + 1 + c.  A tree of depth d has d levels.
+Every function takes a batch of trees.  It accepts NumPy's arrays (or others with __dlpack__) and tensors of PyTorch.
+For tensors it is differentiable any number of times.
 """
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ __all__ = ["Roles", "car", "cdr", "child", "graft", "cons", "root", "plant", "bi
 
 
 def positions(branching: int, depth: int) -> int:
-    """How many positions a tree has."""
+    """Returns the number of positions of a tree."""
     branching, depth = _checks.whole(branching, "branching"), _checks.whole(depth, "depth")
     if branching < 2 or depth < 1:
         raise ValueError(f"branching is {branching} and depth {depth}, expected 2 or more and 1 or more")
@@ -31,13 +32,13 @@ def positions(branching: int, depth: int) -> int:
 
 
 class Roles:
-    """The positions of a tree, and a role vector for each.
+    """The positions of a tree, with a role vector for each.
 
-    Roles.gather(depth)                   unit vectors: a tree is (..., positions, filler), a row of numbers a position
+    Roles.gather(depth)                   unit vectors: a tree is (..., positions, filler), with a row for each position
     Roles.dense(depth, seed, width)       orthonormal vectors drawn from a seed, the same as in C++: a tree is
                                           (..., filler, width)
-    Roles.given(vectors, depth)           the caller's orthonormal vectors (positions, width): inner products within
-                                          1e-10 of 0 and 1, or within 1e-5 where the array is float32
+    Roles.given(vectors, depth)           the caller's orthonormal vectors (positions, width): inner products must be
+                                          within 1e-10 of 0 and 1, or within 1e-5 if the array is float32
     """
 
     def __init__(self, depth: int, branching: int, vectors: np.ndarray | None, shifts: np.ndarray | None):
@@ -97,16 +98,16 @@ class Roles:
         return c
 
     def _like(self, x, which: str):
-        """vectors or shifts, of the type of x and where it lies."""
+        """Returns vectors or shifts in the type and on the device of x."""
         if not _arrays.is_torch(x):
             return getattr(self, which).astype(x.dtype, copy=False)
         import torch
         key = (which, x.dtype, x.device)
         if key in self._tensors:
             return self._tensors[key]
-        with torch.inference_mode(False):  # what is kept serves training too
+        with torch.inference_mode(False):  # so that the kept tensor can also be used in training
             made = torch.from_numpy(getattr(self, which)).to(x.device, x.dtype)
-        if type(made) is torch.Tensor:  # not one without data, as a tracer makes
+        if type(made) is torch.Tensor:  # not a tracer's tensor, which has no data
             self._tensors[key] = made
         return made
 
@@ -125,7 +126,7 @@ def _prepared(roles: Roles, x, name: str):
 
 
 def _numbers(x, name: str):
-    """x as an array, in the type that it is computed in, or a tensor whose type is checked."""
+    """Returns an array in the type for computing; a tensor is checked and returned unchanged."""
     if not _arrays.is_torch(x):
         return _arrays.computed(_arrays.read(x, name))
     from ._torch_attention import expect_type
@@ -134,7 +135,7 @@ def _numbers(x, name: str):
 
 
 def _shift(kernel: str, roles: Roles, c: int, x):
-    """D_c x or E_c x over unit vectors."""
+    """Computes D_c x or E_c x for unit vectors."""
     shape = x.shape
     if _arrays.is_torch(x):
         from . import _operators
@@ -142,7 +143,7 @@ def _shift(kernel: str, roles: Roles, c: int, x):
         if x.numel() == 0:
             return x + 0
         operator = getattr(_operators, kernel)
-        computed = x.to(expect_type(x, "x"))  # numbers are moved, so nothing is rounded
+        computed = x.to(expect_type(x, "x"))  # numbers are only moved, so nothing is rounded
         return operator(computed.reshape(-1, *shape[-2:]), c, roles.branching, roles.depth).reshape(shape).to(x.dtype)
     x = np.ascontiguousarray(x)
     y = np.empty_like(x)
@@ -156,7 +157,7 @@ def _shift(kernel: str, roles: Roles, c: int, x):
 
 
 def child(roles: Roles, x: Any, c: int) -> Any:
-    """What stands under child c of the root, moved to the root: D_c x.  Its last level is empty."""
+    """Returns the subtree at child c of the root, moved to the root: D_c x.  Its last level is empty."""
     c = roles._expect_child(c)
     y = _prepared(roles, x, "x")
     y = y @ _transposed(roles._like(y, "shifts")[c]) if roles.is_dense else _shift("tree_child", roles, c, y)
@@ -164,7 +165,7 @@ def child(roles: Roles, x: Any, c: int) -> Any:
 
 
 def graft(roles: Roles, x: Any, c: int) -> Any:
-    """The tree as child c of a root without a filler: E_c x.  What stands on the last level is dropped."""
+    """Returns the tree as child c of a root without a filler: E_c x.  The last level of x is dropped."""
     c = roles._expect_child(c)
     y = _prepared(roles, x, "x")
     y = y @ roles._like(y, "shifts")[c] if roles.is_dense else _shift("tree_graft", roles, c, y)
@@ -176,23 +177,23 @@ def _finish(y, like):
 
 
 def car(roles: Roles, x: Any) -> Any:
-    """The left subtree: child 0."""
+    """Returns the left subtree, child 0."""
     return child(roles, x, 0)
 
 
 def cdr(roles: Roles, x: Any) -> Any:
-    """The right subtree: child 1."""
+    """Returns the right subtree, child 1."""
     return child(roles, x, 1)
 
 
 def root(roles: Roles, x: Any) -> Any:
-    """The root's filler (..., filler)."""
+    """Returns the root's filler (..., filler)."""
     y = _prepared(roles, x, "x")
     return _finish(y @ roles._like(y, "vectors")[0] if roles.is_dense else y[..., 0, :], x)
 
 
 def plant(roles: Roles, filler: Any) -> Any:
-    """A root with this filler (..., filler), and nothing below."""
+    """Returns a tree with only a root, which has this filler (..., filler)."""
     s = _numbers(filler, "filler")
     if len(s.shape) < 1:
         raise ValueError("filler is (..., numbers of a filler)")
@@ -207,7 +208,7 @@ def plant(roles: Roles, filler: Any) -> Any:
 
 
 def cons(roles: Roles, children: Sequence[Any], filler: Any) -> Any:
-    """The tree with this filler at the root, (..., filler), over the children, at most as many as the branching.
+    """Returns the tree with this filler (..., filler) at the root and these children, at most as many as the branching.
 
     E_0 children[0] + E_1 children[1] + ... + the filler bound to the root's role."""
     if len(children) > roles.branching:
@@ -219,7 +220,7 @@ def cons(roles: Roles, children: Sequence[Any], filler: Any) -> Any:
 
 
 def bind(roles: Roles, fillers: Any) -> Any:
-    """The tree of these fillers (..., positions, filler), a row for each position; zeros where there is none."""
+    """Returns the tree of these fillers (..., positions, filler), a row for each position; zeros mean no filler."""
     x = _numbers(fillers, "fillers")
     if len(x.shape) < 2 or x.shape[-2] != roles.count:
         raise ValueError(f"fillers have shape {tuple(x.shape)}, expected (..., {roles.count}, filler): one a position")
@@ -227,6 +228,6 @@ def bind(roles: Roles, fillers: Any) -> Any:
 
 
 def unbind(roles: Roles, x: Any) -> Any:
-    """The filler at each position (..., positions, filler); unbind(roles, bind(roles, f)) is f."""
+    """Returns the filler at each position (..., positions, filler); unbind(roles, bind(roles, f)) is f."""
     y = _prepared(roles, x, "x")
     return _finish(roles._like(y, "vectors") @ _transposed(y) if roles.is_dense else y + 0, x)
