@@ -18,13 +18,13 @@ struct test_part {
 
 struct data_set {
   std::vector<text_pair> train;
-  std::vector<text_pair> dev;  // may be empty: then checkpoints are measured on pairs of train
+  std::vector<text_pair> dev;  // if empty, checkpoints are validated on pairs of `train`
   std::vector<test_part> tests;
 };
 
-/// A folder with train.tsv and any of dev (or validation), test and gen, in columns of source, target and, if there is
-/// one, kind; `needs_train`: without train.tsv it is refused.  expect(pair): throws data_error, which is reported with file
-/// and line.
+/// Reads a folder with train.tsv and any of dev (or validation), test and gen.  The columns are source, target and
+/// optionally kind.  If `needs_train`, a missing train.tsv is an error.  expect(pair) may throw data_error; the file
+/// and the line are added to its message.
 inline data_set read_columns(std::string const& folder, bool needs_train, std::string const& advice,
                              std::function<void(text_pair const&)> const& expect = {}) {
   auto const read = [&](std::string const& path) { return read_pairs(path, expect); };

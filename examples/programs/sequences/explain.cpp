@@ -1,5 +1,5 @@
-// explain, of every sequence-to-sequence program: how much each layer reads from each earlier one, as a table and as
-// pictures.
+// The verb explain of every sequence-to-sequence program: shows how much each layer reads from each earlier layer, as a
+// table and as pictures.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -52,7 +52,7 @@ std::string csv_of(std::string const& side, reads const& weights) {
   return text;
 }
 
-/// The words of the rows of one side: of the tokens, and of the end.
+/// Returns the names of the rows of one side: its tokens and the end.
 std::vector<std::string> words_of_rows(language const& words, std::vector<index_t> const& tokens) {
   std::vector<std::string> all;
   for (auto const token : tokens) all.push_back(words.decode({token}));
@@ -60,7 +60,7 @@ std::vector<std::string> words_of_rows(language const& words, std::vector<index_
   return all;
 }
 
-/// The first pair that is no longer than a page has room for, or the shortest.
+/// Returns the first pair whose sides have at most `most` tokens, or else the shortest pair.
 std::size_t pair_of_page(std::vector<coded_pair> const& pairs) {
   constexpr std::size_t most = 60;
   std::size_t shortest = 0;
@@ -76,7 +76,7 @@ std::size_t pair_of_page(std::vector<coded_pair> const& pairs) {
 
 namespace {
 
-/// The sentence that is asked about, with its best translation.
+/// Returns the sentence of --sentence with its best translation.
 text_pair translated(options const& o) {
   expect_plain_question(o.sentence);
   auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const&) {
@@ -91,7 +91,7 @@ text_pair translated(options const& o) {
   return pair;
 }
 
-/// Pairs of the data.
+/// Returns up to o.count pairs of the data.
 std::vector<text_pair> some_pairs(options const& o, program const& p) {
   expect_tests(p);
   std::vector<text_pair> all;

@@ -1,4 +1,5 @@
-// How much each layer reads from each earlier one as a page: means over many pairs, and word by word of one pair.
+// An HTML page that shows how much each layer reads from each earlier layer: as means over many pairs, and word by word
+// for one pair.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,10 +15,10 @@
 
 namespace triad::programs::sequences {
 
-/// One pair of a page, word by word.
+/// The pair that a page shows word by word.
 struct read_pair {
   std::string source, target;
-  std::vector<std::string> source_words, target_words;  // the rows of either side
+  std::vector<std::string> source_words, target_words;  // names of the rows of either side
   layer_reads reads;
 };
 
@@ -31,7 +32,7 @@ inline nlohmann::ordered_json names_of_layers(std::size_t first, std::size_t end
   return names;
 }
 
-/// A map of the whole side: layers and what they read from.
+/// Returns a map of a whole side: its rows are layers, its columns are the layers that they read from.
 inline nlohmann::ordered_json map_of_side(std::string const& side, std::vector<std::vector<double>> const& weights) {
   auto rows = nlohmann::ordered_json::array();
   for (auto const& weights_of_layer : weights) {
@@ -52,7 +53,7 @@ inline nlohmann::ordered_json map_of_side(std::string const& side, std::vector<s
                                                    {"choices", {{{"name", "mean of heads"}, {"values", rows}}}}}})}};
 }
 
-/// Of each layer that looks back a map of words and layers, by head and their mean.
+/// Returns a map of words and layers for each layer with fuse-attention: for the mean of its heads, and for each head.
 inline nlohmann::ordered_json map_of_words(std::string const& side, std::string const& row,
                                            std::vector<std::string> const& words,
                                            std::vector<std::vector<float>> const& reads) {
@@ -62,7 +63,7 @@ inline nlohmann::ordered_json map_of_words(std::string const& side, std::string 
     auto const sources = k + 1, heads = values.size() / (words.size() * sources);
     if (values.empty()) continue;
     auto choices = nlohmann::ordered_json::array();
-    for (std::size_t h = 0; h <= heads; ++h) {  // the mean of all, then each
+    for (std::size_t h = 0; h <= heads; ++h) {  // 0: the mean of all heads; h: head h
       auto rows = nlohmann::ordered_json::array();
       for (std::size_t w = 0; w < words.size(); ++w) {
         auto& cells = rows.emplace_back(nlohmann::ordered_json::array());

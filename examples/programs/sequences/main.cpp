@@ -1,4 +1,4 @@
-// sequences: from sequences to sequences.
+// The program sequences, which translates sequences into sequences.
 // SPDX-License-Identifier: Apache-2.0
 #include "sequences.hpp"
 

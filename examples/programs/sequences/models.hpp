@@ -1,4 +1,4 @@
-// The models of these programs, their first values, and the loader, the decoder and the capacity of each kind of model.
+// The models of these programs with their initial values, and the loader, decoder and capacity of each kind of model.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,7 +22,7 @@ namespace triad::programs::sequences {
 /// --relative clips relative positions at this many tokens.
 inline constexpr index_t reach = 16;
 
-/// One side's layers; `looks_back`: --fuse names it.
+/// Returns the sizes of one side's layers.  `looks_back` is true if --fuse names this side.
 inline fused_stack_options stack_of(options const& o, index_t layers, bool looks_back) {
   fused_stack_options stack{.layer = {.width = o.width,
                                       .heads = o.heads,
@@ -37,7 +37,7 @@ inline fused_stack_options stack_of(options const& o, index_t layers, bool looks
   return stack;
 }
 
-/// dlcl: of the encoder, as the paper compares with it.
+/// Returns the sizes of a model of tokens.  In dlcl the encoder has weighted sums, as in the paper's baseline.
 inline fused_transformer_options model_of(options const& o, translator_options const& z) {
   fused_transformer_options sizes;
   sizes.source_tokens = z.source_words;
@@ -52,7 +52,7 @@ inline fused_transformer_options model_of(options const& o, translator_options c
   return sizes;
 }
 
-/// Whether its encoder's first values are published ones.
+/// Whether the initial values of a model's encoder are published weights.
 template <class Model>
 inline constexpr bool has_published_encoder = std::is_same_v<Model, roberta_transformer<typename Model::value_type>>;
 
@@ -76,12 +76,13 @@ inline edge_transformer_seq2seq_options edge_model_of(options const& o, translat
   return sizes;
 }
 
-/// As fairseq: tables of words and the output normal with deviation d^(-1/2), so that a first state is of size 1;
-/// biases at zero; matrices xavier uniform, those to queries, keys and values with gain 2^(-1/2).
+/// Returns the initial values of a parameter, as in fairseq.  Embeddings and the output are normal with deviation
+/// d^(-1/2), so that the first states have size 1.  Biases are zero.  Matrices are Xavier uniform; those to queries,
+/// keys and values have gain 2^(-1/2).
 template <class T, index_t D, index_t H, index_t F, class Source, class Encoder>
 initializer first_values_of(fused_transformer<T, D, H, F, Source, Encoder> const& m, std::string const& path) {
   auto const d = static_cast<double>(m.width()),
-             e = static_cast<double>(m.encoder.width());  // of a published encoder another
+             e = static_cast<double>(m.encoder.width());  // a published encoder may have another width
   if (path.ends_with("table") || path == "output") return initializer::normal(1 / std::sqrt(d));
   bool const encodes = path.starts_with("encoder."),
              crosses = path.find(".cross.") != std::string::npos && !path.ends_with(".query.weight");
@@ -91,8 +92,8 @@ initializer first_values_of(fused_transformer<T, D, H, F, Source, Encoder> const
   return path.ends_with("bias") ? initializer::constant(0) : initializer::by_name();
 }
 
-/// As the released program: words from a normal distribution, nothing that marks the begin, the output as its framework
-/// makes it, all else xavier uniform.
+/// Returns the initial values of a parameter, as in the released program.  Words are normal, the marks of the begin are
+/// zero, and the output has the defaults of its framework.  All other parameters are Xavier uniform.
 template <class T, index_t D, index_t H, index_t F, form Form>
 initializer first_values_of(edge_transformer_seq2seq<T, D, H, F, Form> const&, std::string const& path) {
   if (path == "tokens") return initializer::normal(1);
@@ -102,21 +103,21 @@ initializer first_values_of(edge_transformer_seq2seq<T, D, H, F, Form> const&, s
 
 using text::dictionary;
 
-/// Of a model whose states are of tokens.
+/// Loader, decoder and capacity of a model whose states are those of tokens.
 template <class Model>
 struct parts_of {
   template <class Ex>
   using loader = pair_loader<Ex, typename Model::value_type>;
   template <class Ex>
   using decoder = fused_decoder<Model, Ex>;
-  static constexpr double beta2 = 0.98;  // of Adam, as fairseq
+  static constexpr double beta2 = 0.98;  // of Adam, as in fairseq
 
   template <class Ex>
   static loader<Ex> make_loader(Ex& ex, Model const& m, translator_options const& z) {
     return loader<Ex>(capacity(z), m.width(), dictionary::end, dictionary::end, memory_of(ex));
   }
   static pair_dims capacity(translator_options const& z) { return z.capacity(); }
-  /// Of batches to train on, which are padded where the backend replays.
+  /// The capacity of training batches, which are padded if the backend replays recorded updates.
   template <class Ex>
   static pair_dims padded_capacity(translator_options const& z) {
     return padded_room_for<Ex>(capacity(z));
@@ -130,7 +131,7 @@ struct parts_of {
   }
 };
 
-/// Of a model whose states are of pairs of tokens.
+/// Loader, decoder and capacity of a model whose states are those of pairs of tokens.
 template <class T, index_t D, index_t H, index_t F, form Form>
 struct parts_of<edge_transformer_seq2seq<T, D, H, F, Form>> {
   using model = edge_transformer_seq2seq<T, D, H, F, Form>;

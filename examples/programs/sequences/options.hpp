@@ -1,4 +1,4 @@
-// Options of every sequence-to-sequence program: text, model, training, search.
+// The options of every sequence-to-sequence program: text, model, training and search.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,29 +18,29 @@ struct options : width_options {
   std::vector<std::string> presets{"paper", "small", "smoke"};
 
   // text
-  /// Files of lines `token count`; empty: the words of the training set.
+  /// Files with lines `token count`; empty: the words of the training set.
   std::string source_dictionary, target_dictionary;
   std::string source_bpe, target_bpe;  // files of merges; empty: words stay whole
-  std::string tokenise = "none";       // source, target, both: plain text, which is cut into words and marks
-  int least_count = 1;                 // of a word of the training set, for the dictionary to have it
-  bool joint = false;                  // one dictionary, and one table of vectors, for both sides
-  int longest_training = 0;            // target tokens; longer pairs are left out of training; 0: none is
-  int train_size = 0;                  // pairs, spread over the training set; 0: all
+  std::string tokenise = "none";       // source, target, both: this side is plain text, cut into words and marks
+  int least_count = 1;                 // least number of occurrences of a word in a dictionary
+  bool joint = false;                  // one dictionary and one embedding for both sides
+  int longest_training = 0;            // pairs with more target tokens are left out of training; 0: none are
+  int train_size = 0;                  // number of training pairs, spread over the training set; 0: all
 
   // model
   // model: lrf, transformer, universal-transformer, dlcl, edge-transformer
-  std::string fuse = "both";  // of lrf, where layers read all earlier ones: source, target, both, none
+  std::string fuse = "both";  // of lrf: the sides whose layers read all earlier ones: source, target, both, none
   bool only_top = false, accumulate = false, relative = false;
   int encoder_layers = 3, decoder_layers = 3, hidden = 256;
   bool tie_output = false;
-  std::string norm = "after";  // of the sums, or before the blocks
-  // of lrf and transformer: a folder of a published RoBERTa, whose encoder, in its own tokens, reads the sources;
+  std::string norm = "after";  // norms after the sums, or "before": before the blocks
+  // of lrf and transformer: the folder of a published RoBERTa, whose encoder reads the sources as its own tokens;
   // empty: none
   std::string roberta;
-  std::optional<roberta_config> published;  // its shape, or that of a checkpoint made with one
-  std::string published_weights;            // a digest of its weights, where a run begins with them
+  std::optional<roberta_config> published;  // its shape, or the encoder's shape in a checkpoint
+  std::string published_weights;            // a digest of the weights that a run begins with
   // of edge-transformer
-  bool tied = true;         // one layer's parameters for all of a side
+  bool tied = true;         // all layers of a side share one layer's parameters
   bool positional = false;  // sums of positional vectors at both ends of an edge, instead of relative positions
   bool from_begin = false;  // a token is read from the edge (begin, i), not from (i, i)
   triangle_form attention = triangle_form::full;
@@ -48,27 +48,27 @@ struct options : width_options {
   // training
   double smoothing = 0.1;
   double decay = 0;
-  std::string schedule = "inverse-sqrt";  // after the warm-up; or linear: down to 0 at the last update
-  int updates = 5000, epochs = 0;         // epochs: if not 0, instead of updates
-  int tokens = 1024;                      // of a batch, on either side
-  int pairs = 0;                          // of a batch at most; 0: as many as the tokens allow
-  int evaluate_every = 500;               // updates
-  int dev_size = 200;
-  std::string validate = "exact";  // match, or loss
-  std::string memory;              // a size: the batch of an update is cut into parts that fit; empty: it is never cut
+  std::string schedule = "inverse-sqrt";  // of the rate after the warm-up; linear: it falls to 0 at the last update
+  int updates = 5000, epochs = 0;         // if epochs is not 0, it replaces updates
+  int tokens = 1024;                      // largest number of tokens of a batch on either side
+  int pairs = 0;                          // largest number of pairs of a batch; 0: limited only by the tokens
+  int evaluate_every = 500;               // updates between two checkpoints
+  int dev_size = 200;                     // pairs that checkpoints are validated on
+  std::string validate = "exact";         // exact: by exact match; loss: by loss
+  std::string memory;  // a size: the batch of an update is cut into parts that fit; empty: it is never cut
 
   // search
   int beam = 1;
   double length_penalty = 1, longest_factor = 0;
-  int longest = 0;  // 0: three times the longest target of the training set, and ten more
+  int longest = 0;  // 0: three times the longest target of the training set, plus ten
 
-  // what a trained model is asked
+  // questions to a trained model
   std::string sentence;           // predict, explain
-  programs::questions questions;  // the same
+  programs::questions questions;  // predict
   int n_best = 1;
   bool unknown = false;        // predict: unknown words become <unk>
   bool probabilities = false;  // predict
-  int count = 200;             // explain: pairs
+  int count = 200;             // explain: number of pairs
 
   options() { model = "lrf", width = 128, heads = 4, dropout = 0.1, warmup = 400; }
   void settle() override;
@@ -78,17 +78,17 @@ struct options : width_options {
   std::string more_settings() const override;
 };
 
-/// Throws data_error where options on the command line are about another search than the one that is made.
+/// Throws data_error if the command line has options of search that a search with o.beam does not use.
 void expect_search(options const& o);
 
-/// Whether its states are of edges.
+/// Returns whether the model's states are those of edges.
 inline bool of_edges(options const& o) { return o.model == "edge-transformer"; }
 
-/// The defaults that o.preset and o.model stand for.
-///   paper   100,000 updates and 6 + 6 layers are in LRF's text.  512, 1024 and the tied output follow from the
-///           parameters that its Table 1 counts.  The rest is ours, in the manner of fairseq; label smoothing too,
-///           which the paper's equation 12 does not have.
-///   small   ours
+/// Sets the defaults of o.preset and o.model.
+///   paper   100,000 updates and 6 + 6 layers are in the LRF paper.  512, 1024 and the tied output follow from the
+///           numbers of parameters in its Table 1.  The rest is our own choice, based on fairseq.  This includes label
+///           smoothing, which the paper's equation 12 does not have.
+///   small   our own settings
 inline void apply_preset(options& o) {
   o.fuse = o.model == "lrf" ? "both" : "none";
   o.joint = of_edges(o);

@@ -16,17 +16,17 @@ namespace triad::programs::sequences {
 
 struct vocabulary;
 
-/// What a program adds to the verbs.
+/// The data and the scores that a program adds to the verbs.
 struct program {
   data_set data;
   std::function<bool(std::string const& hypothesis, std::string const& reference)> right = std::equal_to<>();
-  /// Of one part, in addition to the share of right translations.
+  /// Returns the figures of one part in addition to the fraction of right translations.
   std::function<std::vector<figure>(test_part const&, std::vector<std::string> const& hypotheses)> figures{};
-  /// Throws data_error where a trained model with these words cannot be asked the data.
+  /// Throws data_error if a trained model with this vocabulary cannot be used on the data.
   std::function<void(vocabulary const& words)> expect_words = [](vocabulary const&) {};
 };
 
-/// Throws data_error where there is nothing to measure.
+/// Throws data_error if no test part has pairs.
 inline void expect_tests(program const& p) {
   for (auto const& part : p.data.tests)
     if (!part.pairs.empty()) return;
@@ -36,9 +36,9 @@ inline void expect_tests(program const& p) {
 int train(options& o, program p);
 int explain(options const& o, program const& p);
 
-/// Makes a program of the options: needs_train: with training data; measures: with figures.
+/// Makes a program from the options: with training data if `needs_train`, and with figures if `measures`.
 using program_maker = std::function<program(bool needs_train, bool measures)>;
-/// train, evaluate, predict and explain.
+/// Returns the verbs train, evaluate, predict and explain.
 std::vector<verb> verbs_of(options& o, program_maker const& make);
 
 }  // namespace triad::programs::sequences

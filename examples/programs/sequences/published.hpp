@@ -18,7 +18,7 @@
 
 namespace triad::programs::sequences {
 
-/// What --roberta says of the encoder.  Throws data_error.
+/// Reads the shape and the digest of the encoder in the folder of --roberta.  Throws data_error.
 inline void read_published(options& o) {
   o.published = read_roberta_config(o.roberta);
   o.published_weights = digest_of(roberta_weights_in(o.roberta));
@@ -30,7 +30,7 @@ inline nlohmann::json to_json(roberta_config const& c) {
           {"tokens", c.tokens}, {"positions", c.positions}, {"padding", c.padding}, {"epsilon", c.epsilon}};
 }
 
-/// The same of a checkpoint.  Throws data_error.
+/// Reads the encoder's shape from a checkpoint.  Throws data_error.
 inline roberta_config published_from(nlohmann::json const& json, std::string const& path) {
   try {
     auto const count = [&](char const* name) {
@@ -50,10 +50,11 @@ inline roberta_config published_from(nlohmann::json const& json, std::string con
   }
 }
 
-/// Tokens that a source may have, <s> among them and </s> not.
+/// Returns the largest number of tokens of a source, with <s> and without </s>.
 inline index_t most_of_published(roberta_config const& c) { return c.positions - c.padding - 2; }
 
-/// Refuses sources that the encoder cannot read, and a vocabulary of another model.  `part`: for people.
+/// Throws data_error if the encoder cannot read a source, or if the vocabulary is of another model.  Messages name
+/// `part`.
 inline void expect_readable(options const& o, vocabulary& words, std::string const& part,
                             std::vector<text_pair> const& pairs) {
   if (!o.published) return;

@@ -1,5 +1,5 @@
-// Scores of translations: the fraction of right ones, also for each kind of sentence if there are kinds; BLEU; and
-// tables of these.
+// Scores of translations, and tables of them: the fraction that is right, in total and for each kind of sentence, and
+// BLEU.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,7 +26,7 @@ inline std::vector<std::string> references_of(test_part const& part) {
   return result;
 }
 
-/// One or more tokenisations of BLEU over the lines as they are.
+/// Returns BLEU of the unchanged lines with each of these tokenisations.
 inline std::vector<figure> bleu_figures(std::vector<std::string> const& hypotheses,
                                         std::vector<std::string> const& references,
                                         std::initializer_list<text::bleu_tokens> ways) {
@@ -36,12 +36,12 @@ inline std::vector<figure> bleu_figures(std::vector<std::string> const& hypothes
   return result;
 }
 
-/// The plain one, of a program's part.
+/// Returns BLEU of a part without tokenisation.
 inline std::vector<figure> plain_bleu(test_part const& part, std::vector<std::string> const& hypotheses) {
   return bleu_figures(hypotheses, references_of(part), {text::bleu_tokens::none});
 }
 
-/// right(hypothesis, reference), by kind of sentence.
+/// Returns the fraction of right translations for each kind of sentence, by correct(hypothesis, reference).
 template <class Right>
 std::map<std::string, share> right_ones(Right const& correct, std::vector<text_pair> const& pairs,
                                         std::vector<std::string> const& hypotheses) {
@@ -63,20 +63,20 @@ inline share total(std::map<std::string, share> const& kinds) {
   return all;
 }
 
-/// The share of right translations, by kind where there are several, and the program's own figures.
+/// Returns the fraction of right translations, also by kind if there are several kinds, and the program's own figures.
 part_scores score(program const& p, test_part const& part, std::vector<std::string> const& hypotheses);
 
-/// "test  exact match 12.3  BLEU tok:none 45.6"; a line, and then a table of kinds.
+/// Returns a line such as "test  exact match 12.3  BLEU tok:none 45.6", and after it a table of kinds.
 std::string told(part_scores const& r);
 
-/// Mean and standard error of every figure over the runs that have a score, which have the same parts, and which runs
-/// these are.
+/// Returns the mean and the standard error of every figure over the runs that have a score, and names these runs.  All
+/// of these runs have the same parts.
 std::string means_of(std::vector<scored_run> const& runs);
 
-/// seed,part,figure,value
+/// Returns a table with the columns seed,part,figure,value.
 std::string scores_csv(std::vector<scored_run> const& runs);
 
-/// The translations of a part as a file of a folder; none where there is no folder.
+/// Writes the translations of a part to a file in a folder.  Does nothing if `folder` is empty.
 void write_lines(std::string const& folder, std::string const& part, std::vector<std::string> const& lines);
 
 }  // namespace triad::programs::sequences

@@ -1,4 +1,4 @@
-// The program sequences, called pairs before: translates sequences into sequences, with your own data.
+// The program sequences, formerly pairs: translates sequences into sequences, with your own data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -35,7 +35,7 @@ struct own_options : options {
   }
 };
 
-/// The defaults that o.preset and o.model stand for.
+/// Sets the defaults of o.preset and o.model.
 ///   quick   for some thousand short pairs of your own
 inline void apply_preset(own_options& o) {
   apply_preset(static_cast<options&>(o));
@@ -52,7 +52,7 @@ inline void apply_preset(own_options& o) {
   }
 }
 
-/// {"source": "a b", "target": "c d"} a line, maybe with a "kind"; or columns of .tsv.
+/// Reads lines {"source": "a b", "target": "c d"}, which may also have a "kind", or the columns of a .tsv file.
 inline std::vector<text_pair> read_pair_lines(std::string const& path) {
   if (path.ends_with(".tsv") || path.ends_with(".tsv.gz")) return read_pairs(path);
   std::vector<text_pair> all;

@@ -20,7 +20,7 @@ struct coded_pair {
   std::vector<index_t> source, target;  // without begin and end
 };
 
-/// Throws data_error for a pair with a word that is a mark.
+/// Returns the pairs as token numbers.  Throws data_error if a word is one of the dictionary's own marks.
 inline std::vector<coded_pair> coded(std::vector<text_pair> const& pairs, vocabulary& words) {
   std::vector<coded_pair> result;
   for (auto const& pair : pairs) {
@@ -36,7 +36,7 @@ inline std::vector<coded_pair> coded(std::vector<text_pair> const& pairs, vocabu
   return result;
 }
 
-/// Words that a dictionary does not have, counted; the first one for people.
+/// The number of words that a dictionary does not have, and the first of them for messages.
 struct unknown_words {
   long long count = 0;
   std::string first;
@@ -47,7 +47,7 @@ struct unknown_words {
   }
 };
 
-/// "; 3 unknown source words, such as 'bee'", or nothing.
+/// Returns a text such as "; 3 unknown source words, such as 'bee'"; empty if there are none.
 inline std::string told(unknown_words const& u, char const* side) {
   return u.count == 0
              ? std::string()
@@ -65,19 +65,19 @@ inline std::string unknown_in(std::vector<text_pair> const& pairs, vocabulary& w
 
 class task {
  public:
-  /// Throws data_error where nothing is left to train on.
+  /// Throws data_error if no pair is left to train on.
   task(options const& o, data_set const& data) : task(o, vocabulary::of(data.train, o), data) {}
 
   vocabulary& words() { return words_; }
   std::size_t pairs() const { return train_.size(); }
-  /// Pairs with targets longer than --max-train-length.
+  /// The number of pairs with targets longer than --max-train-length.
   std::size_t left_out() const { return left_out_; }
-  /// What a checkpoint is measured on: pairs of dev, or of the training set where there is no dev.
+  /// The pairs that checkpoints are validated on: pairs of dev, or of the training set if there is no dev.
   std::vector<text_pair> const& dev() const { return dev_; }
-  /// What its dictionaries do not have of the training set.
+  /// A text about the words of the training set that the dictionaries do not have.
   std::string const& unknown() const { return unknown_; }
 
-  /// What the pairs add to the settings that a resumed run must have.
+  /// Returns a setting that identifies the pairs; a resumed run must have the same.
   std::string data_setting() const {
     example_digest digest;
     for (auto const& p : train_) {
@@ -93,12 +93,12 @@ class task {
   std::int64_t updates() { return options_.epochs > 0 ? updates_of(options_.epochs) : options_.updates; }
   std::int64_t updates_of(std::int64_t epochs) { return batches_.first_of(epochs); }
   std::int64_t epoch_updates() { return batches_.first_of(1); }
-  /// Target tokens of a batch, ends included, on the average.
+  /// The mean number of target tokens of a batch, ends included.
   std::int64_t mean_tokens() { return tokens_ / batches_.first_of(1); }
-  /// Tokens of all pairs on the side that has more, with their ends: no batch has more.
+  /// The number of tokens of all pairs, ends included, on the side that has more.  No batch has more tokens.
   index_t all_tokens() const { return std::max(tokens_, source_tokens_); }
 
-  /// f(pair) for each pair of an update.
+  /// Calls f(pair) for each pair of an update.
   template <class F>
   void batch(std::int64_t update, F&& f) {
     for (auto const i : batches_.batch(update)) f(train_[i]);

@@ -13,13 +13,13 @@
 
 namespace triad::programs::sequences {
 
-/// What is said of a sentence, by its number from 0, that has no room.
+/// Returns the message about a sentence that does not fit; `sentence` is its number from 0.
 inline std::string too_long(std::size_t sentence) {
   return "sentence " + std::to_string(sentence + 1) +
          " has more tokens than the model was given room for; cut it, or give a larger --max-length";
 }
 
-/// f(number of the source, its translations, best first), in no particular order.
+/// Calls f(number of the source, its translations, best first) for all sources, in no particular order.
 template <class F>
 void translate_all(translator& net, std::vector<std::vector<index_t>> const& sources, search const& how, F&& f) {
   auto const order =
@@ -32,7 +32,7 @@ void translate_all(translator& net, std::vector<std::vector<index_t>> const& sou
       });
 }
 
-/// The best translation of the source of each pair, as text.
+/// Returns the best translation of the source of each pair, as text.
 inline std::vector<std::string> translations(translator& net, std::vector<text_pair> const& pairs, vocabulary& words,
                                              search const& how) {
   std::vector<std::vector<index_t>> sources;
@@ -44,7 +44,8 @@ inline std::vector<std::string> translations(translator& net, std::vector<text_p
   return result;
 }
 
-/// f(length, answer()) of each batch of the pairs: tokens of its sources and of its targets, ends included.
+/// Calls f(length, answer()) for each batch of pairs.  `length` has the numbers of source and target tokens of the
+/// batch, ends included.
 template <class Answer, class F>
 void for_batches(translator& net, std::vector<coded_pair> const& pairs, Answer const& answer, F const& f) {
   in_batches(
@@ -58,7 +59,7 @@ void for_batches(translator& net, std::vector<coded_pair> const& pairs, Answer c
       });
 }
 
-/// Mean of -log probability of a target token of all pairs.
+/// Returns the mean of -log probability over the target tokens of all pairs.
 inline double mean_loss(translator& net, std::vector<coded_pair> const& pairs) {
   double sum = 0, all = 0;
   for_batches(
@@ -71,8 +72,8 @@ inline double mean_loss(translator& net, std::vector<coded_pair> const& pairs) {
   return all > 0 ? sum / all : 0;
 }
 
-/// Weights of layers, mean over tokens and heads of all pairs: of the encoder over source tokens, of the decoder over
-/// target tokens.
+/// Returns the weights of layers as means over the tokens and heads of all pairs: over source tokens for the encoder,
+/// over target tokens for the decoder.
 inline layer_weights mean_weights(translator& net, std::vector<coded_pair> const& pairs) {
   layer_weights sum;
   pair_length all{0, 0};

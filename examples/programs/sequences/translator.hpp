@@ -25,21 +25,21 @@ namespace triad::programs::sequences {
 /// The settings of the search for translations.
 struct search {
   int beam = 1;               // 1: greedy
-  double length_penalty = 1;  // the score is log P over (tokens + 1)^penalty
+  double length_penalty = 1;  // the score is log P / (tokens + 1)^length_penalty
   int n_best = 1;             // at most beam
-  double longest_factor = 0;  // of a source of n tokens no translation has more than longest_factor n + longest tokens
+  double longest_factor = 0;  // a translation of n source tokens has at most longest_factor n + longest tokens
   index_t longest = 200;
 };
 
-/// How much each layer reads from each earlier one, mean over tokens and heads: entry [i][j] of layer i + 1 from the
-/// output of layer j, where 0 is the embedding; the weights of a layer sum to one.  Empty on a side where layers do not
-/// look back.
+/// The weight with which each layer reads from each earlier layer, as a mean over tokens and heads.  Entry [i][j] is
+/// the weight of the output of layer j in layer i + 1; layer 0 is the embedding.  The weights of a layer sum to one.
+/// A side without fuse-attention is empty.
 struct layer_weights {
   std::vector<std::vector<double>> encoder, decoder;
 };
 
-/// The same of every token and head of a batch: of layer k (tokens, heads, k), and nothing of a layer that does not look
-/// back.
+/// The same for every token and head of a batch.  Layer k has (tokens, heads, k) weights; a layer without
+/// fuse-attention has none.
 struct layer_reads {
   std::vector<std::vector<float>> encoder, decoder;
 };
@@ -47,18 +47,18 @@ struct layer_reads {
 /// The purpose of a model: to learn, to translate, or to report what its layers read.
 enum class use { learning, translating, explaining };
 
-/// Room for batches of `tokens` tokens on each side, for single sequences of up to the longest, and for a search of
-/// `sentences` at once.
+/// Sizes of a model and of its batches.  There is memory for batches of `tokens` tokens on each side, for single
+/// sequences of the longest length, and for the search of `sentences` translations at once.
 struct translator_options {
-  index_t source_words, target_words;      // of the dictionaries, with their special tokens
-  index_t tokens;                          // rows of a batch on either side
-  index_t pairs;                           // of a batch at most; 0: as many as the tokens allow
-  index_t longest_source, longest_target;  // rows of one sequence: its tokens and one end
-  index_t longest_given;                   // the same of targets that are not searched for
-  index_t sentences;                       // 0: nothing is searched
+  index_t source_words, target_words;      // sizes of the dictionaries, including special tokens
+  index_t tokens;                          // largest number of rows of a batch on either side
+  index_t pairs;                           // largest number of pairs of a batch; 0: limited only by the tokens
+  index_t longest_source, longest_target;  // rows of one sequence: its tokens and one end token
+  index_t longest_given;                   // the same for targets that are given, not searched for
+  index_t sentences;                       // sentences that are translated at once; 0: there is no search
   use what;
 
-  /// The most pairs that a batch can have: a sequence has one token and its end.
+  /// The largest number of pairs of a batch: the shortest sequence has one token and its end.
   index_t most_pairs() const {
     return std::max<index_t>({1, pairs > 0 ? std::min(pairs, tokens / 2) : tokens / 2, sentences});
   }
@@ -66,13 +66,13 @@ struct translator_options {
     return {most_pairs(), std::max(tokens, longest_source), std::max(tokens, longest_target), longest_source,
             longest_target};
   }
-  /// The same of graphs: as many edges and triangles as batches of the longest pairs have.
+  /// The capacity for models of edges: the numbers of edges and triangles in batches of the longest pairs.
   edge_pair_dims edge_capacity() const {
     auto const of = [&](index_t rows, index_t n) {
       auto const nodes = std::min(std::max(rows, n), most_pairs() * n);
       return graph_dims{most_pairs(), nodes * n, nodes, nodes * n * n, n};
     };
-    if (what == use::translating) {  // sources alone
+    if (what == use::translating) {  // batches have only sources
       auto const sources = of(sentences * longest_source, longest_source);
       return {most_pairs(), sources, sources, 0};
     }
@@ -92,7 +92,7 @@ class translator : public learner {
   using vocabulary = sequences::vocabulary;
   using room = translator_options;
 
-  // A batch: first add pairs, or sources only, then use it.  The arguments are token numbers, without begin and end.
+  // A batch: first add pairs, or only sources, then use it.  The arguments are token numbers without begin and end.
   virtual void clear() = 0;
   /// Returns false if the batch has no memory left for it.
   virtual bool add(std::span<index_t const> source, std::span<index_t const> target) = 0;
@@ -101,16 +101,18 @@ class translator : public learner {
   /// The capacity of a batch in tokens, on either side.
   virtual index_t tokens() const = 0;
 
-  /// Mean of -log probability of a target token of the batch, ends included, without dropout and smoothing.
+  /// Returns the mean of -log probability over the target tokens of the batch, ends included, without dropout and label
+  /// smoothing.
   virtual double loss() = 0;
-  /// The best translations of each source of the batch, best first.
+  /// Returns the best translations of each source of the batch, best first.
   virtual std::vector<std::vector<hypothesis>> const& translate(search const& how) = 0;
-  /// Mean over tokens and heads of the batch.
+  /// Returns the weights as means over the tokens and heads of the batch.
   virtual layer_weights read_weights() = 0;
-  /// The same of each, after read_weights().
+  /// Returns the weights of each token and head.  Call read_weights() first.
   virtual layer_reads reads() = 0;
 
-  /// Makes the model of the options on a backend, which is moved into it; called by the backends' translation units.
+  /// Makes the model that the options describe.  The backend is moved into the model.  The backends' translation units
+  /// call this function.
   template <class Ex>
   static std::unique_ptr<translator> make(Ex ex, options const& o, room const& z);
 };

@@ -45,20 +45,21 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
   }
   initializer first_values(std::string const& path) const { return first_values_of(trainer_.model(), path); }
 
-  /// A published encoder begins as it was trained.
+  /// Sets the initial values.  A published encoder begins with its trained parameters.
   void initialize(std::uint64_t seed) override {
     base::initialize(seed);
     if constexpr (has_published_encoder<Model>) load_roberta(roberta_, trainer_.parameters());
   }
 
-  /// Of all that it will hold at once: of the decoders for two beams, the larger one.
+  /// The bytes of everything that is in memory at once.  Of the decoders for different beams, this counts the largest.
   trainer_bytes bytes() const override {
     auto all = base::bytes();
     all.saved += decoder_bytes_;
     return all;
   }
 
-  /// The same before anything is allocated, of one process: the most, and batches do not depend on how many there are.
+  /// The same before anything is allocated, for a run of one process.  Several processes need less memory each, but
+  /// batches must not depend on the number of processes.
   static std::size_t planned_bytes(Ex& ex, Model const& m, options const& o, translator_options const& z) {
     std::size_t search = 0;
     if (z.sentences > 0)
@@ -81,7 +82,7 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
     lengths_.push_back(length(source));
     return true;
   }
-  /// To train on.
+  /// Uploads the batch for training.
   auto upload() { return loader_.upload_padded(); }
 
   double loss() override {
@@ -89,7 +90,7 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
     auto const logits = trainer_.infer(in);
     auto const next = host(targets.next.data_handle(), targets.next.extent(0));
     auto const values =
-        host(logits.data_handle(), logits.extent(0) * logits.extent(1));  // one copy: a device is waited for once
+        host(logits.data_handle(), logits.extent(0) * logits.extent(1));  // one copy, so one wait for a device
     double sum = 0;
     auto row = values.begin();
     for (auto const right_one : next) {
@@ -150,8 +151,9 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
     return {weights_of(m.encoder, kept.encoder), weights_of(m.decoder, kept.decoder)};
   }
 
-  /// Made by the constructor, so that what does not fit is reported before anything is computed; again for another
-  /// beam: checkpoints are measured greedily, the last weights as the options say.
+  /// Returns the decoder for a beam.  The constructor makes the first one, so that a lack of memory is reported before
+  /// anything is computed.  Another beam needs a new decoder: checkpoints are scored by greedy search, and the last
+  /// weights with the beam of the options.
   decoder_type& decoder(int beam) {
     if (!decoder_ || beam != beam_) {
       decoder_.reset();  // both may not fit
@@ -164,7 +166,7 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
 
   static index_t length(std::span<index_t const> tokens) { return static_cast<index_t>(tokens.size()); }
 
-  /// n values that lie with the backend.
+  /// Copies n values from the backend's memory.
   template <class S>
   std::vector<std::remove_const_t<S>> host(S* values, index_t n) const {
     std::vector<std::remove_const_t<S>> copy(static_cast<std::size_t>(n));
@@ -184,7 +186,8 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
     return all;
   }
 
-  /// Layers without fuse-attention read the one below alone; of a stack without any, nothing.
+  /// Returns the mean weights of each layer.  A layer without fuse-attention reads only the layer below it.  A stack
+  /// without fuse-attention has no weights.
   template <class Stack>
   std::vector<std::vector<double>> weights_of(Stack const& stack, typename Stack::saved const& kept) const {
     std::vector<std::vector<double>> all;
@@ -204,15 +207,15 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
   std::string roberta_;
   translator_options sizes_;
   typename parts::template loader<Ex> loader_;
-  std::vector<index_t> lengths_;  // of the sources that were added alone
+  std::vector<index_t> lengths_;  // lengths of the sources that were added without targets
   std::unique_ptr<decoder_type> decoder_;
   int beam_ = 0;
   std::size_t decoder_bytes_ = 0;
   std::vector<std::vector<hypothesis>> found_;
 };
 
-/// The sizes with as many tokens, up to those asked for, as o.memory holds.  Throws data_error where it does not hold a
-/// single pair.
+/// Returns the sizes with the largest number of tokens that fits in o.memory, at most z.tokens.  Throws data_error if
+/// not even one pair fits.
 template <class Translator, class Ex, class Model>
 translator_options sizes_within(Ex& ex, Model const& m, options const& o, translator_options z) {
   if (o.memory.empty() || z.what != use::learning) return z;

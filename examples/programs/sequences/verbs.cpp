@@ -1,4 +1,4 @@
-// evaluate and predict, of every sequence-to-sequence program, and what is measured.
+// The verbs evaluate and predict of every sequence-to-sequence program, and their scores.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ part_scores score(program const& p, test_part const& part, std::vector<std::stri
 }
 
 namespace {
-/// "BLEU none", as scores.csv has it, with the word that sacreBLEU has for how it cuts: "BLEU tok:none".
+/// Returns the printed name of a figure of scores.csv.  "BLEU none" becomes "BLEU tok:none", as in sacreBLEU.
 std::string shown_name(std::string const& figure) {
   std::string const bleu = "BLEU ";
   return figure.starts_with(bleu) ? bleu + "tok:" + figure.substr(bleu.size()) : figure;
@@ -86,8 +86,8 @@ int evaluate(options const& o, program const& p) {
   std::vector<std::string> files{"scores.csv"};
   for (auto const& part : p.data.tests) files.push_back(lines_file(part.name));
   expect_free_in_folder(o, files);
-  vocabulary* known = nullptr;  // of the model that is made
-  index_t least = 0;            // tokens that are many
+  vocabulary* known = nullptr;  // the vocabulary of the model
+  index_t least = 0;            // tokens of a source that a memory message calls large
   auto model = trained_translator(o, use::translating,
                                   [&](vocabulary& words, options const& shape) {
                                     p.expect_words(words);
@@ -120,7 +120,8 @@ int evaluate(options const& o, program const& p) {
 
 double probability_of(hypothesis const& h) { return std::exp(h.log_probability); }
 
-/// The question, a line of JSON, with its best translation, or with several and their scores; its other members stay.
+/// Returns the question, a line of JSON, with its best translation, or with several translations and their scores.  Its
+/// other members are copied.
 std::string json_answer(std::string const& line, std::vector<hypothesis> const& found, language const& target,
                         bool several, bool probabilities) {
   if (!several) {
@@ -141,7 +142,7 @@ std::string json_answer(std::string const& line, std::vector<hypothesis> const& 
 int predict(options const& o) {
   expect_search(o);
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
-  index_t most = 0;  // tokens of a sentence
+  index_t most = 0;  // largest number of tokens of a sentence
   if (o.n_best > o.beam) refuse("--n-best {} needs a --beam of as many", o.n_best);
   auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const& shape) {
     most = most_of_unknown(shape, words);
@@ -168,7 +169,7 @@ int predict(options const& o) {
           programs::answer(probability + text + "\n");
       }
     };
-    if (numbers.empty()) return print({});  // as many lines as there are sentences
+    if (numbers.empty()) return print({});  // every sentence has its line
     if (auto const missing = model.words.source.unknown(source); !o.unknown && !missing.empty())
       refuse("\"{}\" is not one of the {} words that the model knows; --unknown translates it as <unk>",
              shortened(missing.front()), model.words.source.ordinary());

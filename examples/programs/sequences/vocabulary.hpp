@@ -1,5 +1,5 @@
-// The numbers of words on both sides, the merges that cut words into parts, and both as a checkpoint keeps them; or, of
-// sources for a pre-trained encoder, its own tokens.
+// Numbers the words of both sides, cuts words into parts by merges, and reads and writes both in checkpoints.  Sources
+// of a pre-trained encoder have its own tokens instead.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,17 +31,17 @@ using text::dictionary;
 class language {
  public:
   language() = default;
-  /// plain: texts are cut into words and marks before anything else.
+  /// If `plain`, texts are first cut into words and marks.
   language(dictionary words, std::optional<bpe> parts, bool plain)
       : words_(std::move(words)), parts_(std::move(parts)), plain_(plain) {}
-  /// That of a published encoder; `file`: where it is from, for messages.
+  /// The language of a published encoder.  Messages name `file`.
   language(byte_bpe published, std::string const& file) : published_(std::move(published)) {
     if (published_->end() != dictionary::end)
       refuse("{}: the number of </s> is {}, and {} is expected, as in every RoBERTa", file, published_->end(),
              dictionary::end);
   }
 
-  /// The words of the lines, or those of a file where one is named.
+  /// Returns the language with the words of a dictionary file, or with those of the lines if no file is named.
   template <class Lines>
   static language of(Lines const& lines, std::string const& dictionary_file, std::string const& merges_file,
                      int least_count, bool plain) {
@@ -61,19 +61,18 @@ class language {
   dictionary const& words() const { return words_; }
   std::optional<bpe> const& merges() const { return parts_; }
   bool plain() const { return plain_; }
-  /// A line as decode() writes it: plain text as its tokens, other text as it is.
+  /// Returns a line in the form of decode(): plain text is cut into tokens, other text is unchanged.
   std::string tokens(std::string const& line) const { return plain_ ? text::joined(tokens_of(line)) : line; }
-  /// The published tokens that take the dictionary's place; or none.
+  /// The published tokens that replace the dictionary, if there are any.
   std::optional<byte_bpe> const& published() const { return published_; }
 
-  /// Numbers of tokens, special ones among them.
+  /// The number of tokens, including special ones.
   index_t size() const { return published_ ? published_->size() : words_.size(); }
-  /// Tokens that texts are made of.
+  /// The number of tokens without special ones.
   index_t ordinary() const { return size() - dictionary::specials; }
 
-  /// The numbers of a line's tokens, without begin and end; those of a published encoder begin with <s>, as it was
-  /// trained to see them.  A word that is written as one of the dictionary's own marks, <s>, <pad>, </s> or <unk>, is
-  /// unknown.
+  /// Returns the numbers of a line's tokens without begin and end.  Those of a published encoder begin with <s>, as in
+  /// its training.  A word that is spelt like one of the dictionary's own marks, <s>, <pad>, </s> or <unk>, is unknown.
   std::vector<index_t> encode(std::string const& line) {
     if (published_) {
       auto const text = spaced(line);
@@ -87,9 +86,9 @@ class language {
       if (is_mark(n)) n = dictionary::unknown;
     return numbers;
   }
-  /// The first word of a line that is one of those marks, but for <unk>; or nothing.
+  /// Returns the first word of a line that is <s>, <pad> or </s>; empty if there is none.
   std::string mark_in(std::string const& line) {
-    if (published_) return {};  // its bytes, not marks
+    if (published_) return {};  // a published encoder reads them as bytes, not as marks
     for (auto const n : words_.numbers(parts(line)))
       if (is_mark(n) && n != dictionary::unknown) return words_.token(n);
     return {};
@@ -99,7 +98,7 @@ class language {
     auto const line = words_.decode(numbers);
     return parts_ ? bpe::undo(line) : line;
   }
-  /// The words of a line that the dictionary does not have, as it would have them.
+  /// Returns the words of a line that the dictionary does not have, in the form in which it would have them.
   std::vector<std::string> unknown(std::string const& line) {
     std::vector<std::string> missing;
     if (published_) {
@@ -116,19 +115,19 @@ class language {
   }
 
  private:
-  /// A mark, or what stands for a word that is not there.
+  /// Returns whether this is the number of a mark, or of <unk>.
   static bool is_mark(index_t number) { return number < dictionary::specials; }
-  /// Encodings keep white space: of that, a line has what a file of pairs has.
+  /// Returns the line with single spaces, as in a file of pairs, since an encoding keeps white space.
   static std::string spaced(std::string const& line) { return text::joined(text::words(line)); }
   std::string parts(std::string const& line) { return parts_ ? parts_->apply(spaced(tokens(line))) : tokens(line); }
 
-  dictionary words_;  // empty where there are published ones
+  dictionary words_;  // empty if there are published tokens
   std::optional<bpe> parts_;
   std::optional<byte_bpe> published_;
   bool plain_ = false;
 };
 
-/// Pairs with targets as a model writes them, to compare with.
+/// Returns the pairs with their targets in the form in which a model writes them, for comparison.
 inline std::vector<text_pair> with_tokens(std::vector<text_pair> pairs, language const& target) {
   for (auto& pair : pairs) pair.target = target.tokens(pair.target);
   return pairs;
@@ -138,7 +137,7 @@ struct vocabulary {
   language source, target;
   index_t longest_source = 1, longest_target = 1;  // tokens of a sentence of the training set
 
-  /// Out of a checkpoint.  Throws data_error.
+  /// Reads the vocabulary of a checkpoint.  Throws data_error.
   static vocabulary from(nlohmann::json const& json, std::string const& file);
   static vocabulary of(std::vector<text_pair> const& train, options const& o) {
     auto const plain = [&](char const* side) { return o.tokenise == "both" || o.tokenise == side; };
@@ -211,7 +210,7 @@ inline language language_from(nlohmann::json const& json) {
 inline vocabulary vocabulary::from(nlohmann::json const& json, std::string const& file) {
   std::string reason;
   try {
-    constexpr index_t least = 1, most = 1 << 20;  // tokens: no sentence is longer
+    constexpr index_t least = 1, most = 1 << 20;  // limits of a sentence's length in tokens
     auto const source = whole_number(json.at("longest_source"), least, most),
                target = whole_number(json.at("longest_target"), least, most);
     if (source && target)

@@ -1,12 +1,12 @@
-// What CFQ adds to the verbs of every sequence-to-sequence program: its data, generated questions, a folder of columns,
-// or CFQ as it is published; and the order of conjuncts that is free.
+// CFQ for the verbs of every sequence-to-sequence program: reads or generates its data, and scores queries whose
+// conjuncts may be in any order.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   nothing                        generated questions, split by divergence of compounds (make_split)
-//   --data FOLDER                  train.tsv, dev.tsv, test.tsv: question, query; train_partial.tsv, which some of MCWQ
-//                                  has, does for train.tsv
-//   --data FOLDER/dataset.json     the published file, or the folder that has it, with --split FILE, or --split NAME
-//                                  for FOLDER/splits/NAME.json
+//   without --data                 generated questions, split by divergence of compounds (make_split)
+//   --data FOLDER                  train.tsv, dev.tsv, test.tsv with the columns question and query; train_partial.tsv,
+//                                  which parts of MCWQ have, may replace train.tsv
+//   --data FOLDER/dataset.json     the published file, or its folder; --split is a file, or the NAME of
+//                                  FOLDER/splits/NAME.json
 // Any file may be gzipped.
 #pragma once
 
@@ -55,7 +55,7 @@ inline sequences::data_set generated_data(options const& o) {
   return d;
 }
 
-/// dataset.json, where --data names it or its folder; or nothing.
+/// Returns the path of dataset.json if --data names this file or its folder; otherwise an empty string.
 inline std::string dataset_in(std::string const& data) {
   if (std::filesystem::is_directory(data)) return find_file(data, {"dataset.json"});
   return data.ends_with(".json") || data.ends_with(".json.gz") ? data : std::string();
@@ -74,7 +74,7 @@ inline sequences::data_set read_published(options const& o, std::string const& f
 inline sequences::data_set read_folder(std::string const& folder, bool needs_train) {
   auto const partial =
       find_file(folder, {"train.tsv", "train.txt"}).empty() ? find_file(folder, {"train_partial.tsv"}) : std::string();
-  // Raw ones are other texts than those of the archive: figures of the two are not comparable.
+  // Raw queries differ from those of the archive, and the scores of the two are not comparable.
   auto const expect_preprocessed = [](text_pair const& pair) {
     if (auto const raw = raw_token(pair.target); !raw.empty())
       refuse(
@@ -92,7 +92,7 @@ inline sequences::data_set read_folder(std::string const& folder, bool needs_tra
   return d;
 }
 
-/// A raw token of a query of a test part, as raw_token() has it; or nothing.
+/// Returns the first raw token of a query of the test parts, by raw_token(); empty if there is none.
 inline std::string raw_token(sequences::data_set const& d) {
   for (auto const& part : d.tests)
     for (auto const& pair : part.pairs)
@@ -100,8 +100,8 @@ inline std::string raw_token(sequences::data_set const& d) {
   return {};
 }
 
-/// Throws data_error where raw queries are asked of a model that was trained on preprocessed ones, or the other way
-/// round: it would answer none.  raw: a raw token of the data, or nothing.
+/// Throws data_error if the data have raw queries and the model was trained on preprocessed ones, or the other way
+/// round.  Such a model would have no right answer.  `raw` is a raw token of the data, or empty.
 inline void expect_same_form(std::string const& raw, sequences::dictionary const& words) {
   std::string known;
   for (auto n = sequences::dictionary::specials; n < words.size() && known.empty(); ++n)
@@ -117,10 +117,11 @@ inline void expect_same_form(std::string const& raw, sequences::dictionary const
                 "dataset.json");
 }
 
-/// What the options ask for.  needs_train: the training part is wanted; else it may be missing.  Throws data_error.
+/// Reads or generates the data that the options name.  If `needs_train`, they must have a training part.  Throws
+/// data_error.
 inline sequences::data_set data_of(options const& o, bool needs_train) {
   auto const published = o.data.empty() ? std::string() : dataset_in(o.data);
-  // What config.toml says of other data is left alone.
+  // Only options of the command line are refused: config.toml may have options of other data.
   if (published.empty()) refuse_given(o, {"split"}, "CFQ's dataset.json: give that, or its folder, with --data");
   refuse_generated(o, {"questions", "data-seed"}, "questions");
   refuse_other_data(o, {"questions", "data-seed"});
@@ -151,7 +152,7 @@ inline sequences::program program_of(options const& o, bool needs_train) {
   return p;
 }
 
-/// train, evaluate, predict and explain.
+/// Returns the verbs train, evaluate, predict and explain.
 inline std::vector<verb> verbs_of(options& o) {
   return sequences::verbs_of(o, [&o](bool needs_train, bool) { return program_of(o, needs_train); });
 }

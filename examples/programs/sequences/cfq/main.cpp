@@ -1,4 +1,4 @@
-// cfq-sequences: from a question of CFQ to the query that answers it.
+// The program cfq-sequences, which translates a question of CFQ into the query that answers it.
 // SPDX-License-Identifier: Apache-2.0
 #include "data.hpp"
 #include "shared/cli/verbs.hpp"

@@ -1,4 +1,4 @@
-// The program's options for its data; the others are those of all sequence-to-sequence programs.
+// The options of the program's data, in addition to those of all sequence-to-sequence programs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,12 +12,12 @@ namespace triad::programs::cfq_sequences {
 
 struct options : sequences::options {
   // data: a folder with train, dev and test .tsv, or CFQ's dataset.json; empty: generated questions
-  std::string split;              // of dataset.json: a file, or the name of one in splits/
-  bool sort_conjuncts = false;    // of all queries
-  int questions_made = 8000;      // generated, half of which are used
-  std::uint64_t data_seed = 1;    // of generated questions and their split
+  std::string split;              // of dataset.json: a file, or the name of a file in splits/
+  bool sort_conjuncts = false;    // sorts the conjuncts of all queries
+  int questions_made = 8000;      // number of generated questions; half of them are used
+  std::uint64_t data_seed = 1;    // seed of generated questions and of their split
   std::string task = "semantic";  // from question to query
-  bool one_task = true;           // else it is one of the program's, which --task names
+  bool one_task = true;           // false: the program has other tasks too, and --task names one
 
   options() {
     other_names = {"cfq"};
@@ -56,15 +56,16 @@ struct options : sequences::options {
   }
 };
 
-/// roberta          the decoder's layers, width and feed-forward block and 45,000 updates are LRF's (section "Setup");
-///                  its heads, rate, schedule, batch, dropout, smoothing and the longest query of training are ours:
-///                  the paper does not give them, and refers to Zheng and Lapata (2022)
-/// paper-semantic   layers, width, heads, pairs, rate and epochs are the Edge Transformer paper's Table 1, of it and of
-///                  the Universal Transformer; 50 tokens are in section 4.3, 4 d in section 3.  Dropout, warm-up, fall
-///                  and clip are the released program's.  The paper has no row for other models: they get the Universal
-///                  Transformer's.
-/// small-semantic   ours: five passes are what the Edge Transformer makes in two hours of two threads; small batches,
-///                  since in few passes the number of updates counts
+/// Sets the defaults of o.preset.
+///   roberta          The decoder's layers, width and feed-forward block and the 45,000 updates are from the LRF paper
+///                    (section "Setup").  Its heads, rate, schedule, batch, dropout, smoothing and the longest query of
+///                    training are our own choice: the paper refers to Zheng and Lapata (2022) for them.
+///   paper-semantic   Layers, width, heads, pairs, rate and epochs are from Table 1 of the Edge Transformer paper, for
+///                    the Edge Transformer and the Universal Transformer.  The 50 tokens are in section 4.3, 4 d in
+///                    section 3.  Dropout, warm-up, decay and clip are the released program's.  The paper has no other
+///                    models; here they get the values of the Universal Transformer.
+///   small-semantic   Our own settings.  An Edge Transformer makes five passes in two hours with two threads.  Batches
+///                    are small, so that there are enough updates in few passes.
 inline void apply_preset(options& o) {
   sequences::apply_preset(o);
   if (o.preset == "smoke") {

@@ -1,16 +1,15 @@
-// Compound translation error rate of CoGnition: how many compounds are translated wrongly, by instance and in any of
-// their contexts.
+// Compound translation error rate of CoGnition: the fraction of compounds that are translated wrongly, by instance and
+// aggregated over their contexts.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A compound such as "near the small dog he liked" is right in a translation where
-//   each of its atoms has one of its translations in it, wherever that is, and
-//   determiner, adjective and modifier come before the noun: the first match of each is before the last match of the
-//     noun. A modifier of a compound with a
-//   verb need not; nor need an atom that is not looked for.
-// Of two atoms of one class it is the order of the later one that counts.
+// A compound such as "near the small dog he liked" is translated rightly if both conditions hold:
+//   - For each of its atoms, the translation of the sentence has one of the atom's translations, at any place.
+//   - Determiner, adjective and modifier come before the noun: their first matches are before the noun's last match.
+//     This is not required of the modifier of a compound with a verb, nor of an atom without translations.
+// If a compound has two atoms of one class, the later atom decides about the order.
 //
 //   instance  = wrong lines / lines
-//   aggregate = groups with a wrong line / groups; a group is five consecutive lines: one compound in five sentences
+//   aggregate = groups with a wrong line / groups; a group is five consecutive lines with one compound in five sentences
 #pragma once
 
 #include <algorithm>
@@ -28,7 +27,7 @@
 
 namespace triad::programs::cognition {
 
-/// The text without the marks "@@ " of word parts, and without spaces.
+/// Returns the text without the marks "@@ " of word parts, and without spaces.
 inline std::string unsegmented(std::string_view hypothesis) {
   std::string result;
   for (std::size_t at = 0; at < hypothesis.size(); ++at) {
@@ -43,7 +42,7 @@ inline std::string unsegmented(std::string_view hypothesis) {
 
 namespace detail {
 
-// Where the first and the last match of an atom begin, in bytes.
+// The byte offsets at which the first and the last match of an atom begin.
 struct matches {
   std::size_t first, last;
 };
@@ -68,8 +67,8 @@ inline std::string with_modifiers_as_atoms(std::string compound) {
 
 }  // namespace detail
 
-/// Whether a translation of a sentence translates the compound in it. Throws data_error where the compound is none of
-/// CoGnition's.
+/// Returns whether a translation of a sentence translates the sentence's compound rightly.  Throws data_error if the
+/// compound is not one of CoGnition's.
 inline bool translates(std::string_view hypothesis, std::string_view compound, lexicon const& known) {
   auto const text = unsegmented(hypothesis);
   std::array<std::optional<detail::matches>, atom_classes> found;
@@ -97,7 +96,7 @@ inline bool translates(std::string_view hypothesis, std::string_view compound, l
 struct cter {
   long lines = 0, wrong_lines = 0, groups = 0, wrong_groups = 0;
 
-  /// In 0 to 1; 0 of nothing.
+  /// From 0 to 1; 0 if there are no lines.
   [[nodiscard]] double instance() const {
     return lines == 0 ? 0 : static_cast<double>(wrong_lines) / static_cast<double>(lines);
   }
@@ -106,11 +105,11 @@ struct cter {
   }
 };
 
-/// Lines that share a compound, and its contexts.
+/// The number of lines that share a compound: one for each of its contexts.
 inline constexpr std::size_t contexts = 5;
 
-/// Throws data_error, with the compound's line, where the compounds are not in groups of five with one compound, or an
-/// atom is unknown.
+/// Throws data_error if the compounds are not in groups of five equal ones, or if an atom is unknown.  The error names
+/// the compound's line.
 inline void check_compounds(std::span<std::string const> compounds, lexicon const& known) {
   if (compounds.size() % contexts != 0)
     refuse("there are {} compounds; expected groups of five lines with one compound each", compounds.size());
@@ -122,15 +121,15 @@ inline void check_compounds(std::span<std::string const> compounds, lexicon cons
              first + 1, compounds[first]);
     if (i != first) continue;
     try {
-      (void)translates("", compounds[i], known);  // looks every atom up
+      (void)translates("", compounds[i], known);  // looks up every atom
     } catch (data_error const& e) {
       refuse("{}{}", line, e.what());
     }
   }
 }
 
-/// Scores translations, line for line with the compounds. Throws data_error as check_compounds does, and where they are
-/// not as many.
+/// Scores translations; line i of the translations belongs to compound i.  Throws data_error like check_compounds, and
+/// if the numbers of lines differ.
 inline cter score(std::span<std::string const> hypotheses, std::span<std::string const> compounds,
                   lexicon const& known) {
   if (hypotheses.size() != compounds.size())

@@ -1,11 +1,11 @@
-// The data sets that the program reads, each in the form in which it is published.
+// Reads the program's data sets, each in its published form.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   cognition  train, valid, test .en and .zh, words separated by spaces; cg-test.en, .zh, .compound; lexicon;
-//              bpe/code, if there
-//   scan       tasks_train_SPLIT.txt and tasks_test_SPLIT.txt, in the folder or as the published repository has them
+//              optionally bpe/code
+//   scan       tasks_train_SPLIT.txt and tasks_test_SPLIT.txt, in the folder or in those of the published repository
 //   cogs       train, dev, test and gen.tsv: sentence, logical form and kind
-//   pairs      the same with or without kinds; or one file, and another to test on
+//   pairs      the same with or without kinds; or a single file, and optionally a second file to test on
 // Any file may be gzipped.
 #pragma once
 
@@ -34,8 +34,8 @@ inline std::vector<text_pair> read_languages(std::string const& folder, std::str
   return read_parallel(need_file(folder, {name + ".en"}, advice), need_file(folder, {name + ".zh"}, advice));
 }
 
-/// Tests: test, unless it is trained on, and cg-test, with compounds in noun, verb and prepositional phrases, a third
-/// each.
+/// Reads CoGnition.  The test parts are test, unless the run trains on it, and cg-test.  A third of the compounds of
+/// cg-test each are noun, verb and prepositional phrases.
 inline data_set read_cognition(options const& o, bool needs_train) {
   data_set d;
   bool const small = o.train_on == "valid+test";
@@ -61,8 +61,8 @@ inline data_set read_cognition(options const& o, bool needs_train) {
   return d;
 }
 
-/// The folders that may have files of SCAN: this one, SPLIT_split in it, and its others of that ending with the folders
-/// in them.
+/// Returns the folders that may have files of SCAN: `folder`, SPLIT_split in it, all other folders in it whose names
+/// end with _split, and the folders in those.
 inline std::vector<std::string> scan_folders(std::string const& folder, std::string const& split) {
   namespace fs = std::filesystem;
   std::vector<std::string> all{folder, folder + "/" + split + "_split"};
@@ -77,7 +77,7 @@ inline std::vector<std::string> scan_folders(std::string const& folder, std::str
   return all;
 }
 
-/// The file of one part of o.split, whatever that is called.  Throws data_error that says which splits there are.
+/// Returns the file of one part of o.split, which may be any name.  Throws data_error that lists the available splits.
 inline std::string scan_file(options const& o, std::string const& part) {
   namespace fs = std::filesystem;
   if (!fs::is_directory(o.data)) refuse("{}: a folder is expected; {}", o.data, where);
@@ -121,7 +121,7 @@ inline data_set read_files(options const& o, bool needs_train) {
   return d;
 }
 
-/// Refuses options on the command line that are about other data than those that are read.
+/// Throws data_error if the command line has options of other data than those that are read.
 inline void check_data(options const& o) {
   bool const published = !o.data.empty();
   if (!published || o.task != "pairs" || !std::filesystem::is_regular_file(o.data))
@@ -138,8 +138,8 @@ inline void check_data(options const& o) {
   refuse_other_data(o, {"sentences", "data-seed"});
 }
 
-/// What the options ask for.  needs_train: the training part is wanted; else it may be missing, and is left out.
-/// Throws data_error.
+/// Reads or generates the data that the options name.  The training part is only read if `needs_train`, and must then
+/// exist.  Throws data_error.
 inline data_set data_of(options const& o, bool needs_train) {
   check_data(o);
   if (o.task != "pairs") need_published_data(o, "--task " + o.task);

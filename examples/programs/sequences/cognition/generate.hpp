@@ -1,15 +1,15 @@
-// Commands and what is done at them, from a small grammar: for running and testing without data.
+// Generates commands and their actions by a small grammar, for runs and tests without data.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   sentence -> phrase | sentence then phrase | sentence after phrase   x after y: what y says is done first
+//   sentence -> phrase | sentence then phrase | sentence after phrase   x after y: the actions of y come first
 //   phrase   -> verb [direction] [times]                                hop left twice -> LEFT HOP LEFT HOP
 //   verb     -> hop | clap | nod | wave | step | bow | spin
 //   direction -> left | right | around      times -> twice | thrice
 //
-// "around" is four turns with the verb after each.  What the training sentences lack is what the others test, each kind
-// by its name:
-//   new_verb  "spin" is known alone only, though from every 20th training sentence; here it has a direction or a
-//             number, or occurs in a longer sentence
+// "around" is four turns with the verb after each.  Each kind of test sentence has something that training sentences do
+// not have:
+//   new_verb  Every 20th training sentence is "spin" alone.  Here "spin" has a direction or a number, or occurs in a
+//             longer sentence.
 //   new_pair  "bow" and "around" are known, but not side by side
 //   longer    three phrases; training sentences have one or two
 #pragma once
@@ -27,11 +27,11 @@
 
 namespace triad::programs::cognition {
 
-/// Kinds of test sentences, in the order of their making.
+/// The kinds of test sentences, in the order in which they are drawn.
 inline constexpr std::array<char const*, 3> generated_kinds{"new_verb", "new_pair", "longer"};
 
 struct phrase {
-  int verb = 0, direction = 0, times = 1;  // direction 0: none
+  int verb = 0, direction = 0, times = 1;  // direction 0 is no direction
 
   std::string command() const {
     static constexpr std::array<char const*, 7> verbs{"hop", "clap", "nod", "wave", "step", "bow", "spin"};
@@ -52,17 +52,17 @@ struct phrase {
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 };
 
-/// Draws sentences, each of them once.
+/// Draws distinct sentences.
 class command_generator {
  public:
   explicit command_generator(std::uint64_t seed) : random_(seed) {}
 
-  /// A sentence such as those of the training set; throws data_error where there is no other any more.
+  /// Draws a sentence like those of the training set.  Throws data_error if hardly any new sentence is left.
   text_pair next() {
     return fresh("in_distribution", [this] { return known(random_.chance(1, 10) ? 1 : 2); });
   }
 
-  /// A test sentence of a kind.
+  /// Draws a test sentence of a kind.
   text_pair next(std::string const& kind) {
     return fresh(kind, [&] {
       if (kind == "longer") return known(3);
@@ -82,7 +82,7 @@ class command_generator {
  private:
   static constexpr int bow = 5, spin = 6, around = 3;
 
-  /// Phrases of training sentences.
+  /// Draws phrases as in training sentences.
   std::vector<phrase> known(int count) {
     std::vector<phrase> result;
     while (static_cast<int>(result.size()) < count) {
@@ -111,7 +111,7 @@ class command_generator {
   std::set<std::string> seen_;
 };
 
-/// No sentence is in two parts, and none but "spin" twice.
+/// Generates all parts.  No sentence is in two parts, and only "spin" occurs more than once.
 inline sequences::data_set generate_data(options const& o) {
   command_generator draw(o.data_seed);
   sequences::data_set d;

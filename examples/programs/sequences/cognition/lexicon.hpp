@@ -1,7 +1,7 @@
 // The atoms of CoGnition's compounds: the class of each, and the translations that count as right.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   atom<TAB>translation/translation/...      one line each; the later line of an atom wins
+//   atom<TAB>translation/translation/...      one line for each atom; the last line of an atom counts
 // A lone `/` means that the atom need not be translated. Any other empty translation, as in `liked<TAB>X/`, matches
 // everywhere.
 #pragma once
@@ -20,14 +20,14 @@
 
 namespace triad::programs::cognition {
 
-/// What an atom is in its compound; `modifier` stands for a whole one, such as "he liked".
+/// The part of an atom in its compound.  A `modifier` is a whole phrase, such as "he liked".
 enum class atom_class { preposition, verb, determiner, adjective, noun, modifier };
 inline constexpr std::size_t atom_classes = 6;
 
 /// The modifiers, in the order of their names in a lexicon: mod0, mod1, mod2.
 inline constexpr std::array<std::string_view, 3> modifiers = {"he liked", "at the store", "on the floor"};
 
-/// The class of an atom; throws data_error where it is none of CoGnition's.
+/// Returns the class of an atom.  Throws data_error if it is not one of CoGnition's.
 inline atom_class class_of(std::string_view atom) {
   static std::map<std::string, atom_class, std::less<>> const classes = [] {
     std::map<std::string, atom_class, std::less<>> result;
@@ -51,10 +51,10 @@ inline atom_class class_of(std::string_view atom) {
   return at->second;
 }
 
-/// What counts as a translation of each atom.
+/// The translations of each atom that count as right.
 class lexicon {
  public:
-  /// Reads a lexicon; throws data_error, with file and line, where a line is none.
+  /// Reads a lexicon.  Throws data_error, with file and line, if a line has another form.
   static lexicon read(std::string const& path) {
     lexicon result;
     each_line(path, [&](std::string const& line) {
@@ -69,7 +69,7 @@ class lexicon {
     return result;
   }
 
-  /// Sets the translations of an atom, with / between them.
+  /// Sets the translations of an atom, which are separated by /.
   void set(std::string const& atom, std::string_view translations) {
     auto& list = translations_[atom];
     list.clear();
@@ -82,8 +82,8 @@ class lexicon {
     }
   }
 
-  /// The translations of an atom: none where it need not be translated. Throws data_error where the lexicon does not
-  /// have it.
+  /// Returns the translations of an atom; none if it need not be translated.  Throws data_error if the lexicon does not
+  /// have the atom.
   [[nodiscard]] std::vector<std::string> const& of(std::string_view atom) const {
     auto const at = translations_.find(atom);
     if (at == translations_.end()) refuse("the lexicon does not have '{}'; add a line with its translations", atom);

@@ -1,4 +1,4 @@
-// cognition: CoGnition and other tasks from sequence to sequence.
+// The program cognition: CoGnition and other sequence-to-sequence tasks.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 

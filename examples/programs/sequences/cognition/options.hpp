@@ -1,4 +1,4 @@
-// The program's options for its data; the others are those of all sequence-to-sequence programs.
+// The options of the program's data, in addition to those of all sequence-to-sequence programs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,15 +17,15 @@ namespace triad::programs::cognition {
 
 struct options : sequences::options {
   // data: a folder or a file; empty: generated sentences
-  std::string task = "pairs";      // what the data are: cognition, scan, cogs, pairs
+  std::string task = "pairs";      // kind of data: cognition, scan, cogs, pairs
   std::string split = "length";    // scan: tasks_train_SPLIT.txt
   std::string train_on = "train";  // cognition: train, or valid+test
-  std::string test;                // pairs, where data is a file: another to test on
-  int sentences = 2000;            // generated: for training
-  int test_size = 200;             // generated: of each part and kind
-  std::uint64_t data_seed = 1;     // generated
+  std::string test;                // pairs: a file to test on, if data is a file
+  int sentences = 2000;            // number of generated training sentences
+  int test_size = 200;             // number of generated sentences of each other part and kind
+  std::uint64_t data_seed = 1;     // seed of generated sentences
 
-  /// CoGnition's Chinese words are parts, where its codes are at hand and are not about English words too.
+  /// Cuts CoGnition's Chinese words into parts if the folder has merges and the dictionary is not joint with English.
   void settle() override {
     if (task == "cognition" && !data.empty() && !joint && target_bpe.empty() && target_dictionary.empty()) {
       target_bpe = find_file(data, {"bpe/code"});

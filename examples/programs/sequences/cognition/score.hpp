@@ -26,21 +26,21 @@ inline std::vector<std::string> read_lines(std::string const& path) {
   return result;
 }
 
-/// Chinese without the spaces between words, which differ from one segmentation to another.
+/// Returns Chinese lines without the spaces between words, since segmentations differ.
 inline std::vector<std::string> unsegmented(std::vector<std::string> const& lines) {
   std::vector<std::string> result;
   for (auto const& line : lines) result.push_back(unsegmented(line));
   return result;
 }
 
-/// What CTER is measured with.
+/// The compounds and the lexicon for CTER.
 struct compound_list {
-  std::vector<std::string> compounds;  // of each line of cg-test
+  std::vector<std::string> compounds;  // one for each line of cg-test
   lexicon known;
 };
 
-/// That of a folder, if it is there; where cg-test is and it is not, that is said.  Throws data_error where it does not
-/// fit cg-test.
+/// Reads the compounds and the lexicon of a folder.  Returns nothing if the data have no cg-test, or if a file is
+/// missing, which it then prints.  Throws data_error if the compounds do not fit cg-test.
 inline std::optional<compound_list> read_compounds(std::string const& folder, data_set const& data) {
   auto const part = std::find_if(data.tests.begin(), data.tests.end(),
                                  [](sequences::test_part const& p) { return p.name == "cg-test"; });
@@ -66,7 +66,7 @@ inline std::optional<compound_list> read_compounds(std::string const& folder, da
   return result;
 }
 
-/// BLEU zh and char of Chinese text; of cg-test also both rates of CTER, where its compounds are known.
+/// Returns BLEU zh and char of Chinese text, and for cg-test also both rates of CTER if its compounds are known.
 inline std::vector<figure> chinese_figures(std::optional<compound_list> const& list, sequences::test_part const& part,
                                            std::vector<std::string> const& hypotheses) {
   using text::bleu_tokens;
@@ -80,7 +80,7 @@ inline std::vector<figure> chinese_figures(std::optional<compound_list> const& l
   return result;
 }
 
-/// Data, as the common verbs want them, and how translations are measured.
+/// Returns the data and the scores of the program for the common verbs.
 inline sequences::program program_of(options const& o, bool needs_train) {
   sequences::program p{data_of(o, needs_train)};
   if (o.task == "cognition") {
