@@ -1,4 +1,4 @@
-// Maximum spanning arborescences: no cycle, as many roots as asked for, and as good as the best of all there are.
+// Tests maximum spanning arborescences: they have no cycle, the required number of roots, and the best score of all.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/arborescence.hpp"
 
@@ -17,7 +17,7 @@ using parents = std::vector<index_t>;
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-/// -1 where there is a cycle.
+/// The number of roots; -1 if there is a cycle.
 int count_roots(parents const& parent) {
   auto const n = static_cast<index_t>(parent.size());
   int count = 0;
@@ -36,7 +36,7 @@ double sum_of(matrix<double const> score, parents const& parent) {
   return sum;
 }
 
-/// The best of all n^n choices that are allowed.
+/// The best sum among all n^n choices that are allowed.
 double best_sum(matrix<double const> score, roots how_many) {
   auto const n = score.extent(0);
   parents parent(at(n), 0);
@@ -58,7 +58,8 @@ TEST_CASE("a maximum arborescence is as good as the best of all") {
         if (seed % 3 == 1)
           for (auto& v : values) v = std::round(v);  // ties
         if (seed % 3 == 2)
-          for (index_t i = 0; i < n; ++i) values[at(i * n + i)] -= 20;  // roots are dear, so cycles tempt
+          // Roots score low, so that cycles are attractive.
+          for (index_t i = 0; i < n; ++i) values[at(i * n + i)] -= 20;
         CAPTURE(n, seed, values);
         auto const score = make_matrix<double const>(values.data(), n, n, n);
         auto const parent = maximum_arborescence(score, how_many);
@@ -69,7 +70,7 @@ TEST_CASE("a maximum arborescence is as good as the best of all") {
 }
 
 TEST_CASE("a cycle inside of a cycle is opened where it costs least") {
-  // 0 -> 1 -> 0 and, once these are one node, with 2 and 3 again.
+  // 0 -> 1 -> 0 is a cycle; contracted to one node, it forms another cycle with 2 and 3.
   std::vector<double> const values{-9, 10, 1, 1, 10, -9, 1, 2, 8, 8, -9, 9, 1, 7, 9, -3};
   auto const score = make_matrix<double const>(values.data(), 4, 4, 4);
   CHECK_THAT(sum_of(score, maximum_arborescence(score, roots::one)),

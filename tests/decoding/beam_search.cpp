@@ -1,4 +1,5 @@
-// Beam search: greedy chains, all sequences there are, fairseq's rules written down again, and what is refused.
+// Tests beam search: greedy chains, all possible sequences, fairseq's rules in a second implementation, and refused
+// input.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/beam_search.hpp"
 
@@ -8,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "tests/allocations.hpp"  // of the whole program: edge_decoder.cpp compares them
+#include "tests/allocations.hpp"  // for the whole program; edge_decoder.cpp compares allocations
 #include "tests/catch.hpp"
 #include "triad/core/random.hpp"
 
@@ -23,7 +24,7 @@ using decoder = std::function<logits(index_t sentence, tokens const& before)>;
 
 double const none = std::numeric_limits<double>::quiet_NaN(), masked = -std::numeric_limits<double>::infinity();
 
-/// Logits of its own for every sentence and prefix.
+/// A model with different logits for every sentence and prefix.
 decoder random_decoder(index_t v, double range = 2) {
   return [=](index_t sentence, tokens const& before) {
     std::uint64_t stream = 17 + static_cast<std::uint64_t>(sentence);
@@ -35,8 +36,8 @@ decoder random_decoder(index_t v, double range = 2) {
   };
 }
 
-/// Searches as a decoder with caches does: each row keeps its prefix, which goes along with its parent.  Dead rows hold
-/// NaN.
+/// Searches like a decoder with caches: each row keeps its prefix and copies it from its parent. Rows that are not live
+/// contain NaN.
 template <class T = double>
 void run(beam_search& search, index_t v, decoder const& model, std::vector<index_t> const& sentences,
          index_t begin = 0) {
@@ -87,7 +88,7 @@ void sort(std::vector<hypothesis>& all) {
 }
 
 TEST_CASE("a beam of one follows the likeliest token from link to link until the end") {
-  // After token r, row r: 1 -> 3 -> 2 -> 4 -> end, which is 0; 5 is padding, and would be the likeliest always.
+  // Row r has the logits after token r: 1 -> 3 -> 2 -> 4 -> end, which is 0. Padding, 5, would always be the likeliest.
   std::vector<logits> const chain{{9, 9, 9, 9, 9, 9}, {0, 1, 2, 5, 1, 8}, {0, 1, 1, 1, 3, 8},
                                   {2, 0, 4, 3, 1, 8}, {7, 1, 2, 3, 4, 8}, {9, 9, 9, 9, 9, 9}};
   beam_search_options options{.beam = 1, .begin = 1, .end = 0, .forbidden = {5}};
@@ -108,10 +109,10 @@ TEST_CASE("a beam of one follows the likeliest token from link to link until the
         return sentence == 0 ? model(0, before) : logits{9, 0, 0, 0, 0, 0};
       },
       {0, 1}, 1);
-  CHECK(search.step() == 4);  // not one more than it takes
+  CHECK(search.step() == 4);  // no more steps than needed
   CHECK(search.best(0)[0].tokens == all[0].tokens);
   CHECK(search.best(1)[0].tokens.empty());
-  options.longest = 2;  // forces the end, however unlikely
+  options.longest = 2;  // forces the end, however unlikely it is
   CHECK(found(options, 6, model)[0].tokens == tokens{3, 2});
   options.longest = 0;
   CHECK(found(options, 6, model)[0].tokens.empty());
@@ -149,7 +150,7 @@ TEST_CASE("a beam that holds all sequences finds them all, in the order of their
   }
 }
 
-/// The rules of the header once more: all successors in a list, sorted whole.
+/// The header's rules in a second implementation: lists all successors and sorts them.
 std::vector<hypothesis> by_the_rules(beam_search_options const& o, index_t v, decoder const& model, index_t sentence) {
   std::vector<hypothesis> live{{{}, 0, 0}}, finished;
   auto const k = static_cast<std::size_t>(o.beam);
@@ -226,9 +227,9 @@ TEST_CASE("a sentence has a limit of its own, and a wide beam ends with fewer wh
   CHECK(search.best(2)[0].tokens == tokens(6, 1));
   CHECK(search.best(2)[1].tokens.size() == 6);
   auto const few = found({.beam = 4, .n_best = 4, .longest = 1, .end = 2}, 3, model);
-  REQUIRE(few.size() == 3);  // none, 0 and 1
+  REQUIRE(few.size() == 3);  // the empty one, 0 and 1
   auto const dumb = [](index_t, tokens const&) { return logits{1, 2, masked}; };
-  CHECK(found({.beam = 2, .longest = 3, .end = 2}, 3, dumb).empty());  // the end that is forced has no probability
+  CHECK(found({.beam = 2, .longest = 3, .end = 2}, 3, dumb).empty());  // the forced end has probability 0
 }
 
 TEST_CASE("of equals the smaller hypothesis and the smaller token come first") {
@@ -237,7 +238,8 @@ TEST_CASE("of equals the smaller hypothesis and the smaller token come first") {
   REQUIRE(all.size() == 2);
   CHECK(all[0].tokens == tokens{0, 0});
   CHECK(all[1].tokens == tokens{0, 1});
-  auto const early = found({.beam = 2, .n_best = 2, .longest = 2, .end = 0}, 3, model);  // now the end is the smallest
+  // Now the end is the smallest token.
+  auto const early = found({.beam = 2, .n_best = 2, .longest = 2, .end = 0}, 3, model);
   REQUIRE(early.size() == 2);
   CHECK(early[0].score == early[1].score);
   CHECK(early[0].tokens.empty());

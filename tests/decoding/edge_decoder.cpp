@@ -1,4 +1,5 @@
-// Decoding edge by edge: the same as passes over all tokens, whatever hypotheses go on, in less work and no new memory.
+// Tests decoding edge by edge: the same results as passes over all tokens for any hypotheses, with less work and no new
+// memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/edge_decoder.hpp"
 
@@ -37,7 +38,7 @@ edge_pair_dims room_of(std::size_t count, index_t target) {
 edge_transformer_seq2seq_options sizes_of(int which) {
   edge_transformer_seq2seq_options z;
   z.tokens = vocabulary;
-  z.reach = 2;  // hypotheses become longer than that
+  z.reach = 2;  // hypotheses become longer than the reach
   z.layers = which == 4 ? 1 : which == 5 ? 2 : 3;
   z.layer = {width, heads, 20, 0.3, triangle_form::full, true};
   z.encoding = which % 2 == 1 ? sequence_encoding::positional : sequence_encoding::relational;
@@ -47,9 +48,9 @@ edge_transformer_seq2seq_options sizes_of(int which) {
   if (which == 7) z.layer.variant = triangle_form::value_ablation;
   return z;
 }
-constexpr int models = 8;  // every encoding with every reading
+constexpr int models = 8;  // every encoding with every readout
 
-/// The whole pass is the reference's, so that a backend is compared with what it is not.
+/// The whole passes run on the reference, so that a backend is compared with another one.
 template <class Ex, class T = double, class Model = edge_transformer_seq2seq<T>>
 struct decoding {
   using whole_model = edge_transformer_seq2seq<double>;
@@ -69,12 +70,12 @@ struct decoding {
         decoder(ex, Model(sizes_of(which)), {room_of(3, 0), beam, longest}) {
     initialize(net.parameters(), 5);
     random_stream random(4, static_cast<std::uint64_t>(which));
-    std::vector<double> numbers;  // in the order of the fields: floats lie otherwise
+    std::vector<double> numbers;  // in the order of the fields, since floats have another layout
     walk(net.parameters().mutable_values(), [&](std::string const&, auto view) {
       auto const v = as_vec(view);
       for (index_t i = 0; i < v.extent(0); ++i) {
         v(i) = static_cast<double>(
-            static_cast<float>(v(i) + random.uniform(-0.2, 0.2)));  // a bias that is zero shows nothing
+            static_cast<float>(v(i) + random.uniform(-0.2, 0.2)));  // a bias of zero would hide errors
         numbers.push_back(v(i));
       }
     });
@@ -96,7 +97,7 @@ struct decoding {
     for (std::size_t i = 0; i < count; ++i) loader.add_source(sources[i]);
     return loader.upload().first;
   }
-  /// What follows the last of `target`'s tokens, by a pass over all of them.
+  /// The logits after the last token of `target`, by a pass over all of its tokens.
   std::vector<double> whole(tokens const& source, tokens const& target) {
     edge_pair_loader<reference::backend, double> l(edge_pair_dims_of(6, longest), net.model().layout, width,
                                                    begin_token, end_token);
@@ -107,11 +108,11 @@ struct decoding {
   }
 };
 
-/// Hypotheses at random; every logit of every step.
+/// Compares every logit of every step for random hypotheses.
 template <class Decoding>
 void expect_whole(Decoding& d, int which, double tolerance) {
   auto const w = d.parameters.values();
-  for (std::size_t count : {std::size_t{3}, std::size_t{2}}) {  // the second batch in the memory of the first
+  for (std::size_t count : {std::size_t{3}, std::size_t{2}}) {  // the second batch reuses the memory of the first
     auto const in = d.load(count);
     d.decoder.begin(w, in);
     auto const slots = static_cast<index_t>(count) * beam;
@@ -194,7 +195,7 @@ TEST_CASE("an edge decoder holds what it planned, and allocates nothing afterwar
 }
 
 TEST_CASE("an edge decoder computes the triangles that its formula counts, for a beam of one") {
-  // Source 5 has the end among its tokens.
+  // The tokens of source 5 contain the end.
   for (int which : {0, 4, 5}) {
     auto const sizes = sizes_of(which);
     edge_transformer_seq2seq<double> const m(sizes);

@@ -1,4 +1,4 @@
-// What decoding edge by edge computes and keeps: triangles of each way, and caches of what later steps read.
+// Tests the work and memory of decoding edge by edge: the triangles of each method, and caches for later steps.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/edge_decoding.hpp"
 
@@ -15,7 +15,7 @@ TEST_CASE("a decoder of edges computes a fraction of the triangles that passes c
   CHECK(all.published > 20 * all.incremental);
   CHECK(all.masked > 15 * all.incremental);
 
-  // What the formulas say is what there is: triangle (i, l, j) is open where l < max(s, i + 1, j + 1).
+  // Counts by the formulas: triangle (i, l, j) is open if l < max(s, i + 1, j + 1).
   auto const small = decoding_triples::of(3, 4, 2);
   index_t masked = 0, published = 0;
   for (index_t n = 4; n <= 7; ++n)
@@ -39,7 +39,8 @@ edge_transformer_seq2seq<double> model_of(sequence_encoding encoding, edge_reado
 
 TEST_CASE(
     "a decoder keeps of every finished edge its projections, and in the last layer of those that are read alone") {
-  // Sources of 3 and 1 tokens, two hypotheses each, of 4 tokens: a step t has 2 (s + t) + 1 edges for each.
+  // Sources of 3 and 1 tokens, with two hypotheses of 4 tokens each. Step t has 2 (s + t) + 1 edges for each
+  // hypothesis.
   auto const z = edge_pair_dims_of(3, 0) + edge_pair_dims_of(1, 0);
   index_t const beam = 2, longest = 4;
   index_t of_steps = 0, last_step = 0;
@@ -78,7 +79,7 @@ TEST_CASE("scratch memory of a decoder grows with its room, and a larger beam's 
   };
   CHECK(scratch(4, 6) > scratch(2, 6));
   CHECK(scratch(2, 9) > scratch(2, 6));
-  // Of each further hypothesis at least the projections of its edges, 32 numbers each in two layers.
+  // Each further hypothesis adds at least the projections of its edges, 32 numbers each in two layers.
   index_t edges = 0;
   for (index_t t = 0; t < 6; ++t) edges += 2 * (3 + t) + 1;
   CHECK(bytes(3, 6) - bytes(2, 6) > static_cast<std::size_t>(edges) * 32 * 8 * 2);

@@ -1,4 +1,4 @@
-// Decoding token by token: the same as passes over all tokens, whatever hypotheses go on.
+// Tests decoding token by token: the same results as passes over all tokens, for any hypotheses.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/fused_decoder.hpp"
 
@@ -33,7 +33,8 @@ model model_of(int which) {
   if (which == 4) z.decoder.link = z.encoder.link = layer_link::weighted;
   if (which == 5) z.decoder.tied = true, z.tied_output = false;
   if (which == 6)
-    z.encoder.layer.reach = 1, z.decoder.layer.reach = 2, z.positions = false;  // hypotheses become longer than that
+    // Hypotheses become longer than the reach.
+    z.encoder.layer.reach = 1, z.decoder.layer.reach = 2, z.positions = false;
   z.fixed_token = 1;
   return model(z);
 }
@@ -66,7 +67,7 @@ struct decoding {
     return loader.upload().first;
   }
 
-  /// What follows the last of `target`'s tokens, by a pass over all of them.
+  /// The logits after the last token of `target`, by a pass over all of its tokens.
   std::vector<double> whole(tokens const& source, tokens const& target) {
     pair_loader<Ex, double> l(capacity, width, end_token, end_token);
     l.add(source, target);
@@ -82,7 +83,7 @@ TEMPLATE_TEST_CASE("decoding by steps says what passes over all tokens say, what
     CAPTURE(which);
     decoding<TestType> d(which);
     auto const w = d.net.parameters().values();
-    for (std::size_t count : {std::size_t{3}, std::size_t{2}}) {  // the second batch in the memory of the first
+    for (std::size_t count : {std::size_t{3}, std::size_t{2}}) {  // the second batch reuses the memory of the first
       auto const in = d.load(count);
       d.decoder.begin(w, in);
       auto const slots = static_cast<index_t>(count) * beam;
@@ -125,7 +126,7 @@ TEST_CASE("a decoder refuses what it has no room for") {
   CHECK_THROWS_WITH(small.begin(w, d.load(3)), test::contains("fused_decoder: a batch of 3 pairs"));
   small.begin(w, d.load(2));
   CHECK_THROWS_WITH(small.step(w, tokens(5, end_token), {}),
-                    test::contains("decoder: "));  // steps.cpp has the rest
+                    test::contains("decoder: "));  // steps.cpp tests the other messages
 }
 
 }  // namespace decoding_fused_decoder_tests

@@ -1,4 +1,4 @@
-// What steps of decoding are given, checked; and a search that asks a decoder step by step.
+// Tests checks of the input of decoding steps, and a search that calls a decoder step by step.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/steps.hpp"
 
@@ -25,7 +25,7 @@ TEST_CASE("steps are taken with a token and a parent for every slot, up to the r
                       contains("decoder: a token or a parent out of range"));
   CHECK_FALSE(steps.take(six, {}));  // the first step has no parents
   CHECK(steps.parent == self);
-  steps.tokens = 1;  // what a decoder counts
+  steps.tokens = 1;  // the decoder counts these
   CHECK_THROWS_WITH(steps.take(six, {}), contains("decoder: 0 parents, expected 6"));
   for (index_t bad : {-1, 6})
     CHECK_THROWS_WITH(steps.take(six, tokens{0, 1, 2, 3, 4, bad}), contains("a token or a parent out of range"));
@@ -34,7 +34,7 @@ TEST_CASE("steps are taken with a token and a parent for every slot, up to the r
   CHECK((steps.token == six && steps.parent.back() == 4));
   steps.tokens = 2;
   CHECK_THROWS_WITH(steps.take(six, self), contains("of a hypothesis, expected at most "));
-  steps.begin(3);  // a smaller batch in the same room
+  steps.begin(3);  // a smaller batch in the same memory
   CHECK_FALSE(steps.take(tokens(3, 2), {}));
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("a room of no hypothesis or of no token is refused") {
 }
 
 TEST_CASE("a search is given each step's logits, and asks with the tokens and parents that it chose") {
-  // Three tokens: 1 is twice as likely as 2, and the end, 0, as likely as both from the third step on alone.
+  // Three tokens: 1 is twice as likely as 2. From the third step on, the end, 0, is likely.
   beam_search search(1, 3, {.beam = 2, .longest = 4, .begin = 0, .end = 0});
   decoding_steps<double> steps(2, 3, 2, 5);
   steps.begin(2);
@@ -63,14 +63,14 @@ TEST_CASE("a search is given each step's logits, and asks with the tokens and pa
   REQUIRE(asked.size() == 3);
   CHECK(asked[0] == tokens{0, 0});
   CHECK(asked[1] == tokens{1, 2});
-  CHECK(asked[2] == tokens{1, 2});  // 1 1 and, of 1 2 and 2 1, which are as likely, the first
+  CHECK(asked[2] == tokens{1, 2});  // 1 1, and the first of 1 2 and 2 1, which are equally likely
 
   beam_search other(2, 3, {.beam = 2, .longest = 4, .begin = 0, .end = 0});
   CHECK_THROWS_WITH(
       steps.find(other, host_memory{}, [&](auto, auto) { return tensor<double const, dyn, dyn>(logits.data(), 2, 3); }),
       contains("decoder: a search of "));
 
-  // A search that could run out of room is refused before its first step; limits make it fit.
+  // A search that could exceed the capacity is refused before its first step; limits make it fit.
   decoding_steps<double> small(2, 3, 2, 4);
   small.begin(2);
   beam_search deep(1, 3, {.beam = 2, .longest = 4, .begin = 0, .end = 0});

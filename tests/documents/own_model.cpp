@@ -1,4 +1,4 @@
-// The model of docs/guide/5-models.md: every edge of a labelled graph gets a label, checked and trained.
+// The model of docs/guide/5-models.md: it labels every edge of a labelled graph, and is checked and trained.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 
@@ -87,7 +87,8 @@ int main() {
   graph_loader<cpu::backend> batch(room);
   std::vector<index_t> targets;
 
-  // Marks on a cycle: edge (i, i + 1) has one of two labels.  Tag of edge (i, i + 2): whether its two labels differ.
+  // Marks on a cycle: edge (i, i + 1) has one of two labels. The tag of edge (i, i + 2) says whether its two labels
+  // differ.
   random_stream random(1, 0);
   auto const marked_cycles = [&](index_t graphs) {
     batch.clear();

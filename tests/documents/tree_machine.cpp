@@ -1,5 +1,4 @@
-// The code of docs/trees.md on the tree machine: from pairs of trees it learns to give back what hangs left of the
-// root.
+// The code of docs/trees.md on the tree machine. From pairs of trees it learns to return the left subtree of the root.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <string>
@@ -74,7 +73,7 @@ int main() {
   index_t agreeing = 0;
   for (index_t b = 0; b < batch; ++b) {
     auto const& trace = traces[static_cast<std::size_t>(b)];
-    auto const program = likeliest(trace);  // the largest weight of every choice
+    auto const program = likeliest(trace);  // takes the largest weight of every choice
     auto const input = tree_of_labels(where, make_vec(trees.symbols.data_handle() + b * where.count(), where.count()));
     auto const memory = execute(program, input, where.depth());  // without the network
     agreeing += memory.back() == trace.back().tree;

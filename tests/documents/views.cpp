@@ -19,7 +19,7 @@ void expect(bool holds, char const* what) {
 void over_own_memory() {
   using namespace triad;
   std::vector<float> numbers(6 * 4);
-  tensor<float, dyn, 4> const x(numbers.data(), 6);  // (6, 4): 6 rows, told here; 4 columns, known to the compiler
+  tensor<float, dyn, 4> const x(numbers.data(), 6);  // (6, 4): 6 rows, given here; 4 columns, known at compile time
   x(2, 3) = 1.5F;                                    // row 2, column 3
   tensor<float const, dyn, 4> const seen = x;        // the same memory, read-only
   expect(numbers[2 * 4 + 3] == 1.5F && seen(2, 3) == 1.5F, "views are row-major");
@@ -31,7 +31,7 @@ void parts() {
   std::vector<double> a(4 * 6, 1.0), b(4 * 6, 2.0), c(6 * 3), both(6 * 6);
   tensor<double, dyn, dyn> const x(a.data(), 4, 6), y(b.data(), 4, 6), z(both.data(), 6, 6);
   cpu::backend ex;
-  // c = columns 0..2 of y, transposed, times columns 0..2 of x: no copy is made of any of the three.
+  // c = columns 0..2 of y, transposed, times columns 0..2 of x. None of the three is copied.
   matmul(ex, transposed(column_block(y, 0, 3)), column_block(x, 0, 3), make_matrix(c.data(), 3, 3, 3));
   expect(c[0] == 8, "4 rows of 1 times 2");
   matmul(ex, transposed(y), x, column_block(z, 0, 6));

@@ -1,4 +1,4 @@
-// Fuzzes what a checkpoint's header may say: the input is the header, and zeros for all values and moments follow it.
+// Fuzzes the reader of a checkpoint's header. The input is the header; zeros follow for all values and moments.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/checkpoint.hpp"
 

@@ -1,10 +1,10 @@
-// Fuzzes the readers of COGS, gzipped or not: tagged sentences where the input begins as JSON or gzip does.
+// Fuzzes the readers of COGS, gzipped or not; inputs that begin like JSON or gzip are read as tagged sentences.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
 #include "meanings/cogs/read.hpp"
 #include "reader.hpp"
-#include "shared/data/json_lines.cpp"  // not their objects, so that libFuzzer sees their branches
+#include "shared/data/json_lines.cpp"  // sources and not object files, so that libFuzzer sees their branches
 
 namespace cogs = triad::programs::cogs;
 

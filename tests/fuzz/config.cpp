@@ -1,7 +1,7 @@
-// Fuzzes the reader of config files, TOML: what it reads is read the same where it is written as a run writes it, and
-// so is any text that is UTF-8.
+// Fuzzes the reader of config files, TOML. What it reads must be the same after a run has written it, and so must any
+// text that is UTF-8.
 // SPDX-License-Identifier: Apache-2.0
-#include "shared/cli/config.cpp"  // not its object, so that libFuzzer sees its branches
+#include "shared/cli/config.cpp"  // the source and not the object file, so that libFuzzer sees its branches
 
 #include "reader.hpp"
 
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     (void)programs::owner_of(items);
     std::string text;
     for (auto const& item : items) {
-      if (item.name.find('=') != std::string::npos) return;  // no option is called so
+      if (item.name.find('=') != std::string::npos) return;  // no option has such a name
       text += written(item);
       fuzz::expect(programs::renamed(item.name) == item.name, "a name of now is not renamed again");
     }

@@ -1,4 +1,5 @@
-// Fuzzes the reader of comma-separated values, gzipped or not; what it reads, written with all quoted, is the same.
+// Fuzzes the reader of comma-separated values, gzipped or not. What it reads must be the same after writing all values
+// quoted.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/csv.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 using namespace triad;
 using row = std::vector<std::string>;
 
-/// The rows after the header.
+/// Reads the rows after the header.
 std::vector<row> read(std::string const& path, std::size_t columns) {
   programs::csv_file csv(path);
   std::vector<row> rows;
@@ -52,7 +53,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   file.write(fuzz::text_of(data, size));
   fuzz::read_or_refuse(file.path(), [&] {
     auto const columns =
-        columns_of(file.path());  // a header of 0, 1, 2 ... is compared; of any other, what next() says
+        columns_of(file.path());  // compares a header of 0, 1, 2, ...; for any other header it tests next()
     auto const rows = read(file.path(), columns);
     if (columns == 0) return;
     programs::csv_file csv(file.path());

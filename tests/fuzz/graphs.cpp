@@ -1,9 +1,9 @@
-// Fuzzes the reader of labelled graphs, JSON lines: what it reads has words for its pairs, and numbers in its own
-// words.
+// Fuzzes the reader of labelled graphs, JSON lines. Pairs must be of nodes of their graph, and the words must have
+// numbers in the vocabulary made from them.
 // SPDX-License-Identifier: Apache-2.0
 #include "graphs/read.cpp"
 #include "reader.hpp"
-#include "shared/data/data_folder.cpp"  // not their objects, so that libFuzzer sees their branches
+#include "shared/data/data_folder.cpp"  // sources and not object files, so that libFuzzer sees their branches
 #include "shared/data/json_lines.cpp"
 
 namespace graphs = triad::programs::graphs;

@@ -1,14 +1,14 @@
-// Fuzzes the members of a JSON object by their text: of what read_json_line() takes, each is what nlohmann reads, no
-// byte of a token is lost, and an answer reads back.
+// Fuzzes the members of a JSON object as text. For objects that read_json_line() accepts, nlohmann must read the same
+// members, no byte of a token may be lost, and an answer must read back.
 // SPDX-License-Identifier: Apache-2.0
 #include "reader.hpp"
-#include "shared/data/json_lines.cpp"  // not its object, so that libFuzzer sees its branches
+#include "shared/data/json_lines.cpp"  // the source and not the object file, so that libFuzzer sees its branches
 
 namespace {
 
 using namespace triad;
 
-/// The text without the space between tokens.
+/// The text without spaces between tokens.
 std::string tight(std::string_view text) {
   std::string found;
   for (std::size_t at = 0; at < text.size();) {
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     object = programs::read_json_line(line);
   } catch (data_error const&) {
     try {
-      (void)programs::members_of(line);  // ends, whatever it makes of it
+      (void)programs::members_of(line);  // must end, whatever the result
     } catch (data_error const&) {
     } catch (nlohmann::json::exception const&) {
     }

@@ -1,8 +1,9 @@
-// Fuzzes the reader of pairs of sequences, JSON lines, gzipped or not: what it reads reads back as it was written.
+// Fuzzes the reader of pairs of sequences, JSON lines, gzipped or not. What it reads must be the same after it was
+// written.
 // SPDX-License-Identifier: Apache-2.0
 #include "reader.hpp"
 #include "sequences/sequences.hpp"
-#include "shared/data/json_lines.cpp"  // not its object, so that libFuzzer sees its branches
+#include "shared/data/json_lines.cpp"  // the source and not the object file, so that libFuzzer sees its branches
 
 namespace sequences = triad::programs::sequences;
 

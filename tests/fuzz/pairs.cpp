@@ -1,4 +1,4 @@
-// Fuzzes the readers of pairs of texts, SCAN's lines and columns, gzipped or not, of dictionaries and of merges.
+// Fuzzes the readers of pairs of texts (SCAN's lines, and columns, gzipped or not), of dictionaries and of merges.
 // SPDX-License-Identifier: Apache-2.0
 #include "reader.hpp"
 #include "shared/data/text_pairs.hpp"

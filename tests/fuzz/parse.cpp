@@ -1,9 +1,9 @@
-// Fuzzes the reader of sentences and their trees, JSON lines, gzipped or not: what it reads is CoNLL-U's too, and reads
-// back as it was written.
+// Fuzzes the reader of sentences and their trees, JSON lines, gzipped or not. CoNLL-U must accept what it reads, and it
+// must be the same after it was written.
 // SPDX-License-Identifier: Apache-2.0
 #include "dependencies/data.cpp"
 #include "reader.hpp"
-#include "shared/data/data_folder.cpp"  // not their objects, so that libFuzzer sees their branches
+#include "shared/data/data_folder.cpp"  // sources and not object files, so that libFuzzer sees their branches
 #include "shared/data/json_lines.cpp"
 
 namespace {

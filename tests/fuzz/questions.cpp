@@ -1,8 +1,8 @@
-// Fuzzes what predict is asked, a question a line of a file or of standard input: labelled graphs, facts of CLUTRR,
-// sentences, sequences and trees.  Each is read, or refused with where it stands, and none is lost; a question that is
-// JSON comes back as JSON.
+// Fuzzes the questions of `predict`, one a line, in a file or on standard input: labelled graphs, facts of CLUTRR,
+// sentences, sequences and trees. Each question must be read, or refused with its place, and none may be lost. A
+// question in JSON must come back as JSON.
 // SPDX-License-Identifier: Apache-2.0
-#include "shared/data/questions.cpp"  // not their objects, so that libFuzzer sees their branches
+#include "shared/data/questions.cpp"  // sources and not object files, so that libFuzzer sees their branches
 
 #include <algorithm>
 #include <functional>
@@ -26,7 +26,7 @@ namespace trees = triad::programs::trees;
 
 using namespace triad;
 
-/// As predict prints it: one line, which reads back with the answer.
+/// Writes an answer as predict prints it: one line, which must read back with the answer.
 void answer_json(std::string const& line, char const* name) {
   auto const text = programs::with_members(line, {{name, "an answer"}});
   fuzz::expect(text.find('\n') == std::string::npos, "an answer is one line");
@@ -75,8 +75,8 @@ void ask_trees(std::string const& line) {
 
 using asking = void (*)(std::string const& line);
 
-/// Each of the lines is answered, or refused with its place, which is its number between these two; of a file a column
-/// may follow it.
+/// Checks that each of the lines is answered, or refused with its place: its number between `before` and `after`, or,
+/// in a file, followed by a column.
 void ask_on(programs::questions const& q, asking ask, long lines, std::string const& before, std::string const& after) {
   long answered = 0, refused = 0;
   q.ask(
@@ -100,14 +100,14 @@ long lines_of(std::string_view text) {
   return std::count(text.begin(), text.end(), '\n') + (text.empty() || text.ends_with('\n') ? 0 : 1);
 }
 
-/// Of the file, gzipped or not.
+/// The number of lines of the file, gzipped or not.
 long lines_of_file(std::string const& path) {
   text::gz_lines lines(path);
   for (std::string line; lines.next(line);) continue;
   return lines.number();
 }
 
-/// Of standard input: each line is answered or refused, and all of it only where a Git LFS pointer stands for the
+/// Checks standard input: each line is answered or refused. All of it is refused only if a Git LFS pointer replaces the
 /// questions.
 void ask_or_refuse_pointer(programs::questions const& q, asking ask, std::string_view text) {
   std::string first(text.substr(0, text.find('\n')));

@@ -1,8 +1,8 @@
-// What every fuzzer of a reader needs: the input as a file, and what a reader may make of it.
+// Shared by all fuzzers of readers: the input as a file, and the allowed outcomes.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reader reads, or throws a data_error that names the file.  Anything else is a finding: another exception, a message
-// without the file, a fault that a sanitizer sees, or a law that does not hold of what was read.
+// A reader reads, or throws a data_error that names the file. Anything else is a failure: another exception, a message
+// without the file, a fault that a sanitizer finds, or a violated property of the result.
 #pragma once
 
 #include <sys/mman.h>
@@ -20,7 +20,7 @@
 
 namespace triad::fuzz {
 
-/// Ends the process: libFuzzer keeps the input, the driver has said its name.
+/// Ends the process: libFuzzer saves the input, and the driver has already printed its name.
 [[noreturn]] inline void found(std::string const& what) {
   std::fprintf(stderr, "a finding: %s\n", what.c_str());
   std::abort();
@@ -30,7 +30,7 @@ inline void expect(bool law, char const* what) {
   if (!law) found(what);
 }
 
-/// A file in memory, in a folder of its own under the name that it is given.
+/// A file in memory with the given name, in a separate folder.
 class input_file {
  public:
   explicit input_file(std::string const& name) {
@@ -48,7 +48,7 @@ class input_file {
     ::close(handle_);
   }
 
-  /// The file's whole content from now on.
+  /// Replaces the content of the file.
   input_file& write(std::string_view content) {
     if (::ftruncate(handle_, 0) != 0 ||
         ::pwrite(handle_, content.data(), content.size(), 0) != static_cast<ssize_t>(content.size()))
@@ -68,7 +68,7 @@ inline std::string_view text_of(std::uint8_t const* data, std::size_t size) {
   return {reinterpret_cast<char const*>(data), size};
 }
 
-/// Reads.  `file` is what a refusal has to name.
+/// Runs the reader. `file` is the name that a refusal must contain.
 template <class Read>
 void read_or_refuse(std::string const& file, Read read) {
   try {

@@ -1,4 +1,4 @@
-// Fuzzes the reader of a published encoder's config.json, and that of its vocabulary.
+// Fuzzes the readers of a published encoder's config.json and of its vocabulary.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/roberta.hpp"
 

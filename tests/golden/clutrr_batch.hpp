@@ -13,7 +13,7 @@ struct clutrr_batch {
   vec<index_t const> target;  // (b)
 };
 
-/// From <prefix>batched_graphs, pad_mask, query_edges and query_labels, with the released program's fill.
+/// Reads <prefix>batched_graphs, pad_mask, query_edges and query_labels, and uses the released program's fill value.
 template <backend Ex>
 clutrr_batch load_batch(workbench<Ex>& bench, golden_file const& file, std::string const& prefix = "in/") {
   auto const shape = file.shape(prefix + "batched_graphs", 3);  // (b, n, n)
@@ -42,7 +42,7 @@ clutrr_batch load_batch(workbench<Ex>& bench, golden_file const& file, std::stri
           bench.make_vec(file.integers(prefix + "query_labels"))};
 }
 
-/// What every CLUTRR model ends with: logits (b, targets), their loss and its gradient, and the best target of each
+/// The outputs of every CLUTRR model: logits (b, targets), their loss and its gradient, and the best target of each
 /// question.
 template <class T>
 struct answers {

@@ -1,9 +1,9 @@
-// Kind et_clutrr: the Edge Transformer over labelled graphs, whole.
+// Kind et_clutrr: the whole Edge Transformer over labelled graphs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file holds every layer's states at every edge, so the model is run as the released program runs it; then once
-// with its last layer pruned to the edges that are read, and once keeping only each layer's input: the same logits,
-// loss and gradients.
+// The file has every layer's states at every edge, so the model first runs like the released program. It then runs with
+// its last layer pruned to the edges that are read, and once more storing only each layer's input. Logits, loss and
+// gradients must be the same.
 #pragma once
 
 #include "clutrr_batch.hpp"

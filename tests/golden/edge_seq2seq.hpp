@@ -1,10 +1,9 @@
-// Kind et_cfq: the Edge Transformer as encoder and decoder, whole, and greedy decoding by passes over all that is
-// there.
+// Kind et_cfq: the whole Edge Transformer as encoder and decoder, and greedy decoding by passes over all tokens.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Run as the released program runs it, padded and with one mask for padding and future; then keeping only each layer's
-// input; then with the last layer where it is read alone; then without padding, the future masked by the number of
-// sources: the same logits and gradients.
+// The model runs like the released program, padded and with one mask for padding and future. It then runs three more
+// times: storing only each layer's input; with the last layer computed only where it is read; and without padding, with
+// the future masked by the number of sources. Logits and gradients must be the same.
 #pragma once
 
 #include <algorithm>
@@ -58,11 +57,13 @@ struct et_cfq {
     return z;
   }
 
-  /// Everything of one batch on the host.  Padded: every graph has the longest source's nodes, and padding among them.
+  /// All lists of one batch on the host. Padded: every graph has as many nodes as the longest source, and some are
+  /// padding.
   struct lists {
     edge_pair_dims dims;
-    std::vector<index_t> sizes[2], node[2], edge[2], triangle[2];   // of graphs: of the sources, whole
-    std::vector<index_t> token[2], position[2], relation[2], self;  // self: of the sources
+    // [0]: the graphs of the sources; [1]: the whole graphs.
+    std::vector<index_t> sizes[2], node[2], edge[2], triangle[2];
+    std::vector<index_t> token[2], position[2], relation[2], self;  // self: only for the sources
     std::vector<index_t> sources, target_token, target_self, read, origin, source_row;
     std::vector<std::uint8_t> masked[2];
 
@@ -74,7 +75,7 @@ struct et_cfq {
       auto const is_real = [&](index_t g, index_t i) { return i >= longest || real[at(g * longest + i)] != 0; };
       for (index_t g = 0; g < b; ++g) {
         index_t s = longest;
-        while (!padded && !is_real(g, s - 1)) --s;  // padding comes last
+        while (!padded && !is_real(g, s - 1)) --s;  // padding is last
         index_t const n = s + t, first = dims.source.rows, whole = dims.whole.rows;
         sources.push_back(s);
         add_graph(0, dims.source, s);
@@ -104,7 +105,7 @@ struct et_cfq {
       dims.pairs = b;
       dims.targets = b * t;
       if (layout.encoding == sequence_encoding::relational) return;
-      // Positional edges have places of their own, as many as there are rows.
+      // With positional edges, each row has a separate origin.
       for (index_t r = 0; r < dims.whole.rows; ++r) {
         auto& o = origin[at(r)];
         bool const known = o >= layout.relative.count();
@@ -146,7 +147,7 @@ struct et_cfq {
     index_t const d = file.size("d"), positions = std::max(file.size("src_len"), t);
     auto const own = position_waves(positions, d);
     std::vector<double> waves(own.begin(), own.end());
-    if (file.has("buffer/pe.pe")) {  // the released program's own roundings, as far as they go
+    if (file.has("buffer/pe.pe")) {  // the released program's rounded values, as many as stored
       auto const stored = file.values("buffer/pe.pe");
       std::copy_n(stored.begin(), std::min(stored.size(), waves.size()), waves.begin());
     }
@@ -217,8 +218,8 @@ struct et_cfq {
     compare_gradients(bench, params, r, names(file), label);
   }
 
-  /// From the start on, the best token each time, until every sentence has ended or is long enough; the padding after
-  /// an end.
+  /// Starts with the start token and takes the best token in each step, until every sentence has ended or has the
+  /// maximum length. Padding follows an end.
   template <class T, backend Ex, class Params>
   static void decode(workbench<Ex>& bench, golden_file const& file, report& r, way const& how,
                      edge_transformer_seq2seq<T> const& model, Params const& params, index_t b) {

@@ -9,9 +9,9 @@
 //     static void check(Ex&, golden_file const&, report&);
 //   };
 //
-// check builds the model from the file's `config` and the shapes of its tensors, all dynamic, runs forward and
-// backward, and hands every output, the loss and every gradient to the report; what it forgets fails.  Data errors are
-// thrown.  families.hpp lists them.
+// check builds the model from the file's `config` and the shapes of its tensors, with all sizes dynamic. It runs
+// forward and backward, and passes every output, the loss and every gradient to the report; an omitted one is a
+// failure. Data errors are thrown. families.hpp lists the families.
 #pragma once
 
 #include <string_view>
@@ -23,7 +23,7 @@
 
 namespace triad::golden {
 
-/// sum of out * cotangent: the loss of files that come with cotangents.
+/// The sum of out * cotangent: the loss of files that contain cotangents.
 inline double inner_product(std::vector<double> const& a, std::vector<double> const& b) {
   double total = 0;
   for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) total += a[i] * b[i];

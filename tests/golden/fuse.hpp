@@ -1,8 +1,8 @@
 // Kind lrf_fuse: fuse-attention with its projections.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file projects every state below to keys and values; ours projects none.  Its stack is (batch, l, tokens, d), ours
-// (l, batch tokens, d).
+// The file projects the states of every layer below to keys and values; our layer projects none of them. The stack in
+// the file is (batch, l, tokens, d), ours is (l, batch tokens, d).
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace triad::golden {
 
-/// (a, b, n) as (b, a, n): a file's stacks are (batch, l, tokens, d), ours (l, batch tokens, d).
+/// Changes (a, b, n) to (b, a, n): a file's stacks are (batch, l, tokens, d), ours (l, batch tokens, d).
 inline std::vector<double> turned(std::vector<double> const& x, index_t a, index_t b, index_t n) {
   std::vector<double> y;
   for (index_t j = 0; j < b; ++j)

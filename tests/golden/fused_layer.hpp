@@ -1,7 +1,7 @@
-// Kinds lrf_enc_layer and lrf_dec_layer: a layer that looks back, with the layers below it as its input.
+// Kinds lrf_enc_layer and lrf_dec_layer: a layer with fuse-attention, whose input includes the layers below it.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Padded forms: every sequence has the same number of rows, and a mask of those that are hidden.
+// Padded: every sequence has the same number of rows, and a mask marks hidden rows.
 #pragma once
 
 #include "fuse.hpp"
@@ -9,7 +9,7 @@
 
 namespace triad::golden {
 
-/// What the files call the parts of a layer.
+/// The names of a layer's parts in the files.
 inline renaming fused_layer_names() {
   renaming names{{{"feed_forward.inner", "fc1"},
                   {"feed_forward.outer", "fc2"},

@@ -1,4 +1,4 @@
-// One golden file: its kind, the configuration it was made with, and its tensors by name.
+// One golden file: its kind, the configuration that produced it, and its tensors by name.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,15 +26,15 @@ class golden_file {
 
   std::string kind;
   nlohmann::json config = nlohmann::json::object();
-  double single_error = 0;  // what the reference program itself loses in float, relative to the largest element
+  double single_error = 0;  // error of the reference program in float, relative to the largest element
 
   std::filesystem::path const& path() const { return path_; }
 
-  /// "f32", "f64", or nothing where a case has no floating-point inputs.
+  /// "f32" or "f64"; empty if a case has no floating-point inputs.
   std::string dtype() const { return config.value("dtype", std::string()); }
   bool single() const { return dtype() == "f32"; }
 
-  /// Names that begin with `prefix`.
+  /// The names that begin with `prefix`.
   std::vector<std::string> names(std::string_view prefix) const {
     std::vector<std::string> all;
     for (auto const& [name, record] : tensors_.tensors())
@@ -56,7 +56,7 @@ class golden_file {
   index_t size(char const* key) const { return config.at(key).get<index_t>(); }
   bool flag(char const* key) const { return config.value(key, false); }
 
-  /// A string of the metadata that holds JSON of any kind.
+  /// A string of the metadata that contains JSON of any kind.
   nlohmann::json json(std::string const& name) const {
     auto value = nlohmann::json::parse(tensors_.text(name), nullptr, false);
     if (value.is_discarded())
@@ -64,14 +64,15 @@ class golden_file {
     return value;
   }
 
-  /// Parameters of the reference program that do not reach the loss: a model that is compared may not have them.
+  /// Whether it is a parameter of the reference program that does not affect the loss. A compared model need not have
+  /// it.
   bool may_be_absent(std::string const& parameter) const {
     auto const names = config.value("params_with_no_gradient", std::vector<std::string>());
     return std::find(names.begin(), names.end(), parameter) != names.end();
   }
 
  private:
-  /// A string of the metadata that holds a JSON object; an empty object where there is none.
+  /// A string of the metadata that contains a JSON object; an empty object if the string is missing.
   nlohmann::json parse(std::string const& name) const {
     auto const found = tensors_.metadata().find(name);
     if (found == tensors_.metadata().end()) return nlohmann::json::object();

@@ -1,4 +1,4 @@
-// A greedy search's choice of a token at each step, and how near the next best came.
+// The token that a greedy search chooses in each step, and the smallest margin over the second best.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,8 +16,8 @@ namespace triad::golden {
 
 class greedy_choices {
  public:
-  /// The likeliest token of `count` logits from `first` on, the smaller of two that are alike; `never`: one that is not
-  /// to be chosen, or none.
+  /// The likeliest token of `count` logits from `first` on; the smaller one if two are equal. `never` is a token that
+  /// must not be chosen, or -1.
   index_t choose(std::vector<double> const& logits, std::size_t first, index_t count, index_t never = -1) {
     std::vector<std::pair<double, index_t>> row;
     for (index_t c = 0; c < count; ++c)
@@ -27,7 +27,8 @@ class greedy_choices {
     for (auto const& [logit, token] : row) largest_ = std::max(largest_, std::abs(logit));
     return -row[0].second;
   }
-  /// The least gap between the best two: a difference, as right as the logits are large.
+  /// Compares the smallest margin between the best two. The margin is a difference, so its error is relative to the
+  /// largest logit.
   void compare_margin(report& r, std::string const& label) const {
     r.difference("greedy_min_margin", margin_, largest_, label);
   }

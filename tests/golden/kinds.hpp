@@ -1,5 +1,5 @@
-// Every kind of golden file, built here or not.  Of LRF (lrf_...) and of the heads of dependency parsers (dep_heads) no
-// program was released: their files come from models written from the papers.
+// Every kind of golden file, built here or not. No program was released for LRF (lrf_...) and for the heads of
+// dependency parsers (dep_heads): models written from the papers made their files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

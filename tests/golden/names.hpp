@@ -1,4 +1,4 @@
-// Our paths of parameters and the golden files' names of them.
+// Maps our parameters' paths to the names in golden files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace triad::golden {
 
-/// Whole parts of a dotted path, replaced one after the other: {"attention.query", "linears.0"}.
+/// Replaces whole parts of a dotted path, one after the other: {"attention.query", "linears.0"}.
 struct renaming {
   std::vector<std::pair<std::string, std::string>> parts;
 

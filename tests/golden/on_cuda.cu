@@ -1,5 +1,5 @@
-// Every kind on the CUDA backend, in float.  Compiled by nvcc; in builds without it by a host compiler, with a stand-in
-// for the GPU.
+// Every kind on the CUDA backend, in float. Compiled by nvcc, or, in builds without nvcc, by a host compiler with a
+// stand-in for the GPU.
 // SPDX-License-Identifier: Apache-2.0
 #include "families.hpp"
 #include "runner.hpp"

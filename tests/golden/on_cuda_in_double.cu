@@ -1,4 +1,4 @@
-// Every kind on the CUDA backend, in double: a unit of its own, since nvcc takes minutes for each.
+// Every kind on the CUDA backend, in double. A separate unit, since nvcc takes minutes for each.
 // SPDX-License-Identifier: Apache-2.0
 #include "families.hpp"
 #include "runner.hpp"

@@ -39,7 +39,7 @@ def main(folder):
             p |= linear_params(*m)
         sentence, i, j = random.integers(0, B, pairs), random.integers(0, n, pairs), random.integers(0, n, pairs)
         i[0] = j[0]  # a root
-        sentence[-1], i[-1], j[-1] = sentence[0], i[0], j[0]  # asked for twice
+        sentence[-1], i[-1], j[-1] = sentence[0], i[0], j[0]  # the same pair twice
         tensors = {"x": draw(random, B * n * (n if heads == "edge" else 1), d), "edge": (sentence * n + i) * n + j, "child": sentence * n + i,
                    "parent": sentence * n + j}
         config = {"heads": heads, "B": B, "n": n, "d": d, "relations": relations, "inner": inner}

@@ -5,7 +5,7 @@ import numpy as np
 from own_edges import layer, layer_params, pad_mask4, settings
 from own_files import draw, layer_norm, linear, relu, save, softmax
 
-PAD, END = 1, 2       # LRF's dictionary
+PAD, END = 1, 2       # in LRF's dictionary
 CFQ_PAD, CFQ_END = 0, 2
 
 
@@ -175,7 +175,8 @@ def padded_behind(random, B, n):
     return (np.arange(n)[None] >= real[:, None]).astype(np.int64)
 
 
-# ---- the Edge Transformer that decodes ------------------------------------------------------------------------------------
+# ---- the Edge Transformer as a decoder
+# ------------------------------------------------------------------------------------
 def places(n, source, reach):
     """Numbers of the relations of edges between n nodes, of which those before `source` are the source's."""
     i, j = np.meshgrid(np.arange(n), np.arange(n), indexing="ij")

@@ -55,7 +55,8 @@ def run_agent(p, i, config):
     return {"encodings": x, "op_dist": softmax(o, -1), "root_filler": s, "arg_weights": softmax(a, 1)}
 
 
-# ---- trees: places are tuples of turns, and nothing is known of positions but their order -----------------------------------
+# ---- trees: a place is a tuple of left and right turns; only the order of positions is used
+# -----------------------------
 def places(depth):
     level, found = [()], []
     for _ in range(depth):
@@ -91,7 +92,7 @@ def save_trees(folder, case, random, depth, labels, d_filler, d_role, B):
 
     bound = lambda a: np.einsum("brm,rn->bmn", F[a], R)
     trees = np.stack([tree() for _ in range(B)])
-    size = np.linspace(0.002, 0.02, len(order))  # around the threshold
+    size = np.linspace(0.002, 0.02, len(order))  # on both sides of the threshold
     noisy = np.einsum("brm,rn->bmn", F[trees] * size[:, None], R)
 
     def run_tpr(p, i, config):
@@ -234,7 +235,7 @@ def save_machine(folder, case, random, depth, labels, d_filler, d_role, B, confi
             shrunk = linear(p, "dtm.ctrl_net", memory[:, -1].reshape(B, -1))[:, None]
             x = np.concatenate([x[:, : k + 2], shrunk, x[:, k + 2 :]], 1)
             x, o, s, a = agent(p, "dtm.nta.", k, x, config)
-            age = np.array([0] + [k - l for l in range(1, k + 1)] + [0] * empty)  # the input has none
+            age = np.array([0] + [k - l for l in range(1, k + 1)] + [0] * empty)  # the input has no age
             o, a = chosen("op", k, o), chosen("arg", k, a - config.get("recency", 0) * age[:, None])
             s = softmax(s, -1) if config.get("root_dist") == "softmax" else s
             tree = interpret(maps, R[0], memory, a[:, : k + 1], s, o)
@@ -310,9 +311,9 @@ def main(folder):
     save_machine(folder, "norms_after_learned", random, 2, 4, 4, 3, 3, sizes(0, "relu", 4, 1, 5, steps=2), learned=True)
     save_machine(folder, "three_levels", random, 3, 5, 5, 8, 2, sizes(1, "gelu", 4, 2, 6, steps=3))
 
-    # Noise on operations alone, on arguments alone and on both, over either axis; norms_before_noisy above has both as
-    # released.
-    random = np.random.default_rng(104)  # of some tried: no symbol is near the threshold, no norm divides by little
+    # Noise only on operations, only on arguments and on both, over either axis. norms_before_noisy above has both, as
+    # in the released program.
+    random = np.random.default_rng(104)  # selected: no symbol is near the threshold, and no norm has a small divisor
     over_trees = {"arg_dist_axis": "trees"}
     for case, op, arg, more, temperature in (("noisy_operations", "gumbel", "softmax", {}, 0.7),
                                              ("noisy_arguments_released", "softmax", "gumbel", {}, 0.6),
@@ -321,8 +322,8 @@ def main(folder):
         config = sizes(1, "gelu", 4, 2, 6, steps=3, op_dist_fn=op, arg_dist_fn=arg) | more
         save_machine(folder, case, random, 2, 4, 5, 4, 2, config, temperature=temperature)
 
-    # Ours, which the released program has not: an empty tree in memory, recency, roots that are distributions.  Norms
-    # over 8 numbers divide by less little than over 4.
+    # Features that the released program does not have: an empty tree in memory, recency, and roots that are
+    # distributions. Norms over 8 numbers have larger divisors than norms over 4.
     random = np.random.default_rng(31)
     config = sizes(1, "gelu", 8, 2, 6, steps=3, empty_tree=True, recency=0.5, root_dist="softmax", op_dist_fn="softmax", arg_dist_fn="gumbel")
     save_machine(folder, "roots_distributions", random, 2, 5, 5, 4, 2, config | over_trees, temperature=1.3)

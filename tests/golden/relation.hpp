@@ -1,9 +1,9 @@
-// Kinds rat and rrat: the relation-aware Transformers over labelled graphs, whole.
+// Kinds rat and rrat: the whole relation-aware Transformers over labelled graphs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file holds every layer's states at every node (and edge), so the model is run as the released program runs it;
-// then once with its last layer pruned to what is read, and keeping only each layer's input: the same logits, loss and
-// gradients.
+// The file has every layer's states at every node (and edge), so the model first runs like the released program. It
+// then runs with its last layer pruned to what is read, and storing only each layer's input. Logits, loss and gradients
+// must be the same.
 #pragma once
 
 #include "clutrr_batch.hpp"
@@ -47,7 +47,7 @@ inline relation_transformer_options relation_sizes(golden_file const& file) {
 
 namespace detail {
 
-/// out/nodes_k and edges_k, k = 1 .. L.
+/// Compares out/nodes_k and edges_k, k = 1 .. L.
 template <class Bench, class T, index_t D, index_t H, index_t F>
 void compare_states(Bench& bench, relation_aware_transformer<T, D, H, F> const& model,
                     typename relation_aware_transformer<T, D, H, F>::saved const& s, report& r,

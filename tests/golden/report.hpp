@@ -1,7 +1,7 @@
-// What one run of one golden file found: the largest error of every group of tensors, and the verdict.
+// The result of one check of one golden file: the largest error of every group of tensors, and the verdict.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors are divided by S, the largest absolute value that the tolerance is tied to: of the tensor itself (outputs), or
+// Errors are divided by S, the largest absolute value to which the tolerance refers: of the tensor itself (outputs), or
 // of all gradients of the case (gradients, some of which are mathematically zero).
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace triad::golden {
 
-/// `value` as people read errors.
+/// `value` in a short form for error messages.
 inline std::string brief(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1e", value);
@@ -36,21 +36,21 @@ class report {
   explicit report(golden_file const& file) : file_(file) {}
 
   // ---- tolerances ---------------------------------------------------------------------------------------------------
-  /// Of outputs and gradients.  f32: ten times what the reference program itself loses.
+  /// The tolerance of outputs and gradients. For f32: ten times the error of the reference program itself.
   double tolerance() const { return file_.single() ? std::max(10 * file_.single_error, 2e-6) : 1e-9; }
-  /// Of optimiser, clipping and schedules.
+  /// The tolerance of optimiser, clipping and schedules.
   double update_tolerance() const { return file_.single() ? 2e-6 : 1e-12; }
-  /// Of losses and gradient norms during training, relative.
+  /// The relative tolerance of losses and gradient norms during training.
   double trace_tolerance() const { return file_.single() ? 1e-4 : 1e-9; }
 
   // ---- comparisons; each marks the tensor as compared
-  // ----------------------------------------------------------------
-  /// out/<name>; `label` says which way of computing it was meant, where there are several.
+  // -----------------------------------------------------------------
+  /// Compares out/<name>. `label` names the way of computing if there are several.
   void output(std::string const& name, std::vector<double> const& found, std::string const& label = {}) {
     auto const expected = file_.values("out/" + name);
     compare("out/" + name, name == "loss" ? "loss" : "outputs", label, found, expected, largest(expected), tolerance());
   }
-  /// out/<name> is a difference of two values as large as `scale`, which is what it can be right to.
+  /// Compares out/<name>, a difference of two values as large as `scale`; its error is relative to `scale`.
   void difference(std::string const& name, double found, double scale, std::string const& label = {}) {
     compare("out/" + name, "outputs", label, {found}, file_.values("out/" + name), scale, tolerance());
   }
@@ -58,32 +58,33 @@ class report {
     auto const expected = file_.integers("out/" + name);
     compare("out/" + name, "outputs", label, {found.begin(), found.end()}, {expected.begin(), expected.end()}, 1, 0);
   }
-  /// grad/<name>, for example in/x or param/linears.0.weight.
+  /// Compares grad/<name>, for example in/x or param/linears.0.weight.
   void gradient(std::string const& name, std::vector<double> const& found, std::string const& label = {}) {
     compare("grad/" + name, "d " + group(name), label, found, file_.values("grad/" + name), gradient_scale(),
             tolerance());
   }
-  /// Any stored tensor, with its own tolerance: `limit` times its largest element.
+  /// Compares any stored tensor with a given tolerance: `limit` times its largest element.
   void tensor(std::string const& name, std::string const& in_group, std::vector<double> const& found, double limit,
               std::string const& label = {}) {
     auto const expected = file_.values(name);
     compare(name, in_group, label, found, expected, largest(expected), limit);
   }
-  /// Every element of a stored tensor to `limit` of itself.
+  /// Compares every element of a stored tensor; the tolerance is `limit` times the element.
   void relative(std::string const& name, std::string const& in_group, std::vector<double> const& found, double limit) {
     auto const expected = file_.values(name);
     if (found.size() != expected.size()) return wrong_size(name, "", found.size(), expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i)
       compare(name, in_group, "element " + std::to_string(i), {found[i]}, {expected[i]}, std::abs(expected[i]), limit);
   }
-  /// A stored tensor that this model is not meant to have.
+  /// Skips a stored tensor that this model does not have by design.
   void skip(std::string const& name) { compared_.insert(name); }
-  /// Printed next to the verdict.
+  /// Sets a text that is printed next to the verdict.
   void remark(std::string const& text) { remark_ = text; }
   std::string const& remark() const { return remark_; }
   void fail(std::string const& reason) { failures_.push_back(reason); }
 
-  /// Call last: every output and gradient of the file must have been compared, unless the reference's own is absent.
+  /// Must be called last: every output and gradient of the file must have been compared, unless the reference's own is
+  /// absent.
   void finish() {
     for (auto const* prefix : {"out/", "grad/"})
       for (auto const& name : file_.names(prefix)) {
@@ -97,13 +98,13 @@ class report {
   struct found_error {
     double error = 0, limit = 0;
   };
-  /// In the order they were first compared.
+  /// The groups in the order of their first comparison.
   std::vector<std::pair<std::string, found_error>> const& groups() const { return groups_; }
   std::vector<std::string> const& failures() const { return failures_; }
   bool passed() const { return failures_.empty(); }
 
  private:
-  /// The largest element of all gradients of the case.
+  /// The largest absolute element of all gradients of the case.
   double gradient_scale() {
     if (gradient_scale_ < 0)
       for (auto const& name : file_.names("grad/"))
@@ -111,7 +112,7 @@ class report {
     return gradient_scale_;
   }
 
-  /// Weights and biases of one map, at all depths, are one group.
+  /// Weights and biases of one map, at all depths, form one group.
   static std::string group(std::string name) {
     for (std::string_view const prefix : {"param/", "in/"})
       if (name.starts_with(prefix)) name.erase(0, prefix.size());

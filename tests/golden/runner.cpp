@@ -1,4 +1,4 @@
-// The walk over a folder: which files count, what is printed of each, and the sums.
+// Walks over a folder: selects the files, prints the result of each, and adds up the totals.
 // SPDX-License-Identifier: Apache-2.0
 #include "runner.hpp"
 

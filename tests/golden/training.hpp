@@ -1,5 +1,5 @@
-// Kind train_clutrr: the first updates of a training run, from the same parameters on the same batches; and what kinds
-// of training share.
+// Kind train_clutrr: the first updates of a training run, from the same parameters and on the same batches. Also the
+// code that all kinds of training share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,10 +17,10 @@
 
 namespace triad::golden {
 
-/// The largest number of each parameter's first gradient, by the parameter's path.
+/// The largest absolute value in each parameter's first gradient, by the parameter's path.
 using first_gradients = std::map<std::string, double>;
 
-/// Updates of a trainer, made by update(step, rate), against the file's losses, norms and rates.  pass: lists
+/// Runs updates of a trainer by update(step, rate) and compares losses, norms and rates with the file. `pass` lists
 /// parameters as the file does.
 template <backend Ex, class Run, class Schedule, class Update, class Pass = as_listed>
 first_gradients compare_updates(workbench<Ex>& bench, report& r, Run& run, std::uint64_t steps,
@@ -42,13 +42,14 @@ first_gradients compare_updates(workbench<Ex>& bench, report& r, Run& run, std::
   return first;
 }
 
-/// A parameter's values as they are.
+/// Returns a parameter's values unchanged.
 struct as_ours {
   std::vector<double> const& operator()(std::string const&, std::vector<double> const& values) const { return values; }
 };
 
-/// The parameters after the last update, which as_stored(path, values) writes as the file does.  In double, and only
-/// where the first gradient was more than rounding: Adam makes whole steps of rounding noise.
+/// Compares the parameters after the last update; as_stored(path, values) converts them to the file's form. Compares
+/// only in double, and only parameters whose first gradient was more than rounding: Adam turns rounding noise into
+/// whole steps.
 template <backend Ex, class Set, class Name, class Pass = as_listed, class Stored = as_ours>
 void compare_final(workbench<Ex>& bench, golden_file const& file, report& r, Set& params, first_gradients const& first,
                    Name const& name, Pass const& pass = {}, Stored const& as_stored = {}) {
@@ -63,7 +64,7 @@ void compare_final(workbench<Ex>& bench, golden_file const& file, report& r, Set
     else
       r.skip(stored);
   });
-  // What our model does not have must be what the reference never used.
+  // A parameter that our model lacks must be one that the reference did not change.
   for (auto const& stored : file.names("out/final_param/"))
     if (!ours.contains(stored) && file.values(stored) == file.values("param/" + stored.substr(16))) r.skip(stored);
 }

@@ -1,8 +1,9 @@
-// Kinds dtm_full and train_dtm: the Differentiable Tree Machine, whole and in training.
+// Kinds dtm_full and train_dtm: the whole Differentiable Tree Machine, and its training.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole machines run two ways: by matrices over the file's roles, and, where the operations are not learned, with
-// canonical roles: X of the one is X' R of the other, so that W_shrink changes with it, and its gradient the other way.
+// A whole machine runs in two ways: by matrices over the file's roles R, and, if its operations are not learned, with
+// canonical roles. If X has the fillings at canonical roles, X' R is the tree over the file's roles. So W_shrink is
+// converted from the file's roles, and its gradient is converted back.
 #pragma once
 
 #include <algorithm>
@@ -16,17 +17,17 @@ namespace triad::golden {
 
 namespace detail {
 
-/// A machine's parameters as a file has them: W_shrink over (f, r) of the file's roles.
+/// Converts W_shrink (f, r), which a file has over its own roles.
 template <class T, backend Ex>
 struct shrink_columns {
   machine_case<T, Ex> const& of;
   bool canonical;
 
-  /// param/dtm.ctrl_net.weight for our machine.
+  /// Converts param/dtm.ctrl_net.weight to our machine's form.
   std::vector<double> in(std::vector<double> const& theirs) const {
     return canonical ? of.to_positions(of.by_role(theirs)) : of.by_role(theirs);
   }
-  /// A gradient of ours as the file's.
+  /// Converts our gradient to the file's form.
   std::vector<double> out(std::vector<double> const& ours) const {
     return of.by_filler(canonical ? of.to_roles(ours) : ours);
   }
@@ -41,8 +42,8 @@ void load_machine(workbench<Ex>& bench, Set& params, golden_file const& file, sh
   });
 }
 
-/// Whether a file has Gumbel noise on "op", its operations, or on "arg", its arguments: op_dist_fn and arg_dist_fn say
-/// so, or where they are not there the noise itself.  Noise that no distribution reads is passed over.
+/// Whether a file has Gumbel noise on its operations ("op") or arguments ("arg"). The keys op_dist_fn and arg_dist_fn
+/// decide; without them the presence of noise does. Noise that no distribution reads is ignored.
 inline bool is_noisy(golden_file const& file, std::string const& what) {
   auto const key = what + "_dist_fn", noise = "in/gumbel_" + what + "_0";
   if (!file.config.contains(key)) return file.has(noise);
@@ -54,7 +55,7 @@ inline bool is_noisy(golden_file const& file, std::string const& what) {
   return named == "gumbel";
 }
 
-/// What logits are divided by where there is noise.
+/// The divisor of the logits if there is noise.
 inline double gumbel_temperature(golden_file const& file) {
   auto const found = file.config.find("gumbel_temp");
   if (found == file.config.end() || !found->is_number())
@@ -62,8 +63,8 @@ inline double gumbel_temperature(golden_file const& file) {
   return found->get<double>();
 }
 
-/// What the weights of arguments sum to one over: arg_dist_axis, a key of ours; without it what the released program
-/// does, whose gumbel is over the arguments.
+/// The axis over which the weights of arguments sum to one: arg_dist_axis, a key of our own. Without this key it is the
+/// released program's axis, which is over the arguments if there is Gumbel noise.
 inline choice_over arguments_over(golden_file const& file) {
   std::string const key = "arg_dist_axis";
   if (!file.config.contains(key)) return is_noisy(file, "arg") ? choice_over::arguments : choice_over::trees;
@@ -82,7 +83,7 @@ inline tree_root root_of(golden_file const& file) {
   return tree_root::distribution;
 }
 
-/// in/gumbel_WHAT_K of all steps: (steps, batch, columns), where step k has of_step(k) columns, and 0 after them.
+/// Reads in/gumbel_WHAT_K of all steps: (steps, batch, columns). Step k has of_step(k) columns; the rest are 0.
 template <class Count>
 std::vector<double> noise_of(golden_file const& file, std::string const& what, index_t steps, index_t batch,
                              index_t columns, Count of_step) {
@@ -100,7 +101,8 @@ std::vector<double> noise_of(golden_file const& file, std::string const& what, i
   return all;
 }
 
-/// Trees as symbols in a backend's memory, with all that a batch of them needs.
+/// The options of a file's machine. Throws data_error if a root is a distribution and fillers are not one for each
+/// symbol.
 template <class T, backend Ex>
 tree_machine_options machine_options(golden_file const& file, machine_case<T, Ex> const& of) {
   auto const agent = agent_options(file);
@@ -260,7 +262,7 @@ struct train_dtm {
   static void check(Ex& ex, golden_file const& file, report& r) {
     workbench<Ex> bench(ex);
     machine_case<T, Ex> const of(bench, file);
-    using machine = tree_machine<T, matrix_interpreter<T>>;  // AdamW is not the same in other coordinates
+    using machine = tree_machine<T, matrix_interpreter<T>>;  // AdamW's result depends on the coordinates
     machine const model(of.by_matrices, of.positions.count(), detail::machine_options(file, of));
     std::vector<tree_batch<T>> batches;
     std::vector<tree_answers> answers;
@@ -299,7 +301,7 @@ struct train_dtm {
   }
 
  private:
-  /// The part of a batch's trees of which every symbol is right.
+  /// The fraction of a batch's trees in which every symbol is right.
   template <backend Ex, class Scores>
   static double right_trees(workbench<Ex>& bench, Scores const& scores, tree_answers const& right, index_t trees) {
     auto const symbols = bench.template make<vec<index_t>>(scores.extent(0));

@@ -1,8 +1,8 @@
-// Kinds dtm_interp and dtm_nta: the parts of the Differentiable Tree Machine, and how a file writes a machine's trees
+// Kinds dtm_interp and dtm_nta: the parts of the Differentiable Tree Machine, and how a file stores a machine's trees
 // and parameters.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file's tree is a matrix (f, r) over roles R (N, r); ours has its rows by role, (r, f).
+// A tree in a file is a matrix (f, r) over roles R (N, r); ours has a row for each role, (r, f).
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace triad::golden {
 
-/// agents.K.layers.J.attention.output.weight to PREFIXlayers.K.layers.J.self_attn.out_proj.weight, and so on.
+/// Renames agents.K.layers.J.attention.output.weight to PREFIXlayers.K.layers.J.self_attn.out_proj.weight, and so on.
 struct agent_names {
   std::string prefix;
 
@@ -50,7 +50,7 @@ struct machine_names {
   }
 };
 
-/// Roles, fillers and shifts of a file where a backend computes, and the two ways that a tree is written.
+/// Roles, fillers and shifts of a file in the backend's memory, and conversions between the two forms of a tree.
 template <class T, backend Ex>
 class machine_case {
  public:
@@ -76,11 +76,11 @@ class machine_case {
                    bench.template make_from<tensor<T const, dyn, dyn, dyn>>(all, index_t{4}, width, width)};
   }
 
-  /// (n, f, r) of the file as (n, r, f).
+  /// Converts the file's (n, f, r) to (n, r, f).
   numbers by_role(numbers const& x) const { return swapped(x, fillers, width); }
-  /// (n, r, f) as the file's (n, f, r).
+  /// Converts (n, r, f) to the file's (n, f, r).
   numbers by_filler(numbers const& x) const { return swapped(x, width, fillers); }
-  /// (n, N, f) over canonical roles as (n, r, f) over the file's.
+  /// Converts (n, N, f) over canonical roles to (n, r, f) over the file's roles.
   numbers to_roles(numbers const& x) const {
     return rotated(x, positions.count(), width, [&](index_t p, index_t r) { return role(p, r); });
   }
@@ -135,7 +135,7 @@ struct dtm_interp {
       return static_cast<std::size_t>((b * trees + l) * 4 + c);
     };
 
-    // The memory of the file is (batch, l, f, r).
+    // The file's memory is (batch, l, f, r).
     auto const stored = of.by_role(file.values("in/memory"));
     std::vector<double> memory(stored.size() / static_cast<std::size_t>(trees) * static_cast<std::size_t>(trees + 1));
     auto const tree = static_cast<std::size_t>(of.width * of.fillers);
@@ -208,7 +208,7 @@ struct dtm_interp {
   }
 
  private:
-  /// The interpreter's parameters as a layer's.
+  /// The interpreter's parameters with the members of a layer.
   template <class T>
   struct maps_only {
     using output = tensor<T, dyn, dyn>;
@@ -224,7 +224,7 @@ struct dtm_interp {
 
 namespace detail {
 
-/// Sizes of the agent, from a file of any of the kinds.
+/// The agent's sizes, from a file of any of the kinds.
 inline tree_agent_options agent_options(golden_file const& file) {
   tree_agent_options o;
   o.layer = {.width = file.size("d_model"), .heads = file.size("nhead"), .hidden = file.size("dim_feedforward")};
@@ -237,7 +237,8 @@ inline tree_agent_options agent_options(golden_file const& file) {
   return o;
 }
 
-/// d logits of a softmax over `count` numbers, `step` apart, from d of what it gave.
+/// The gradient of the logits of a softmax over `count` numbers that are `step` apart, from its values and their
+/// gradient.
 inline std::vector<double> through_softmax(std::vector<double> const& y, std::vector<double> const& dy,
                                            std::size_t count, std::size_t step) {
   std::vector<double> dx(y.size());

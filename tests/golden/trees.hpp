@@ -1,9 +1,10 @@
-// Kinds dtm_tpr, dtm_DE and dtm_ops: the algebra of trees, in its dense form and in the others through the change of
+// Kinds dtm_tpr, dtm_DE and dtm_ops: the algebra of trees, in its dense form, and in the other forms by a change of
 // roles.
 // SPDX-License-Identifier: Apache-2.0
 //
-// With roles R the dense tree of fillings X is X' R.  So the gather and the sparse form are checked too: to them by
-// unbinding from R, from them by binding to R, which is the adjoint: gradients go the same two ways.
+// With roles R the dense tree of fillings X is X' R. The gather form and the sparse form are therefore checked too.
+// Unbinding from R converts a dense tree to such a form, and binding to R converts it back. Binding is the adjoint of
+// unbinding, so gradients are converted in the same ways.
 #pragma once
 
 #include <utility>
@@ -51,7 +52,7 @@ class tree_case {
   index_t width() const { return width_; }
   index_t elements() const { return dense.elements(); }
 
-  /// Every position's filler of a tree, its scores and its labels.
+  /// The filler at every position of a tree, with its scores and labels.
   template <class A>
   numbers unbound(tensor_tree<A> const& x) const {
     numbers all(static_cast<std::size_t>(positions.count() * shape_[1]));
@@ -77,7 +78,7 @@ class tree_case {
     return x;
   }
 
-  /// The dense tree at `data` in another form, and back.
+  /// Converts the dense tree at `data` to another form; append_dense converts back.
   template <class A>
   tensor_tree<A> from_dense(A const& a, T const* data) const {
     tensor_tree<dense_algebra<T>> x(dense);
@@ -90,7 +91,7 @@ class tree_case {
     all.insert(all.end(), y.view().data_handle(), y.view().data_handle() + elements());
   }
 
-  /// f(algebra, name) for the three forms.
+  /// Calls f(algebra, name) for the three forms.
   template <class F>
   void each_form(F&& f) const {
     f(dense, "dense");
@@ -101,7 +102,7 @@ class tree_case {
  private:
   template <class A, class From>
   tensor_tree<A> changed(A const& a, tensor_tree<From> const& x) const {
-    if constexpr (std::is_same_v<A, From>) return x;  // dense trees keep what no role spans
+    if constexpr (std::is_same_v<A, From>) return x;  // a dense tree keeps the part outside the span of the roles
     tensor_tree<A> y(a);
     auto const fillings = unbound(x);
     bind(a, tensor<T const, dyn, dyn>(fillings.data(), positions.count(), shape_[1]), y.view());
@@ -120,7 +121,7 @@ class tree_case {
 
  private:
   numbers fillers_;
-  std::vector<index_t> shape_;  // labels, width of a filler
+  std::vector<index_t> shape_;  // number of labels, width of a filler
   index_t width_;
   buffer<host_memory> memory_;
   role_maps<T> maps_;
@@ -216,7 +217,7 @@ struct dtm_tpr {
   }
 };
 
-/// D and E of roles; the loss is a dummy.
+/// Compares D and E computed from roles; the loss is a dummy.
 struct dtm_DE {
   static constexpr std::string_view kind = "dtm_DE";
 
@@ -254,7 +255,7 @@ struct dtm_ops {
   }
 
  private:
-  /// Real trees: the tensors, and the labels they decode to.
+  /// Compares real trees: the tensors, and the labels decoded from them.
   template <class T, class A>
   static void on_trees(detail::tree_case<T> const& c, A const& a, golden_file const& file, report& r, char const* form,
                        index_t batch) {
@@ -282,7 +283,7 @@ struct dtm_ops {
     }
   }
 
-  /// Any tensors, with gradients.
+  /// Compares arbitrary tensors, with gradients.
   template <class T, class A>
   static void on_blends(detail::tree_case<T> const& c, A const& a, report& r, char const* form, index_t batch) {
     auto const first = c.read("in/blend"), second = c.read("in/blend2"), fillers = c.read("in/root_filler");

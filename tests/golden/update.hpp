@@ -1,4 +1,4 @@
-// Kinds optim, clip and sched: what turns a gradient into a step.
+// Kinds optim, clip and sched: the computation of a step from a gradient.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,14 +13,14 @@ namespace triad::golden {
 
 namespace detail {
 
-/// Tensors that the file stores under <prefix><name>, without the prefix.
+/// The names of the tensors <prefix><name> in the file, without the prefix.
 inline std::vector<std::string> names_under(golden_file const& file, std::string const& prefix) {
   auto names = file.names(prefix);
   for (auto& name : names) name.erase(0, prefix.size());
   return names;
 }
 
-/// A model that is only its parameters: the named tensors of a file, as rows of values.
+/// A model that consists only of parameters: the named tensors of a file, as rows of values.
 template <class T>
 struct named_tensors {
   using value_type = T;
@@ -66,7 +66,8 @@ inline adam_options adam_of(std::string const& optimizer, nlohmann::json const& 
 
 }  // namespace detail
 
-/// Gradients come from the file; a parameter for which it stores none is skipped, decay included.
+/// Compares an optimiser whose gradients come from the file. A parameter without a stored gradient is skipped,
+/// including its decay.
 struct optim {
   static constexpr std::string_view kind = "optim";
 
@@ -146,7 +147,7 @@ struct clipping {
   }
 };
 
-/// Rates are host numbers, the same on every backend.
+/// Compares schedules. Rates are host numbers, the same on every backend.
 struct sched {
   static constexpr std::string_view kind = "sched";
 

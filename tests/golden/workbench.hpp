@@ -1,4 +1,4 @@
-// Memory of one check on one backend: values from a file to where the backend computes, and back.
+// The memory of one check on one backend: copies values from a file to the backend's memory, and back.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,14 +25,14 @@ class workbench {
   explicit workbench(Ex& context) : ex(context) {}
   Ex& ex;
 
-  /// Memory for what `plan(arena&)` places, zero at first; the same plan measures it.
+  /// Memory for plan(arena&), set to zero. The same plan measures it.
   template <class Plan>
   auto place(Plan&& plan) {
     blocks_.emplace_back(planned_bytes([&](arena& a) { (void)plan(a); }), memory_of(ex));
     auto at = blocks_.back().place();
     return plan(at);
   }
-  /// One view, zero at first.
+  /// One view, set to zero.
   template <class View, class... Sizes>
   View make(Sizes... sizes) {
     return place([&](arena& a) { return a.make<View>(sizes...); });
@@ -74,7 +74,8 @@ class workbench {
     return {values.begin(), values.end()};
   }
 
-  /// Runs `work(ex, call)` with the scratch memory it asks for: once on a backend that only measures, then for real.
+  /// Runs `work(ex, call)` with the scratch memory that it needs: first on a backend that only measures, then on the
+  /// real one.
   template <class Work>
   void run(Work&& work, bool train = false) {
     call c;
@@ -87,7 +88,7 @@ class workbench {
 
   // ---- graphs
   // ---------------------------------------------------------------------------------------------------------
-  /// The padded form: `graphs` graphs of n nodes each.
+  /// A padded batch: `graphs` graphs of n nodes each.
   graph_batch complete_graphs(index_t graphs, index_t n) {
     std::vector<index_t> size, node, edge, triangle;
     for (index_t g = 0; g < graphs; ++g) {
@@ -102,13 +103,14 @@ class workbench {
             make_vec(edge),
             make_vec(triangle)};
   }
-  /// The rows of their edges (i, i).
+  /// The rows of the edges (i, i).
   vec<index_t const> self_edges(index_t graphs, index_t n) {
     std::vector<index_t> rows;
     for (index_t i = 0; i < graphs * n; ++i) rows.push_back(i * n + i % n);
     return make_vec(rows);
   }
-  /// mask4[b, x, a, y] as our triangles (x, a, y); the flat form's mask4[b, x, y, z] is our triangle (x, z, y).
+  /// Converts mask4[b, x, a, y] to our triangles (x, a, y). In the flat form mask4[b, x, y, z] is our triangle (x, z,
+  /// y).
   triangle_mask mask_of(std::vector<index_t> const& mask4, index_t graphs, index_t n, bool flat, double fill) {
     std::vector<std::uint8_t> masked(mask4.size());
     auto const at = [n](index_t b, index_t x, index_t a, index_t y) {
@@ -138,15 +140,15 @@ class workbench {
   std::vector<buffer<memory>> blocks_;
 };
 
-/// Passes over parameters as they are.
+/// Passes parameters on unchanged.
 struct as_listed {
   template <class Fields, class F>
   void operator()(Fields fields, F&& f) const {
     walk(fields, f);
   }
 };
-/// Passes over parameters with query, key and value of each attention as one tensor, as PyTorch's own attention has
-/// them.
+/// Passes parameters on with query, key and value of each attention joined into one tensor, as in PyTorch's own
+/// attention.
 struct packed_attention {
   template <class Fields, class F>
   void operator()(Fields fields, F&& f) const {
@@ -163,7 +165,7 @@ struct packed_attention {
   }
 };
 
-/// Gives a model's parameters the values of param/<name>.
+/// Sets a model's parameters to the values of param/<name>.
 ///   name: std::string(std::string path): `attention.query.weight` to `linears.0.weight`
 template <backend Ex, class Layer, class Name, class Pass = as_listed>
 void load_values(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, golden_file const& file, Name const& name,
@@ -172,7 +174,7 @@ void load_values(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, golden_fil
        [&](std::string const& path, auto view) { bench.write(view, file.values("param/" + name(path))); });
 }
 
-/// A layer's parameters with the values of a file, and their gradient, zero.
+/// A layer's parameters with the values of a file, and a gradient of zero.
 template <backend Ex, class Layer, class Name, class Pass = as_listed>
 parameter_set<Layer, Ex> load_parameters(workbench<Ex>& bench, Layer const& layer, golden_file const& file,
                                          Name const& name, Pass const& pass = {}) {
@@ -181,7 +183,7 @@ parameter_set<Layer, Ex> load_parameters(workbench<Ex>& bench, Layer const& laye
   return set;
 }
 
-/// Every parameter's gradient against grad/param/<name>.
+/// Compares every parameter's gradient with grad/param/<name>.
 template <backend Ex, class Layer, class Name, class Pass = as_listed>
 void compare_gradients(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, report& r, Name const& name,
                        std::string const& label = {}, Pass const& pass = {}) {
