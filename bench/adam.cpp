@@ -1,6 +1,7 @@
-// One update of Adam over ten million parameters, all of which have gradients, or none any more: then their moments die
-// away, and what becomes of numbers too small for a normal float decides the speed (cpu/kernels/denormals.hpp).  Ours
-// are zero after the first update; the reference, one thread, keeps them, for comparison.
+// One update of Adam over ten million parameters.  Either all have gradients, or all gradients are zero, so that the
+// moments decay.  Then the treatment of numbers too small for a normal float decides the speed
+// (cpu/kernels/denormals.hpp).  The cpu backend sets them to zero in the first update.  The reference, on one thread,
+// keeps them, for comparison.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -27,7 +28,7 @@ struct adam_problem {
   std::vector<double> rate{1e-4};
   std::uint64_t step = 10'000;
 
-  /// Moments that died: denormal, as rounding leaves them where a gradient has been zero for long.
+  /// died: the moments are denormal, as rounding leaves them if a gradient has been zero for a long time.
   adam_problem(index_t n, bool died)
       : p(static_cast<std::size_t>(n), 0.1f),
         g(p.size(), died ? 0.0f : 1e-3f),

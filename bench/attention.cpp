@@ -1,5 +1,5 @@
-// Attention over sequences (plain, causal, with relative positions) and fuse-attention, each alone: products with
-// weights would hide them.
+// Attention over sequences (plain, causal, with relative positions) and fuse-attention, each without projections, whose
+// products would dominate the time.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "triad/ops/attention.hpp"
@@ -24,7 +24,7 @@ using states = triad::tensor<T, triad::dyn, triad::dyn>;
 template <class T>
 using named = std::vector<std::pair<char const*, states<T>>>;
 
-/// b sequences of s tokens, each to its own.
+/// b sequences of s tokens; tokens attend within their own sequence.
 struct attention_task {
   index_t b, s, d, h;
   bool causal = false;
@@ -50,7 +50,7 @@ struct attention_task {
   }
 };
 
-/// What attention reads, makes and keeps, in ops/attention.hpp's letters.
+/// The inputs, results and stored arrays of attention, with the letters of ops/attention.hpp.
 template <class T>
 struct attention_arrays {
   attention_task task;
@@ -104,7 +104,7 @@ struct attention_arrays {
   }
 };
 
-/// Tokens that look back on their states after each of several layers.
+/// Tokens that attend to their own states after each of several layers.
 struct fuse_task {
   index_t rows, layers, d, h;
 
@@ -118,7 +118,7 @@ struct fuse_task {
   }
 };
 
-/// What fuse-attention reads and makes, in ops/fuse_attention.hpp's letters.
+/// The inputs and results of fuse-attention, with the letters of ops/fuse_attention.hpp.
 template <class T>
 struct fuse_arrays {
   fuse_task task;
@@ -149,7 +149,7 @@ struct fuse_arrays {
   }
 };
 
-/// An operation with everything it needs.  Memory begins as zeros, to which some gradients are added.
+/// An operation with everything that it needs.  Its memory is zero at first, since some gradients are added to it.
 template <class Arrays, class Ex>
 class operation_problem {
  public:
@@ -191,7 +191,7 @@ verdict check(Task const& task) {
   return std::nullopt;
 }
 
-/// Forward, and forward and backward, as name/forward/sizes and name/train/sizes.
+/// Registers benchmarks of forward, and of forward and backward, as name/forward/sizes and name/train/sizes.
 template <template <class> class Arrays, class Task>
 void add(Task const& task) {
   for (bool const train : {false, true}) {

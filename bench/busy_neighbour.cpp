@@ -1,6 +1,6 @@
-// triad-busy-neighbour: a training step with one thread and with several, on a quiet machine and next to a process that
-// computes without a pause, wherever the system puts it and on the last processor.  Each figure is a median of nine,
-// one thread and several in turn.
+// triad-busy-neighbour: times a training step with one thread and with several.  It runs on a quiet machine, and next
+// to a process that computes without a pause: first anywhere, then on the last processor.  Each figure is a median of
+// nine rounds; one thread and several alternate.
 //   triad-busy-neighbour [THREADS [ROUNDS [STEP]]]      STEP: a part of the names of the steps to time
 // SPDX-License-Identifier: Apache-2.0
 
@@ -24,10 +24,10 @@ namespace {
 
 using bench::index_t;
 
-/// A process that computes until the object, or the process that made it, dies.
+/// A process that computes until this object is destroyed or the parent process ends.
 class neighbour {
  public:
-  /// processor: where it has to stay; below 0: anywhere.
+  /// processor: the one that the process is bound to; negative: any.
   explicit neighbour(int processor) : parent_(getpid()), child_(fork()) {
     if (child_ < 0) std::perror("triad-busy-neighbour: fork"), std::exit(2);
     if (child_ > 0) return;
@@ -43,7 +43,7 @@ class neighbour {
     _exit(0);
   }
   ~neighbour() {
-    if (waitpid(child_, nullptr, WNOHANG) != 0) {  // it said why
+    if (waitpid(child_, nullptr, WNOHANG) != 0) {  // the child has already printed the reason
       std::fprintf(stderr, "triad-busy-neighbour: the neighbour ended early, so the last figures were taken without\n");
       std::exit(2);
     }

@@ -1,5 +1,5 @@
-// Whole training steps of CFQ's models: dependency parsers with the paper's settings and small ones, and the Edge
-// Transformer that decodes.
+// Training steps of CFQ's models: dependency parsers with the paper's settings and smaller ones, and the Edge
+// Transformer with a decoder.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 

@@ -1,4 +1,4 @@
-// The models of CFQ in training, with their work counted: dependency parsers, and the Edge Transformer that decodes.
+// CFQ's models in training, with counts of their work: dependency parsers, and the Edge Transformer with a decoder.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,12 +14,12 @@
 
 namespace bench {
 
-/// As both tasks have it.
+/// The layer of both tasks.
 inline triad::edge_transformer_layer_options edge_layer(index_t width, index_t heads) {
   return {.width = width, .heads = heads, .hidden = 4 * width, .dropout = 0.1, .attention_bias = true};
 }
 
-/// Parents of the tokens of sentences and the relations between the two; tokens are counted as words of a batch.
+/// Predicts the parent of each token of a sentence, and the relation to it.  Batches are counted in words.
 struct dependency_task : graph_sizes {
   static constexpr index_t vocabulary = 100, relations = 12, reach = 16;
   index_t layers = 7, width = 360, heads = 4;
@@ -46,7 +46,7 @@ struct dependency_task : graph_sizes {
   }
 };
 
-/// From a state of every ordered pair.
+/// Predicts from a state of every ordered pair of tokens.
 struct edge_dependency_task : dependency_task {
   template <class T>
   auto model() const {
@@ -66,7 +66,7 @@ struct edge_dependency_task : dependency_task {
   }
 };
 
-/// From a Transformer's states of tokens; attention and the products of pairs are not counted.
+/// Predicts from a Transformer's states of tokens.  Attention and the products of pairs are not counted.
 struct biaffine_dependency_task : dependency_task {
   template <class T>
   auto model() const {
@@ -87,14 +87,14 @@ struct biaffine_dependency_task : dependency_task {
   }
 };
 
-/// Pairs of sequences of one length, begin and end among it.
+/// Pairs of sequences of equal length, which includes the begin and end tokens.
 struct edge_pair_task {
   index_t sentences = 1, source = 15, target = 50, layers = 6, width = 256, heads = 8, words = 100;
   static constexpr triad::keep memory = triad::keep::everything;
   static constexpr index_t begin = 0, end = 2;
 
   index_t examples() const { return sentences; }
-  /// Of the targets.
+  /// Returns the number of target tokens.
   index_t tokens() const { return sentences * target; }
   std::string name() const {
     return name_of({{"b", sentences}, {"s", source}, {"t", target}, {"l", layers}, {"d", width}, {"h", heads}});
@@ -107,7 +107,7 @@ struct edge_pair_task {
     z.layer = edge_layer(width, heads);
     return triad::edge_transformer_seq2seq<T>(z);
   }
-  /// Of `copies` of every sentence, with this number of target tokens.
+  /// Returns the sizes of `copies` of every sentence, with this number of target tokens.
   triad::edge_pair_dims dims(index_t copies, index_t of_target) const {
     triad::edge_pair_dims z;
     for (index_t b = 0; b < sentences * copies; ++b) z = z + triad::edge_pair_dims_of(source, of_target);
@@ -128,14 +128,14 @@ struct edge_pair_task {
     return loader.upload();
   }
 
-  /// The same model at a size that the reference can do.
+  /// Returns the same model with sizes that the reference can compute.
   edge_pair_task small() const {
     edge_pair_task t = *this;
     t.sentences = 2, t.source = 4, t.target = 7, t.layers = 3, t.width = 32, t.heads = 4, t.words = 20;
     return t;
   }
 
-  /// The decoder's last layer is read at one edge of each token of a target.
+  /// The decoder's last layer is computed at only one edge for each target token.
   work_model count_work() const {
     auto const z = dims();
     auto const o = edge_layer(width, heads);
@@ -154,7 +154,7 @@ struct edge_pair_task {
   }
 };
 
-/// About this number of words of sentences of 8 to 19, in turn, as CFQ's questions have them.
+/// Returns the lengths of sentences with about this number of words: 8 to 19 in turn, as in CFQ's questions.
 inline std::vector<index_t> questions(index_t words) {
   std::vector<index_t> nodes;
   for (index_t n = 8, sum = 0; sum + n <= words; n = n < 19 ? n + 1 : 8) {

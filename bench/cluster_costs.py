@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What an update of one run on R processes takes, message by message, on networks of stated latency and bandwidth:
+"""Computes the time of an update of one run on R processes, message by message, for networks of given latency and
+bandwidth:
   bench/cluster_costs.py                      the tables of docs/operations/cluster.md
   bench/cluster_costs.py VALUES PROCESSES     what each process sends for an update of VALUES parameters
 
-A message of m bytes takes alpha + m beta; both processes of an exchange send at once.  Nothing here is measured but the
-time of an update of one process.  What is left out is in docs/operations/cluster.md.
+A message of m bytes takes alpha + m beta; both processes of an exchange send at once.  Only the time of an update of
+one process is measured.  docs/operations/cluster.md lists the costs that are left out.
 SPDX-License-Identifier: Apache-2.0"""
 
 import math
@@ -18,11 +19,12 @@ PROCESSES = [2 ** k for k in range(1, 11)]
 
 # ---- what is sent -----------------------------------------------------------------------------------------------------
 
-Exchange = namedtuple("Exchange", "distance sent received added")  # distance: to the partner's rank; the rest: values
+Exchange = namedtuple("Exchange", "distance sent received added")  # distance: to the partner's rank; the rest: numbers
+                                                                   # of values
 
 
 def all_reduce(values, processes, rank):
-    """The exchanges of all_reduce() (parallel/communicator.hpp) of one process, in order."""
+    """Returns the exchanges of one process in all_reduce() (parallel/communicator.hpp), in order."""
     if values <= SHORT_ROW:
         distance, found = 1, []
         while distance < processes:
@@ -42,18 +44,19 @@ def all_reduce(values, processes, rank):
 
 
 def update_exchanges(parameters, processes, rank=0):
-    """Of the gradient and of the loss: what a trainer's update sends."""
+    """Returns the exchanges of an update by a trainer: those for the gradient, then those for the loss."""
     return all_reduce(parameters, processes, rank) + all_reduce(1, processes, rank)
 
 
 def agreement(processes):
-    """Messages of a byte by which programs agree that none was interrupted (any_process in examples/programs/shared)."""
+    """Returns the number of one-byte messages by which programs agree that none was interrupted (any_process in
+    examples/programs/shared)."""
     return int(math.log2(processes))
 
 
 # ---- what it takes ----------------------------------------------------------------------------------------------------
 
-# examples: of a batch.  A batch of cfq's parser has 500 words: the benchmark's has 37 questions.
+# examples: number in a batch.  A batch of cfq's parser has 500 words; in the benchmark these are 37 questions.
 Task = namedtuple("Task", "name parameters examples")
 TASKS = {
     "clutrr": Task("CLUTRR", 568_818, 400),
@@ -62,23 +65,23 @@ TASKS = {
     "queries": Task("CFQ, queries", 1_840_640, 64),
 }
 
-# seconds: of an update of one process, measured (docs/benchmarks.md, docs/notes/).  floors: the part of it that the
-# benchmark's floor has.  memory: bytes a second.  update_every: any_process is asked once in this number of updates.  launch:
-# seconds before a kernel that adds.
+# seconds: the measured time of an update on one process (docs/benchmarks.md, docs/notes/).  floors: the floor of these
+# times in the benchmark.  memory: bytes per second.  update_every: any_process is called once in this number of
+# updates. launch: seconds before a kernel that adds.
 Machine = namedtuple("Machine", "name seconds floors memory update_every launch")
 CORES = Machine("two cores", {"clutrr": 0.757, "cogs": 0.0402, "parse": 2.313, "queries": 16 * 1.243}, {}, 10e9, 1, 0)
 H100 = Machine("H100", {"clutrr": 7.006e-3, "cogs": 1.184e-3}, {"clutrr": 4.880e-3, "cogs": 0.4073e-3}, 3.35e12, 16, 5e-6)
 
-# alpha: seconds; rate: bytes a second.  Processes whose ranks are in one block of `node` have the inner ones.
-# agree: alpha of any_process, which goes between hosts.  copies: seconds and bytes a second of a copy from the device
-# to the host or back, before and after each message.
+# alpha: seconds; rate: bytes per second.  Processes whose ranks are in the same block of `node` ranks use inner_alpha
+# and inner_rate.  agree: alpha of any_process, which goes between hosts.  copies: seconds, and bytes per second, of a
+# copy from the device to the host or back, before and after each message.
 Network = namedtuple("Network", "name alpha rate node inner_alpha inner_rate agree copies")
 ETHERNET = Network("10 Gb Ethernet", 30e-6, 1.25e9, 1, 0, 1, 30e-6, None)
 INFINIBAND = Network("100 Gb InfiniBand", 2e-6, 12.5e9, 1, 0, 1, 2e-6, None)
 BY_HOST = INFINIBAND._replace(name="100 Gb InfiniBand, by the host", copies=(10e-6, 10e9))
 NVLINK = Network("NVLink by eights, 400 Gb InfiniBand", 22.4e-6, 50e9, 8, 11.8e-6, 450e9, 2e-6, None)
 
-# shrinks: what of an update grows shorter with fewer examples: "all", or "floor", what the floor has.
+# shrinks: the part of an update that takes less time with fewer examples: "all", or "floor" for the part in the floor.
 Setup = namedtuple("Setup", "machine network shrinks")
 SETUPS = [
     Setup(CORES, ETHERNET, "all"),
@@ -88,9 +91,9 @@ SETUPS = [
     Setup(H100, NVLINK, "floor"),
 ]
 
-# Passes over a float each: the gradient is set to zero, its norm taken; Adam reads four rows and writes three.
+# Memory passes for each float: the gradient is cleared and its norm taken; Adam reads four rows and writes three.
 OWN_PASSES = 9
-BACKWARD = 2 / 3  # of what is computed for examples
+BACKWARD = 2 / 3  # the share of the time for examples
 
 Times = namedtuple("Times", "forward backward gradient rest own")
 
@@ -112,13 +115,13 @@ def exchange_time(setup, exchange):
 
 
 def times(setup, key, processes, batches=1):
-    """Of an update of `batches` batches on `processes`, a share for each."""
+    """Returns the times of an update of `batches` batches on `processes`, with one share for each process."""
     task, machine = TASKS[key], setup.machine
     whole = machine.seconds[key]
     own = OWN_PASSES * BYTES * task.parameters / machine.memory
     if setup.shrinks == "floor":
         own = whole - machine.floors[key]
-    examples = math.ceil(task.examples * batches / processes)  # of the process that has the most
+    examples = math.ceil(task.examples * batches / processes)  # of the process with the most examples
     compute = (whole - own) * examples / task.examples
     gradient = sum(exchange_time(setup, e) for e in all_reduce(task.parameters, processes, 0))
     rest = sum(exchange_time(setup, e) for e in all_reduce(1, processes, 0))
@@ -127,7 +130,8 @@ def times(setup, key, processes, batches=1):
 
 
 def seconds(t, overlap):
-    """overlap: the gradient's messages cost nothing while backward computes, which is the most that can be had."""
+    """overlap: the gradient's messages are sent while backward computes, at no extra cost.  This is the upper limit of
+    what overlap can save."""
     between = max(t.backward, t.gradient) if overlap else t.backward + t.gradient
     return t.forward + between + t.rest + t.own
 
@@ -137,7 +141,7 @@ def speed_up(setup, key, processes, overlap=False):
 
 
 def weak(setup, key, processes):
-    """Time of a batch on one process over that of as many batches as processes."""
+    """Returns the time of a batch on one process, divided by the time of as many batches as processes."""
     return seconds(times(setup, key, 1), False) / seconds(times(setup, key, processes, processes), False)
 
 
@@ -147,7 +151,7 @@ def overlap_gain(setup, key, processes):
 
 
 def half_used(setup, key):
-    """The most processes of which half the time is not lost, nor with fewer."""
+    """Returns the largest number of processes up to which at most half of the time is lost."""
     most = 1
     for processes in PROCESSES:
         if speed_up(setup, key, processes) < processes / 2:
@@ -172,7 +176,7 @@ def table(head, rows):
 
 
 def figures(number):
-    """Three of them; whole numbers from a hundred on."""
+    """Formats a number with three digits, or as a whole number from a hundred on."""
     return f"{number:.0f}" if number >= 99.95 else f"{number:.1f}" if number >= 9.995 else f"{number:.2f}"
 
 
@@ -196,7 +200,7 @@ def sizes_table():
 
 
 def each(cell, more=(), setups=tuple(SETUPS)):
-    """A row for each machine, network and task that was measured there."""
+    """Returns a row for each machine, network and task that was measured on the machine."""
     rows = []
     for setup in setups:
         for key in setup.machine.seconds:

@@ -1,4 +1,4 @@
-// How results are compared before they are timed: with those of another backend, and single edges of triangles with
+// Comparisons of results before they are timed: with those of another backend; for triangles, also a few edges with
 // their definition.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,12 +15,12 @@
 
 namespace bench {
 
-/// Float sums of up to a hundred thousand terms, in another order; more where a program asks for products that round
-/// more.
+/// For float sums of up to a hundred thousand terms in another order; a program sets a larger value for less exact
+/// products.
 inline double tolerance = 1e-4;
 
-/// The largest difference over the largest expected value, or over `least` where that is more, if it is above the
-/// tolerance.
+/// Returns an error if the largest difference exceeds the tolerance, relative to the largest expected value or to
+/// `least`, whichever is larger.
 inline verdict compare(std::string const& what, float const* found, double const* expected, index_t count,
                        double least = 0) {
   double difference = 0, largest = least;
@@ -43,8 +43,9 @@ verdict compare_views(std::string const& what, Found found, Expected expected) {
   return compare(what, found.data_handle(), expected.data_handle(), static_cast<index_t>(found.size()));
 }
 
-/// Every tensor of two fields of the same layer.  Some gradients are zero but for rounding, as that of a bias before a
-/// softmax: none is asked to be nearer than 1e-6 of the largest of all.
+/// Compares every tensor of two fields of the same layer.  Some gradients are zero up to rounding, such as that of a
+/// bias before a softmax.  With the default tolerance, a difference of at most 1e-6 of the largest of all
+/// gradients is therefore accepted.
 template <class Found, class Expected>
 verdict compare_fields(Found found, Expected expected) {
   std::vector<std::pair<double const*, index_t>> wanted;
@@ -63,7 +64,7 @@ verdict compare_fields(Found found, Expected expected) {
   return wrong;
 }
 
-/// A few edges of the results of triangle and triangle_grad, each from its definition: what one can afford at any n.
+/// Checks a few edges of the results of triangle and triangle_grad by their definition, which is affordable for any n.
 class sampled_triangle {
   using projections = triad::triangle_projections<float const>;
 
@@ -88,7 +89,7 @@ class sampled_triangle {
  private:
   using head = triad::reference::triangle_head<float>;
 
-  /// p(i, l, j) for all l; zero for those that are no middle of the edge.
+  /// Returns p(i, l, j) for all l; zero if l is not a middle node of the edge.
   static std::vector<double> weights(head const& at, index_t i, index_t j) {
     std::vector<double> p;
     double maximum = -1e300, sum = 0;
@@ -98,7 +99,7 @@ class sampled_triangle {
     p.resize(static_cast<std::size_t>(at.terms()));
     return p;
   }
-  /// ds(i, l, j) / sqrt(k) for the weight p(i, l, j).
+  /// Returns ds(i, l, j) / sqrt(k) for the weight p(i, l, j).
   double slope(head const& at, index_t i, index_t l, index_t j, double p) const {
     double dp = 0, delta = 0;
     auto const row = at.edge(i, j);

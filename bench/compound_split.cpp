@@ -1,5 +1,5 @@
-// Splits of a corpus by the divergence of its compounds: to find and weigh the compounds of generated derivations, and
-// to search a split of them.  There is no floor: how long a search goes on is its own choice.
+// Splits of a corpus by the divergence of its compounds: finds and weights the compounds of generated derivations, and
+// searches for a split of them.  There is no floor, because the length of a search is a setting.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/compound_split.hpp"
 
@@ -16,7 +16,7 @@ namespace text = triad::text;
 
 constexpr int rules = 200;
 
-/// Derivations of 6 to 16 rules.  Which rules may stand below another depends on it, so that compounds come again.
+/// Returns derivations of 6 to 16 rules.  A rule allows only some rules below it, so that compounds recur.
 std::vector<text::derivation> corpus(int examples) {
   triad::random_stream stream(1, static_cast<std::uint64_t>(examples));
   auto const below = [&](int bound) { return static_cast<int>(stream.below(static_cast<std::uint32_t>(bound))); };
@@ -51,8 +51,8 @@ struct problem {
   text::compound_split run() const { return text::split_by_compounds(atoms, compounds, words, how); }
 };
 
-/// Sizes, known words, nothing twice, near atoms, and compounds further apart than those of a split that was not
-/// searched.
+/// Checks sizes, known words, that nothing occurs twice, that atoms are close, and that compounds are further apart
+/// than in a split without a search.
 verdict check(int examples) {
   problem const p(examples);
   auto const found = p.run();
@@ -67,7 +67,7 @@ verdict check(int examples) {
       if (!known.contains(w)) return "a held-out example has a word that training does not have";
   if (divergence_of(p.atoms, found.train, found.held_out, text::alpha_of_atoms) > p.how.atom_limit)
     return "the atoms are further apart than the limit";
-  std::vector<int> first, next;  // of a corpus in no order
+  std::vector<int> first, next;  // the corpus has no order
   for (int q = 0; q < p.how.train + p.how.held_out; ++q) (q < p.how.train ? first : next).push_back(q);
   auto const apart = [&](auto const& a, auto const& b) {
     return divergence_of(p.compounds, a, b, text::alpha_of_compounds);

@@ -1,4 +1,4 @@
-// Decoding with the encoder-decoder Edge Transformer: new edges alone, and by causal passes over all tokens.
+// Decoding with the encoder-decoder Edge Transformer: by new edges only, and by causal passes over all tokens.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/edge_decoder.hpp"
 
@@ -15,7 +15,7 @@
 namespace bench {
 namespace {
 
-/// Every hypothesis is given `target` tokens, the begin among them.
+/// Decodes until every hypothesis has `target` tokens, the begin token included.
 struct edge_decoding_task : edge_pair_task {
   index_t beam = 1;
 
@@ -60,13 +60,13 @@ class edge_translating {
     search_.restart(task_.sentences);
     decoder_.find(parameters_.values(), in_, search_);
   }
-  /// Every step is a causal pass of the decoder over all tokens of all hypotheses; the encoder runs once.
+  /// Decodes with a causal pass of the decoder over all tokens of all hypotheses in each step; the encoder runs once.
   void by_passes() {
     search_.restart(task_.sentences);
     index_t const count = search_.rows(), v = model_.vocabulary();
     auto const most = task_.dims(task_.beam, task_.target);
     loader_type loader(most, model_.layout, task_.width, task_.begin, task_.end);
-    // The encoder's half lies apart, so that it stays.
+    // The encoder's part has its own memory, so that it is kept.
     triad::buffer<> const encoded(
         triad::planned_bytes([&](triad::arena& a) { (void)model_.plan_encoder(a, most, triad::keep::nothing); }));
     triad::buffer<> const decoded(triad::planned_bytes([&](triad::arena& a) { (void)plan(a, most); }));
@@ -103,10 +103,10 @@ class edge_translating {
       search_.advance(triad::make_matrix<float const>(last.data(), count, v, v));
     }
   }
-  /// Of the last search.
+  /// Returns the hypotheses of the last search.
   std::vector<triad::hypothesis> found(index_t sentence) const { return search_.best(sentence); }
   std::size_t bytes() const { return decoder_.bytes(); }
-  /// That by_edges() computes.
+  /// Returns the number of triples that by_edges() computes.
   double triples() const { return static_cast<double>(decoder_.triples()); }
 
  private:
@@ -129,7 +129,7 @@ class edge_translating {
   std::vector<std::vector<index_t>> sources_;  // (slots)
 };
 
-/// Both ways find the same.
+/// Checks that both methods find the same hypotheses.
 verdict check_decoding(edge_decoding_task const& task) {
   edge_translating t(task);
   t.by_edges();

@@ -1,5 +1,5 @@
-// Whole training steps of the Edge Transformer: CLUTRR and COGS with the papers' settings, and one graph of 512 nodes
-// with recomputation; and answers of CLUTRR's model, which nothing trains.
+// Training steps of the Edge Transformer: CLUTRR and COGS with the papers' settings, and one graph of 512 nodes with
+// recomputation.  Also answers of CLUTRR's model without training.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "run_training.hpp"

@@ -1,32 +1,33 @@
-// The least time that a piece of work can take on this machine, from rates measured just before it is timed.
+// The least time that a piece of work can take on this machine, by rates that are measured just before the work is
+// timed.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   floor = products + kernels + exp + stream
 //
-//   products   every matrix product with a weight, at the speed BLAS has for exactly that shape (arrays of the real
-//              size, so their own traffic is in it; no bias, activation or dropout)
-//   kernels    multiply-add slots of what is no product with a weight, at the rate of multiply-adds that touch no
-//              memory: the triangle, n^3 d a graph times
+//   products   every matrix product with a weight, at the speed of BLAS for exactly that shape.  The arrays have the
+//              real size, so their own memory traffic is included; bias, activation and dropout are not.
+//   kernels    multiply-adds other than products with a weight, at the rate of multiply-adds without memory access: the
+//              triangle, n^3 d for each graph times
 //                forward  3 = score 1, output 2                          (value ablation 2: output 1)
 //                backward 8 = score again 1, dp 2, dv1 and dv2 3, dq 1, dk 1   (value ablation 5: dp 1, dv1 1)
-//              attention, d a pair of query and key times
+//              attention, d for each pair of query and key times
 //                forward  2 = score 1, output 1
 //                backward 5 = score again 1, dp 1, dq, dk and dv 3
-//              fuse-attention, h d a token and layer below times
+//              fuse-attention, h d for each token and layer below times
 //                forward  2 = score 1, mixed states 1
 //                backward 4 = dp 1, du 1, dx 2
-//   exp        a head of each of those forward, and again backward where the weights are made anew, at the rate of a
-//              vector exp in L1
-//   stream     bytes of the triangle's arrays that cannot stay in cache, at the speed of a copy of that many bytes.
-//              Where all ten arrays of a graph fit in one core's second-level cache, projections and triangle can run
-//              graph by graph, and only what was saved for backward (q, k, v1, v2, softmax statistics) comes from
-//              memory a second time; nothing where the whole batch fits.  Larger graphs: every input and output of the
-//              triangle once, forward 5 arrays of (rows, d), backward 10.  Attention and fuse-attention, which are
-//              timed alone: every input and output once, unless all of them fit.
+//   exp        one for each head of each of those, forward, and again backward if the weights are recomputed, at the
+//              rate of a vector exp in L1
+//   stream     bytes of the triangle's arrays that cannot stay in cache, at the speed of a copy of the same number of
+//              bytes.  Graphs are small if all ten arrays of a graph fit in the second-level cache of one core.  Then
+//              projections and triangle can run graph by graph, and only the arrays saved for backward (q, k, v1, v2,
+//              softmax statistics) are read from memory again; if the whole batch fits, nothing is.  Larger graphs:
+//              every input and output of the triangle once, forward 5 arrays of (rows, d), backward 10.  Attention and
+//              fuse-attention, which are timed alone: every input and output once, unless all of them fit.
 //
-// Of whole steps of Transformers the two are left out: there the floor is products with weights.
-// Not in it, so that the floor stays below what can be reached: norms, dropout, embedding, loss, clipping, Adam,
-// packing.
+// For training steps of Transformers, attention and fuse-attention are left out: the floor consists of the products
+// with weights.  The floor omits norms, dropout, embedding, loss, clipping, Adam and packing, so that it stays below
+// what is possible.
 #pragma once
 
 #include "probe.hpp"
@@ -34,7 +35,7 @@
 
 namespace bench {
 
-/// Seconds of each part.
+/// The seconds of each part.
 struct floor_seconds {
   double products = 0, kernels = 0, exp = 0, stream = 0;
   double total() const { return products + kernels + exp + stream; }

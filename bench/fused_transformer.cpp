@@ -1,4 +1,4 @@
-// The Transformer and LRF: training steps, and decoding by beam search, with caches and by passes over all tokens.
+// The Transformer and LRF: training steps, and decoding by beam search, with caches and with passes over all tokens.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr index_t beam = 5, longest = 50;
 
-/// A model with random parameters, and sentences to translate: every hypothesis grows to `longest` tokens.
+/// A model with random parameters, and sentences to translate.  Every hypothesis grows to `longest` tokens.
 class translating {
  public:
   using model_type = triad::fused_transformer<float>;
@@ -40,7 +40,7 @@ class translating {
     search_.restart(in_.sizes.pairs);
     decoder_.find(parameters_.values(), in_, search_);
   }
-  /// Every step is a pass of the decoder over all tokens of all hypotheses; the encoder runs once.
+  /// Decodes with a pass of the decoder over all tokens of all hypotheses in each step; the encoder runs once.
   void by_passes() {
     search_.restart(in_.sizes.pairs);
     index_t const count = search_.rows(), v = model_.vocabulary(), source_rows = in_.sizes.source_rows * beam_;
@@ -76,7 +76,7 @@ class translating {
       auto const s = plan(saved_at, in.sizes);
       auto const all = model_.plan_output(logits_at, in.sizes);
       if (search_.step() == 0)
-        model_.encode(machine(), c, w, in, s.encoder);  // lies where it lay: sources stay the same
+        model_.encode(machine(), c, w, in, s.encoder);  // writes to the same memory, since the sources do not change
       model_.decode(machine(), c, w, in, triad::tensor<float const, triad::dyn, triad::dyn>(s.encoder.y()), s.decoder,
                     all);
       for (index_t h = 0; h < count; ++h)
@@ -84,7 +84,7 @@ class translating {
       search_.advance(triad::make_matrix<float const>(last.data(), count, v, v));
     }
   }
-  /// Of the last search.
+  /// Returns the hypotheses of the last search.
   std::vector<triad::hypothesis> found(index_t sentence) const { return search_.best(sentence); }
   std::size_t bytes() const { return decoder_.bytes(); }
 
@@ -112,7 +112,7 @@ class translating {
   std::vector<std::vector<index_t>> sources_;  // (slots)
 };
 
-/// Both ways find the same.
+/// Checks that both methods find the same hypotheses.
 verdict check_translating(seq2seq_task const& task) {
   translating t(task);
   t.with_caches();

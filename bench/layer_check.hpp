@@ -1,4 +1,4 @@
-// Checks of whole layers against the reference, and of the triangle at sizes where that would take minutes.
+// Checks of layers against the reference.  Where that takes minutes, only the triangle is checked.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,8 +15,8 @@ triad::triangular_attention<T> attention(triad::triangle_form form, shape const&
   return {triad::extents<triad::dyn, triad::dyn>(z.d, z.h), form};
 }
 
-/// Output, gradient of the input and every parameter's gradient of one backend, against the same layer in double on
-/// another.
+/// Compares the output, the gradient of the input and every parameter's gradient on one backend with those of the same
+/// layer in double on another.
 template <class Ex, class Judge, class Layer, class Expected>
 verdict check_layer(Ex& ex, Judge& judge, Layer const& layer, Expected const& reference, equal_graphs const& graphs) {
   layer_problem<float, Layer, Ex> found(ex, layer, graphs, true);
@@ -30,8 +30,8 @@ verdict check_layer(Ex& ex, Judge& judge, Layer const& layer, Expected const& re
   return compare_fields(a.gradient, b.gradient);
 }
 
-/// The triangle of one layer alone, on arrays that a forward pass has filled; any numbers do for the gradient of its
-/// output.
+/// The triangle of one layer alone, with arrays that a forward pass has filled.  The gradient of its output can be any
+/// numbers.
 template <class Ex>
 class triangle_problem {
   using layer_type = triad::triangular_attention<float>;
@@ -65,7 +65,7 @@ class triangle_problem {
     if (train) gradient(ex_, c);
   }
 
-  /// A few edges of everything it computes, each from its definition.
+  /// Checks a few edges of every result by their definition.
   verdict check() {
     run(true);
     auto const& s = filled_.saved();

@@ -1,4 +1,5 @@
-// triad-bench: Google Benchmark's options, and --threads=N (or TRIAD_THREADS).  Status 1 where a result was wrong.
+// triad-bench: has Google Benchmark's options, and --threads=N (or TRIAD_THREADS).  The status is 1 if a result was
+// wrong.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdlib>

@@ -1,16 +1,16 @@
-// Triangular attention the papers' way: the products v1 * v2 of all triangles are in memory, B n^3 d floats.
+// Triangular attention by the papers' method: the products v1 * v2 of all triangles are stored, B n^3 d floats.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same mathematics as layers/triangular_attention.hpp on the same BLAS and threads, one pass over its arrays for
-// each operation:
+// It computes the same as layers/triangular_attention.hpp, with the same BLAS and threads.  Each operation is one pass
+// over its arrays:
 //
 //   forward    s(h, l) = q(:, l) k(l, :)' by BLAS;  p = softmax over l;  m(i, l, j) = v1(i, l) * v2(l, j);
 //              o(i, j) = sum_l p m(i, l, j)
 //   backward   dp = do . m and dm = p do in one pass, dm in m's place;  ds = p (dp - sum_l p dp);  dq, dk by BLAS;
 //              dv1(i, l) = sum_j dm * v2(l, j);  dv2(l, j) = sum_i dm * v1(i, l)
 //
-// That is kinder than the programs it stands for: they keep dm, dm * v1 and dm * v2 in addition to m, and transpose
-// between operations.
+// The papers' programs are slower than this: they store dm, dm * v1 and dm * v2 in addition to m, and transpose between
+// operations.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace bench {
 
 using triad::index_t;
 
-/// Full form, without bias, dropout and mask; all graphs of a batch have as many nodes as the largest.
+/// The full form, without bias, dropout and mask.  All graphs of a batch are padded to the size of the largest.
 struct materialising_attention {
   using layer_type = triad::triangular_attention<float>;
   using input = layer_type::input;
@@ -108,8 +108,8 @@ struct materialising_attention {
     }
   };
 
-  /// Of head `head` of graph g: an (n, n, k) block as n matrices, one for each first index (by_row) or each second
-  /// index.
+  /// Returns the part of head `head` of graph g, (n, n, k), as n matrices: one for each first index (by_row), or one
+  /// for each second index.
   template <class S>
   static triad::matrices<S> nodes(sizes const& z, triad::matrix<S> m, index_t g, index_t head, bool by_row) {
     index_t const line = m.stride(0);
@@ -117,7 +117,7 @@ struct materialising_attention {
             {triad::extents<triad::dyn, triad::dyn, triad::dyn>(z.n, z.n, z.k),
              cuda::std::array<index_t, 3>{by_row ? z.n * line : line, by_row ? line : z.n * line, 1}}};
   }
-  /// n matrices (n, n), one after the other, or each transposed.
+  /// Returns n matrices (n, n), one after the other; transposed: each is transposed.
   template <class S>
   static triad::matrices<S> squares(index_t n, S* data, bool transposed = false) {
     return {data,
@@ -131,7 +131,7 @@ struct materialising_attention {
              cuda::std::array<index_t, 3>{m.stride(0), m.stride(2), m.stride(1)}}};
   }
 
-  /// f(graph, head) on all threads, each with a serial backend of its own.
+  /// Calls f(graph, head) on all threads, each with its own serial backend.
   template <class F>
   static void each_head(triad::cpu::backend& ex, sizes const& z, F&& f) {
     triad::cpu::parallel_for(ex, z.b * z.h, [&](index_t task, int) {
@@ -148,7 +148,7 @@ struct materialising_attention {
     });
   }
 
-  /// f(first weight of a graph and head, edges, stride from l to l + 1): a stretch of edges (i, j) at a time.
+  /// Calls f(first weight of a graph and head, edges, stride from l to l + 1) for each part of the edges (i, j).
   template <class F>
   static void each_stretch(triad::cpu::backend& ex, sizes const& z, F&& f) {
     index_t const edges = z.n * z.n, stretch = 512, stretches = (edges + stretch - 1) / stretch;
@@ -175,7 +175,7 @@ struct materialising_attention {
     });
   }
 
-  /// dp becomes ds / sqrt(k).
+  /// Replaces dp by ds / sqrt(k).
   static void softmax_grad(triad::cpu::backend& ex, sizes const& z, float const* weights, float* d_weights) {
     each_stretch(ex, z, [&](index_t first, index_t count, index_t stride) {
       triad::simd::each_vector(count, [&](index_t e, auto part) {
@@ -203,7 +203,7 @@ struct materialising_attention {
     });
   }
 
-  /// p(i, l, j) of all heads lies at weights + l n^2 + j, one head every n^3.
+  /// p(i, l, j) of all heads is at weights + l n^2 + j; heads are n^3 apart.
   static float const* weights_of(sizes const& z, float const* weights, index_t graph, index_t i) {
     return weights + (graph * z.h * z.n * z.n + i) * z.n;
   }
@@ -226,7 +226,7 @@ struct materialising_attention {
     });
   }
 
-  /// dp from m, which becomes dm.
+  /// Computes dp from m, and replaces m by dm.
   static void weigh_grad(triad::cpu::backend& ex, sizes const& z, float const* weights, float const* d_o,
                          float* products, float* d_weights) {
     triad::cpu::parallel_for(ex, z.b * z.n, [&](index_t task, int) {
@@ -268,7 +268,7 @@ struct materialising_attention {
 
   static void multiply_grad(triad::cpu::backend& ex, sizes const& z, inputs const& x, float const* dm,
                             outputs const& d) {
-    // One row of v1 gathers over j, one row of v2 over i.
+    // A row of v1 sums over j, a row of v2 over i.
     auto const gather = [&](float const* from, index_t stride, float const* values, index_t value_stride, float* to) {
       std::fill_n(to, z.d, 0.0f);
       for (index_t r = 0; r < z.n; ++r, from += stride, values += value_stride)

@@ -1,23 +1,23 @@
-// triad-bench-cuda: the benchmarks on a GPU, under the names that triad-bench has.  --filter=REGEX,
+// triad-bench-cuda: the benchmarks on a GPU, with the names of triad-bench.  --filter=REGEX,
 // --precision=float32|tf32x3|tf32|bf16, --list, --once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every result is checked before it is timed: whole, against the reference in double, at a size that takes it seconds;
-// and where there is a triangle, at a few edges of the full size.  What is wrong is not timed, and the status is 1.
+// Every result is checked before it is timed.  A smaller problem is compared completely with the reference in double,
+// within seconds.  A triangle of the full size is also checked at a few edges.  A wrong result is not timed, and the
+// status is 1.
 //
-// A time is the median between two events in the backend's stream, of work that is recorded and replayed, as training
-// does it.
+// A time is the median between two events in the backend's stream.  The work is recorded and replayed, as in training.
 //
-//   floor = products + triangle         bench/floor.hpp counts them
+//   floor = products + triangle         bench/floor.hpp defines their counts
 //   products   cuBLAS alone, on arrays of exactly those shapes, in the same arithmetic
-//   triangle   its multiply-adds, at the rate of multiply-adds that touch no memory, measured at the start
+//   triangle   its multiply-adds, at the rate of multiply-adds without memory access, measured at the start
 //
-// Not in it: exponentials, memory traffic, norms, dropout, loss, Adam.  Of what only moves data (scatter_add_rows,
-// transform, adam) the floor is its bytes at the rate of a copy on the device, measured when it is first asked for, and
-// the last column is GB/s.
+// The floor omits exponentials, memory traffic, norms, dropout, loss and Adam.  Some work only moves data
+// (scatter_add_rows, transform, adam).  Its floor is its bytes at the rate of a copy on the device, which is measured
+// on first use, and the last column is GB/s.
 //
-// --once is for a profiler: work is run twice, not recorded, the second time between cudaProfilerStart() and
-// cudaProfilerStop(), which `ncu --profile-from-start off` waits for.
+// --once is for a profiler.  The work runs twice and is not recorded; the second run is between cudaProfilerStart() and
+// cudaProfilerStop(), for which `ncu --profile-from-start off` waits.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -43,15 +43,15 @@ using triad::triangle_form;
 
 struct benchmark {
   std::string name;
-  std::function<bool(session&)> run;  // false: the result was wrong
+  std::function<bool(session&)> run;  // returns false if the result was wrong
 };
 
-/// What is timed, and what is known of it.
+/// The description of timed work.
 struct piece {
   work_model model{};
   std::size_t planned = 0, total = 0;  // bytes
-  double examples = 0;                 // of one step, where they count
-  double steps = 1;                    // of one run
+  double examples = 0;                 // examples of one step, if it has any
+  double steps = 1;                    // steps of one run
 };
 
 bool report(std::string const& name, verdict const& wrong) {
@@ -77,7 +77,7 @@ void time_work(session& s, std::string const& name, piece const& p, std::functio
   std::fflush(stdout);
 }
 
-/// Of work that only moves data: its bytes.
+/// Times work that only moves data.  bytes: the number of moved bytes.
 template <class Problem>
 bool run_stream(session& s, std::string const& name, Problem p, double bytes) {
   if (!report(name, p.check())) return false;
@@ -91,7 +91,7 @@ bool run_stream(session& s, std::string const& name, Problem p, double bytes) {
   return true;
 }
 
-/// Small graphs: a few of them; large ones: one that still takes the large graphs' kernels.
+/// Returns graphs for the check: a few small graphs, or one large enough for the kernels of large graphs.
 equal_graphs checked_graphs(shape const& z) {
   return z.n <= 16 ? equal_graphs(std::min<index_t>(z.b, 9), z.n) : equal_graphs(1, std::min<index_t>(z.n, 37));
 }
@@ -112,7 +112,7 @@ bool run_attention(session& s, std::string const& name, triangle_form form, shap
   return true;
 }
 
-/// The kernels alone.
+/// Times the kernels without projections.
 bool run_triangle(session& s, std::string const& name, triangle_form form, shape const& z, bool train) {
   triangle_problem p(s.ex, form, z);
   if (!report(name, p.check())) return false;
@@ -156,8 +156,8 @@ bool run_training(session& s, std::string const& name, Task const& task, Task co
   return true;
 }
 
-/// A step of an epoch of other batches each, which are laid out, padded and uploaded as training does it: nearly all of
-/// them are replayed, since the shapes were met while the device was warmed up.
+/// Times steps of an epoch of different batches, which are built, padded and uploaded as in training.  Nearly all of
+/// them are replayed, since their shapes occurred during the warm-up.
 bool run_shuffled(session& s, std::string const& name, parser_task const& task, parser_task const& checked) {
   using problem = training_problem<float, parser_task, triad::cuda::backend>;
   triad::reference::backend judge;
@@ -242,7 +242,7 @@ std::vector<benchmark> all() {
     });
   };
   for (auto const& task : scatter_tasks()) add_scatter(scatter_way::chosen, "", task);
-  for (index_t const rows : {1000, 2000, 4000, 8000}) {  // about where the backend begins to sort
+  for (index_t const rows : {1000, 2000, 4000, 8000}) {  // near the number at which the backend begins to sort
     add_scatter(scatter_way::compared, "/compared", {rows, 50000, 64});
     add_scatter(scatter_way::sorted, "/sorted", {rows, 50000, 64});
   }
@@ -269,9 +269,9 @@ int run(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     std::string const option = argv[i];
     if (option == "--precision=tf32x3")
-      how = triad::cuda::arithmetic::tf32x3;  // the column `products` is float32's then
+      how = triad::cuda::arithmetic::tf32x3;  // the column `products` is then that of float32
     else if (option == "--precision=tf32")
-      how = triad::cuda::arithmetic::tf32, tolerance = 1e-2;  // a dozen products in line, 5e-4 each
+      how = triad::cuda::arithmetic::tf32, tolerance = 1e-2;  // a dozen products in sequence, 5e-4 each
     else if (option == "--precision=bf16")
       how = triad::cuda::arithmetic::bf16, tolerance = 1e-1;  // 4e-3 each
     else if (option.starts_with("--filter="))

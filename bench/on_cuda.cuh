@@ -1,4 +1,4 @@
-// The GPU of the benchmarks: a clock of events, and the rates of multiply-adds and of products.
+// The GPU of the benchmarks: timing by events, and the rates of multiply-adds and products.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace bench {
 
-/// Multiply-adds from registers alone, more chains than latency times issue.
+/// Multiply-adds in registers; more independent chains than latency times issue rate.
 struct multiply_add_kernel {
   static constexpr char const* name = "multiply_add_kernel";
   static constexpr int threads = 256, chains = 16, repeats = 20'000;
@@ -38,7 +38,7 @@ struct multiply_add_kernel {
   }
 };
 
-/// Numbers between -1 and 1, not zeros, which take less power and so less time.
+/// Fills with numbers between -1 and 1.  Zeros would need less power and so less time.
 struct fill_kernel {
   static constexpr char const* name = "fill_kernel";
   static constexpr int threads = 256;
@@ -54,7 +54,7 @@ class session {
   session(triad::cuda::arithmetic how, bool profiled) : ex(0, how), profiled_(profiled) {
     for (auto* e : {&begin_, &end_}) triad::cuda::check(cudaEventCreate(e), "creating an event");
     triad::cuda::check(cudaGetDeviceProperties(&device_, ex.device()), "asking for the device's properties");
-    ex.record(!profiled);  // the name of a kernel that is replayed is not around it
+    ex.record(!profiled);  // the profiler sees no kernel names in replayed work
     if (!profiled) multiply_adds_ = measured_multiply_adds();
   }
   session(session const&) = delete;
@@ -67,12 +67,12 @@ class session {
   triad::cuda::backend ex;
 
   std::string device_name() const { return device_.name; }
-  /// Whether work is run for a profiler, and not timed.
+  /// Returns true if work runs for a profiler and is not timed.
   bool profiled() const { return profiled_; }
-  /// A second, of the whole device.
+  /// Multiply-adds per second, of the whole device.
   double multiply_adds() const { return multiply_adds_; }
 
-  /// Bytes that a copy within the device's memory reads and writes a second.
+  /// Returns the bytes per second that a copy in the device's memory reads and writes.
   double copied_bytes() {
     if (copied_bytes_ == 0) {
       constexpr std::size_t bytes = std::size_t{256} << 20;
@@ -87,7 +87,7 @@ class session {
     return copied_bytes_;
   }
 
-  /// Of one run of work(), from the stream's point of view.
+  /// Returns the seconds of one run of work(), measured on the stream.
   template <class Work>
   double seconds(Work&& work) {
     triad::cuda::check(cudaEventRecord(begin_, ex.stream()), "recording an event");
@@ -98,7 +98,8 @@ class session {
     triad::cuda::check(cudaEventElapsedTime(&milliseconds, begin_, end_), "reading a time");
     return 1e-3 * static_cast<double>(milliseconds);
   }
-  /// Of the second run of work(), which a profiler records: the first makes memory and chooses products' ways.
+  /// Returns the seconds of the second run of work(), which a profiler records.  The first run allocates memory and
+  /// chooses the algorithms of products.
   template <class Work>
   double seconds_profiled(Work&& work) {
     work();
@@ -108,8 +109,8 @@ class session {
     triad::cuda::check(cudaProfilerStop(), "telling a profiler where to end");
     return time;
   }
-  /// After three runs to warm up (the second is recorded, the third replayed): of at least five, `budget` seconds'
-  /// worth, 500 at most.
+  /// Returns the median seconds of runs of work() after three warm-up runs: the second is recorded, the third replayed.
+  /// It makes at least five runs and at most 500, for about `budget` seconds.
   template <class Work>
   double median_seconds(Work&& work, double budget = 0.5) {
     for (int i = 0; i < 3; ++i) work();
@@ -119,7 +120,7 @@ class session {
     return median(std::move(times));
   }
 
-  /// Every product of the model by cuBLAS alone.
+  /// Returns the seconds of all products of the model by cuBLAS.
   double seconds_of_products(work_model const& model) {
     double sum = 0;
     for (auto const& [p, times] : model.products) {
@@ -140,7 +141,7 @@ class session {
     return static_cast<double>(threads) * multiply_add_kernel::chains * multiply_add_kernel::repeats / time;
   }
 
-  // c (m, n) = op(a) op(b), rows contiguous: to cuBLAS, whose columns are contiguous, c' = op(b)' op(a)'.
+  // c (m, n) = op(a) op(b) with contiguous rows.  cuBLAS has contiguous columns, so it computes c' = op(b)' op(a)'.
   double seconds_of(product const& p) {
     triad::buffer<triad::cuda::device_memory> const memory(
         static_cast<std::size_t>(4 * (p.m * p.k + p.k * p.n + p.m * p.n)), ex.where());
@@ -156,12 +157,12 @@ class session {
                                {b, p.transpose_b, number(p.transpose_b ? p.k : p.n)},
                                {a, p.transpose_a, number(p.transpose_a ? p.m : p.k)}, 0.0f, {c, false, number(p.n)});
     };
-    constexpr int together = 20;  // so that the gaps between launches, which recorded work does not have, do not count
+    constexpr int together = 20;  // hides the gaps between launches, which recorded work does not have
     auto const all = [&] {
       for (int i = 0; i < together; ++i) one();
     };
     double const time = median_seconds([&] { triad::replay(ex, 1, all); }, 0.1);
-    triad::forget_replays(ex);  // before their memory is given back
+    triad::forget_replays(ex);  // before their memory is freed
     return time / together;
   }
 
@@ -169,7 +170,7 @@ class session {
   cudaDeviceProp device_{};
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
   double multiply_adds_ = 0, copied_bytes_ = 0;
-  std::vector<std::pair<product, double>> timed_;  // models share shapes
+  std::vector<std::pair<product, double>> timed_;  // models have shapes in common
 };
 
 }  // namespace bench

@@ -1,10 +1,10 @@
-// How fast this machine is right now: arithmetic, exp, copying, and BLAS products of given shapes, on all threads of a
+// The current speed of this machine: arithmetic, exp, copies, and BLAS products of given shapes, on all threads of a
 // backend.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every rate is the median of a few short rounds, and is meant to be taken just before what it will be compared with:
-// on a shared machine it moves by a factor of two within minutes.  Each thread is timed by its own processor clock, so
-// that waiting for a processor that others use does not pass for work: a busy machine must not raise a floor.
+// Every rate is the median of a few short rounds.  It should be measured just before the times that it is compared
+// with: on a shared machine it changes by a factor of two within minutes.  Each thread is timed by its processor time,
+// so that waiting for a processor does not count: a busy machine must not raise a floor.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -20,15 +20,15 @@
 
 namespace bench {
 
-/// Processor seconds, of this thread or of the whole process.
+/// Returns processor seconds, of this thread or of the whole process.
 inline double processor_seconds(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Seconds of f(task), task < ex.threads, run by all threads at once: the slowest task, the median of `rounds`, after
-/// one to warm up.
+/// Returns the seconds of f(task), task < ex.threads, on all threads at once.  It takes the slowest task, and the
+/// median of `rounds` after one warm-up round.
 template <class F>
 double probe(triad::cpu::backend& ex, int rounds, F&& f) {
   std::vector<double> seconds, of_task(static_cast<std::size_t>(ex.threads));
@@ -43,15 +43,14 @@ double probe(triad::cpu::backend& ex, int rounds, F&& f) {
   return median(seconds);
 }
 
-/// Multiply-adds a second, counted by lane, from registers alone: the rate at which the triangle's slots can issue at
-/// most.
+/// Returns the multiply-adds per second in registers, counted by lane: an upper limit for the triangle's rate.
 inline double multiply_add_rate(triad::cpu::backend& ex) {
   constexpr int chains = 16, repeats = 100'000;  // more chains than latency times ports; about 4 ms
   double const seconds = probe(ex, 5, [](index_t) {
     triad::simd::floats sum[chains];
     auto factor = triad::simd::broadcast(0.999f), addend = triad::simd::broadcast(0.001f);
 #pragma GCC unroll 16
-    for (auto& s : sum) benchmark::DoNotOptimize(s = addend);  // else equal chains are computed once
+    for (auto& s : sum) benchmark::DoNotOptimize(s = addend);  // otherwise equal chains are computed once
     for (int r = 0; r < repeats; ++r) {
 #pragma GCC unroll 16
       for (auto& s : sum) s = s * factor + addend;
@@ -62,7 +61,7 @@ inline double multiply_add_rate(triad::cpu::backend& ex) {
   return static_cast<double>(ex.threads) * chains * repeats * triad::simd::lanes / seconds;
 }
 
-/// exp a second, of the library's vector exp on values in the first cache.
+/// Returns the exponentials per second of the library's vector exp, on values in the first-level cache.
 inline double exp_rate(triad::cpu::backend& ex) {
   constexpr int count = 2048, repeats = 1000;
   double const seconds = probe(ex, 5, [](index_t) {
@@ -78,7 +77,7 @@ inline double exp_rate(triad::cpu::backend& ex) {
   return static_cast<double>(ex.threads) * count * repeats / seconds;
 }
 
-/// Bytes a second, read and written together, of a copy between two arrays of `bytes` in all.
+/// Returns the bytes per second, read and written together, of a copy between two arrays of `bytes` in total.
 inline double copy_rate(triad::cpu::backend& ex, double bytes) {
   auto const floats =
       static_cast<index_t>(std::clamp(bytes, 4e6, 256e6) / 8 / ex.threads) / 64 * 64;  // of one thread and array
@@ -93,8 +92,8 @@ inline double copy_rate(triad::cpu::backend& ex, double bytes) {
   return 8.0 * static_cast<double>(floats * ex.threads) / seconds;
 }
 
-/// Seconds of the product on arrays of its size, cut among the threads in the best of three ways: rows of c, each
-/// thread's share at once or 384 rows at a time, or columns of c.
+/// Returns the seconds of the product on arrays of its size.  It is divided among the threads in three ways, of which
+/// the best counts: rows of c, each thread's part at once; rows of c, 384 rows at a time; or columns of c.
 inline double product_seconds(triad::cpu::backend& ex, product const& p) {
   triad::cpu::blas_is_serial();
   triad::buffer<> const memory(static_cast<std::size_t>(4 * (p.m * p.k + p.k * p.n + p.m * p.n)));

@@ -1,5 +1,5 @@
-// A layer with everything it needs to run: graphs of one size, inputs, parameters, memory.  The same numbers in every
-// type.
+// A layer with everything that it needs to run: graphs of equal size, inputs, parameters and memory.  The numbers are
+// the same in every type.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,8 @@
 
 namespace bench {
 
-/// b graphs of n nodes each, the first `sources` of which are sources of a causal graph where that is not negative.
+/// b graphs of n nodes.  If `sources` is not negative, the graphs are causal and their first `sources` nodes are
+/// sources.
 class equal_graphs {
  public:
   equal_graphs(index_t b, index_t n, index_t sources = -1)
@@ -38,10 +39,10 @@ class equal_graphs {
  private:
   triad::graph_dims dims_;
   std::vector<index_t> offsets_[4];  // n; first node; first edge; first triangle
-  std::vector<index_t> sources_;     // or none
+  std::vector<index_t> sources_;     // empty: not causal
 };
 
-/// Uniform in (-a, a), the same for float and double.
+/// Fills with uniform numbers in (-a, a), the same in float and double.
 template <class View>
 void fill_random(View v, std::uint64_t stream, double a = 1.7) {
   triad::random_stream random(7, stream);
@@ -49,16 +50,16 @@ void fill_random(View v, std::uint64_t stream, double a = 1.7) {
     v.data_handle()[i] = static_cast<float>(random.uniform(-a, a));
 }
 
-/// First values by name, except that every second unit of a relu is held open and the others closed: float and double
-/// must fall on the same side of each, or gradients could not be compared.  What the open ones add, the outer bias
-/// takes away, so that states differ.
+/// Sets initial values by name, except for relus: half of their units are always active and the others never.  Float
+/// and double must be on the same side of each relu, or gradients could not be compared.  The outer bias subtracts the
+/// sum of the active units, so that states differ.
 template <class Fields>
 void set_parameters(Fields values) {
   triad::initialize(values, 1, [](std::string const& path) {
     return path.ends_with("token") ? triad::initializer::normal(1) : triad::initializer::by_name();
   });
   double const shift = 4;
-  std::vector<double> sums;  // over the open units, of each row of the outer weight
+  std::vector<double> sums;  // for each row of the outer weight: the sum over the active units
   triad::walk(values, [&](std::string const& path, auto view) {
     using T = typename decltype(view)::element_type;
     T* const at = view.data_handle();
@@ -78,7 +79,7 @@ void set_parameters(Fields values) {
   });
 }
 
-/// Layer: one whose input is edge_input<T, dyn> and whose width and output are that wide.
+/// Layer has an input edge_input<T, dyn>, and its width and output have the same width.
 template <class T, class Layer, class Ex>
 class layer_problem {
  public:
@@ -118,7 +119,7 @@ class layer_problem {
     sources_ = triad::vec<index_t const>(at_.sources, given_sources_.extent(0));
   }
 
-  /// y, and where `train`: dx overwritten, gradients added to.
+  /// Computes y.  If `train`, also overwrites dx and adds to the gradients.
   void run(bool train) {
     auto scratch = scratch_memory_.place();
     run(ex_, triad::call{&scratch}, train);
@@ -128,7 +129,7 @@ class layer_problem {
     states y, dx;
     fields<T> gradient;
   };
-  /// What run() computed, where the host can read it, until the next call.
+  /// Returns the results of run() in host memory, valid until the next call.
   results fetch() {
     if constexpr (on_host) return {at_.y, at_.dx, at_.gradient};
     fetched_ = triad::buffer<>(memory_.bytes());
@@ -138,15 +139,15 @@ class layer_problem {
     return {here.y, here.dx, here.gradient};
   }
 
-  /// In the backend's memory.
+  /// Returns the output in the backend's memory.
   states y() const { return at_.y; }
   auto const& saved() const { return saved_; }
   triad::graph_batch const& graphs() const { return graphs_; }
   triad::vec<index_t const> sources() const { return sources_; }
 
-  /// What the layer asks for beyond inputs, outputs and parameters.
+  /// Returns the bytes that the layer needs in addition to inputs, outputs and parameters.
   std::size_t planned_bytes() const { return saved_bytes_ + scratch_bytes_; }
-  /// With them.
+  /// Returns all bytes, with inputs, outputs and parameters.
   std::size_t bytes() const { return bytes_; }
 
  private:
@@ -156,8 +157,8 @@ class layer_problem {
   struct placed {
     fields<T> values, gradient;
     states x{nullptr, 0, 0}, y{nullptr, 0, 0}, dy{nullptr, 0, 0}, dx{nullptr, 0, 0};
-    index_t* offsets[4] = {};    // (b) each, as equal_graphs has them
-    index_t* sources = nullptr;  // (b) or none
+    index_t* offsets[4] = {};    // (b) each, as in equal_graphs
+    index_t* sources = nullptr;  // (b), or null
   };
   placed plan(triad::arena& place) const {
     placed p{triad::plan<T>(layer_, place), triad::plan<T>(layer_, place)};
@@ -188,8 +189,8 @@ class layer_problem {
 
   Ex& ex_;
   Layer layer_;
-  triad::graph_batch given_, graphs_;                  // offsets as given, and where the backend computes
-  triad::vec<index_t const> given_sources_, sources_;  // the same
+  triad::graph_batch given_, graphs_;                  // offsets in host memory, and in the memory of the backend
+  triad::vec<index_t const> given_sources_, sources_;  // the same for the sources
   triad::buffer<memory> memory_, saved_memory_, scratch_memory_;
   triad::buffer<> fetched_;
   placed at_{};

@@ -1,4 +1,4 @@
-// Gradients of looking rows up in a table: a large table, edges that are read out, a few labels.
+// Gradients of a table lookup: a large table, edges that are read by a model, and a table of a few labels.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-// An encoder-decoder in training on pairs of random tokens, with its work counted: the Transformer, and LRF.
+// An encoder-decoder in training on pairs of random tokens, with counts of its work: the Transformer, and LRF.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace bench {
 
-/// Pairs of sentences of one length, ends among it; as many layers on both sides.
+/// Pairs of sentences of equal length, which includes the end token.  Both sides have the same number of layers.
 struct seq2seq_task {
   index_t sentences = 32, length = 20, layers = 6, width = 512, hidden = 1024, heads = 4, words = 5500;
   bool fused = false;
@@ -21,7 +21,7 @@ struct seq2seq_task {
   static constexpr index_t end = 2;
 
   index_t examples() const { return sentences; }
-  /// Of the targets.
+  /// Returns the number of target tokens.
   index_t tokens() const { return sentences * length; }
   triad::pair_dims dims() const { return {sentences, tokens(), tokens(), length, length}; }
   std::string name() const {
@@ -56,7 +56,7 @@ struct seq2seq_task {
     return loader.upload();
   }
 
-  /// The same model at a size that the reference can do.
+  /// Returns the same model with sizes that the reference can compute.
   seq2seq_task small() const {
     seq2seq_task t = *this;
     t.sentences = 3, t.length = 7, t.layers = 3, t.width = 32, t.hidden = 48, t.words = 50;
@@ -71,7 +71,7 @@ struct seq2seq_task {
       work.transformer_layer(rows, d, hidden, true, depth);
       if (!fused) continue;
       work.linear(rows, d, d, true, 2 * depth);  // query and output
-      for (int map = 0; map < 2; ++map) {        // keys and values, a head at a time
+      for (int map = 0; map < 2; ++map) {        // keys and values, for each head
         work.add({rows, d, k, false, false}, of_heads);
         work.add({rows, k, d, false, true}, of_heads);
         work.add({k, d, rows, true, false}, of_heads);

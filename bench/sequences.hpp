@@ -1,4 +1,4 @@
-// What benchmarks share: random indices and sentences, and names of sizes.
+// Common code of benchmarks: random indices and sentences, and names of sizes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,19 +15,19 @@ namespace bench {
 
 using triad::index_t;
 
-/// 0 to count - 1.
+/// Returns a random index from 0 to count - 1.
 inline index_t random_index(triad::random_stream& random, index_t count) {
   return static_cast<index_t>(random.below(static_cast<std::uint32_t>(count)));
 }
 
-/// The tokens of a sentence of `length` but its end; the first four of `words` are special ones.
+/// Returns the tokens of a sentence of `length` without its end token.  The first four of `words` are special tokens.
 inline std::vector<index_t> random_sentence(triad::random_stream& random, index_t length, index_t words) {
   std::vector<index_t> all;
   for (index_t i = 1; i < length; ++i) all.push_back(4 + random_index(random, words - 4));
   return all;
 }
 
-/// A number of pairs of sentences.
+/// Adds `count` pairs of random sentences to a loader.
 template <class Loader>
 void fill_pairs(Loader& loader, index_t count, index_t source, index_t target, index_t words) {
   triad::random_stream random(5, 0);
@@ -37,7 +37,7 @@ void fill_pairs(Loader& loader, index_t count, index_t source, index_t target, i
   }
 }
 
-/// {"b", 32}, {"d", 512}: /b:32/d:512.
+/// Returns the text /b:32/d:512 for {"b", 32}, {"d", 512}.
 inline std::string name_of(std::initializer_list<std::pair<char const*, index_t>> sizes) {
   std::string name;
   for (auto const& [label, size] : sizes) name += std::string("/") + label + ":" + std::to_string(size);

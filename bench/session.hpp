@@ -1,4 +1,4 @@
-// What all benchmarks share: the backend, the clock, whether a check has failed, and how a piece of work is timed.
+// Common code of all benchmarks: the backend, the timing of work, and whether a check has failed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,17 +17,17 @@
 
 namespace bench {
 
-/// The backend of every benchmark: all processors, or --threads=N, or TRIAD_THREADS.
+/// Returns the backend of every benchmark, with --threads=N or TRIAD_THREADS threads, else one for each processor.
 triad::cpu::backend& machine();
 
-/// A result was wrong: the program will end with status 1.
+/// Records that a result was wrong, so that the program ends with status 1.
 void report_failure();
 
-/// Bytes that the system can still give.
+/// Returns the bytes of memory that the system has available.
 std::size_t free_memory();
 
-/// Whether there is room for `bytes` and `check` finds nothing; else the benchmark ends with the reason.
-/// A check is made once a name, however often the library enters the benchmark.
+/// Returns true if there is memory for `bytes` and `check` finds no error; otherwise the benchmark ends with the
+/// reason.  A check runs once for each name, even if the library calls the benchmark several times.
 bool may_time(benchmark::State& state, std::string const& name, std::size_t bytes,
               std::function<verdict()> const& check);
 
@@ -37,19 +37,19 @@ inline double seconds_of(std::function<void()> const& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// What a time is reported with.
+/// The data that are reported with a time.
 struct timing {
-  work_model model;         // what the work consists of
-  std::size_t planned = 0;  // bytes asked for beyond inputs, outputs and parameters
-  std::size_t total = 0;    // bytes with them
-  bool floor = true;        // false: GFLOP/s alone
-  bool warm = true;         // false: the first run counts; work of many seconds
+  work_model model;         // the content of the work
+  std::size_t planned = 0;  // bytes of memory in addition to inputs, outputs and parameters
+  std::size_t total = 0;    // all bytes, with inputs, outputs and parameters
+  bool floor = true;        // false: only GFLOP/s
+  bool warm = true;         // false: no warm-up; for work of many seconds
 };
 
-/// Times work() as long as the library asks.  Counters: the median in ms, by the clock and of all threads' processor
-/// time together, memory in MiB, GFLOP/s and, where a floor is wanted, its parts in ms, measured just before, and time
-/// over floor (cpu_ratio: processor time over that of the floor; on a busy machine, with one thread, the truer of the
-/// two).  Returns the median in seconds.
+/// Times work() as often as the library asks; returns the median in seconds.  The counters are the median in ms, by the
+/// clock and by the processor time of all threads, memory in MiB, and GFLOP/s.  With a floor, they also are its parts
+/// in ms, measured just before, and the ratio of time to floor.  cpu_ratio is the ratio of processor times; with one
+/// thread on a busy machine it is more reliable.
 double time_work(benchmark::State& state, timing const& t, std::function<void()> const& work);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// Benchmarks on a GPU of what moves data and computes next to nothing: added rows, elementwise functions, Adam.
+// Benchmarks on a GPU of work that moves data and computes little: added rows, elementwise functions, Adam.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,7 +25,7 @@ class on_device {
       : count_(static_cast<index_t>(values.size())), memory_(values.size() * sizeof(T), ex.where()) {
     memory_.memory().from_host(memory_.data(), values.data(), memory_.bytes());
   }
-  /// From the k-th on.
+  /// Returns a view of the values from index k on.
   triad::vec<T> view(index_t k = 0) const { return triad::make_vec(static_cast<T*>(memory_.data()) + k, count_ - k); }
   triad::matrix<T> rows(index_t columns) const {
     return triad::make_matrix(static_cast<T*>(memory_.data()), count_ / columns, columns, columns);
@@ -43,8 +43,8 @@ class on_device {
 
 enum class scatter_way { chosen, compared, sorted };
 
-/// Rows that are added as the backend chooses, or in one of its two ways: where both take the same time, its limit,
-/// cuda::most_scanned_bytes, is right.
+/// Adds rows in the way that the backend chooses, or in one of its two ways.  The backend's limit,
+/// cuda::most_scanned_bytes, is right if both take the same time there.
 struct scatter_on_cuda {
   triad::cuda::backend& ex;
   scatter_task task;
@@ -78,7 +78,8 @@ struct scatter_on_cuda {
   }
 };
 
-/// y = max(x, 0) of ten million values that begin on 16 bytes, or on 4: then one element is moved at a time.
+/// y = max(x, 0) of ten million values.  They begin at a multiple of 16 bytes, or of 4, in which case one element is
+/// moved at a time.
 struct relu_on_cuda {
   static constexpr index_t count = 10'000'000;
   triad::cuda::backend& ex;
@@ -97,7 +98,7 @@ struct relu_on_cuda {
   }
 };
 
-/// One update of ten million parameters, as the host's benchmark of that name.
+/// One update of ten million parameters, like the host's benchmark of this name.
 struct adam_on_cuda {
   static constexpr index_t count = 10'000'000;
   triad::cuda::backend& ex;
@@ -113,7 +114,7 @@ struct adam_on_cuda {
   static double bytes() { return 28.0 * count; }  // four arrays are read, three written
   verdict check() {
     run();
-    // m' = 0.9 m + 0.1 g = 1e-3,  v' = 0.95 v + 0.05 g^2 = 1e-6, corrected by nearly nothing after 10000 steps.
+    // m' = 0.9 m + 0.1 g = 1e-3,  v' = 0.95 v + 0.05 g^2 = 1e-6; after 10000 steps the correction is negligible.
     double const expected = 0.1 * (1 - 1e-4 * 0.1) - 1e-4 * 1e-3 / 1e-3;
     for (float const found : p.values())
       if (!(std::abs(static_cast<double>(found) - expected) <= 1e-7))

@@ -1,13 +1,14 @@
-"""What a user of PyTorch would run on a GPU in place of triad: triangular attention and the Edge Transformer's layer from the paper's
-equations.  Prints a line for each shape of triad-bench-cuda that it is compared with, in milliseconds (`-` where it failed):
+"""Times what a user of PyTorch would run on a GPU instead of triad: triangular attention and the Edge Transformer's
+layer, by the paper's equations.  Prints a line for each compared shape of triad-bench-cuda, in milliseconds (`-` if it
+failed):
 
-    eager       by einsum, the value of every triangle in memory; MiB is its peak beyond its module and input
-    compiled    the best of torch.compile over that, in its default and in its mode with CUDA graphs, and over products that
-                it can fuse into the sum; `by` says which
-    python      triad_torch's module, where that package is found and has kernels for the GPU
+    eager       by einsum, with the value of every triangle in memory; MiB is its peak in addition to module and input
+    compiled    the best of torch.compile: over einsum, in its default mode and in its mode with CUDA graphs, and over
+                products that it can fuse into the sum; `by` names the best
+    python      triad_torch's module, if that package is installed and has kernels for the GPU
 
-Products are float32, without TF32, unless the argument `tf32` is given; with `bf16` all is under autocast to bfloat16.  A number
-says how many of the shapes are measured."""
+Products are float32 without TF32; the argument `tf32` allows TF32.  With `bf16` everything is under autocast to
+bfloat16.  A number as an argument limits how many shapes are measured."""
 import contextlib
 import sys
 import time
@@ -97,7 +98,7 @@ def measure(kind, train, b, n, d, h):
     def tried(what, forward):
         try:
             found = run(forward())
-            print(f"# {name}: {what}: {found:.3f} ms", flush=True)  # kept where time ends before the line is whole
+            print(f"# {name}: {what}: {found:.3f} ms", flush=True)  # printed early, in case the time limit ends the run
             return found
         except Exception as error:
             text = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,9 +1,8 @@
-// A model in training on one batch of random data: whole steps to be timed, and the check of loss and gradients before
-// that.
+// A model in training on one batch of random data.  It times whole steps, and checks loss and gradients before.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task says what is trained:  model<T>(), dims(), memory, loader<T>(ex), fill(loader), upload(loader) -> (input,
-// answers), count_work(); and capacity(), where it has larger batches or pads them.
+// A task defines the training:  model<T>(), dims(), memory, loader<T>(ex), fill(loader), upload(loader) -> (input,
+// answers) and count_work().  It also has capacity() if some batches are larger or padded.
 #pragma once
 
 #include "compare.hpp"
@@ -37,25 +36,25 @@ class training_problem {
     return trainer::plan(ex, task.template model<T>(), options(task));
   }
 
-  /// A whole step: forward, loss, backward, clipping, Adam.
+  /// Makes a whole step: forward, loss, backward, clipping, Adam.
   void step() {
     auto const batch = Task::upload(loader_);
     trainer_.update(batch.first, batch.second, 1e-3);
   }
-  /// The same on another batch: fill(loader).
+  /// Makes a step on another batch; fill(loader) provides it.
   template <class Fill>
   void step_on(Fill const& fill) {
     loader_.clear();
     fill(loader_);
     step();
   }
-  /// Its gradient alone.
+  /// Computes only the gradient.
   void differentiate() {
     auto const batch = Task::upload(loader_);
     trainer_.compute_gradient(batch.first, batch.second);
   }
   T loss() const { return trainer_.loss(); }
-  /// Copied to the host, until the next call.
+  /// Returns the gradients in host memory, valid until the next call.
   auto gradients() {
     auto const from = trainer_.parameters().flat_gradients(), to = on_host_.flat_gradients();
     trainer_.parameters().where().to_host(to.data_handle(), from.data_handle(), to.size() * sizeof(T));
@@ -78,7 +77,7 @@ class training_problem {
   triad::parameter_set<model, triad::reference::backend> on_host_;
 };
 
-/// Loss and gradients, with dropout, of one backend against another in double.
+/// Compares loss and gradients, with dropout, of one backend with those of another in double.
 template <class Ex, class Judge, class Task>
 verdict check_training(Ex& ex, Judge& judge, Task const& task) {
   training_problem<float, Task, Ex> found(ex, task);

@@ -1,5 +1,5 @@
-// What is trained in the benchmarks of whole steps: the Edge Transformer on labelled graphs and as a parser, with its
-// work counted.
+// The models in the benchmarks of training steps, with counts of their work: the Edge Transformer for labelled graphs
+// and as a parser.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,7 +26,8 @@ struct graph_sizes {
     for (auto const n : nodes) all = all + triad::dims_of(n);
     return all;
   }
-  /// A sentence for each graph; draw(n, below): a token of a sentence of n, made of random numbers below(count).
+  /// Adds a sentence for each graph.  draw(n, below) returns a token of a sentence of n tokens; below(count) returns a
+  /// random number.
   template <class Loader, class Draw>
   void fill_sentences(Loader& loader, Draw const& draw) const {
     triad::random_stream random(5, 0);
@@ -39,12 +40,12 @@ struct graph_sizes {
   }
   void count_triangles(work_model& work, triad::edge_transformer_layer_options const& layer, bool train,
                        double times) const {
-    std::map<index_t, index_t> graphs;  // of n nodes
+    std::map<index_t, index_t> graphs;  // the number of graphs with n nodes
     for (auto const n : nodes) ++graphs[n];
     for (auto const& [n, count] : graphs)
       work.triangle(layer.variant, count, n, layer.width, layer.heads, train, times);
   }
-  /// `layers` layers of the Edge Transformer on all edges.
+  /// Counts `layers` layers of the Edge Transformer, computed at all edges.
   void count_layers(work_model& work, triad::edge_transformer_layer_options const& layer, bool train,
                     double layers) const {
     index_t const rows = dims().rows;
@@ -54,11 +55,11 @@ struct graph_sizes {
   }
 };
 
-/// A relation between two nodes of each graph.
+/// Predicts a relation between two nodes of each graph.
 struct graph_task : graph_sizes {
   triad::edge_transformer_options sizes;
   triad::keep memory = triad::keep::everything;
-  bool chains = true;  // of facts, as in CLUTRR; false: every edge has a label
+  bool chains = true;  // edges form a chain, as in CLUTRR; false: every edge has a label
 
   template <class T>
   auto model() const {
@@ -85,8 +86,8 @@ struct graph_task : graph_sizes {
     return loader.upload();
   }
 
-  /// A training step, or an answer, without what the floor leaves out; the last layer is read at one edge a graph.
-  /// Recomputation counts forward twice in every layer but the last.
+  /// Counts a training step or an answer, without the parts that the floor omits.  The last layer is computed at one
+  /// edge for each graph.  With recomputation, forward counts twice in every layer but the last.
   work_model count_work(bool train = true) const {
     auto const& z = sizes;
     auto const all = dims();
@@ -103,13 +104,13 @@ struct graph_task : graph_sizes {
   }
 };
 
-/// Parents and labels of the tokens of sentences.
+/// Predicts the parents and labels of the tokens of sentences.
 struct parser_task : graph_sizes {
   triad::edge_transformer_parser_options sizes;
   triad::keep memory = triad::keep::everything;
-  std::vector<graph_sizes> epoch{};  // shuffled batches that are trained on in turn, of the same sizes in all
+  std::vector<graph_sizes> epoch{};  // shuffled batches for training in turn; together they have the same sizes
 
-  /// The largest batch.
+  /// Returns the sizes of the largest batch.
   triad::graph_dims capacity() const {
     auto all = dims();
     for (auto const& batch : epoch) all = larger(all, batch.dims());
@@ -129,7 +130,7 @@ struct parser_task : graph_sizes {
   void fill(Loader& loader) const {
     fill(loader, *this);
   }
-  /// Another batch.
+  /// Fills the loader with another batch.
   template <class Loader>
   void fill(Loader& loader, graph_sizes const& batch) const {
     batch.fill_sentences(loader, [&](index_t n, auto const& below) {
@@ -144,7 +145,7 @@ struct parser_task : graph_sizes {
     return loader.upload_padded();
   }
 
-  /// A training step; every edge of the last layer is read.
+  /// Counts a training step; the last layer is computed at every edge.
   work_model count_work() const {
     auto const& z = sizes;
     auto const all = dims();
@@ -158,7 +159,7 @@ struct parser_task : graph_sizes {
   }
 };
 
-/// n = 3, 4, 5 in turn: chains of 2, 3 and 4 facts; 21 relations, no edge among them.
+/// n = 3, 4, 5 in turn: chains of 2, 3 and 4 facts.  There are 21 labels of edges, including "no edge".
 inline graph_task clutrr(index_t batch) {
   graph_task t;
   t.sizes = {
@@ -167,7 +168,7 @@ inline graph_task clutrr(index_t batch) {
   return t;
 }
 
-/// One graph, layers run again in backward.
+/// One graph; backward computes the layers again.
 inline graph_task large(index_t nodes) {
   graph_task t;
   t.nodes = {nodes};
@@ -177,8 +178,8 @@ inline graph_task large(index_t nodes) {
   return t;
 }
 
-/// COGS with the paper's settings: a hundred sentences of the lengths that its training set has at each hundredth, or
-/// the first of them alone.
+/// COGS with the paper's settings: a hundred sentences, whose lengths are the percentiles of the training set, or the
+/// first `batch` of them.
 inline parser_task cogs(index_t batch = 100) {
   parser_task t;
   t.sizes = {.tokens = 746,
@@ -193,7 +194,7 @@ inline parser_task cogs(index_t batch = 100) {
   return t;
 }
 
-/// An epoch of COGS: as many sentences of each length as 240 times that hundred has, shuffled.
+/// An epoch of COGS: 240 times the sentences of that hundred, shuffled.
 inline parser_task shuffled_cogs() {
   constexpr std::size_t batches = 240;
   auto t = cogs();

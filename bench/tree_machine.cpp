@@ -1,5 +1,5 @@
-// Whole training steps of the Differentiable Tree Machine, as in the paper, and with roots that are distributions and
-// an empty tree, compared with those of its twin that works by matrices.
+// Training steps of the Differentiable Tree Machine: as in the paper, and with roots that are distributions and with an
+// empty tree.  They are compared with the same machine computed by matrices.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "run_training.hpp"
@@ -17,7 +17,7 @@ namespace {
     auto with = t;
     with.ours = true;
     register_training("tree_machine_with_empty_tree_step", shape, with, with.small());
-    if (depth > 10) continue;  // the matrices' set-up alone takes minutes
+    if (depth > 10) continue;  // the set-up of the matrices takes minutes
     matrix_tree_task m;
     m.depth = depth, m.steps = steps;
     register_training("tree_machine_by_matrices_step", shape, m, m.small(), {.floor = false});

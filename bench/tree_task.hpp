@@ -1,13 +1,14 @@
-// A Differentiable Tree Machine in training on trees of random symbols, with its work counted; by rows, and by matrices
-// as the paper has it.
+// A Differentiable Tree Machine in training on trees of random symbols, with counts of its work: by rows, and by
+// matrices as in the paper.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The least that a step must do, in addition to the agent:
+// The minimum of a step, in addition to the agent:
 //
-//   stream    the reachable rows of each tree once at every later step forward, and once backward; W_shrink's rows of
-//             what is reachable twice a step, forward and backward; 8 passes of W_shrink for its gradient and AdamW
-//   products  W_shrink with the tree of each step, its transpose with the gradient, and its own gradient of all steps
-//             at once
+//   stream    the reachable rows of each tree, once at every later step forward and once backward; the rows of W_shrink
+//             for reachable positions, twice for each step, forward and backward; 8 passes over W_shrink for its
+//             gradient and AdamW
+//   products  W_shrink times the tree of each step, its transpose times the gradient, and its own gradient for all
+//             steps at once
 #pragma once
 
 #include <utility>
@@ -24,7 +25,7 @@ namespace bench {
 struct tree_task {
   index_t depth = 10, steps = 16, batch = 16, symbols = 101, width = 64, nodes = 40;
   triad::keep memory = triad::keep::everything;
-  bool ours = false;  // roots that are distributions, and an empty tree
+  bool ours = false;  // with roots that are distributions, and an empty tree
 
   struct node {
     index_t position, filler;
@@ -56,7 +57,7 @@ struct tree_task {
         triad::memory_of(ex));
   }
 
-  /// The first `nodes` positions are filled, as in the programs that we are compared with.
+  /// Fills the first `nodes` positions, as the programs for comparison do.
   template <class Loader>
   void fill(Loader& loader) const {
     triad::random_stream random(5, 0);
@@ -76,7 +77,7 @@ struct tree_task {
     return loader.upload();
   }
 
-  /// The same machine at a size that the reference can do.
+  /// Returns the same machine with sizes that the reference can compute.
   tree_task small() const {
     tree_task t = *this;
     t.depth = 6, t.steps = 9, t.batch = 3, t.nodes = 12;

@@ -1,5 +1,5 @@
-// Triangular attention with its projections, forward and training, and the same computed the papers' way; the causal
-// form compared with the plain one, and the operation of both alone.
+// Triangular attention with its projections, forward and in training, and the same computed by the papers' method.
+// Also the causal form compared with the plain one, and both without projections.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "triad/layers/triangular_attention.hpp"
@@ -13,8 +13,8 @@ namespace {
 
 using triad::triangle_form;
 
-/// The whole check up to what the reference does in seconds; beyond that the whole of a smaller graph, and single edges
-/// of this one.
+/// Checks the whole layer if the reference takes seconds.  For larger graphs it checks a smaller graph completely, and
+/// single edges of this one.
 template <class Layer>
 verdict check(Layer const& layer, triangle_form form, shape const& z) {
   checker judge;
@@ -49,7 +49,7 @@ void add(std::string const& name, triangle_form form, shape const& z) {
         ->Unit(benchmark::kMillisecond);
 }
 
-/// The operation alone: projections would hide what the causal form saves.
+/// Benchmarks the operation without projections, which would hide what the causal form saves.
 void add_alone(shape const& z) {
   for (bool const train : {false, true}) {
     std::string const name = "triangle" + std::string(train ? "/train/" : "/forward/") + z.name();
@@ -77,7 +77,7 @@ void add_materialising(shape const& z) {
         ->Unit(benchmark::kMillisecond);
 }
 
-/// About ten thousand edges where graphs are small; from n = 32 on also one graph alone.
+/// About ten thousand edges if graphs are small; from n = 32 on also a single graph.
 [[maybe_unused]] bool const registered = [] {
   struct {
     index_t b, n;
