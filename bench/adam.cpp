@@ -61,7 +61,7 @@ void run(benchmark::State& state, std::string const& name, Ex& ex, bool died, bo
   if (!may_time(state, name, bytes, [&] { return check(died); })) return;
   adam_problem problem(parameters, died);
   work_model model;
-  model.stream = 7.0 * sizeof(float) * parameters;  // four arrays are read, three written
+  model.stream = 7.0 * sizeof(float) * parameters;  // reads four arrays and writes three
   time_work(state, {.model = model, .total = bytes, .floor = with_floor}, [&] { problem.run(ex); });
 }
 

@@ -111,7 +111,7 @@ struct adam_on_cuda {
     triad::adam(ex, {.beta2 = 0.95, .weight_decay = 0.1, .decoupled = true}, triad::vec<double const>(rate.view()),
                 step.view().data_handle(), p.view(), g.view(), m.view(), v.view());
   }
-  static double bytes() { return 28.0 * count; }  // four arrays are read, three written
+  static double bytes() { return 28.0 * count; }  // reads four arrays and writes three
   verdict check() {
     run();
     // m' = 0.9 m + 0.1 g = 1e-3,  v' = 0.95 v + 0.05 g^2 = 1e-6; after 10000 steps the correction is negligible.

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The task takes seconds, but is not trivial: the first token of the answer is the last one of the question.  Sequences
-// have 3 to 6 tokens.  The program fails if fewer than 28 of 32 new ones are reversed after training, or if all of them
-// are before it.
+// have 3 to 6 tokens.  The program fails if fewer than 28 of 32 new sequences are reversed after training, or if all of
+// them are reversed already before training.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -68,7 +68,7 @@ int main() {
   auto const ask = [&](index_t beam) {
     beam_search_options search_for;
     search_for.beam = beam;
-    search_for.longest = longest - 1;  // tokens of an answer; the decoder also gets the begin
+    search_for.longest = longest - 1;  // tokens of an answer; the decoder also reads the begin
     search_for.begin = search_for.end = end;
     beam_search search(batch, words, search_for);
     fused_decoder<model, cpu::backend> decoder(ex, learner.model(), {options.capacity, search_for.beam, longest});

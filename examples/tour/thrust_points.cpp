@@ -1,4 +1,4 @@
-// Data that Thrust has made: a network learns from them in place, without a copy, and Thrust counts the right answers.
+// Trains a network on data that Thrust has made, in place and without a copy; Thrust also counts the right answers.
 // SPDX-License-Identifier: Apache-2.0
 //
 // nvcc compiles this program for a GPU; a host compiler with THRUST_DEVICE_SYSTEM_CPP keeps the vectors in host memory.

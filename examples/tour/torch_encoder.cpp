@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // torch_encoder.py wrote a file with an nn.TransformerEncoder, two sequences, and PyTorch's answers to them.  Your own
-// program needs only the part between the two lines below to use such a model; the rest compares.  The program fails if
-// a number differs by more than float's rounding explains.
+// program needs only the part between the two lines below to use such a model; the rest compares the answers.  The
+// program fails if a number differs by more than rounding in float explains.
 //
 //   torch_encoder examples/tour/torch_encoder.safetensors
 #include <algorithm>

@@ -45,7 +45,7 @@ formula to_formula(symbol_tree const& t, index_t at = 0) {
   return f;
 }
 
-// ---- The rules, on vectors.  A sparse tree can be 64 levels deep, and takes memory by its number of nodes. ----
+// ---- The rules, on vectors.  A sparse tree can be 64 levels deep, and its memory grows with its number of nodes. ----
 using language = symbol_algebra<sparse_algebra<double>>;
 using tree = language::tree;
 

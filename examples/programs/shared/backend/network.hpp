@@ -30,7 +30,7 @@ std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room con
   return o.backend == "reference" ? make_on_reference<Net>(o, z) : make_on_cpu<Net>(o, z);
 }
 
-/// Does the same; if there is no memory, throws data_error with a message that describes what it was for.
+/// Does the same; if there is no memory, throws data_error with a message that says what the memory was for.
 template <class Net>
 std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room const& z, room_advice const& advice) {
   auto const left = [&] { return o.backend == "cuda" ? std::nullopt : memory_left(); };

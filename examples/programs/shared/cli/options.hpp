@@ -203,8 +203,8 @@ struct run_options {
   /// Called after all options were read from a checkpoint.  Checks conditions on several options, and reads the data
   /// that are in no option.  Throws data_error.
   virtual void restored(checkpoint const& file);
-  /// Called after restored(), when the record of the checkpoint was made.  A verb may override it to change the model,
-  /// but not its parameters.  Throws data_error.
+  /// Called after restored(), when the record of the checkpoint has been made.  A verb may override it to change the
+  /// model, but not its parameters.  Throws data_error.
   virtual void adapt(checkpoint const&) {}
   /// Further properties of the model's shape that are no options: JSON texts by key.  more_settings(): further lines of
   /// settings.

@@ -17,7 +17,7 @@ void refuse_both(std::string const& one, std::string const& other) {
 
 namespace {
 
-/// Returns true for both names of this part.
+/// Returns true for dev and validation, two names of the same part.
 bool is_dev(std::string_view name) { return name == "dev" || name == "validation"; }
 
 /// Returns the part in a file name of Universal Dependencies, such as `train` of en_ewt-ud-train.  Returns any other

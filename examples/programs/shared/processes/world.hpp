@@ -88,7 +88,7 @@ std::string why_no_nccl(std::vector<device_place> const& of_all);
 /// process 0 then prints the reason, once.  All processes must call it together.
 std::unique_ptr<device_rows> rows_by_nccl(int device, void* stream);
 
-/// The communicator of a learner on one backend; it must outlive the learner.  Rows on GPUs are exchanged by NCCL if
+/// The communicator of a learner on one backend, which must outlive it.  Rows on GPUs are exchanged by NCCL if
 /// possible.
 template <class Ex>
 class processes_on {

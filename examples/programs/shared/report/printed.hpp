@@ -56,7 +56,7 @@ inline std::string shown(std::string_view text, std::string_view allowed) {
 
 }  // namespace detail
 
-/// Returns a text of a user or a file in a form for people.  Each control character except line ends and tabs becomes
+/// Returns a printable form of a text from a user or a file.  Each control character except line ends and tabs becomes
 /// '?', and so does each byte that is not UTF-8.  Not for files and JSON, which keep every byte.
 inline std::string printable(std::string_view text) { return detail::shown(text, "\n\t"); }
 

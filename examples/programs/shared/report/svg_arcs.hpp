@@ -20,7 +20,7 @@ struct arc_word {
   std::string label{};      // of the arc
 };
 
-/// The picture as the text of an SVG file.
+/// Returns the picture as the text of an SVG file.
 inline std::string to_svg(std::vector<arc_word> const& words) {
   using detail::escaped;
   constexpr double step = 86, left = 50;

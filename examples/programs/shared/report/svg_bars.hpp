@@ -27,7 +27,7 @@ struct bar_chart {
   std::vector<bar_group> groups;
 };
 
-/// The chart as the text of an SVG file.
+/// Returns the chart as the text of an SVG file.
 inline std::string to_svg(bar_chart const& chart) {
   using detail::number;
   using detail::text_at;

@@ -46,7 +46,7 @@ inline std::pair<double, double> size_of(heat_map const& map) {
           detail::map_top + detail::map_cell_height * static_cast<double>(map.values.size()) + 58};
 }
 
-/// The map as the text of an SVG file.
+/// Returns the map as the text of an SVG file.
 inline std::string to_svg(heat_map const& map) {
   using detail::number;
   using detail::text_at;

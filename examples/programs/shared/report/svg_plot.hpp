@@ -122,7 +122,7 @@ struct axis {
 
 }  // namespace detail
 
-/// The plot as the text of an SVG file.
+/// Returns the plot as the text of an SVG file.
 inline std::string to_svg(plot const& p) {
   using detail::number;
   using detail::text_at;

@@ -28,9 +28,9 @@ class batch_source {
   virtual std::size_t begin_update(std::int64_t update) = 0;
   /// Clears the learner's batch.
   virtual void clear() = 0;
-  /// Adds an example of the update to the batch; returns false if there is no room.
+  /// Adds an example of the update to the batch; returns false if it does not fit.
   virtual bool add(std::size_t example) = 0;
-  /// The number of answers in the loss of an example.
+  /// Returns the number of answers in the loss of an example.
   virtual double answer_count(std::size_t /*example*/) { return 1; }
   /// Returns true if a share may be cut.  If not, every share must fit into memory, else next() throws logic_error.
   virtual bool may_cut() const { return false; }
@@ -108,7 +108,7 @@ inline batch_source::part_range batch_source::parts(std::uint64_t update, share_
   return {*this, update, shares};
 }
 
-/// The largest number of parts of an update in [first, last).
+/// Returns the largest number of parts of an update in [first, last).
 inline int most_parts(batch_source& source, std::int64_t first, std::int64_t last, index_t shares = 1) {
   int most = 0;
   for (auto update = first; update < last; ++update) {

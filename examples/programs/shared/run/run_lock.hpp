@@ -29,8 +29,8 @@ namespace triad::programs {
 
 namespace detail {
 
-/// Returns the process number in the name of a temporary file, NAME.partPID (atomic_file).  Returns 0 if the name is
-/// none of a file that runs write.
+/// Returns the process number in the name of a temporary file, NAME.partPID (atomic_file), of a file that runs write.
+/// Returns 0 for any other name.
 inline long long writer_of(std::string const& name) {
   static constexpr std::string_view mark = ".part";
   auto const at = name.rfind(mark);

@@ -33,7 +33,7 @@ mean_and_error mean_over(std::vector<Run> const& runs, Figure const& figure) {
 
 namespace detail {
 
-/// "seed 3", "seeds 1 and 3", "seeds 1, 2 and 5".
+/// Returns a text such as "seed 3", "seeds 1 and 3" or "seeds 1, 2 and 5".
 inline std::string named_seeds(std::vector<std::uint64_t> const& seeds) {
   std::string text = seeds.size() == 1 ? "seed " : "seeds ";
   for (std::size_t i = 0; i < seeds.size(); ++i)

@@ -136,7 +136,7 @@ std::string extend(run_options& o, training& t, std::string const& checkpoint) {
   return before;
 }
 
-/// Returns the options for a run that takes only some minutes.
+/// Returns the options for a shorter run, as a text for people.
 std::string shorter_run(run_options const& o) {
   auto const options = options_of(o);
   auto const* const presets = options.find("preset");

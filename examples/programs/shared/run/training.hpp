@@ -54,13 +54,13 @@ class training : public batch_source {
   virtual double validate() = 0;
   /// Runs a validation and discards the result, for timing.
   virtual void rehearse_validation() { (void)validate(); }
-  /// The scores of the last weights on the test data.
+  /// Returns the scores of the last weights on the test data.
   virtual std::vector<part_scores> score() = 0;
   /// Returns true if the weights answer their training examples; if not, the next attempt begins.  It is called after
   /// an attempt if another may follow.  With two trainings it is called in both: after every epoch but the last, and
   /// for the initial weights of the second.
   virtual bool fits() { return true; }
-  /// Whether a model with this validation score has learned its task.
+  /// Returns true if a model with this validation score has learned its task.
   virtual bool learned(double validation) { return validation >= 0.5; }
 };
 
@@ -115,7 +115,8 @@ class seed_runs {
   std::vector<scored_run> all_;
 };
 
-/// The axis titles of plots of runs: the loss, and the validation result; no validation text, no such plot.
+/// The axis titles of plots of runs: the loss, and the validation result.  Without a validation text there is
+/// no validation plot.
 struct plot_texts {
   std::string loss, validation{};
   bool loss_validates = false;      // the validation result is a loss, not a share of 1
