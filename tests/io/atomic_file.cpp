@@ -1,4 +1,4 @@
-// Atomic files: killed at any moment, the old content stays whole.
+// Tests atomic files: if the process is killed at any moment, the old content stays complete.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/atomic_file.hpp"
 

@@ -1,4 +1,5 @@
-// Checkpoints: what was saved goes on bit by bit, and what does not fit is refused with both sides named.
+// Tests checkpoints: a resumed run has the same bits, and a checkpoint that does not fit is refused with both sides
+// named.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/checkpoint.hpp"
 
@@ -101,7 +102,7 @@ TEST_CASE("averages come back bit by bit, to go on from or to answer with") {
   auto parameters = trained<float>();
   parameter_averages mean(ex, parameters, 0.9);
   save_checkpoint(path, example_state(), parameters, mean);
-  CHECK_FALSE(checkpoint(path).has_averages());  // there are none before the first update
+  CHECK_FALSE(checkpoint(path).has_averages());  // there are no averages before the first update
   for (std::uint64_t seed = 6; seed < 9; ++seed) {
     mean.update();
     initialize(parameters, seed);
@@ -129,7 +130,7 @@ TEST_CASE("averages come back bit by bit, to go on from or to answer with") {
   CHECK_THROWS_WITH(file.load_averages(other), contains("checkpoint has average."));
   save_checkpoint(path, example_state(), parameters);
   CHECK_THROWS_WITH(checkpoint(path).load_averages(inference), contains("it holds parameters but no averages of them"));
-  CHECK(all(inference.values()) == all(mean.values()));  // nothing was changed
+  CHECK(all(inference.values()) == all(mean.values()));  // the parameters are unchanged
   mean.exchange();
   CHECK_THROWS_AS(save_checkpoint(path, example_state(), parameters, mean), contract_violation);
   CHECK_THROWS_WITH(save_checkpoint(path, example_state(), parameters),
@@ -249,7 +250,7 @@ TEST_CASE("a setting that is no integer of the type asked for is refused, and te
   state.configuration["rate"] = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(save_checkpoint(path, state, trained<float>()),
                     contains("the configuration cannot be written: the number at /rate is not finite"));
-  CHECK_NOTHROW(checkpoint(path));  // the file is the old one
+  CHECK_NOTHROW(checkpoint(path));  // the old file is still there
 }
 
 TEST_CASE("a program may rename the settings of a checkpoint of format 1, and of no other") {
@@ -332,7 +333,7 @@ TEST_CASE("a trainer that resumes goes on with the bits of one that never stoppe
   epoch(first, 0);
   save_checkpoint(folder / "m", {.step = 999, .key = 999, .configuration = {{"width", 8}}}, first.learner);
   checkpoint const file(folder / "m");
-  CHECK((file.step() == first.learner.step() && file.key() == 3));  // the trainer's, whatever the state says
+  CHECK((file.step() == first.learner.step() && file.key() == 3));  // those of the trainer, whatever the state says
   CHECK(file.setting<int>("width") == 8);
   file.resume(second.learner);
   CHECK(second.learner.step() == first.learner.step());
@@ -383,7 +384,7 @@ TEST_CASE("weights and averages that are no finite numbers are refused, and the 
                     contains("save_checkpoint: value 1 of ") && contains(" is nan, expected a finite number"));
   CHECK_THROWS_WITH(save_checkpoint(path, example_state(), parameters.values()),
                     contains("save_checkpoint: value 1 of "));
-  mean.update();  // the average is none either
+  mean.update();  // the average is NaN too
   first(1) = value;
   CHECK_THROWS_WITH(save_checkpoint(path, example_state(), parameters, mean),
                     contains("save_checkpoint: value 1 of average."));

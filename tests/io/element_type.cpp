@@ -1,4 +1,4 @@
-// The element types of a safetensors file: their names and sizes, and the numbers of those that C++ has.
+// Tests the element types of a safetensors file: their names and sizes, and the numbers of types that C++ has.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/element_type.hpp"
 
@@ -38,7 +38,7 @@ TEST_CASE("every element type has one name, and its size is in the name") {
 
 template <class T>
 void expect_number(T value) {
-  std::vector<std::byte> bytes(sizeof(T) + 1);  // not at a multiple of its size
+  std::vector<std::byte> bytes(sizeof(T) + 1);  // not aligned to its size
   std::memcpy(bytes.data() + 1, &value, sizeof value);
   auto const name = element_type_name<T>();
   CAPTURE(name);
@@ -70,7 +70,7 @@ TEST_CASE("numbers of the types that C++ has come back as they are, wherever the
   expect_number(std::uint8_t{255});
   expect_number(true);
   std::array<std::byte, 2> const two{std::byte{2}, std::byte{0}};
-  detail::with_number("BOOL", two.data(), [](auto found) { CHECK(found == 1); });  // whatever is not zero
+  detail::with_number("BOOL", two.data(), [](auto found) { CHECK(found == 1); });  // every byte other than zero
   detail::with_number("F16", two.data(), [](auto found) { CHECK(static_cast<double>(found) == 0x1p-23); });
   detail::with_number("F8_E4M3", two.data(), [](auto) { FAIL("eight bits are no C++ number"); });
 }

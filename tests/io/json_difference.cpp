@@ -1,4 +1,4 @@
-// The first difference of two JSON values is reported with its path and both sides.
+// Tests that the first difference of two JSON values is reported with its path and both values.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/json_difference.hpp"
 

@@ -1,4 +1,4 @@
-// A file of JSON, or a message with its name and the line at which it is none.
+// Tests files of JSON: a file that is not JSON is reported with its name and the line of the error.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/json_file.hpp"
 

@@ -1,4 +1,4 @@
-// JSON that others wrote: how deep it may be, which numbers are integers, and how messages quote it.
+// Tests JSON from other programs: the maximum depth, which numbers are integers, and how messages quote a value.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/json_read.hpp"
 
@@ -73,7 +73,7 @@ TEST_CASE("a message quotes no control characters and no more than its limit") {
   CHECK(quoted(nlohmann::json("\xff")) == "\"\xef\xbf\xbd\"");
   CHECK(quoted(nlohmann::json("a\x7f")) == "\"a?\"");
   CHECK(quoted(nlohmann::json("abc"), 2) == "\"a...");
-  CHECK(quoted(nlohmann::json("\u00e9\u00e9"), 4) == "\"\u00e9...");  // not half of a character
+  CHECK(quoted(nlohmann::json("\u00e9\u00e9"), 4) == "\"\u00e9...");  // does not cut a character
 }
 
 }  // namespace io_json_read_tests

@@ -1,4 +1,4 @@
-// JSON as text, or a message that says which value no JSON text can hold.
+// Tests JSON as text, and the message for a value that JSON text cannot represent.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/json_text.hpp"
 

@@ -1,4 +1,4 @@
-// Git LFS pointers are recognised by how they begin.
+// Tests that Git LFS pointers are recognised by their first bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/lfs_pointer.hpp"
 

@@ -1,4 +1,4 @@
-// A small RoBERTa of random values, written as one is published.
+// A small RoBERTa with random values, written like a published model.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@ struct roberta_sizes {
   index_t width = 8, layers = 2, heads = 2, hidden = 12, tokens = 11, positions = 9;
 };
 
-/// The tensors of a published file, by their names.
+/// The tensors of a published file by name.
 struct roberta_weights {
   struct entry {
     std::vector<index_t> shape;
@@ -56,12 +56,12 @@ struct roberta_weights {
       map(layer + "output.dense", z.hidden, z.width);
       norm(layer + "output.LayerNorm");
     }
-    map("pooler.dense", z.width, z.width);  // not read
+    map("pooler.dense", z.width, z.width);  // the reader ignores it
   }
   std::vector<float> const& operator()(std::string const& name) const { return all.at("roberta." + name).values; }
 };
 
-/// What its config.json says.
+/// The contents of its config.json.
 inline nlohmann::json roberta_json(roberta_sizes const& z = {}) {
   return {{"model_type", "roberta"},
           {"hidden_size", z.width},

@@ -1,5 +1,5 @@
-// A published RoBERTa's files: every weight lands where it belongs, the encoder computes what RoBERTa is, and faults
-// are named.
+// Tests the files of a published RoBERTa: every weight is read into the right parameter, the encoder computes RoBERTa's
+// function, and errors are named.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/roberta.hpp"
 
@@ -140,7 +140,7 @@ TEST_CASE("an encoder whose table of words is stored as a language model's head 
   auto parameters = made(folder / "", false), others = made(folder / "", false);
   load_roberta(folder / "", parameters);
   write(other, w);
-  // As safetensors.torch's save_model has it: of names that share memory the first in the alphabet.
+  // As written by save_model of safetensors.torch: among names that share memory it keeps the first in the alphabet.
   std::string const dropped = "roberta.embeddings.word_embeddings.weight", kept = "lm_head.decoder.weight";
   safetensors_writer file;
   for (auto const& [name, e] : w.all) file.add(name == dropped ? kept : name, e.shape, e.values);
@@ -150,8 +150,7 @@ TEST_CASE("an encoder whose table of words is stored as a language model's head 
   CHECK(by_path(parameters.values()) == by_path(others.values()));
 }
 
-// ---- RoBERTa by plain loops, from the published names
-// ------------------------------------------------------------------------------
+// ---- RoBERTa in plain loops, from the published names ---------------------------------------------------------------
 
 using rows = std::vector<std::vector<double>>;
 
@@ -242,8 +241,7 @@ TEST_CASE("a loaded encoder computes what RoBERTa is, written out in loops") {
   CHECK(row == y.extent(0));
 }
 
-// ---- faults
-// ------------------------------------------------------------------------------------------------------------------------
+// ---- invalid files --------------------------------------------------------------------------------------------------
 
 TEST_CASE(
     "weights that are missing, of another shape, cut off or of another type are refused by name, and nothing is "
@@ -326,7 +324,7 @@ TEST_CASE("a config that is damaged, or of another kind of encoder, is refused w
          c.positions == positions && c.padding == 1));
   CHECK(c.epsilon == 1e-3);
   struct fault {
-    char const *name, *value, *message;  // value: JSON, or null: removed
+    char const *name, *value, *message;  // value: JSON, or null to remove the member
   };
   for (auto const& f :
        {fault{"hidden_size", nullptr, "an integer of 1 or more as hidden_size, found none"},

@@ -1,4 +1,4 @@
-// A folder for one test, gone afterwards.
+// A folder for one test, removed afterwards.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -38,13 +38,13 @@ class scratch_folder {
   std::filesystem::path path_;
 };
 
-/// A file of the folder with this text: its path.
+/// Writes a file with this text into the folder and returns its path.
 inline std::string saved(scratch_folder const& folder, std::string const& text, std::string const& name = "file") {
   std::ofstream(folder / name, std::ios::binary) << text;
   return folder / name;
 }
 
-/// What write(stream) of something says.
+/// The text that write(stream) writes.
 template <class Written>
 std::string written(Written const& what) {
   std::ostringstream out;

@@ -1,4 +1,4 @@
-// Weights of another program: every tensor finds its parameter, and every parameter its tensor, or nothing is changed.
+// Tests weights of another program: every tensor needs a parameter and every parameter a tensor, or nothing is changed.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/weights.hpp"
 
@@ -30,7 +30,7 @@ using set = parameter_set<stack, reference::backend>;
 
 stack stack_of(bool tied) { return {{extents<dyn, dyn>(2, 2)}, extents<dyn>(3), tied}; }
 
-// Three layers of another program, as it calls them: w.0, b.0, ...
+// Three layers of another program under its names: w.0, b.0, ...
 safetensors foreign(bool more = false) {
   safetensors_writer file;
   for (int k = 0; k < 3; ++k) {
@@ -106,7 +106,7 @@ TEST_CASE("a tensor of a type without numbers hinders only the parameter that wo
 }
 
 TEST_CASE("tensors that share memory are stored once, and a model that does not share them takes each from there") {
-  // As safetensors.torch's save_model writes three layers that are one.
+  // As save_model of safetensors.torch writes three layers that are one.
   safetensors_writer file;
   file.add("w.0", {2, 2}, std::vector<float>{1, 2, 3, 4});
   file.add("b.0", {2}, std::vector<float>{5, 6});
@@ -119,7 +119,7 @@ TEST_CASE("tensors that share memory are stored once, and a model that does not 
     CHECK(untied.values().at(k).bias(0) == 5.0f);
   }
   CHECK_NOTHROW(load_weights(shared, tied, name_of));
-  // What they say of a tensor that is there, or of one that is not, is no alias.
+  // An alias of a missing tensor, and an alias with the name of an existing tensor, are ignored.
   safetensors_writer wrong;
   wrong.add("w.0", {2, 2}, std::vector<float>{1, 2, 3, 4});
   wrong.add("b.0", {2}, std::vector<float>{5, 6});
@@ -145,7 +145,7 @@ TEST_CASE("layers of bias=False load where it is said that biases are zero") {
   CHECK(parameters.values().at(0).bias(1) == 7.0f);
   load_weights(without, parameters, name_of, {.zero_biases = true});
   CHECK(parameters.values().at(0).bias(1) == 0.0f);
-  CHECK(parameters.values().at(2).bias(1) == 6.0f);  // one that is there is taken
+  CHECK(parameters.values().at(2).bias(1) == 6.0f);  // an existing tensor is used
   CHECK(parameters.values().at(0).weight(1, 1) == 4.0f);
   auto const wrong = [](std::string const& path) { return path == "1.weight" ? "w" : name_of(path); };
   CHECK_THROWS_WITH(load_weights(without, parameters, wrong, {.zero_biases = true}),
@@ -208,7 +208,7 @@ TEST_CASE("PyTorch's encoder has three maps in one tensor, which are written and
     for (auto const* name : {"self_attn.in_proj_weight", "self_attn.in_proj_bias", "self_attn.out_proj.weight",
                              "self_attn.out_proj.bias", "linear1.weight", "linear1.bias", "linear2.weight",
                              "linear2.bias", "norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias"})
-      expected.insert(layer + name);  // as nn.TransformerEncoder(...).state_dict() has them
+      expected.insert(layer + name);  // the names in nn.TransformerEncoder(...).state_dict()
   CHECK(found == expected);
   CHECK(file.record("layers.1.self_attn.in_proj_weight").shape == std::vector<index_t>{12, 4});
   auto const both = file.read_as<float>("layers.1.self_attn.in_proj_weight");
@@ -223,7 +223,7 @@ TEST_CASE("PyTorch's encoder has three maps in one tensor, which are written and
   auto const a = made.flat_values(), b = read.flat_values();
   for (index_t i = 0; i < a.extent(0); ++i) REQUIRE(a(i) == b(i));
 
-  // The same layers with bias=False have six tensors each; norms and maps are then without biases alike.
+  // The same layers with bias=False have six tensors each: neither norms nor maps have biases.
   safetensors_writer without;
   for (auto const& [name, record] : file.tensors())
     if (!name.ends_with("bias")) without.add_bytes(name, record.type, record.shape, file.bytes(name));
@@ -233,12 +233,12 @@ TEST_CASE("PyTorch's encoder has three maps in one tensor, which are written and
       CHECK(view.data_handle()[i] == 0.0f);
   });
 
-  // A part that no parameter takes is as bad as a tensor that none takes.
+  // A part without a parameter is an error, like a tensor without one.
   renames const without_value{{"layers.*.self_attn.in_proj_weight", "*.attention.query.weight", 0, 3},
                               {"layers.*.self_attn.in_proj_weight", "*.attention.key.weight", 1, 3},
                               {"layers.*.self_attn.in_proj_weight", "*.attention.value.weight", 1, 3}};
   CHECK_THROWS_WITH(save_weights(path, made, without_value), contains("which another parameter has become"));
-  // Names that a program makes itself, and counts from 1.
+  // Names made by a function that counts parts from 1.
   auto const from_one = [&](std::string const& name) {
     auto theirs = names(name);
     if (theirs.parts > 1) ++theirs.part;

@@ -1,5 +1,4 @@
-// Attention over another sequence with its projections: gradients of both sides, names, and keys that are there
-// already.
+// Tests attention over another sequence with its projections: gradients of both sides, names, and precomputed keys.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/cross_attention.hpp"
@@ -21,7 +20,7 @@ using read = tensor<double const, dyn, dyn>;
 
 constexpr index_t d = 4, heads = 2, e = 6;
 
-// Two sequences of 3 and 1 tokens look at two sources of 2 and 4, of which one token is masked.
+// Two sequences of 3 and 1 tokens attend to two sources of 2 and 4 tokens. One source token is masked.
 struct problem {
   test::ragged tokens{{3, 1}}, sources{{2, 4}};
   index_t rows = tokens.dims.nodes, source_rows = sources.dims.nodes;
@@ -66,7 +65,7 @@ TEST_CASE("cross-attention has the gradient of its value in what looks and in wh
             auto const in = p.input(at[1].values, at[2].values);
             layer.forward(ex, c, parameters.values(), in, saved, matrix_of(y.data(), p.rows, d));
             if (g == nullptr) return;
-            // dx is overwritten; the source's gradient, of one decoder layer among many, is added to.
+            // dx is overwritten. The gradient of the source is added to, since the layer is one of many in a decoder.
             on_host(ex, [&] { std::fill((*g)[2].values.begin(), (*g)[2].values.end(), 0.0); });
             layer.backward(ex, c, parameters.values(), in, saved, read(p.dy.data(), p.rows, d),
                            matrix_of((*g)[1].values.data(), p.rows, d), parameters.gradients(), {},

@@ -1,4 +1,4 @@
-// Dropout as a layer: what it drops and when, and its gradient.
+// Tests dropout as a layer: what it drops and when, and its gradient.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/dropout.hpp"
 

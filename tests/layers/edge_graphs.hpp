@@ -1,4 +1,5 @@
-// Graphs of 3, 1 and 4 nodes with states of their edges, some triangles masked, three edges wanted where asked.
+// Graphs of 3, 1 and 4 nodes with states of their edges. Some triangles are masked; on request only three edges are
+// wanted.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

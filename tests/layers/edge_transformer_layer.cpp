@@ -1,4 +1,4 @@
-// The Edge Transformer layer: gradients in both forms, whole and pruned; static and dynamic shapes; names.
+// Tests the Edge Transformer layer: gradients in both forms, complete and pruned; static and dynamic shapes; names.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/edge_transformer_layer.hpp"
 

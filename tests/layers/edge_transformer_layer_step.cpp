@@ -1,4 +1,4 @@
-// An Edge Transformer layer node by node: what it makes of the whole causal graph.
+// Tests that an Edge Transformer layer gives node by node what it gives for the whole causal graph.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <vector>
@@ -15,7 +15,7 @@ using namespace triad;
 
 constexpr index_t d = 12, heads = 3;
 
-/// Two layers over graphs of s sources, to which nodes are added; no slot goes on from another.
+/// Two layers over graphs with s source nodes, to which nodes are added. Each slot continues its own hypothesis.
 template <class Layer>
 struct stack {
   using states = typename Layer::output;
@@ -44,7 +44,7 @@ struct stack {
     }
   }
 
-  /// (n, n, d) of graph g after both layers, of all its nodes at once.
+  /// The states (n, n, d) of graph g after both layers, computed for all its nodes at once.
   std::vector<double> whole(index_t g) const {
     reference::backend ex;
     index_t const s = sources.size[static_cast<std::size_t>(g)], n = s + steps;

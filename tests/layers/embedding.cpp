@@ -1,4 +1,4 @@
-// A table of vectors read by index: its gradient, static and dynamic shapes, and indices that it does not have.
+// Tests a table of vectors read by index: its gradient, static and dynamic shapes, and indices outside of the table.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/embedding.hpp"
 

@@ -1,4 +1,4 @@
-// The feed-forward block: its gradient with either activation, and what relu does not pay for gelu.
+// Tests the feed-forward block: its gradient with each activation, and that relu needs no memory that only gelu needs.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/feed_forward.hpp"
 

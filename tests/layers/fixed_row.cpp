@@ -1,4 +1,4 @@
-// A row of a table that learns nothing, whatever is added to it.
+// Tests a row of a table that never learns: whatever is added to its gradient is removed.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/fixed_row.hpp"
 

@@ -1,4 +1,4 @@
-// All layers of an encoder or decoder: what they remember belongs to no layer.
+// Tests all layers of an encoder or decoder together: memory that the layers share belongs to none of them.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/fused_stack.hpp"
 

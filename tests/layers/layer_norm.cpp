@@ -1,4 +1,4 @@
-// Layer normalisation with gain and bias: by hand, its gradient, static and dynamic shapes.
+// Tests layer normalisation with gain and bias: a case by hand, its gradient, static and dynamic shapes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/layer_norm.hpp"
 
@@ -15,7 +15,7 @@ using namespace triad;
 
 TEST_CASE("a norm takes away the mean, divides by the deviation with its epsilon, and leaves both") {
   reference::backend ex;
-  layer_norm_layer<double> const norm{extents<dyn>(2), 3.0};  // a variance of 1 and an epsilon of 3: half
+  layer_norm_layer<double> const norm{extents<dyn>(2), 3.0};  // a variance of 1 and an epsilon of 3 halve the result
   std::vector<double> const x{4, 6, 7, 7}, gain{10, 20}, bias{1, 2};
   std::vector<double> y(4);
   test::spoiled_memory const memory([&](arena& a) { return norm.plan_saved(a, row_dims(2)); });

@@ -1,4 +1,4 @@
-// All that a layer computes, the value along one direction of its output and every gradient, to compare two layers by.
+// All results of a layer, for comparing two layers: its value along one direction of the output, and every gradient.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -42,7 +42,7 @@ inline void expect_same(outcome const& a, outcome const& b) {
   expect_same(a.gradient, b.gradient);
 }
 
-/// Random rows, as a view with and without a static width.
+/// Random rows, as a view with a static width and as one without.
 struct some_rows {
   index_t rows, columns;
   std::vector<double> values;
@@ -56,7 +56,7 @@ struct some_rows {
   }
 };
 
-/// The paths of a layer's parameters, in order.
+/// The paths of a layer's parameters in their order.
 template <class Layer>
 std::vector<std::string> paths_of(Layer const& layer) {
   std::vector<std::string> paths;
@@ -65,9 +65,9 @@ std::vector<std::string> paths_of(Layer const& layer) {
   return paths;
 }
 
-/// gradient_check of a layer that is used with more arguments than layers have.  run(parameters, at, d) returns the
-/// value at `at`, whose first tensor the parameters are, already placed; where d is not null it adds to the parameters'
-/// gradients and writes those of the others, d[1] and following.
+/// gradient_check for a layer that takes more arguments than layers usually do. run(parameters, at, d) returns the
+/// value at `at`. The first tensor of `at` is the parameters, which are already in place. If d is not null, run adds to
+/// the parameters' gradients and overwrites the gradients of the other tensors, d[1] and following.
 template <class Layer, class Run>
 gradient_report check_use(Layer const& layer, variables const& inputs, Run&& run,
                           gradient_check_options const& options = {}) {
@@ -89,7 +89,7 @@ gradient_report check_use(Layer const& layer, variables const& inputs, Run&& run
       options);
 }
 
-/// sum(a b)
+/// Returns sum(a b).
 inline double product(std::vector<double> const& a, std::vector<double> const& b) {
   REQUIRE(a.size() == b.size());
   double sum = 0;

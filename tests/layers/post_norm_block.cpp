@@ -1,4 +1,4 @@
-// Norm, feed-forward block, norm: by its parts, its gradient, static and dynamic shapes.
+// Tests norm, feed-forward block, norm: against its parts, its gradient, static and dynamic shapes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/post_norm_block.hpp"
 

@@ -1,4 +1,4 @@
-// Relation-aware attention with its projections: gradients of nodes and relations, and pairs of nodes.
+// Tests relation-aware attention with its projections: gradients of nodes and relations, and pairs of nodes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/relation_attention.hpp"
 
@@ -34,7 +34,7 @@ TEST_CASE("relation-aware attention has the gradient of its value in nodes and r
   test::ragged const graphs({3, 1, 2});
   index_t const nodes = graphs.dims.nodes, rows = graphs.dims.rows;
   std::vector<std::uint8_t> masked(static_cast<std::size_t>(rows));
-  masked[2] = masked[5] = masked[8] = 1;  // no node of the first graph sees its last one
+  masked[2] = masked[5] = masked[8] = 1;  // no node of the first graph attends to its last node
   auto const dy = test::random_values(nodes * d, 3);
   std::uint64_t const step = 3;
   for (double rate : {0.0, 0.3})

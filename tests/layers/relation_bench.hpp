@@ -1,5 +1,5 @@
-// A relation-aware layer with the memory of one use, and what tests ask of it: its value and all gradients, as
-// functions of all arguments.
+// A relation-aware layer with the memory of one use, for tests. Its value and all gradients are functions of all
+// arguments.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,20 +17,20 @@ namespace triad::test::relations {
 
 inline constexpr index_t width = 6;
 
-// Graphs of 3, 1 and 4 nodes; the last node of the last one is padding.
+// Graphs of 3, 1 and 4 nodes. The last node of the last graph is padding.
 struct setting {
   ragged graphs{{3, 1, 4}};
   index_t nodes = graphs.dims.nodes, rows = graphs.dims.rows;
   std::vector<std::uint8_t> masked;
-  std::vector<index_t> source{0, 3, 5}, target{2, 3, 4}, edge{2, 9, 14};  // of edges (0, 2), (0, 0), (1, 0)
+  std::vector<index_t> source{0, 3, 5}, target{2, 3, 4}, edge{2, 9, 14};  // the edges (0, 2), (0, 0), (1, 0)
 
   setting() : masked(static_cast<std::size_t>(rows)) {
     for (index_t x = 0; x < 4; ++x)
       for (index_t y = 0; y < 4; ++y) masked[static_cast<std::size_t>(10 + 4 * x + y)] = x == 3 || y == 3;
   }
-  /// Of a few small graphs, with any mask or none, and some edges that are asked for.
+  /// A few small graphs, with or without a mask, and some wanted edges.
   explicit setting(random_stream& random) : graphs(sizes(random)), source(), target(), edge() {
-    auto const sometimes = random.below(3);  // nothing is masked, or this part of all
+    auto const sometimes = random.below(3);  // nothing is masked, or this share of all
     if (sometimes > 0)
       for (index_t r = 0; r < rows; ++r) masked.push_back(random.below(4) < sometimes);
     for (index_t g = 0, r = 0; g < graphs.dims.graphs; ++g) {
@@ -49,7 +49,7 @@ struct setting {
   }
 
   edge_mask mask() const { return {make_vec<std::uint8_t const>(masked.data(), static_cast<index_t>(masked.size()))}; }
-  /// How many edges are asked for.
+  /// The number of wanted edges.
   index_t wanted() const { return static_cast<index_t>(edge.size()); }
   node_pairs ends() const {
     return {make_vec<index_t const>(source.data(), wanted()), make_vec<index_t const>(target.data(), wanted())};
@@ -73,7 +73,7 @@ struct bench {
   setting s;
   Layer layer;
   Ex ex;
-  bool pruned, nodes_wanted;  // nodes_wanted: of a layer that updates edges
+  bool pruned, nodes_wanted;  // nodes_wanted: only for a layer that updates edges
   parameter_set<Layer, Ex> params;
   std::vector<double> x, edges, y_nodes, y_edges, dx, d_edges;
   std::uint64_t step = 6;
@@ -114,7 +114,7 @@ struct bench {
     return layer.plan_saved(place, s.graphs.dims, keep::everything, pruned ? (updates ? 1 : 2) * s.wanted() : 0);
   }
 
-  // y, then, if asked, every gradient for the cotangents dy.
+  // Computes y and, on request, every gradient for the cotangents dy.
   void run(bool back) {
     spoiled_memory const memory([&](arena& a) { return plan(a); });
     auto place = memory.place();
@@ -194,7 +194,7 @@ struct bench {
   }
 };
 
-/// The gradients of layers of many shapes, over graphs of many, each by finite differences.
+/// Checks the gradients of layers of many shapes, over many graphs, by finite differences.
 template <class Layer, class Ex>
 void check_gradients_of_many_shapes() {
   random_stream random(19, 44);

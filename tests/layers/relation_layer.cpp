@@ -1,4 +1,4 @@
-// A relation-aware layer: gradients, what pruning leaves out, static and dynamic shapes.
+// Tests a relation-aware layer: gradients, what pruning omits, static and dynamic shapes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/relation_layer.hpp"
 

@@ -1,4 +1,4 @@
-// A layer that updates relations: gradients, what pruning leaves out, static and dynamic shapes.
+// Tests a layer that updates relations: gradients, what pruning omits, static and dynamic shapes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/relation_update_layer.hpp"
 

@@ -1,4 +1,4 @@
-// A layer whose input is added to its output: the sum, and the sum of gradients.
+// Tests a layer whose input is added to its output: the sum, and the sum of gradients.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/residual.hpp"
 
@@ -14,7 +14,7 @@ using namespace triad;
 
 constexpr index_t d = 3;
 
-// Of an affine map the sum is taken while its product's rows are in cache, of a norm afterwards.
+// An affine map adds the input while the rows of its product are in cache; a norm adds it afterwards.
 TEMPLATE_TEST_CASE("a residual adds its input to the value, and the result's gradient to the input's", "",
                    linear<double>, layer_norm_layer<double>) {
   reference::backend ex;
@@ -28,7 +28,7 @@ TEMPLATE_TEST_CASE("a residual adds its input to the value, and the result's gra
   CHECK_GRADIENT(gradient_check(ex, residual(layer), x.dims(), x.view(), {5, d}));
   auto const alone = test::outcome_of(layer, x.dims(), x.view(), {5, d}),
              beside = test::outcome_of(residual(layer), x.dims(), x.view(), {5, d});
-  // With the same parameters, x and dy: y + x, dx + dy, and the parameters' gradients as they were.
+  // With the same parameters, x and dy, the residual gives y + x, dx + dy, and the same gradients of the parameters.
   auto const last = alone.gradient.size() - 1;
   double more = 0;
   for (std::size_t i = 0; i < x.values.size(); ++i)

@@ -1,4 +1,4 @@
-// Several maps of one input as one product: each is an affine map of its own, by name and by value.
+// Tests several maps of one input as one product: each equals a separate affine map, in names and values.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/stacked_linear.hpp"
 

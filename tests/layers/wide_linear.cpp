@@ -1,5 +1,5 @@
-// The affine map of wide rows: the plain one's values and gradients in chunks, without a look at columns that hold
-// nothing.
+// Tests the affine map of wide rows: values and gradients in chunks equal those of the plain map, and unused columns
+// are not read.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/wide_linear.hpp"
 
@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE("an affine map of wide rows has the gradient of its value, al
     }
 }
 
-/// y of random values, and what lies after the columns in use, in x and in the weight.
+/// Computes y for random values. The columns after the used ones, in x and in the weight, have the value `behind`.
 template <class T, class Ex>
 std::vector<T> result(Ex& ex, index_t rows, index_t in, index_t used, T behind) {
   constexpr index_t slack = 16;  // a kernel may read a vector at the end of a row

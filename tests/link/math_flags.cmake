@@ -1,18 +1,19 @@
-# By flags that relax arithmetic, -ffast-math and its parts, everything is right up to rounding, masks mask, and NaN is
-# seen; and a unit that was compiled without them computes the same bits beside one that was, in either order of linking.
-# COMPILER, ID: the project's; CLANG: a clang++ beside it, or empty.
+# Tests flags that relax arithmetic, -ffast-math and its parts. Results must be right up to rounding, masks must mask,
+# and NaN must be detected. A unit that was compiled without these flags must compute the same bits in one program with
+# a unit that was compiled with them, in either order of linking.
+# COMPILER, ID: the project's; CLANG: a clang++ on this machine, or empty.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")
 file(MAKE_DIRECTORY "${FOLDER}")
 set(main "${ROOT}/tests/link/math_flags_main.cpp")
 
-# object(COMPILER NAME SOURCE FLAG...)
+# object(COMPILER NAME SOURCE FLAG...) compiles a unit.
 function(object compiler name source)
   run("${compiler}" -std=c++20 -fopenmp-simd -w "-I${ROOT}/include" "-I${ROOT}" -isystem "${CCCL}" -isystem "${CBLAS_INCLUDE}" ${ARGN}
     -c "${source}" -o "${FOLDER}/${name}.o")
 endfunction()
-# linked(RESULT COMPILER NAME...): what the program of these prints
+# linked(RESULT COMPILER NAME...) links these objects and returns what the program prints.
 function(linked result compiler)
   list(TRANSFORM ARGN PREPEND "${FOLDER}/" OUTPUT_VARIABLE objects)
   list(TRANSFORM objects APPEND ".o")
@@ -21,7 +22,7 @@ function(linked result compiler)
   set(${result} "${output}" PARENT_SCOPE)
 endfunction()
 
-# compare(COMPILER ID DEFINITIONS OPTIMISATION FLAGS...): each of FLAGS is a text of several.
+# compare(COMPILER ID DEFINITIONS OPTIMISATION FLAGS...): each of FLAGS is a text with several flags.
 function(compare compiler id definitions optimised)
   object("${compiler}" main "${main}")
   object("${compiler}" main_alone "${main}" -DTRIAD_TEST_ALONE)
@@ -33,7 +34,7 @@ function(compare compiler id definitions optimised)
     object("${compiler}" flagged "${source}" ${optimised} ${list} -DTRIAD_TEST_UNIT=by_flags ${definitions})
     linked(first "${compiler}" main plain flagged)
     linked(second "${compiler}" main flagged plain)
-    # By clang no macro tells of these: units share names, and one of them has the other's rounding.
+    # clang defines no macro for these flags: the units share names, and one unit gets the other's rounding.
     if(id MATCHES "Clang" AND flags MATCHES "associative|unsafe|reciprocal")
       message("${id} ${flags}: right")
     elseif(NOT first STREQUAL alone OR NOT second STREQUAL alone)

@@ -1,4 +1,4 @@
-// A unit that is compiled by several flags into one program: what the cpu backend computes, under a name of its own.
+// Compiled with different flags into one program. Collects results of the cpu backend under a name for each unit.
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/link/math_flags.hpp"
 
@@ -28,7 +28,7 @@ using namespace triad;
 
 namespace {
 
-// Numbers that no compiler knows.
+// Numbers that a compiler cannot know.
 std::vector<float> numbers(index_t count) {
   random_stream random(5, static_cast<std::uint64_t>(count));
   std::vector<float> some(static_cast<std::size_t>(count));
@@ -48,7 +48,8 @@ matrix<float> rows_of(std::vector<float>& x, index_t width) {
   return make_matrix(x.data(), static_cast<index_t>(x.size()) / width, width, width);
 }
 
-// Causal, with masked keys; of the second sequence all are masked, and of the first what its first query sees.
+// Causal attention with masked keys. All keys of the second sequence are masked, and those that the first query of the
+// first sequence sees.
 void attend(answers& found) {
   cpu::backend ex(1);
   std::vector<index_t> const size{21, 3}, first{0, 21};
@@ -143,7 +144,7 @@ void train(answers& found) {
   trainer learner(ex, model, {.max_norm = 1, .key = 7, .capacity = room});
   initialize(learner.parameters(), 1);
   random_stream random(2, 0);
-  for (index_t const n : {5, 9, 25}) {  // whole graphs, and one in tiles
+  for (index_t const n : {5, 9, 25}) {  // graphs computed as a whole, and one in tiles
     auto* const label = batch.add(n, 0, n - 1, random.below(4));
     for (index_t e = 0; e < n * n; ++e) label[e] = random.below(5);
   }

@@ -1,4 +1,5 @@
-// Compares what two units of math_flags.cpp computed, and prints a number that depends on every bit of the first one's.
+// Compares the results of two units of math_flags.cpp, and prints a number that depends on every bit of the first
+// unit's.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>

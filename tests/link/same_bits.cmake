@@ -1,4 +1,5 @@
-# A program whose units compile their own kernels, HEADERS, and the same with compiled kernels, KERNELS, compute the same bits.
+# Tests that a program whose units compile their own kernels, HEADERS, computes the same bits as one with compiled
+# kernels, KERNELS.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")

@@ -1,4 +1,4 @@
-// What every misuse of the library ends in: one sentence, whatever the build.
+// Every misuse of the library must throw with one sentence, in every build.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,10 +15,10 @@
 namespace triad::test {
 
 inline constexpr index_t most_index = std::numeric_limits<index_t>::max();
-/// Sizes that nothing has.
+/// Sizes that no model can have.
 inline std::vector<index_t> const no_sizes{-16, -1, 0, index_t{1} << 31, most_index};
 
-/// f() throws contract_violation or data_error with a message of one line that has `part` in it.
+/// Checks that f() throws contract_violation or data_error with a message of one line that contains `part`.
 template <class F>
 void expect_sentence(std::string const& what, F&& f, std::string const& part = {}) {
   INFO(what);
@@ -40,14 +40,14 @@ void expect_sentence(std::string const& what, F&& f, std::string const& part = {
   CHECK(message.find(part) != std::string::npos);
 }
 
-/// One size of some sizes.
+/// One member of a struct of sizes.
 template <class Sizes>
 struct size_field {
-  char const* name;  // as the message has it
+  char const* name;  // the name in messages
   index_t& (*of)(Sizes&);
 };
 
-/// Model(sizes) is built of good sizes, and of none that has one impossible number in it.
+/// Checks that Model(sizes) accepts the given sizes, and refuses them if any one is impossible.
 template <class Model, class Sizes>
 void expect_sizes_checked(std::string const& model, Sizes const& good, std::vector<size_field<Sizes>> const& fields) {
   CHECK_NOTHROW(Model(good));
@@ -61,7 +61,7 @@ void expect_sizes_checked(std::string const& model, Sizes const& good, std::vect
     }
 }
 
-/// Model(sizes) is built with no rate of dropout that keeps nothing or means nothing.
+/// Checks that Model(sizes) refuses dropout rates that keep nothing or are not rates.
 template <class Model, class Sizes>
 void expect_rate_checked(std::string const& model, Sizes const& good, double& (*rate)(Sizes&)) {
   for (double bad : {1.0, 7.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {

@@ -1,4 +1,4 @@
-// Training, averages, snapshots and searches used as they are not meant to be.
+// Tests misuse of training, averages, snapshots and searches.
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 #include <type_traits>

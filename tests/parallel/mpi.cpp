@@ -1,4 +1,5 @@
-// Processes that mpirun has started: each runs this, and all must pass.  Alone, it tests one process.
+// Tests processes that mpirun has started: each runs this program, and all must pass. Without mpirun it tests one
+// process.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/parallel/mpi.hpp"
 
@@ -54,7 +55,7 @@ TEST_CASE("groups of processes do not hear each other") {
   mpi one, other;
   reference::backend ex;
   if (one.size() < 2) return;
-  // What the first sends through one group is not received through the other.
+  // A message sent through one group must not be received through the other.
   int const partner = one.rank() ^ 1;
   std::vector<double> a{1}, b{2}, from_a{0}, from_b{0};
   other.exchange(ex, partner, vec<double const>(view(b)), view(from_b));

@@ -1,6 +1,6 @@
-# Which mpirun is taken for which MPI (cmake/triad_mpirun.cmake), of programs that are empty files.  ROOT, FOLDER.
+# Tests which mpirun cmake/triad_mpirun.cmake chooses for an MPI; all programs are empty files. ROOT, FOLDER.
 cmake_minimum_required(VERSION 3.25)
-set(ENV{CMAKE_PREFIX_PATH} ${FOLDER}/elsewhere)  # which is searched before PATH
+set(ENV{CMAKE_PREFIX_PATH} ${FOLDER}/elsewhere)  # searched before PATH
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER}/bin ${FOLDER}/alternatives ${FOLDER}/own ${FOLDER}/elsewhere/bin)
 foreach(program IN ITEMS bin/opal_wrapper bin/mpicxx.mpich bin/mpirun.mpich bin/mpirun.openmpi own/mpicxx own/mpirun

@@ -1,4 +1,5 @@
-// The program of docs/operations/parallel.md: one model, trained by as many processes as mpirun starts, with the same bits.
+// The program of docs/operations/parallel.md: one model, trained by all processes that mpirun starts, with the same
+// bits.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 using namespace triad;
 
-/// A path of steps to the right: what its end is to its beginning.
+/// A path of steps to the right; the question is the relation between its ends.
 template <class Loader>
 void add_path(Loader& loader, std::uint64_t number) {
   random_stream random(7, number);
@@ -49,7 +50,7 @@ bool train(mpi& processes) {
   auto const values = learner.parameters().flat_values();
   for (index_t i = 0; i < values.extent(0); ++i) sum += std::abs(static_cast<double>(values(i)));
   if (processes.rank() == 0) std::printf("loss %a, parameters %a\n", static_cast<double>(learner.loss()), sum);
-  return learner.loss() < 1.1f;  // log 3 is what guessing has
+  return learner.loss() < 1.1f;  // guessing has log 3
 }
 
 int main(int argc, char** argv) {
@@ -59,6 +60,6 @@ int main(int argc, char** argv) {
     return train(processes) ? 0 : 1;
   } catch (std::exception const& e) {
     std::fprintf(stderr, "process %d: %s\n", processes.rank(), e.what());
-    processes.abort(1);  // the others would wait for ever
+    processes.abort(1);  // otherwise the others would wait for ever
   }
 }

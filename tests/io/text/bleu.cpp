@@ -1,4 +1,4 @@
-// BLEU in sacreBLEU's definition, worked out by hand.
+// Tests BLEU as sacreBLEU defines it, against values computed by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/bleu.hpp"
 
@@ -77,7 +77,7 @@ TEST_CASE("BLEU by hand") {
   SECTION("of several references each n-gram has its best, and the length nearest, the shorter of two, counts") {
     std::string_view const references[] = {"a b c d e f", "x b c d", "a b q"};
     bleu b(bleu_tokens::none);
-    b.add("a b c d x", references);  // 6 and 4 are as near to 5
+    b.add("a b c d x", references);  // 6 and 4 are equally near to 5
     auto const s = b.score();
     CHECK(s.reference_length == 4);
     CHECK(s.matched == std::array<long long, 4>{5, 3, 2, 1});

@@ -1,4 +1,4 @@
-// The tokens that BLEU counts, worked out by hand.
+// Tests the tokens that BLEU counts, against tokens found by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/bleu_tokens.hpp"
 

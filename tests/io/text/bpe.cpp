@@ -1,4 +1,4 @@
-// Byte-pair encoding: cases by hand, and the published encoding of CoGnition.
+// Tests byte-pair encoding: cases by hand, and the published encoding of CoGnition.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/bpe.hpp"
 
@@ -56,7 +56,7 @@ TEST_CASE("a word is not lost where its last part ends as parts are marked") {
   CHECK(some.apply("@@ b") == "@@ b");
   CHECK(some.apply("a@@ b") == "a@@ @@ b");
   CHECK(some.parts("a@@") == list{"a", "@@"});
-  std::vector<std::string> words{""};  // all of up to five of these characters
+  std::vector<std::string> words{""};  // all words of up to five of these characters
   for (std::size_t i = 0; words[i].size() < 5; ++i)
     for (char const c : {'a', '@', 'b'}) words.push_back(words[i] + c);
   std::string text;

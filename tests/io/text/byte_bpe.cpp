@@ -1,5 +1,5 @@
-// Byte-level byte-pair encoding: pieces, merges and numbers worked out by hand, every byte there and back, and files
-// that are none.
+// Tests byte-level byte-pair encoding: pieces, merges and numbers found by hand, every byte encoded and decoded, and
+// invalid files.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/byte_bpe.hpp"
 
@@ -49,9 +49,9 @@ TEST_CASE("letters, numbers and white space are Unicode's") {
   CHECK(pieces("na\u00efve \u041c\u0438\u0440 \u65e5\u672c\u8a9e") ==
         list{"na\u00efve", " \u041c\u0438\u0440", " \u65e5\u672c\u8a9e"});
   CHECK(pieces("3\u00bd \u0664\u2167") == list{"3\u00bd", " \u0664\u2167"});  // a half, an Arabic four, a Roman eight
-  CHECK(pieces("e\u0301\u2014\u20ac") == list{"e", "\u0301\u2014\u20ac"});    // an accent of its own is no letter
+  CHECK(pieces("e\u0301\u2014\u20ac") == list{"e", "\u0301\u2014\u20ac"});    // a separate accent is not a letter
   CHECK(pieces("a\u00a0b\u3000 c") == list{"a", "\u00a0", "b", "\u3000", " c"});  // no-break and ideographic space
-  CHECK(pieces("a\x1c\x1d b") == list{"a", "\x1c\x1d", " b"});  // separators of ASCII are no space here
+  CHECK(pieces("a\x1c\x1d b") == list{"a", "\x1c\x1d", " b"});  // separators of ASCII are not white space here
   CHECK(pieces("\U0001d400\U00020000\U0001f600") == list{"\U0001d400\U00020000", "\U0001f600"});
   CHECK(pieces("a\xff\xc3(") == list{"a", "\xff\xc3("});  // not UTF-8
 }
@@ -72,16 +72,16 @@ TEST_CASE("parts are joined by rank and numbered by the vocabulary") {
   CHECK(code.encode("") == numbers{0, 2});
   CHECK(code.numbers(" low") == numbers{13});
   CHECK(code.numbers("low's\u00e9") == numbers{11, 19, 16});
-  CHECK(code.numbers("  wolow\n") == numbers{9, 9, 6, 5, 11, 20});  // the second space has no merge with a w
+  CHECK(code.numbers("  wolow\n") == numbers{9, 9, 6, 5, 11, 20});  // the second space is not merged with a w
   CHECK(code.numbers("rere") == numbers{8, 12, 7});
   CHECK(code.numbers("ax") == numbers{3, 3});
-  CHECK(code.numbers("low lower") == numbers{11, 13, 12});  // seen before
+  CHECK(code.numbers("low lower") == numbers{11, 13, 12});  // the cache has seen both words
   CHECK(code.decode(numbers{0, 11, 13, 12, 2, 1, 1}) == "low lower");
   CHECK(code.decode(numbers{16, 9, 20, 19}) == "\u00e9 \n's");
   CHECK(code.decode(numbers{3}) == "<unk>");
   CHECK_THROWS_WITH(code.decode(numbers{31}), contains("no token 31"));
   CHECK_THROWS_WITH(code.decode(numbers{-1}), contains("no token -1"));
-  CHECK_THROWS_WITH(code.decode(numbers{21}), contains("no token 21"));  // a gap
+  CHECK_THROWS_WITH(code.decode(numbers{21}), contains("no token 21"));  // an unused number
 
   auto same = byte_bpe::of(code.tokens(), code.merges(), "file");
   CHECK(same.encode("low lower's\u00e9") == code.encode("low lower's\u00e9"));
@@ -98,7 +98,7 @@ TEST_CASE("the earliest line of the merges comes first, wherever its pair stands
   save(folder, vocabulary, "#version: 0.2\na b\nb c\n");
   CHECK(byte_bpe::read(folder / "").numbers("abc") == numbers{7, 6});
   save(folder, vocabulary,
-       "b c\r\na b\r\n# #");  // without the first line, with other ends, and with a merge that looks like a comment
+       "b c\r\na b\r\n# #");  // no first line, other line ends, and a merge that looks like a comment
   auto code = byte_bpe::read(folder / "");
   CHECK(code.numbers("abcab") == numbers{4, 8, 7});
   CHECK(code.numbers("###") == numbers{10, 9});

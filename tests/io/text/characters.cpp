@@ -1,4 +1,4 @@
-// Characters, words and white space of UTF-8 text, whatever its bytes.
+// Tests characters, words and white space of UTF-8 text with arbitrary bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/characters.hpp"
 

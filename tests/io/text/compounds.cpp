@@ -1,4 +1,4 @@
-// Compounds: weights by hand, and the same whatever is held at once.
+// Tests compounds: their weights against values computed by hand, and that a limit on memory does not change them.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/compounds.hpp"
 
@@ -16,25 +16,25 @@ using triad::test::contains, triad::test::derived;
 using lists = std::vector<std::vector<int>>;
 
 TEST_CASE("a compound weighs what is left of it outside of its commonest larger one") {
-  // S(a, b) twice, S(a, c) once.  S-a: 3 times, 2 of them in S(a, b): 1/3 there, and 2/3 in S(a, c).  S-b and S-c:
-  // always in these: 0.  S(a, b), S(a, c): nothing around: 1.
+  // S(a, b) occurs twice, S(a, c) once. S-a occurs 3 times, 2 of them in S(a, b): weight 1/3 there, and 2/3 in S(a, c).
+  // S-b and S-c occur only in these: weight 0. Nothing contains S(a, b) and S(a, c): weight 1.
   derived const one({R"(["S","a","b"])", R"(["S","a","b"])", R"(["S","a","c"])"});
   CHECK(one.weights(3) == lists{{1365, 4096}, {1365, 4096}, {2731, 4096}});
-  // What lies around the largest counts as well: with two rules at most, S-a weighs as before, and S-b and S-c still
-  // nothing.
+  // Compounds above the size limit count as context too. With at most two rules S-a has the same weight, and S-b and
+  // S-c still have none.
   CHECK(one.weights(2) == lists{{1365}, {1365}, {2731}});
 }
 
 TEST_CASE("the occurrence that counts most is a example's weight") {
-  // S-a four times: with b, with c, with b, and with c; half of them in each: 1/2, though twice in the first
-  // question.  S(a, b) is twice, once under T: 1/2 there, and 1 where nothing is around it; the same for S(a, c).  All
-  // else is always in something.
+  // S-a occurs four times: twice with b, twice with c. Each contains half of the occurrences, so the weight is 1/2,
+  // although S-a occurs twice in the first question. S(a, b) occurs twice, once below T: weight 1/2 there, and 1 where
+  // nothing contains it; the same holds for S(a, c). Everything else is always inside a larger compound.
   derived const d({R"(["T",["S","a","b"],["S","a","c"]])", R"(["S","a","b"])", R"(["S","a","c"])"});
   auto const w = d.weights(3);
   CHECK(w[1] == std::vector<int>{2048, 4096});
   CHECK(w[2] == w[1]);
   CHECK(w[0] == std::vector<int>{2048, 2048, 2048});
-  // A chain: of the two occurrences of a-a both lie in a-a-a, which is one compound, whether above or below.
+  // A chain: both occurrences of a-a are in a-a-a, which is one compound, as its upper or as its lower part.
   CHECK(derived({R"(["a",["a",["a"]]])"}).weights(3) == lists{{4096}});
   CHECK(derived({R"(["a",["a",["a"]]])"}).weights(2) == lists{{}});
 }
@@ -43,7 +43,7 @@ TEST_CASE("a compound knows which child an edge leads to") {
   CHECK(compounds_of(derived({R"(["S","a","x"])", R"(["S","x","a"])"}).trees, 3).kinds == 2);
   derived const d({R"(["S","a","x"])", R"(["S","a","y"])", R"(["S","x","a"])", R"(["S","y","a"])"});
   auto const table = compounds_of(d.trees, 2);
-  CHECK(table.kinds == 2);  // S-a with a first, and with a second; each half with x or y
+  CHECK(table.kinds == 2);  // S-a with a as first and as second child; x and y have half of each
   CHECK(table.of[0][0].what == table.of[1][0].what);
   CHECK(table.of[2][0].what == table.of[3][0].what);
   CHECK(table.of[0][0].what != table.of[2][0].what);

@@ -1,4 +1,4 @@
-// CoNLL-U: what is read, what is refused, what is written, and the scores.
+// Tests CoNLL-U: reading, refused files, writing, and the scores.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/conllu.hpp"
 
@@ -90,7 +90,7 @@ TEST_CASE("a text is read as a file is, and its first line tells what it is") {
 
 TEST_CASE("heads become parents and back") {
   auto s = conllu_of({"a", "b", "c", "d"});
-  s.words[0].head = 3, s.words[1].head = 1, s.words[2].head = 0;  // and that of d was not read
+  s.words[0].head = 3, s.words[1].head = 1, s.words[2].head = 0;  // and the head of d was not read
   CHECK(parents_of(s) == std::vector<triad::index_t>{2, 0, 2, -1});
   auto again = conllu_of({"a", "b", "c", "d"});
   set_parents(again, std::vector<triad::index_t>{2, 0, 2, -1});
@@ -98,7 +98,7 @@ TEST_CASE("heads become parents and back") {
   CHECK_THROWS_WITH(set_parents(again, std::vector<triad::index_t>{0}), contains("1 parents, expected 4"));
   CHECK_THROWS_WITH(set_parents(again, std::vector<triad::index_t>{1, 1, 4, 0}),
                     contains("the parent of word 2 is 4, expected a word, 0 to 3"));
-  CHECK(again.words == s.words);  // nothing was changed
+  CHECK(again.words == s.words);  // the words are unchanged
 }
 
 TEST_CASE("what is no CoNLL-U is refused with its line") {
@@ -145,9 +145,9 @@ TEST_CASE("scores count heads, heads with relations, and whole trees") {
   s.add(gold, gold);
   CHECK(s.exact_match() == 1);
   auto found = gold;
-  found[0].relation = "q";  // a head alone
+  found[0].relation = "q";  // only the head is right
   found[2].relation = "y";  // the subtype is missing
-  found[3].head = 2;        // a relation at another head counts for nothing
+  found[3].head = 2;        // a relation at a wrong head does not count
   s.add(gold, found);
   s.add(short_one, short_one);
   CHECK(s.words == 9);

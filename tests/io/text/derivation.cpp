@@ -1,4 +1,4 @@
-// Derivations as flat trees.
+// Tests derivations as flat trees.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/derivation.hpp"
 

@@ -1,4 +1,4 @@
-// Lines of a file, gzipped or not, and files that cannot be read.
+// Tests the lines of a file, gzipped or not, and files that cannot be read.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/gz_lines.hpp"
 
@@ -21,7 +21,7 @@ struct folder_of_files : triad::test::scratch_folder {
     std::ofstream(*this / "plain", std::ios::binary) << content;
     return *this / "plain";
   }
-  // What it is is seen from its bytes, not its name.
+  // The format is detected from the bytes and not from the name.
   std::string gzipped(std::string const& content) const {
     return triad::test::write_gzipped(*this / "gzipped", content);
   }
@@ -50,7 +50,7 @@ TEST_CASE("lines of a file have neither their ends nor a byte order mark, which 
   CHECK((ends.next(line) && ends.had_carriage_return()));
   CHECK((ends.next(line) && !ends.had_carriage_return()));
   CHECK_FALSE(ends.next(line));
-  // The same of a last line that has no end, or of the only one.
+  // The same for a last or only line without a line end.
   CHECK(lines_of(folder.plain("\xef\xbb\xbf{\"a\": 1}")) == list{"{\"a\": 1}"});
   gz_lines last(folder.plain("a\nb\r"));
   CHECK((last.next(line) && !last.had_carriage_return()));
@@ -69,7 +69,7 @@ TEST_CASE("a text that is not UTF-8 is reported with file, line, column and the 
   CHECK_THROWS_WITH(read(folder.plain("one\ncaf\xe9 au lait\n")),
                     contains("plain:2:4: the byte 0xE9 is not UTF-8; convert the file to UTF-8"));
   CHECK_THROWS_WITH(read(folder.gzipped("\xc3")), contains("gzipped:1:1: the byte 0xC3 is not UTF-8"));
-  CHECK(lines_of(folder.plain("caf\xe9")) == list{"caf\xe9"});  // next() takes any bytes
+  CHECK(lines_of(folder.plain("caf\xe9")) == list{"caf\xe9"});  // next() accepts any bytes
 }
 
 TEST_CASE("a Git LFS pointer in place of a file is named, and a text about one is read") {

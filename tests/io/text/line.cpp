@@ -1,4 +1,4 @@
-// A line without its end, and the first of a text without its mark.
+// Tests a line without its end, and a text's first line without its byte order mark.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/line.hpp"
 

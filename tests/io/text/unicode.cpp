@@ -1,4 +1,4 @@
-// Letters and numbers: some by hand, and all code points against the categories of Unicode 14.
+// Tests letters and numbers: some by hand, and all code points against the categories of Unicode 14.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/unicode.hpp"
 
@@ -15,16 +15,16 @@ using namespace triad::text;
 TEST_CASE("letters and numbers are Unicode's") {
   for (char32_t const c : {U'A', U'z', U'\u00aa', U'\u00b5', U'\u0100', U'\uac00', U'\ud7a3', U'\U000323af'}) {
     CAPTURE(static_cast<unsigned>(c));
-    CHECK((is_letter(c) && !is_number(c)) == (c != U'\U000323af'));  // the last came with Unicode 15
+    CHECK((is_letter(c) && !is_number(c)) == (c != U'\U000323af'));  // Unicode 15 added the last one
   }
   for (char32_t const c : {U'0', U'9', U'\u00b2', U'\u2160', U'\U0001fbf9'}) CHECK((is_number(c) && !is_letter(c)));
   for (char32_t const c : {U'@', U'[', U'/', U':', U'\u00d7', U'\ufffd', U'\U0010ffff'})
     CHECK_FALSE((is_number(c) || is_letter(c)));
 }
 
-// The digest was taken from a table of the categories of Unicode 14, made from Python's unicodedata 14.0.0.
+// The digest is of a table of the categories of Unicode 14, computed by Python's unicodedata 14.0.0.
 TEST_CASE("every code point is a letter, a number, white space or none of them, as Unicode 14 has it") {
-  std::uint64_t digest = 14695981039346656037u;  // FNV-1a over one byte a code point
+  std::uint64_t digest = 14695981039346656037u;  // FNV-1a over one byte for each code point
   long letters = 0, numbers = 0, spaces = 0;
   for (char32_t c = 0; c < 0x110000; ++c) {
     bool const letter = is_letter(c), number = is_number(c), space = is_space(c);
@@ -32,7 +32,7 @@ TEST_CASE("every code point is a letter, a number, white space or none of them, 
     digest = (digest ^ ((letter ? 1u : 0u) | (number ? 2u : 0u) | (space ? 4u : 0u))) * 1099511628211u;
   }
   INFO("utf8proc with Unicode " << utf8proc_unicode_version());
-  // Of a version that came after these lines were written, the new letters are to be entered in unicode.hpp.
+  // If this fails for a later version of Unicode, its new letters must be added to unicode.hpp.
   CHECK(letters == 131756);
   CHECK(numbers == 1791);
   CHECK(spaces == 29);

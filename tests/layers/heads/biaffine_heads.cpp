@@ -1,4 +1,5 @@
-// Heads over states of tokens: products of what each is as a child and as a parent, by their formulas and by gradients.
+// Tests heads over states of tokens, which multiply a token's states as a child and as a parent: formulas and
+// gradients.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/heads/biaffine_heads.hpp"
 
@@ -18,7 +19,7 @@ using read = tensor<double const, dyn, dyn>;
 
 constexpr index_t d = 4, inner = 3, relations = 2, nodes = 5, rows = 13, pairs = 5;
 
-// Scores and logits at given states; and, where there is a place for them, all gradients.
+// Scores and logits at given states and, if there is memory for them, all gradients.
 struct result {
   std::vector<double> score = std::vector<double>(rows), logits = std::vector<double>(pairs * relations);
 };

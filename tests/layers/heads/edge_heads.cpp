@@ -1,4 +1,4 @@
-// Heads over states of edges: one map scores arcs, the other reads the relations of pairs.
+// Tests heads over states of edges: one map scores arcs, and the other gives the relations of pairs.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/heads/edge_heads.hpp"
 

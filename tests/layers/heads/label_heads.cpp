@@ -1,4 +1,4 @@
-// Heads over states of tokens: a map for each kind of label, whose gradients meet in the state.
+// Tests heads over states of tokens: a map for each kind of label; their gradients add up in the states.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/heads/label_heads.hpp"
 
@@ -14,7 +14,7 @@ using namespace triad;
 using matrix_of = tensor<double, dyn, dyn>;
 using read = tensor<double const, dyn, dyn>;
 
-// What parameters of it are made of is said by models, which have such heads.
+// Parameters need a value_type, which models define and heads do not.
 struct layer_type : label_heads<double> {
   using value_type = double;
 };
@@ -22,7 +22,7 @@ struct layer_type : label_heads<double> {
 constexpr index_t nodes = 3, d = 4;
 constexpr label_counts counts{2, 1, 4, 3};
 
-// The four results of one map after the other, in one row of values.
+// The results of the four maps, one after the other in one array.
 struct all_logits {
   std::vector<double> values = std::vector<double>(64);
   label_views<double> views;

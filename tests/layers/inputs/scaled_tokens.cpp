@@ -1,4 +1,4 @@
-// First states of tokens: what they are, and the gradient of their table, also where a token is padding.
+// Tests first states of tokens: their values, and the gradient of their table, also for padding tokens.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/inputs/scaled_tokens.hpp"
 
@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE(
     p.differentiate(ex);
     test::check_differences(p.table, p.gradient, [&] { return p.value(ex); });
     problem padded(rate, 1);
-    for (auto& g : padded.gradient) g = 0.5;  // from elsewhere, as from a tied projection
+    for (auto& g : padded.gradient) g = 0.5;  // added elsewhere, for example by a tied projection
     padded.differentiate(ex);
     for (std::size_t i = 0; i < p.gradient.size(); ++i)
       CHECK_THAT(padded.gradient[i], test::WithinAbs(0.5 + (i / width == 1 ? 0 : p.gradient[i]), 1e-14));

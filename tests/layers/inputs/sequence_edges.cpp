@@ -1,4 +1,5 @@
-// First states of the edges of sentences: relative positions, what each edge begins with, and where the gradient goes.
+// Tests first states of the edges of sentences: relative positions, the value of each edge, and the gradient of each
+// part.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/inputs/sequence_edges.hpp"
 
@@ -16,7 +17,7 @@ using layer_type = sequence_edges<double>;
 
 constexpr index_t d = 4, tokens = 5, reach = 1, rows = 5, nodes = 3;
 
-// Sentences of 2 tokens and of 1.
+// Two sentences, of 2 tokens and of 1 token.
 struct words {
   test::ragged graphs{{2, 1}};
   std::vector<index_t> token{3, 0, 3}, position{0, 1, 0}, self{0, 3, 4}, relation{1, 2, 0, 1, 1};

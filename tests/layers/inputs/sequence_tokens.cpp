@@ -1,5 +1,5 @@
-// First states of a sentence's tokens: the waves of their places, and the gradient of their table is added to what is
-// there.
+// Tests first states of a sentence's tokens: the waves of their positions, and that the gradient of their table is
+// added.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/inputs/sequence_tokens.hpp"

@@ -1,5 +1,5 @@
-// The agent of a tree machine at one step: gradients of all that it says, its norms before or after; samples do not
-// meet.
+// Tests the agent of a tree machine in one step: gradients of all its outputs, with norms before or after, and that
+// samples do not affect each other.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/tree/agent.hpp"
 
@@ -19,7 +19,7 @@ using namespace triad;
 
 constexpr index_t width = 6, heads = 2, hidden = 8, fillers = 5;
 
-/// The agent as a layer: its output is one row of all that it says, the tokens first.
+/// The agent as a layer. Its output is one row of all its results, the tokens first.
 template <index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct spoken {
   using agent_type = neural_tree_agent<double, D, H, F>;
@@ -87,7 +87,7 @@ struct spoken {
   }
 };
 
-// Samples of as many tokens each.
+// Samples with the same number of tokens each.
 struct samples {
   index_t batch, tokens;
   std::vector<index_t> size, first;
@@ -134,7 +134,7 @@ TEMPLATE_TEST_CASE("the agent has the gradient of its tokens and of all that it 
       }
 }
 
-/// All that an agent with parameters drawn at random says.
+/// All results of an agent with random parameters.
 template <class Ex, class Layer, class Input>
 std::vector<double> result(Ex& ex, Layer const& layer, Input const& in) {
   test::spoiled_memory const memory([&](arena& a) {

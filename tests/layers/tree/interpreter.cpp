@@ -1,4 +1,5 @@
-// The interpreters of a tree machine: gradients of several steps by rows and by matrices, and that both do the same.
+// Tests the interpreters of a tree machine: gradients of several steps by rows and by matrices, and that both
+// interpreters agree.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/tree/interpreter.hpp"
 
@@ -22,8 +23,8 @@ using test::some_maps;
 
 constexpr index_t batch = 2, steps = 3, fillers = 4;
 
-/// An interpreter as a layer: from one row of the first trees, the weights and the roots of all steps to the last
-/// trees' fillers.
+/// An interpreter as a layer. Its input is one row of the first trees, the weights and the roots of all steps; its
+/// output is the fillers of the last trees.
 template <class Interpreter>
 struct program {
   using value_type = double;
@@ -113,7 +114,8 @@ TEMPLATE_TEST_CASE("interpreters have the gradients of three steps: of trees, we
   }
 }
 
-/// The last trees' fillers, and the gradient of their sum with random numbers: by first trees, weights and roots.
+/// The fillers of the last trees, and the gradient of their sum with random factors with respect to first trees,
+/// weights and roots.
 template <class Ex, class Layer>
 std::vector<double> result(Ex& ex, Layer const& layer) {
   gradient_check_options const options;
