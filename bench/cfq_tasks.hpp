@@ -135,7 +135,7 @@ struct edge_pair_task {
     return t;
   }
 
-  /// The decoder's last layer is computed at only one edge for each target token.
+  /// The decoder's last layer is read at only one edge for each target token.
   work_model count_work() const {
     auto const z = dims();
     auto const o = edge_layer(width, heads);

@@ -16,8 +16,8 @@
 //              fuse-attention, h d for each token and layer below times
 //                forward  2 = score 1, mixed states 1
 //                backward 4 = dp 1, du 1, dx 2
-//   exp        one for each head of each of those, forward, and again backward if the weights are recomputed, at the
-//              rate of a vector exp in L1
+//   exp        one for each head of each triple, pair, or token and layer, forward, and again backward if the weights
+//              are recomputed, at the rate of a vector exp in L1
 //   stream     bytes of the triangle's arrays that cannot stay in cache, at the speed of a copy of the same number of
 //              bytes.  Graphs are small if all ten arrays of a graph fit in the second-level cache of one core.  Then
 //              projections and triangle can run graph by graph, and only the arrays saved for backward (q, k, v1, v2,

@@ -1,4 +1,4 @@
-// Checks of layers against the reference.  Where that takes minutes, only the triangle is checked.
+// Checks of whole layers against the reference, and of the triangle alone for sizes that would take minutes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -86,8 +86,8 @@ struct graph_task : graph_sizes {
     return loader.upload();
   }
 
-  /// Counts a training step or an answer, without the parts that the floor omits.  The last layer is computed at one
-  /// edge for each graph.  With recomputation, forward counts twice in every layer but the last.
+  /// Counts a training step or an answer, without the parts that the floor omits.  The last layer is read at one edge
+  /// for each graph.  With recomputation, forward counts twice in every layer but the last.
   work_model count_work(bool train = true) const {
     auto const& z = sizes;
     auto const all = dims();
@@ -145,7 +145,7 @@ struct parser_task : graph_sizes {
     return loader.upload_padded();
   }
 
-  /// Counts a training step; the last layer is computed at every edge.
+  /// Counts a training step; every edge of the last layer is read.
   work_model count_work() const {
     auto const& z = sizes;
     auto const all = dims();
