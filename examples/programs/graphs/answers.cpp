@@ -1,4 +1,4 @@
-// What a trained model answers: one question after another, all of a part, and why.
+// The answers of a trained model: to single questions, to all questions of a part, and their proof paths.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -142,7 +142,7 @@ void say_unrolled(options const& o, checkpoint const& file) {
         file.setting("layers", 1, most_layers));
 }
 
-/// The joint answers of all runs; only one run at a time is in memory.
+/// Computes the joint answers of all runs.  Only one run at a time is in memory.
 void answer_together(options const& o, checkpoint const& first, std::vector<test_part> const& parts,
                      answer_consumer const& answered) {
   std::vector<log_probability_sums> sums;
@@ -158,7 +158,7 @@ void answer_together(options const& o, checkpoint const& first, std::vector<test
           [&](std::size_t from, std::size_t, std::vector<float> const& logits) { sums[p].add(from, logits); });
   };
   expect_different_runs(o.run, o.more_runs);
-  for (auto const& run : o.more_runs)  // before anything is computed
+  for (auto const& run : o.more_runs)  // checks all runs before anything is computed
     expect_together(o, first, run, open_run(run));
   add(o.run, first);
   for (auto const& run : o.more_runs) add(run, open_checkpoint(checkpoint_of(run)));
@@ -199,7 +199,7 @@ void evaluate(options const& o, checkpoint const& file, std::vector<test_part> c
 
 namespace {
 
-/// Checks the size: a page has a number for every triple of nodes, layer and head.
+/// Throws data_error if a graph is too large for a page, which has a number for every triple of nodes, layer and head.
 void expect_page_of(int nodes) {
   constexpr int most = most_nodes_of_page;
   if (nodes > most)
@@ -207,7 +207,7 @@ void expect_page_of(int nodes) {
            nodes, most);
 }
 
-/// The answers about the one graph of the batch, with their probabilities, the likeliest first.
+/// Returns the likeliest answers about the single graph of the batch, with their probabilities, the likeliest first.
 std::vector<std::pair<std::string, double>> likeliest_answers(network& net, vocabulary const& words) {
   constexpr std::size_t most = 6;
   std::vector<std::pair<std::string, double>> all;

@@ -1,27 +1,28 @@
 // Joins two training graphs into one; the question and the answer of the first graph stay the same.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   detour  an edge labelled r goes, and a graph whose answer is r comes between its two nodes
-//   branch  a graph that has an edge labelled r, too, is laid on this one, edge on edge: its other edges are added
+//   detour  an edge labelled r is replaced by a graph whose answer is r, between the same two nodes
+//   branch  a second graph also has an edge labelled r; the two edges become one, and its other edges are added
 //
 // With 0 -a- 1 -b- 2, and at its edge b:
 //   detour  by a graph of the edges c, d with the answer b:   0 -a- 1 -c- 3 -d- 2
 //   branch  by a graph of the edges e, b, f:                  0 -a- 1 -b- 2,  3 -e- 1,  2 -f- 4
 //
-// What is made of training graphs is an example only if they say that its answer is right.  So it is kept where
+// A joined graph is an example only if the training graphs show that its answer is right.  It is kept if
 //
 // 1. the rules of composition of graphs of two edges (rules.hpp) derive its answer from its edges, and give no pair of
 // nodes two names;
 //
-// 2. labels of edges that follow each other do so in some training graph;
+// 2. the labels of each two consecutive edges are consecutive in some training graph;
 //
-// 3. each node can be of one kind.  Labels are of one kind where both say what one node is: those of two edges into a
-// node, and that of the last edge and the answer.  A node of a kind has labels of this kind into it, and out of it
-// those that some training graph has out of such a node.  In families the kinds turn out to be men and women;
+// 3. each node has one kind.  Two labels are of one kind if both describe the same node of a training graph: the labels
+// of two edges into a node, or those of the last edge and of the answer.  All edges into a node have labels of the
+// node's kind.  An edge out of a node has a label that some training graph has on an edge out of a node of this kind.
+// In families the kinds turn out to be men and women;
 //
-// 4. it has no more edges than the largest training graph, if it is a detour.
+// 4. a detour has no more edges than the largest training graph.
 //
-// What graphs of two edges do not show is not asked: that no person has two mothers, for one.
+// Facts that graphs of two edges do not show are not checked, for example that no person has two mothers.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +44,8 @@ enum class gluing { detours, branches, both };
 
 namespace detail {
 
-/// Adds all edges of `other` but one.  All its nodes get new numbers, except the two that are given.
+/// Adds all edges of `other` except `without`.  The two nodes of `from_here` become those of `to_there`; all other
+/// nodes get new numbers.
 inline void add_edges(labelled_graph& to, labelled_graph const& other, std::size_t without, node_pair from_here,
                       node_pair to_there) {
   std::vector<int> number(static_cast<std::size_t>(other.nodes), -1);
@@ -63,7 +65,8 @@ inline void add_edges(labelled_graph& to, labelled_graph const& other, std::size
 
 }  // namespace detail
 
-/// `base` with its edge `at` replaced by the whole of `other`, whose question is about the two nodes of that edge.
+/// Returns `base` with its edge `at` replaced by all of `other`.  The two nodes of the question of `other` become the
+/// nodes of that edge.
 inline labelled_graph with_detour(labelled_graph const& base, std::size_t at, labelled_graph const& other) {
   auto glued = base;
   glued.further.clear();
@@ -74,7 +77,7 @@ inline labelled_graph with_detour(labelled_graph const& base, std::size_t at, la
   return glued;
 }
 
-/// `base` with `other` added, whose edge `shared` coincides with the edge `at`.
+/// Returns `base` with `other` added.  The edge `shared` of `other` becomes the edge `at` of `base`.
 inline labelled_graph with_branch(labelled_graph const& base, std::size_t at, labelled_graph const& other,
                                   std::size_t shared) {
   auto glued = base;
@@ -84,16 +87,16 @@ inline labelled_graph with_branch(labelled_graph const& base, std::size_t at, la
   return glued;
 }
 
-/// Glues graphs of a list, which must outlive this object.
+/// Joins graphs of a list.  The list must outlive this object.
 class glued_graphs {
  public:
-  /// rules: those of the same graphs.
+  /// `rules` are those of the same graphs.
   glued_graphs(std::vector<labelled_graph> const& all, vocabulary const& words, composition_rules const& rules,
                gluing how)
       : all_(all), how_(how), labels_(words.edge_labels.end()) {
     for (int t = 0; t < words.targets.end(); ++t) {
       int const label = words.edge_label(words.target_name(t));
-      name_of_target_.push_back(label > 0 ? label : labels_ + t);  // of a target that no edge is labelled with
+      name_of_target_.push_back(label > 0 ? label : labels_ + t);  // the second, if the target is no label
     }
     names_ = static_cast<std::size_t>(labels_ + words.targets.end());
     composed_.assign(names_ * names_, no_name);
@@ -115,7 +118,7 @@ class glued_graphs {
   /// The largest number of nodes of a joined graph.
   int most_nodes() const { return how_ == gluing::detours ? most_nodes_ : std::max(most_nodes_, 2 * most_nodes_ - 2); }
 
-  /// Whether some answer is also the label of an edge; otherwise there are no detours.
+  /// Returns whether some answer is also the label of an edge; otherwise there are no detours.
   bool has_detours() const {
     for (int label = 1; label < labels_; ++label)
       if (!with_answer_[static_cast<std::size_t>(label)].empty() &&
@@ -124,7 +127,7 @@ class glued_graphs {
     return false;
   }
 
-  /// A graph glued to another one of the list; nothing if several draws gave no acceptable graph.
+  /// Joins `base` and another graph of the list.  Returns nothing if no draw gives an acceptable graph.
   std::optional<labelled_graph> operator()(labelled_graph const& base, random_stream random) const {
     if (base.edges.empty()) return std::nullopt;
     for (int draw = 0; draw < most_draws; ++draw) {
@@ -136,11 +139,11 @@ class glued_graphs {
     return std::nullopt;
   }
 
-  /// Whether the training graphs say that its answer is right: 1 to 3 above.
+  /// Returns whether the training graphs show that the answer of `g` is right: conditions 1 to 3 above.
   bool is_kept(labelled_graph const& g) const { return is_answered(g) && follow(g) && have_kinds(g); }
 
-  /// The kind of node that a name of an edge or target implies.  Names are numbered: labels first, then targets that
-  /// are no label.
+  /// Returns the kind of node that the name of an edge or target implies.  Names are numbered: first labels, then
+  /// targets that are no labels.
   int kind_of_name(int name) const { return kind_[static_cast<std::size_t>(name)]; }
   int name_of_target(int target) const { return name_of_target_[static_cast<std::size_t>(target)]; }
 
@@ -208,7 +211,7 @@ class glued_graphs {
     return with_branch(base, at, other, shared);
   }
 
-  /// Whether the rules give its question its answer, and no pair of nodes two names.
+  /// Returns whether the rules derive the answer of `g`, and give no pair of nodes two names.
   bool is_answered(labelled_graph const& g) const {
     auto const n = static_cast<std::size_t>(g.nodes);
     std::vector<int> name(n * n, no_name);
@@ -216,7 +219,7 @@ class glued_graphs {
       return name[static_cast<std::size_t>(from) * n + static_cast<std::size_t>(to)];
     };
     for (auto const& e : g.edges) {
-      if (of(e.from, e.to) >= 0) return false;  // twice the same edge, or two names
+      if (of(e.from, e.to) >= 0) return false;  // a pair with two edges
       of(e.from, e.to) = e.label;
     }
     for (bool more = true; more;) {
@@ -262,8 +265,8 @@ class glued_graphs {
 
   std::vector<labelled_graph> const& all_;
   gluing how_;
-  int labels_;         // names from here on are targets
-  std::size_t names_;  // of edges and targets
+  int labels_;         // number of the first name that is only a target
+  std::size_t names_;  // number of names of edges and targets
   std::vector<int> name_of_target_, composed_, kind_;
   std::vector<bool> follows_, leaves_, left_;                                 // by labels; by kind and label; by label
   std::vector<std::vector<std::vector<std::size_t>>> with_answer_;            // graphs, by name and number of edges

@@ -42,16 +42,16 @@ struct further_target {
 /// Nodes 0 .. nodes-1, the edges between them, and the relation of `query.to` to `query.from`.
 struct labelled_graph {
   int nodes = 0;
-  std::vector<edge> edges;  // in the order told; where a pair occurs twice the later edge holds
+  std::vector<edge> edges;  // in the order of the data; if a pair occurs twice, its last edge counts
   node_pair query{0, 0};
-  int target = 0;  // 0 .. number of targets - 1; -1: not known
-  int k = 0;       // number of edges on the way from query.from to query.to, where the data set counts them
-  std::vector<further_target> further{};  // with --dense-loss, of training graphs
+  int target = 0;  // 0 .. number of targets - 1; -1: unknown
+  int k = 0;       // number of edges on the path from query.from to query.to, if the data set counts them
+  std::vector<further_target> further{};  // of training graphs with --dense-loss
 
   friend bool operator==(labelled_graph const&, labelled_graph const&) = default;
 };
 
-/// The words that the numbers of a labelled_graph stand for.
+/// The words for the numbers of a labelled_graph.
 struct vocabulary {
   numbering edge_labels{1}, targets{0};
 
@@ -64,11 +64,12 @@ struct vocabulary {
     return words;
   }
 
-  /// Rows of the embedding table: "no edge", every label, and one that CLUTRR's published program adds and never uses.
+  /// The number of rows of the embedding: one for "no edge", one for each label, and one that CLUTRR's published
+  /// program adds and never uses.
   [[nodiscard]] int embedding_rows() const { return static_cast<int>(edge_labels.names().size()) + 2; }
-  /// Number of an edge label, from 1; 0 if unknown.
+  /// Returns the number of an edge label, from 1; 0 if it is unknown.
   [[nodiscard]] int edge_label(std::string_view word) const { return edge_labels.find(word, 0); }
-  /// Number of a target, from 0; -1 if unknown.
+  /// Returns the number of a target, from 0; -1 if it is unknown.
   [[nodiscard]] int target(std::string_view word) const { return targets.find(word); }
   [[nodiscard]] std::string const& edge_name(int label) const { return edge_labels.name(label); }
   [[nodiscard]] std::string const& target_name(int number) const { return targets.name(number); }

@@ -1,4 +1,4 @@
-// graphs: a question about a pair of nodes of a labelled graph, with your own data.
+// The program graphs, which answers questions about pairs of nodes of labelled graphs, with your own data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,7 +22,7 @@ namespace triad::programs::graphs {
 
 struct own_options : options {
   programs::questions questions;
-  std::string by;              // evaluate: the member of the lines that accuracy is asked by, or path
+  std::string by;              // evaluate: a member of the lines that groups the questions, or path
   std::string file;            // inspect, explain
   int row = 1;                 // explain: a graph of the file, from 1
   bool probabilities = false;  // predict
@@ -54,7 +54,7 @@ struct own_options : options {
   }
 };
 
-/// The defaults that o.preset stands for.
+/// Sets the defaults of o.preset.
 ///   quick   for some thousand small graphs of your own
 inline void apply_preset(own_options& o) {
   if (o.preset == "quick") {
@@ -72,7 +72,7 @@ inline void apply_preset(own_options& o) {
   }
 }
 
-/// The likeliest target, its probability, and the probabilities of the five likeliest targets.
+/// Returns the likeliest target, its probability, and the probabilities of the five likeliest targets.
 inline json_members likeliest_targets(std::vector<double> const& probabilities, vocabulary const& words) {
   constexpr std::size_t most = 5;
   auto const order =
@@ -95,7 +95,7 @@ inline int predict(own_options const& o) {
       o.program,
       [&](std::string const& line) {
         auto given = read_json_line(line);
-        given.erase("target");  // which is what is asked for
+        given.erase("target");  // the answer replaces it
         auto const graph = numbered(read_graph(given, false), words);
         auto const members = o.probabilities ? likeliest_targets(ask.probabilities(graph), words)
                                              : json_members{{"target", words.target_name(ask(graph))}};
@@ -126,7 +126,7 @@ inline int explain(own_options const& o) {
   return 0;
 }
 
-/// The verbs of a program with this data, or with the data of --data if given.
+/// Returns the verbs of a program, with the data of --data if it is given, or else with the data of `made`.
 inline std::vector<verb> verbs_of(own_options& o, std::function<data_set()> const& made) {
   auto const train_on = [&o, made] {
     return train(o, o.data.empty() ? made() : read_training(o.data),

@@ -1,4 +1,4 @@
-// graphs: what is one node of a labelled graph to another?
+// The program graphs, which predicts the relation of two nodes of a labelled graph.
 // SPDX-License-Identifier: Apache-2.0
 #include "graphs.hpp"
 

@@ -16,25 +16,25 @@
 
 namespace triad::programs::graphs {
 
-/// Options of the model and its training; the defaults are the Edge Transformer paper's on CLUTRR,
-/// and the released program's where the paper has none.
+/// Options of the model and its training.  The defaults are those of the Edge Transformer paper for CLUTRR, or those of
+/// the released program if the paper has none.
 struct options : stack_options {
   triangle_form attention = triangle_form::full;
   bool paper_form = false;  // the paper's layer instead of the released program's
-  double validation = 0.2;  // part of the training examples that is held out
-  bool shuffle = false;     // another order in every epoch
+  double validation = 0.2;  // fraction of the training examples that is held out
+  bool shuffle = false;     // every epoch has another order
   int epochs = 50;
   int batch = 400;
-  std::string compare;  // another model, trained as long; empty or "none": no other
-  int layers_from = 0;  // of a tied model: its depth in an update is drawn, from this to `layers`; 0: always that
-  double augment = 0;   // rate at which a training graph is glued to another
+  std::string compare;  // a second model that is trained equally long; empty or "none": there is none
+  int layers_from = 0;  // of a tied model: the depth of an update is random, from this to `layers`; 0: always `layers`
+  double augment = 0;   // probability that a training graph is joined to another
   std::string augment_with = "both";  // detours, branches, both
-  double dense_loss = 0;  // weight of questions about every two edges that follow each other; 0: they are not asked
+  double dense_loss = 0;  // weight of questions about every two consecutive edges; 0: there are no such questions
 
   // evaluate
-  bool confusion = false;              // say which answers are taken for which
-  std::vector<std::string> more_runs;  // that answer together with `run`
-  int unrolled = 0;                    // how often a tied layer is applied; 0: as in training
+  bool confusion = false;              // prints which answers are confused
+  std::vector<std::string> more_runs;  // runs that answer together with `run`
+  int unrolled = 0;                    // number of times that a tied layer is applied; 0: as in training
 
   options() {
     model = "edge-transformer";  // edge-transformer, rat, rrat, gat
@@ -52,12 +52,13 @@ struct options : stack_options {
   int classes(int names) const { return dense_loss > 0 ? names + 1 : names; }
 };
 
-/// Room for batches of `batch` graphs of `usual` nodes, and for fewer graphs of up to `most`.
+/// Sizes of a model and of its batches.  There is memory for batches of `batch` graphs of `usual` nodes, and for fewer
+/// graphs of up to `most` nodes.
 struct network_room {
-  int labels, names;  // rows of the embedding, targets that have a name
+  int labels, names;  // rows of the embedding; targets that have a name
   int batch, usual, most;
-  bool learns;      // false: room for inference alone
-  int further = 0;  // questions about a graph in addition to its own, at most
+  bool learns;      // false: memory for inference alone
+  int further = 0;  // largest number of additional questions about a graph
 
   graph_dims capacity() const {
     auto room = room_for_graphs(batch, usual, most);
@@ -77,17 +78,18 @@ class network : public learner {
   /// Returns false if the batch has no memory left for it.
   virtual bool add(labelled_graph const& graph) = 0;
 
-  /// From now on a tied layer is applied `layers` times, at most as often as the options say.
+  /// From now on a tied layer is applied `layers` times; this is at most the number of layers of the options.
   virtual void set_depth(int layers) = 0;
 
-  /// The most likely target of each graph of the batch.
+  /// Returns the likeliest target of each graph of the batch.
   virtual std::vector<index_t> const& infer() = 0;
-  /// (graphs, names) the scores of all targets instead.
+  /// Returns the scores of all targets of each graph of the batch: (graphs, names).
   virtual std::vector<float> const& logits() = 0;
-  /// The attention of an edge, after infer().  Has no rows if the model has no triangles.
+  /// Returns the attention of an edge.  Call infer() first.  The table has no rows if the model has no triangles.
   virtual attention_table<float> attention(attention_place const& at) = 0;
 
-  /// Makes the model of the options on a backend, which is moved into it; called by the backends' translation units.
+  /// Makes the model that the options describe.  The backend is moved into the model.  The backends' translation units
+  /// call this function.
   template <class Ex>
   static std::unique_ptr<network> make(Ex ex, options const& o, room const& z);
 };

@@ -32,8 +32,8 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
     loader_.further_weight(o.dense_loss);
   }
 
-  /// First values as in the released program: the readout has the framework's default, everything else is xavier
-  /// uniform.
+  /// Returns the initial values of a parameter, as in the released program: the readout has the framework's defaults,
+  /// everything else is Xavier uniform.
   static initializer first_values(std::string const& path) {
     return path.starts_with("readout") && path.ends_with("weight") ? initializer::linear_uniform()
                                                                    : initializer::by_name();
@@ -73,7 +73,7 @@ class network_on final : public learner_on<network_on<Model, Ex>, network, Model
   }
 
  private:
-  /// The first columns, without the last: "no name" is no answer.
+  /// Returns the columns of real names, without a last column "no name", which is not an answer.
   matrix<float const> of_names(typename Model::output scores) const {
     return make_matrix<float const>(scores.data_handle(), scores.extent(0), names_, scores.extent(1));
   }

@@ -1,10 +1,11 @@
-// The proof path of one answer: which middle people the attention used, as text and as a picture.
+// Finds the proof path of one answer, the middle people that the attention used, and shows it as text and as a picture.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layer t makes edge (i, j) out of pairs (i, l), (l, j) of the layer before, with weight alpha(l), which sums to 1 over
-// l. So the answer is read backwards: take the strongest l of the asked edge in the last layer, then those of its two
-// halves in the layer before, and so on until a half is a fact of the story. Where the strongest l is i or j itself,
-// the edge took over itself and a person's edge to themselves: nothing was split, and the layer before is asked.
+// Layer t makes edge (i, j) from pairs (i, l), (l, j) of the layer before, with weights alpha(l) that sum to 1 over l.
+// So the proof is found from the last layer to the first.  In the last layer, the l with the largest weight splits the
+// edge of the question.  The layer before splits its two halves, and so on until a half is a fact of the story.  If the
+// l with the largest weight is i or j, the layer copied the edge, and the proof goes on with the same edge in the layer
+// before.
 #pragma once
 
 #include <algorithm>
@@ -26,11 +27,10 @@ struct named_fact {
   std::string label;
 };
 
-/// What a proof is made from. `layers[t]` maps an edge (i, j) to its weights over all people, averaged over heads or
-/// summed over whatever the caller sees fit; layers[0] is the first layer. Edges that are not in the map are not
-/// followed.
+/// The input of a proof.  `layers[t]` maps an edge (i, j) to its weights over all people, which the caller has averaged
+/// or summed, for example over heads.  layers[0] is the first layer.  Edges that are not in the map are not split.
 struct proof_input {
-  std::vector<std::string> people;  // one name each
+  std::vector<std::string> people;  // their names
   std::vector<named_fact> facts;
   int from = 0;
   int to = 0;
@@ -38,19 +38,20 @@ struct proof_input {
   std::vector<std::map<std::pair<int, int>, std::vector<double>>> layers;
 };
 
-/// One splitting: edge (from, to) came mostly from (from, middle) and (middle, to).
+/// One split of the proof: edge (from, to) is mostly made from (from, middle) and (middle, to).
 struct proof_step {
   int layer;  // from 1
   int from;
   int middle;
   int to;
   double weight;  // of `middle`
-  int depth;      // 0: the asked edge
-  int second;     // the runner-up, or -1
+  int depth;      // 0: the edge of the question
+  int second;     // the node with the second largest weight, or -1
   double second_weight;
 };
 
-/// The splittings from the answer down to the facts, each followed by those of its first half, then of its second half.
+/// Returns the splits from the answer down to the facts.  A split comes before those of its first half, and these come
+/// before those of its second half.
 inline std::vector<proof_step> find_proof(proof_input const& input, int deepest = 32) {
   std::vector<proof_step> steps;
   auto const told = [&](int i, int j) {
@@ -74,7 +75,7 @@ inline std::vector<proof_step> find_proof(proof_input const& input, int deepest 
           second = l;
         }
       }
-      if (best == i || best == j) continue;  // kept, not split
+      if (best == i || best == j) continue;  // the edge was copied, not split
       steps.push_back({layer, i, best, j, weights[static_cast<std::size_t>(best)], depth, second,
                        second < 0 ? 0 : weights[static_cast<std::size_t>(second)]});
       if (!told(i, best)) self(self, layer - 1, i, best, depth + 1);
@@ -97,13 +98,13 @@ inline std::string const& name_of_person(proof_input const& input, int person) {
 inline std::string const* told_label(proof_input const& input, int from, int to) {
   std::string const* label = nullptr;
   for (auto const& f : input.facts)
-    if (f.from == from && f.to == to) label = &f.label;  // the later fact holds
+    if (f.from == from && f.to == to) label = &f.label;  // the last fact counts
   return label;
 }
 
 }  // namespace detail
 
-/// The proof as indented lines, from the answer down to the facts; edges as data have them, "0 -left-> 1".
+/// Returns the proof as indented lines, from the answer down to the facts.  Edges have the form "0 -left-> 1".
 inline std::string proof_text(proof_input const& input, std::vector<proof_step> const& steps) {
   auto const name = [&](int person) { return printable_name(detail::name_of_person(input, person)); };
   auto const edge = [&](int from, std::string const& label, int to) {
@@ -129,15 +130,15 @@ inline std::string proof_text(proof_input const& input, std::vector<proof_step> 
   return text;
 }
 
-/// The proof as a picture: people in a row, the facts told between them below, and above one arc for each half of a
-/// splitting, the darker the greater its weight.
+/// Draws the proof.  People are in a row.  The facts are below the row, and each half of a split is an arc above it; a
+/// larger weight has a darker arc.
 inline std::string proof_svg(proof_input const& input, std::vector<proof_step> const& steps) {
   using programs::detail::number;
   using programs::detail::text_at;
   double const gap = 104, margin = 64, radius = 17;
   int const people = static_cast<int>(input.people.size());
   auto const x = [&](int person) { return margin + gap * person; };
-  auto const lift = [&](int from, int to) { return 26.0 + 22.0 * std::abs(from - to); };  // of the top of an arc
+  auto const lift = [&](int from, int to) { return 26.0 + 22.0 * std::abs(from - to); };  // height of the top of an arc
   int widest = std::abs(input.from - input.to);
   for (auto const& s : steps) widest = std::max({widest, std::abs(s.from - s.middle), std::abs(s.middle - s.to)});
   double longest_fact = 1;
@@ -156,8 +157,8 @@ inline std::string proof_svg(proof_input const& input, std::vector<proof_step> c
   svg += text_at(margin - radius, 26, "font-size=\"15\" font-weight=\"bold\"",
                  detail::name_of_person(input, input.from) + " -" + input.answer + "-> " +
                      detail::name_of_person(input, input.to));
-  // An arc above (side = -1) or below (side = 1) the row; a quadratic curve reaches half of its control point's
-  // distance.
+  // Draws an arc above (side = -1) or below (side = 1) the row.  A quadratic curve reaches half the height of its
+  // control point.
   auto const arc = [&](int from, int to, int side, double height_of_arc, std::string const& attributes) {
     double const y = row + side * radius;
     return "<path d=\"M" + number(x(from)) + ' ' + number(y) + 'Q' + number((x(from) + x(to)) / 2) + ' ' +
@@ -166,7 +167,7 @@ inline std::string proof_svg(proof_input const& input, std::vector<proof_step> c
   };
   svg += arc(input.from, input.to, -1, lift(input.from, input.to),
              "stroke=\"#d55e00\" stroke-width=\"2\" stroke-dasharray=\"6 5\"");
-  std::map<std::pair<int, int>, double> halves;  // the greatest weight with which each was used
+  std::map<std::pair<int, int>, double> halves;  // the largest weight of a split that uses the half
   for (auto const& s : steps)
     for (auto const& half : {std::pair{s.from, s.middle}, std::pair{s.middle, s.to}})
       halves[half] = std::max(halves[half], s.weight);
@@ -188,7 +189,7 @@ inline std::string proof_svg(proof_input const& input, std::vector<proof_step> c
   return svg + "</svg>\n";
 }
 
-/// Writes the picture; throws data_error when that fails.
+/// Writes the picture to a file.  Throws data_error if this fails.
 inline void write_proof_svg(std::string const& path, proof_input const& input, std::vector<proof_step> const& steps) {
   first_writes(path, proof_svg(input, steps));
 }

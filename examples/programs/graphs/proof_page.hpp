@@ -1,4 +1,4 @@
-// The proof path of one answer as a page: every edge's weights by layer and head, and the steps of the proof.
+// The proof path of one answer as an HTML page: every edge's weights by layer and head, and the steps of the proof.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,10 +14,10 @@ namespace triad::programs::graphs {
 
 /// The content of the page in addition to the proof.
 struct proof_details {
-  // Of layers, heads and edges (i, j), row by row: thousandths of each middle node.
+  // For each layer, head and edge (i, j), row by row: the weight of each middle node in thousandths.
   std::vector<std::vector<std::vector<int>>> weights;
   std::vector<std::pair<std::string, double>> answers;  // the likeliest first, with their probabilities
-  std::string right;                                    // the right answer, where it is known
+  std::string right;                                    // the right answer, or empty if it is unknown
 };
 
 inline nlohmann::ordered_json proof_page(proof_input const& input, std::vector<proof_step> const& steps,

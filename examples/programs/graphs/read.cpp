@@ -42,13 +42,13 @@ using label_sets = std::map<std::pair<int, int>, std::set<std::string>>;
 
 void add(label_sets& labels, node_pair const& p, std::string label) { labels[{p.from, p.to}].insert(std::move(label)); }
 
-/// Those of nodes stand on the diagonal.
+/// Adds the label of each node i to the pair (i, i).
 void add_node_labels(label_sets& labels, written_graph const& g) {
   for (int i = 0; i < static_cast<int>(g.node_labels.size()); ++i)
     add(labels, {i, i}, node_mark + checked(g.node_labels[static_cast<std::size_t>(i)]));
 }
 
-/// As one word for each pair, in the order of bytes.
+/// Returns one word for each pair: its labels in the order of bytes.
 std::vector<std::pair<node_pair, std::string>> words_of_pairs(label_sets const& labels) {
   std::vector<std::pair<node_pair, std::string>> pairs;
   for (auto const& [p, set] : labels)
@@ -56,7 +56,7 @@ std::vector<std::pair<node_pair, std::string>> words_of_pairs(label_sets const& 
   return pairs;
 }
 
-/// A graph that was made edge by edge, as one that was read: the labels of a pair are one word.
+/// Converts a graph that was made edge by edge to the form of a graph that was read: the labels of a pair are one word.
 written_graph gathered(written_graph g) {
   label_sets labels;
   for (auto const& [p, label] : g.pairs) add(labels, pair_of(p.from, p.to, g.nodes, "an edge"), checked(label));
@@ -66,7 +66,7 @@ written_graph gathered(written_graph g) {
   return g;
 }
 
-/// A part for each value, numbers in their order and before texts.
+/// Divides graphs into one part for each value.  Numbers come before texts, in their order.
 class parts_by_value {
  public:
   explicit parts_by_value(std::string name) : name_(std::move(name)) {}
@@ -75,7 +75,7 @@ class parts_by_value {
     bool const number = value.is_number();
     if (!number && !value.is_string() && !value.is_boolean()) refuse_member(by.c_str(), kinds_, value);
     auto text = value.is_string() ? value.get<std::string>() : value.dump();
-    if (value.is_string() && reads_otherwise(text)) text = value.dump();  // "1", unlike the number 1
+    if (value.is_string() && reads_otherwise(text)) text = value.dump();  // quotes distinguish "1" from 1
     auto& part = parts_[{!number, number ? value.get<double>() : 0, text}];
     part.graphs.push_back(std::move(g));
     if (!place.empty()) part.places.push_back(place);
@@ -89,7 +89,7 @@ class parts_by_value {
   static constexpr auto kinds_ = "a text, a number, true or false";
 
  private:
-  /// Whether a text without its quotes would be taken for a number, true or false.
+  /// Returns whether a text without its quotes would be read as a number, true or false.
   static bool reads_otherwise(std::string const& text) {
     auto const value = nlohmann::json::parse(text, nullptr, false);
     return value.is_number() || value.is_boolean();
@@ -99,7 +99,7 @@ class parts_by_value {
   std::map<std::tuple<bool, double, std::string>, test_part> parts_;
 };
 
-/// The fewest edges from the one node of the question to the other; -1: there is no way.
+/// Returns the number of edges of the shortest path between the two nodes of the question; -1 if there is none.
 int path_length(labelled_graph const& g) {
   std::vector<int> away(static_cast<std::size_t>(g.nodes), -1);
   std::vector<int> reached{g.query.from};

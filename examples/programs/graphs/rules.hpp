@@ -1,7 +1,7 @@
-// Rules of composition from training graphs of two edges, and the questions about longer graphs that they answer.
+// Learns rules of composition from training graphs of two edges, and answers questions about longer graphs by them.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   (i, j) is labelled a, (j, k) is labelled b, and k is t to i:      a b -> t
+//   a b -> t      if (i, j) is labelled a and (j, k) is labelled b, then k is t to i
 //
 // Every two consecutive edges (i, j) and (j, k) of a graph give a question: the relation of k to i. The answer is t if
 // there is a rule for the two labels, and "no name" otherwise. A model that is trained only on pairs with names does
@@ -38,12 +38,12 @@ class composition_rules {
     for (auto const& [labels, target] : rules_) f(labels.first, labels.second, target);
   }
 
-  /// The additional questions about a graph, in the order of the nodes.  no_name: the target of a pair without a rule.
-  /// Skipped are pairs that have an edge or are asked about already, and pairs to which rules give two names: in graphs
-  /// of two edges, or by two ways through this graph.
+  /// Returns the additional questions about a graph, in the order of the nodes.  `no_name` is the target of a pair
+  /// without a rule.  Pairs that already have an edge or a question are skipped.  So are pairs with two names, because
+  /// training graphs of two edges differ, or because two ways through this graph differ.
   std::vector<further_target> questions(labelled_graph const& g, int no_name) const {
     std::multimap<int, edge> from;
-    std::map<std::pair<int, int>, int> told;  // and asked
+    std::map<std::pair<int, int>, int> told;  // pairs with an edge or a question
     for (auto const& e : g.edges) {
       from.insert({e.from, e});
       told[{e.from, e.to}] = several;
@@ -59,7 +59,7 @@ class composition_rules {
         int const target = rule == rules_.end() ? no_name : rule->second;
         auto const [known, is_new] = found.try_emplace(ends, target);
         if (is_new || target == no_name || known->second == target) continue;
-        known->second = known->second == no_name ? target : several;  // one way that has a name is enough
+        known->second = known->second == no_name ? target : several;  // a name by one way is enough
       }
     std::vector<further_target> all;
     for (auto const& [ends, target] : found)

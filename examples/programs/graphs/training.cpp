@@ -24,7 +24,7 @@ namespace triad::programs::graphs {
 
 namespace {
 
-/// Refuses options that a model to be trained has no use for.
+/// Throws data_error if an option has no meaning for a model.
 void expect_options_of(std::string const& model, options const& o) {
   if (model != "edge-transformer" && (o.attention != triangle_form::full || o.paper_form))
     refuse("--attention and --paper-form are about triangular attention, which {} does not have", model);
@@ -165,7 +165,7 @@ class graph_training : public training {
           {part.name, {{"accuracy", accuracy(*net_, part.graphs)}}, static_cast<long long>(part.graphs.size())});
     return scores;
   }
-  /// A model that answers less than half of its training graphs right has not learned the task.
+  /// Returns whether the model has learned the task: at least half of the validation graphs are right.
   bool learned(double validation) override { return !measures() || validation >= 0.5; }
 
  protected:
@@ -255,7 +255,7 @@ class graph_training : public training {
           "the other, and there is none",
           std::string(options_.dense_loss > 0 ? "--dense-loss" : "--augment"));
     if (options_.augment > 0) {
-      if (data_.made)  // those of the first part, to glue to
+      if (data_.made)  // generated graphs are joined to those of the first epoch
         made(1, [&](labelled_graph const& g) { glued_.push_back(g); });
       auto const& with = options_.augment_with;
       glue_.emplace(data_.made ? glued_ : train_, data_.words, rules_,
@@ -273,7 +273,7 @@ class graph_training : public training {
     most_further_ = options_.augment > 0 ? 2 * most : most;
     return static_cast<int>(most_further_);
   }
-  /// Graph `number` in this epoch if it is glued to another one; otherwise nothing.
+  /// Returns graph `number` joined to another graph, or nothing if it is not joined in this epoch.
   std::optional<labelled_graph> glued_to(labelled_graph const& g, std::size_t number, std::int64_t epoch) const {
     if (!glue_) return std::nullopt;
     augmentation const how{.seed = options_.seed ^ glued_stream, .rate = options_.augment};
@@ -290,7 +290,7 @@ class graph_training : public training {
     if (data_.made) return std::max<std::int64_t>(1, *data_.made_in_all / options_.batch / options_.epochs);
     return examples_.epoch_updates();
   }
-  /// The lines that the graphs add to the settings that a resumed run must match.
+  /// Returns a setting that identifies the graphs; a resumed run must have the same.
   std::string data_setting() const {
     if (data_.made) return example_digest::generated();
     example_digest digest;
@@ -304,13 +304,13 @@ class graph_training : public training {
 
   options const& options_;
   data_set const& data_;
-  /// Part of the key of a stream, which no seed that people give has.
+  /// Part of the key of the stream for joining graphs; it is larger than any seed that users give.
   static constexpr philox_key glued_stream = std::uint64_t{4} << 56U;
 
-  graph_list dev_, train_, glued_;   // glued_: what made graphs are glued to
-  std::deque<labelled_graph> made_;  // of this update, where they are not training graphs as they are
+  graph_list dev_, train_, glued_;   // glued_: the graphs to which generated graphs are joined
+  std::deque<labelled_graph> made_;  // generated and joined graphs of this update
   std::vector<labelled_graph const*> batch_;
-  int most_ = 0;  // nodes of a graph
+  int most_ = 0;  // largest number of nodes of a graph
   composition_rules rules_;
   std::optional<glued_graphs> glue_;
   std::size_t most_further_ = 0;
@@ -324,7 +324,7 @@ mean_and_error over_runs(runs const& all, std::size_t part) {
   return mean_over(all, [part](scored_run const& r) { return r.parts[part].figures[0].value; });
 }
 
-/// accuracy by part as a line of a plot.
+/// Returns the accuracy by part as a line of a plot.
 series curve(std::string name, runs const& all, run_texts const& say) {
   series s{std::move(name), {}, {}, {}};
   if (auto const* const one = first_scored(all))

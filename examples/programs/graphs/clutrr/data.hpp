@@ -1,9 +1,9 @@
 // Reads and writes CLUTRR data sets in the published CSV format, and numbers their words.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Columns: story_edges "[(0, 1), (1, 2)]", edge_types "['wife', 'daughter']", query_edge "(0, 2)", target "daughter";
-// task_name "task_1.2", if there is one, tells k after its last point; target_text has the word of a target that is a
-// number, as the hub's exports have it. Other columns are ignored. The vocabulary is that of the training file, in
+// Columns: story_edges "[(0, 1), (1, 2)]", edge_types "['wife', 'daughter']", query_edge "(0, 2)", target "daughter".
+// An optional task_name "task_1.2" has k after its last point. In the hub's exports a target is a number, and
+// target_text has its word. Other columns are ignored. The vocabulary has the words of the training file, in
 // alphabetical order. A word that only another file has is an error, since the model cannot know it.
 #pragma once
 
@@ -36,12 +36,12 @@ struct data_set {
   std::map<int, std::vector<kinship_graph>> test;  // by k
 };
 
-/// The rows of one CSV file, one after the other: every check that needs no vocabulary.
+/// Reads the rows of one CSV file one after the other, and makes every check that needs no vocabulary.
 class row_reader {
  public:
   struct row {
-    kinship_graph graph;              // labels and target not set
-    std::vector<placed_word> labels;  // one per edge
+    kinship_graph graph;              // without labels and target
+    std::vector<placed_word> labels;  // one for each edge
     std::string target;
   };
 
@@ -54,7 +54,7 @@ class row_reader {
         target_text_(file_.find_column("target_text")),
         task_(file_.find_column("task_name")) {}
 
-  /// Reads the next row; false at the end of the file.
+  /// Reads the next row.  Returns false at the end of the file.
   bool next(row& r) {
     if (!file_.next()) return false;
     auto const pairs = python_list(file_, edges_).pairs();
@@ -117,7 +117,7 @@ class row_reader {
   [[nodiscard]] int chain_length(std::size_t edges) const {
     if (!task_ || file_[*task_].empty()) return static_cast<int>(edges);
     std::string_view const task = file_[*task_];
-    std::size_t const begin = task.rfind('.') + 1;  // 0 without a point
+    std::size_t const begin = task.rfind('.') + 1;  // 0 if there is no point
     int k = 0;
     auto const [rest, error] = std::from_chars(task.data() + begin, task.data() + task.size(), k);
     if (begin == 0 || error != std::errc() || rest != task.data() + task.size() || k < 1 || k > 9999)
@@ -127,7 +127,7 @@ class row_reader {
   }
 
   csv_file file_;
-  std::size_t edges_, labels_, query_, target_, target_read_ = 0;  // the last: of this row
+  std::size_t edges_, labels_, query_, target_, target_read_ = 0;  // target_read_: of this row
   std::optional<std::size_t> target_text_, task_;
 };
 
@@ -140,14 +140,15 @@ void each_row(std::string const& path, Use const& use) {
   if (!any) refuse("{}:2: the file has a header and no rows; expected one row per graph", path);
 }
 
-/// The graph of a row with numbers in place of words; moves from the row. An unknown label is 0, an unknown target -1.
+/// Returns the graph of a row with numbers in place of words; moves it out of the row. An unknown label is 0, an
+/// unknown target is -1.
 inline kinship_graph numbered(row_reader::row& r, vocabulary const& words) {
   for (std::size_t e = 0; e < r.labels.size(); ++e) r.graph.edges[e].label = words.edge_label(r.labels[e].text);
   r.graph.target = words.target(r.target);
   return std::move(r.graph);
 }
 
-/// Reads one file, with the words of a vocabulary. Throws data_error.
+/// Reads one file with the numbers of a vocabulary. Throws data_error.
 inline std::vector<kinship_graph> read_graphs(std::string const& path, vocabulary const& words) {
   std::vector<kinship_graph> graphs;
   each_row(path, [&](row_reader const& reader, row_reader::row& r) {
@@ -159,7 +160,7 @@ inline std::vector<kinship_graph> read_graphs(std::string const& path, vocabular
   return graphs;
 }
 
-/// Reads a training file into data, with its words, in alphabetical order. Throws data_error.
+/// Reads a training file into `data`, and its words, in alphabetical order. Throws data_error.
 inline void read_train(std::string const& path, data_set& data) {
   std::vector<row_reader::row> rows;
   std::set<std::string> labels, targets;
@@ -177,8 +178,8 @@ inline bool is_folder(std::string const& path) {
   return std::filesystem::is_directory(path, error);
 }
 
-/// The files of a folder that are called *`ending`.csv, or `alone`.csv where that is given, gzipped or not, in
-/// alphabetical order.
+/// Returns the files of a folder whose names are *`ending`.csv, or also `alone`.csv if `alone` is given, gzipped or
+/// not, in alphabetical order.
 inline std::vector<std::string> files_of(std::string const& folder, std::string_view ending,
                                          std::string const& alone = {}) {
   std::vector<std::string> found;
@@ -210,8 +211,8 @@ inline std::map<int, std::vector<kinship_graph>> read_test(std::string const& pa
   return test;
 }
 
-/// Reads a data set folder (one *_train.csv or train.csv, any number of *_test.csv and test.csv, maybe validation.csv,
-/// gzipped or not), or one file as training data.
+/// Reads the folder of a data set, or a single file as training data. The folder has one *_train.csv or train.csv, any
+/// number of *_test.csv and test.csv, and optionally validation.csv, gzipped or not.
 inline data_set read_data(std::string const& path) {
   bool const folder = is_folder(path);
   auto const files = folder ? files_of(path, "_train", "train") : std::vector<std::string>{path};
@@ -228,11 +229,11 @@ inline data_set read_data(std::string const& path) {
   return data;
 }
 
-/// The rows of `graphs` as CSV, header included; `split` is "train" or "test".
+/// Returns the rows of `graphs` as CSV with a header; `split` is "train" or "test".
 inline std::string to_csv(std::span<kinship_graph const> graphs, vocabulary const& words, std::string_view split) {
   std::string csv = "id,task_name,task_split,story_edges,edge_types,query_edge,target\n";
   auto const pair = [](int from, int to) { return '(' + std::to_string(from) + ", " + std::to_string(to) + ')'; };
-  auto const quoted = [](std::string const& word, char quote) {  // inside a CSV field and inside Python
+  auto const quoted = [](std::string const& word, char quote) {  // for a CSV field or a Python string
     std::string result(1, quote);
     for (char const c : word) {
       if (quote == '\'' && (c == '\'' || c == '\\')) result += '\\';

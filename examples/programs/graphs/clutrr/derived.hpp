@@ -1,13 +1,14 @@
-// Makes chains of facts from the rules of composition that training rows of two facts define.
+// Makes chains of facts from the rules of composition in training rows of two facts.
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a chain is made: draw the answer, uniformly over those that a rule has; then, until there are k facts, replace a
-// fact by two whose composition it is by a rule; all facts that a rule has made are equally likely, then all of these
-// rules.  Kept are the chains of which the rules derive that answer and no other, whichever facts are composed first.
+// A chain is made in these steps.  Draw the answer uniformly from the answers of all rules.  Then, until there are k
+// facts, replace a fact by two facts whose composition it is by a rule.  All facts that are the result of a rule are
+// equally likely, and then all rules of the chosen fact.  A chain is kept if the rules derive its answer and no other
+// answer, in any order of composition.
 //
-// So it asks for what occurs in training, in chains as long as wanted, and for nothing else.  Chains of
-// chain_generator hold in every family, and use rules that no training row has; published test chains, as these, have
-// many facts inside them that follow each other without a name.
+// So these chains have any length, but only test compositions that occur in training.  Chains of chain_generator hold
+// in every family, and use rules that no training row has.  Like published test chains, the chains here have many
+// consecutive facts whose composition has no name.
 #pragma once
 
 #include <map>
@@ -25,11 +26,11 @@ namespace triad::programs::clutrr {
 
 class derived_chains {
  public:
-  /// words: the vocabulary of the training rows that define the rules. Throws data_error if there is no rule.
+  /// `words` is the vocabulary of the training rows with the rules.  Throws data_error if there is no rule.
   derived_chains(graphs::composition_rules const& rules, vocabulary const& words, std::uint64_t seed)
       : words_(words), seed_(seed) {
     rules.each([&](int first, int second, int target) {
-      if (target < 0) return;  // rows disagree
+      if (target < 0) return;  // rows have different answers
       composed_[{first, second}] = target;
       parts_[target].emplace_back(first, second);
     });
@@ -37,8 +38,8 @@ class derived_chains {
     for (auto const& [target, _] : parts_) answers_.push_back(target);
   }
 
-  /// A chain of k facts about people 0, 1, ..., k in this order, and the question what k is to 0.  k is at least 2.
-  /// Throws data_error if it finds none.
+  /// Makes a chain of k facts about people 0, 1, ..., k in this order.  The question is the relation of k to 0.  k is
+  /// at least 2.  Throws data_error if it finds no chain.
   kinship_graph next(int k) {
     constexpr int most_tries = 100'000;
     for (int i = 0; i < most_tries; ++i) {
@@ -53,10 +54,10 @@ class derived_chains {
         k);
   }
 
-  /// The targets that the rules derive from facts with these labels, in any order of composition.
+  /// Returns the targets that the rules derive from facts with these labels, in any order of composition.
   std::set<int> derived(std::vector<int> const& facts) const {
     auto const n = facts.size();
-    std::map<std::pair<std::size_t, std::size_t>, std::set<int>> labels;  // that a part of the chain has, [from, to)
+    std::map<std::pair<std::size_t, std::size_t>, std::set<int>> labels;  // of a part [from, to) of the chain
     std::set<int> targets;
     for (std::size_t i = 0; i < n; ++i) labels[{i, i + 1}] = {facts[i]};
     for (std::size_t length = 2; length <= n; ++length)
@@ -76,7 +77,7 @@ class derived_chains {
  private:
   using facts_by_label = std::vector<int>;
 
-  /// What a label is as a target, where rules make it of two; else -1.
+  /// Returns the target with the name of a label if it is the result of a rule; otherwise -1.
   int made(int label) const {
     int const target = words_.target(words_.edge_name(label));
     return parts_.contains(target) ? target : -1;
@@ -85,7 +86,7 @@ class derived_chains {
     auto const& ways = parts_.at(target);
     return ways[static_cast<std::size_t>(random.below(static_cast<int>(ways.size())))];
   }
-  /// Of k facts, or fewer where none is left that rules make of two.
+  /// Makes a chain of k facts, or of fewer if no fact of the chain is the result of a rule.
   facts_by_label chain(counter_random& random, int answer, int k) const {
     auto const [first, second] = drawn(random, answer);
     facts_by_label facts{first, second};
@@ -114,7 +115,7 @@ class derived_chains {
   vocabulary words_;
   std::uint64_t seed_, made_ = 0;
   std::map<std::pair<int, int>, int> composed_;            // target by both labels
-  std::map<int, std::vector<std::pair<int, int>>> parts_;  // and back
+  std::map<int, std::vector<std::pair<int, int>>> parts_;  // pairs of labels by target
   std::vector<int> answers_;
 };
 

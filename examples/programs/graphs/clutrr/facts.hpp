@@ -18,7 +18,8 @@ struct story {
   std::vector<std::string> people;
 };
 
-/// "The mother of ann is bea": ann:mother:bea.  Throws data_error with the word that is wrong.
+/// Parses facts and a question; ann:mother:bea means "the mother of ann is bea".  Throws data_error that names the
+/// wrong word.
 inline story parse_facts(std::string const& facts, std::string const& asked, vocabulary const& words) {
   story s;
   auto const person = [&](std::string const& name) {

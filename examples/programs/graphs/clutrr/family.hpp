@@ -1,4 +1,4 @@
-// Sampled families: a tree of people and homes, and the relation between any two of them.
+// Sampled families: a tree of people and homes, and the relation between any two people.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,35 +11,35 @@
 
 namespace triad::programs::clutrr {
 
-/// People and the homes they were born into and founded, under the assumptions of genealogy.hpp.
+/// People with their homes of birth and of marriage, under the assumptions of genealogy.hpp.
 class family {
  public:
   static constexpr int nobody = -1;
 
   struct person {
     gender is;
-    int birth;     // the home the person was born into, or none
-    int marriage;  // the home the person founded, or none
+    int birth;     // the home in which the person was born, or none
+    int marriage;  // the home that the person founded, or none
   };
 
   [[nodiscard]] int size() const { return static_cast<int>(people_.size()); }
   [[nodiscard]] person const& operator[](int i) const { return people_[static_cast<std::size_t>(i)]; }
 
-  /// Grows a family of at least `people` from one person outwards: nearest kin first, so that it is dense around them.
-  /// A couple has one to `most_children` children.
+  /// Samples a family of at least `people` people.  It grows from one person outwards, nearest kin first, so it is
+  /// dense around this person.  A couple has 1 to `most_children` children.
   void sample(counter_random& random, int people, int most_children) {
     people_.clear();
     homes_.clear();
     add(random.chance(1, 2) ? gender::male : gender::female, nobody);
     for (int i = 0; size() < people; ++i) {
-      // The last person left must bring in another one, or the family would end here.
+      // The last person must get a new relative, or the family would end here.
       bool const last = i + 1 == size();
       if ((*this)[i].birth == nobody && (last || random.chance(3, 4))) give_parents(random, i, most_children);
       if ((*this)[i].marriage == nobody && (last || random.chance(3, 4))) marry(random, i, most_children);
     }
   }
 
-  /// What `b` is to `a`; `other` when the vocabulary has no word for it, or when they are the same person.
+  /// Returns the relation of `b` to `a`; `other` if it has no name, or if they are the same person.
   [[nodiscard]] relation between(int a, int b) const {
     if (a == b) return relation::other;
     person const& x = (*this)[a];
@@ -106,7 +106,7 @@ class family {
   }
 
   std::vector<person> people_;
-  std::vector<std::array<int, 2>> homes_;  // the couple
+  std::vector<std::array<int, 2>> homes_;  // the couple of each home
 };
 
 }  // namespace triad::programs::clutrr

@@ -1,24 +1,24 @@
-// Kinship as words over four steps, and which relations two of them can compose to in any family.
+// Kinship as words over four steps, and the compositions of two relations that are possible in any family.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Assumptions about families. Every person comes from one couple (mother and father) and marries at most once; siblings
 // share both parents; a couple is a man and a woman; no person marries kin, not even remote kin or kin by marriage.
 // Aunts, uncles, nephews and nieces are by blood: an uncle is a parent's brother, never an aunt's husband.
 //
-// Under these assumptions people and homes (a couple with its children) form a tree: a person joins at most two homes,
-// the one they are born into and the one they found. So between two people there is one path that never turns back, and
-// it is a word over the steps through one home:
+// A home is a couple with its children. Under these assumptions people and homes form a tree: a person belongs to at
+// most two homes, the home of birth and the home of marriage. So between two people there is exactly one path that
+// never turns back. It is a word over the steps through one home:
 //     up: child to parent    down: parent to child    side: child to sibling    mate: parent to the other parent
 // A relation is such a word and the gender of the person it leads to: an uncle is (up side, male).
 //
-// compose(r, s): person 1 is r to person 0 and person 2 is s to person 1. Put the words after each other; where the
-// last step of r arrives through the home from which the first step of s departs, the two steps fuse into one step or
-// into none:
+// compose(r, s): person 1 is r to person 0 and person 2 is s to person 1. The two words are concatenated. If the last
+// step of r arrives through the home from which the first step of s departs, the two steps fuse into one step or into
+// none:
 //     up down   -> none, side      down up   -> none, mate      side side -> none, side      mate mate -> none
 //     up mate   -> up              side up   -> up              down side -> down            mate down -> down
-// "None" means that one is back at the same person, and the neighbours of the two steps may fuse in turn. The set of
-// all reduced words, without the empty one (person 2 is not person 0), is the answer in *every* family; tests compare
-// it with sampled ones.
+// "None" means that the path is back at the same person; then the neighbours of the two steps may fuse too. The result
+// is the set of all reduced words without the empty word, since person 2 is not person 0. It holds in *every* family;
+// tests compare it with sampled families.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ namespace triad::programs::clutrr {
 
 enum class gender : std::uint8_t { female, male };
 
-/// The closed set of relations, in alphabetical order; `other` is every relation outside it.
+/// The relations with a name, in alphabetical order; `other` is any other relation.
 // clang-format off
 enum class relation : std::uint8_t {
   aunt, brother, daughter, daughter_in_law, father, father_in_law, granddaughter, grandfather, grandmother, grandson,
@@ -42,7 +42,7 @@ enum class relation : std::uint8_t {
 
 inline constexpr int relations = 20;  // without `other`
 
-/// A step through one home; `stay` ends a word that is shorter than two steps.
+/// A step through one home; `stay` fills the places of a word that is shorter than two steps.
 enum class step : std::uint8_t { stay, up, down, side, mate };
 
 struct relation_word {
@@ -98,13 +98,13 @@ inline constexpr auto words_to_relations = word_table();
 
 }  // namespace detail
 
-/// The relation with this word and gender, or `other`.
+/// Returns the relation with this word and gender, or `other`.
 constexpr relation relation_of(step first, step second, gender to) {
   return detail::words_to_relations[static_cast<std::size_t>(first)][static_cast<std::size_t>(second)]
                                    [static_cast<std::size_t>(to)];
 }
 
-/// A set of relations, `other` included.
+/// A set of relations, which may include `other`.
 struct relation_set {
   std::uint32_t bits = 0;
 
@@ -113,10 +113,10 @@ struct relation_set {
   [[nodiscard]] constexpr bool has(relation r) const { return (bits & of(r).bits) != 0; }
   [[nodiscard]] constexpr bool empty() const { return bits == 0; }
 
-  /// True when the set is one relation, and that one has a name.
+  /// Returns whether the set has exactly one relation, and this relation has a name.
   [[nodiscard]] constexpr bool unique() const { return bits != 0 && (bits & (bits - 1)) == 0 && !has(relation::other); }
 
-  /// The smallest member; of a set that is not empty.
+  /// Returns the smallest member.  Precondition: the set is not empty.
   [[nodiscard]] constexpr relation only() const {
     unsigned i = 0;
     while (((bits >> i) & 1U) == 0) ++i;
@@ -130,7 +130,8 @@ struct relation_set {
 
 namespace detail {
 
-// What `a` then `b` through the same home can come to; `stay` stands for "none". Unused places repeat the first.
+// Returns the possible results of step `a` and then `b` through the same home; `stay` means "none". If there is only
+// one result, both places have it.
 constexpr std::array<step, 2> fuse(step a, step b) {
   using enum step;
   if (a == up && b == down) return {stay, side};
@@ -162,7 +163,7 @@ constexpr relation_set join(long_word left, long_word right, gender to) {
       long_word longer = left;
       if (fused == step::stay) {
         result = result | join(left, right, to);
-      } else {  // departs like `last` and arrives like `next`: nothing more can fuse
+      } else {  // it departs like `last` and arrives like `next`, so no further steps can fuse
         longer.steps[longer.length++] = fused;
         for (std::size_t i = 0; i < right.length; ++i) longer.steps[longer.length++] = right.steps[i];
         result = result | join(longer, {}, to);
@@ -200,8 +201,8 @@ inline constexpr auto compositions = composition_table();
 
 }  // namespace detail
 
-/// What person 2 can be to person 0 when 1 is `r` to 0 and 2 is `s` to 1, over all families; empty if that cannot
-/// happen.
+/// Returns all relations of person 2 to person 0 that some family allows, if 1 is `r` to 0 and 2 is `s` to 1.  Returns
+/// an empty set if no family allows r and s.
 constexpr relation_set compose(relation r, relation s) {
   if (r == relation::other || s == relation::other) return relation_set::all();
   return detail::compositions[static_cast<std::size_t>(r)][static_cast<std::size_t>(s)];
@@ -216,8 +217,9 @@ constexpr relation_set compose(relation_set a, relation_set b) {
   return result;
 }
 
-/// What the last person of a chain of facts about distinct people can be to the first. Every bracketing of the chain
-/// restricts every span, so the set holds the truth of every family; it is the truth alone when it is unique().
+/// Returns the possible relations of the last person of a chain of facts to the first; all people are distinct. The set
+/// includes the relation in every family that has this chain. If the set is unique(), it has only this relation. Each
+/// order of composition restricts each part of the chain.
 inline relation_set answers(std::span<relation const> chain) {
   std::size_t const k = chain.size();
   if (k == 0) return {};

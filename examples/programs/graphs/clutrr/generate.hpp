@@ -1,16 +1,17 @@
-// Endless noise-free CLUTRR-style chains of facts, each with exactly one answer in every possible family.
+// Generates any number of noise-free chains of facts like those of CLUTRR. Each has exactly one answer in all families.
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a chain is made: draw the answer, uniformly over the targets; sample a family and two people in that relation;
-// then, until there are k facts, replace one fact (a, b) by two facts (a, c), (c, b) about a person c of the family who
-// is not in the chain yet, where compose() of the two is the replaced relation and nothing else. Read backwards, this
-// is a proof that the first and the last person are related as the answer says, and each of its steps holds in every
-// family, so the whole does. That the people exist and are distinct is witnessed by the sampled family. A chain without
-// such a proof is never made, even where a proof that goes through sets of relations would show it to be unique: what
-// is made can be learned rule by rule.
+// A chain is made in these steps. Draw the answer uniformly from the targets. Sample a family, and two people of it in
+// that relation. Then, until there are k facts, replace a fact (a, b) by two facts (a, c) and (c, b) about a person c
+// of the family who is not yet in the chain. compose() of the two facts must be the replaced relation and no other.
 //
-// Facts use the 14 relations which the published data sets tell, answers the 18 which they ask; inside a proof all 20
-// occur.
+// In reverse order, these steps prove that the answer relates the first and the last person. Each step holds in every
+// family, so the proof does too. The sampled family shows that the people exist and are distinct. Some chains without
+// such a proof also have one answer, by a proof with sets of relations. They are not made, so that every chain can be
+// learned rule by rule.
+//
+// Facts have the 14 relations of the facts of the published data sets, answers the 18 relations of their answers. All
+// 20 relations occur inside a proof.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@
 
 namespace triad::programs::clutrr {
 
-/// The vocabulary of generated chains: the words, in the order, that the published training files have as well.
+/// The vocabulary of generated chains, which is that of the published training files, in the same order.
 inline vocabulary const& generated_vocabulary() {
   static vocabulary const words = [] {
     vocabulary v;
@@ -41,7 +42,7 @@ inline vocabulary const& generated_vocabulary() {
   return words;
 }
 
-/// A generated chain in the words of a model that was trained on something else.
+/// Returns a generated chain with the numbers of another vocabulary, for a model that was trained on other data.
 inline kinship_graph translated(kinship_graph g, vocabulary const& to) {
   auto const& from = generated_vocabulary();
   for (auto& e : g.edges) {
@@ -52,11 +53,11 @@ inline kinship_graph translated(kinship_graph g, vocabulary const& to) {
   return g;
 }
 
-/// Chain number i of a seed depends on the seed, i and its k alone, on every platform. So position() is all the state
-/// there is.
+/// Generates chains. Chain i depends only on the seed, i and its k, on every platform. So position() is the whole
+/// state.
 class chain_generator {
  public:
-  /// Fact (from, to) was replaced by (from, middle), (middle, to); numbers are people of the finished chain.
+  /// Fact (from, to) was replaced by (from, middle) and (middle, to). The numbers are people of the finished chain.
   struct proof_step {
     int from;
     int middle;
@@ -67,25 +68,26 @@ class chain_generator {
 
   explicit chain_generator(std::uint64_t seed) : seed_(seed) {}
 
-  /// A chain of `k` facts about people 0, 1, ..., k in this order, and the question what k is to 0. `k` is at least 2.
+  /// Makes a chain of `k` facts about people 0, 1, ..., k in this order. The question is the relation of k to 0. `k` is
+  /// at least 2.
   kinship_graph next(int k) {
     if (k < 2) throw std::invalid_argument("a chain needs at least 2 facts, but k is " + std::to_string(k));
     counter_random random(seed_, made_++);
     relation const answer = draw_answer(random);
     for (int attempt = 0;; ++attempt) {
-      // Everybody in a chain is close kin, so a long one needs large homes; each failure makes them larger.
+      // All people of a chain are close kin, so a long chain needs large homes. Each failure makes the homes larger.
       family_.sample(random, 12 + 4 * k + attempt, 4 + k / 2 + attempt / 4);
       if (start(random, answer) && grow(random, k)) return finish(answer);
     }
   }
 
-  /// Number of chains made so far.
+  /// The number of chains that were made so far.
   [[nodiscard]] std::uint64_t position() const { return made_; }
 
   /// Continues after the first `made` chains.
   void seek(std::uint64_t made) { made_ = made; }
 
-  /// The proof of the chain made last: its answer first, then each fact that had to be split further.
+  /// The proof of the last chain: first its answer, then each fact that was split further.
   [[nodiscard]] std::vector<proof_step> const& proof() const { return proof_; }
 
  private:
@@ -112,7 +114,7 @@ class chain_generator {
     return relation::other;  // not reached: targets are names of relations
   }
 
-  // Takes two people in relation `answer` as the only fact, if the family has such a pair.
+  // Takes two people in relation `answer` as the only fact. Returns false if the family has no such pair.
   bool start(counter_random& random, relation answer) {
     int const people = family_.size();
     for (int i = 0; i < people; ++i) {
@@ -131,7 +133,7 @@ class chain_generator {
     return false;
   }
 
-  // Splits facts until there are `k`, all of them relations with a name; false when no person is left to name.
+  // Splits facts until there are `k`, all with a relation that facts may have. Returns false if no person fits.
   bool grow(counter_random& random, int k) {
     for (int left = k - 1; left > 0; --left) {
       int untold = 0;
@@ -142,7 +144,7 @@ class chain_generator {
       for (int i = 0; i < count && !grown; ++i) {
         auto const at = static_cast<std::size_t>((i + offset) % count);
         bool const told = word_of(facts_[at].is).told;
-        if (told && untold == left) continue;  // every split left is needed for a relation without a name
+        if (told && untold == left) continue;  // the remaining splits are needed for relations that facts cannot have
         grown = split_fact(random, at, left - 1 - untold + (told ? 0 : 1));
       }
       if (!grown) return false;
@@ -150,8 +152,8 @@ class chain_generator {
     return true;
   }
 
-  // Replaces fact `at` by two, of which at most `untold` have no name. All rules that fit are equally likely, then
-  // all people.
+  // Replaces fact `at` by two facts, at most `untold` of which have a relation that facts cannot have. All rules that
+  // fit are equally likely, and then all people.
   bool split_fact(counter_random& random, std::size_t at, int untold) {
     fact const whole = facts_[at];
     candidates_.clear();
@@ -209,7 +211,7 @@ class chain_generator {
   std::uint64_t made_ = 0;
   family family_;
   std::vector<fact> facts_;
-  std::vector<int> taken_;  // per person of the family: in the chain; at the end, the place in it
+  std::vector<int> taken_;  // for each person of the family: whether the chain has them; at the end, their place in it
   std::vector<split> candidates_;
   std::vector<int> rules_;
   std::vector<proof_step> splits_;

@@ -1,5 +1,5 @@
-// clutrr: how are two people of a family related?  The published data and generated chains, and questions in words; the
-// model and its training are those of all labelled graphs.
+// The program clutrr, which predicts the relation of two people of a family.  It has published data, generated chains
+// and questions in words; the model and its training are those of all labelled graphs.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -27,18 +27,18 @@
 namespace triad::programs::clutrr {
 namespace {
 
-/// By k, with the names that tables have for them.
+/// Returns the graphs as one part for each k, with the name that tables print.
 std::vector<graphs::test_part> parts_of(std::map<int, std::vector<kinship_graph>> by_k) {
   std::vector<graphs::test_part> parts;
   for (auto& [k, all] : by_k) parts.push_back({"k=" + std::to_string(k), std::move(all)});
   return parts;
 }
 
-/// What draws the generated chains that a model is measured on: far from the training seeds 1, 2, 3 ...
+/// Seeds of the generated chains for validation and tests, which are far from the training seeds 1, 2, 3 ...
 constexpr std::uint64_t dev_seed = 0x7a11d;
 constexpr std::uint64_t test_seed(int k) { return 0x7e57 + static_cast<std::uint64_t>(k); }
 
-/// Chains of k = 2 .. 10.
+/// Generates `each` test chains of each length k = 2 .. 10.
 std::vector<graphs::test_part> generated_tests(int each) {
   std::map<int, std::vector<kinship_graph>> test;
   for (int k = 2; k <= 10; ++k) {
@@ -116,7 +116,7 @@ int predict(options const& o) {
   auto const file = open_run(o.run);
   auto const words = graphs::words_of(file);
   graphs::answerer ask(o, file);
-  // The likeliest target, and its probability where that is asked for.
+  // Returns the likeliest target, and its probability if --probabilities asks for it.
   auto const answered = [&](kinship_graph const& graph) -> std::pair<int, double> {
     if (!o.probabilities) return {ask(graph), 0};
     auto const all = ask.probabilities(graph);
@@ -162,7 +162,7 @@ int predict(options const& o) {
   return 0;
 }
 
-/// The question to explain: told, a row of a file, or a generated chain.
+/// Returns the question to explain: from --facts, a row of a file, or a generated chain.
 story asked_story(options const& o, vocabulary const& words) {
   bool const told = !o.facts.empty() || !o.asked.empty();
   expect_one_way({{"--facts with --ask", told}, {"--data", !o.rows.empty()}, {"--length", o.given.contains("length")}});
@@ -191,7 +191,7 @@ int explain(options const& o) {
   return 0;
 }
 
-/// Chains as CSV files in the published format.
+/// Writes chains as CSV files in the published format.
 int generate(options const& o) {
   if (auto const there = is_folder(o.out) ? files_of(o.out, "") : std::vector<std::string>(); !there.empty())
     refuse("{} is there already: give --out a folder without data", there.front());

@@ -1,4 +1,4 @@
-// Options of clutrr in addition to those of all labelled graphs; the paper's settings, and its figures.
+// The options of clutrr in addition to those of all labelled graphs; the paper's settings and figures.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,18 +12,18 @@
 namespace triad::programs::clutrr {
 
 struct options : graphs::options {
-  std::vector<int> train_lengths{2, 3, 4};  // generated chains: k of the training data
-  int test_size = 1000;                     // generated chains for each k of the test
-  std::int64_t chains = 100000;             // generated: how many in all, in `epochs` equal parts
+  std::vector<int> train_lengths{2, 3, 4};  // lengths k of generated training chains
+  int test_size = 1000;                     // number of generated test chains for each k
+  std::int64_t chains = 100000;             // number of all generated training chains, in `epochs` equal parts
 
   std::string rows;                   // predict, explain: a file of questions
   std::string facts, asked;           // "ann:mother:bea bea:brother:carl", "ann:carl"
-  programs::questions questions;      // both in one text
+  programs::questions questions;      // facts and question in one text
   bool probabilities = false;         // predict
-  int number = 1, k = 4;              // explain: a row of the file, or which generated chain, and its length
+  int number = 1, k = 4;              // explain: the row of the file or number of the generated chain; its length
   std::vector<int> lengths{2, 3, 4};  // generate
-  std::string rules_of;               // a training file, or its folder; none: chains that hold in every family
-  int count = 1000;                   // generate: for each k
+  std::string rules_of;               // generate: a training file or its folder; empty: chains of every family
+  int count = 1000;                   // generate: number of chains for each k
 
   void settle() override {
     graphs::options::settle();
@@ -65,18 +65,19 @@ struct options : graphs::options {
   }
 };
 
-/// The defaults that o.preset and o.model stand for.
-///   paper-k234, paper-k23   one setting; the data differ.  Layers, width, heads, batch, rate and epochs: the Edge
-///                           Transformer paper's Table 1, also of rat and rrat; tied layers and 4 d: its section 3, of
-///                           the Edge Transformer; dropout, warm-up, fall, clip and what is held out: the released
-///                           program.  Whether rat and rrat are tied the paper does not say: ours are.  Of gat the
-///                           paper repeats the CLUTRR paper's results and no sizes: ours has rat's.
-///   glued-k234, glued-k23   ours: the same with glued stories, the dense loss and drawn depths
-///   quickstart              ours
+/// Sets the defaults of o.preset and o.model.
+///   paper-k234, paper-k23   The same settings for different data.  Layers, width, heads, batch, rate and epochs are
+///                           from Table 1 of the Edge Transformer paper, which also has them for rat and rrat.  Tied
+///                           layers and 4 d are from its section 3, about the Edge Transformer.  Dropout, warm-up,
+///                           decay of the rate, clip and the held-out fraction are the released program's.  The paper
+///                           does not say whether rat and rrat are tied; here they are.  For gat it repeats the results
+///                           of the CLUTRR paper without sizes; here gat has the sizes of rat.
+///   glued-k234, glued-k23   Our own settings: the same with joined stories, the dense loss and random depths.
+///   quickstart              Our own settings.
 inline void apply_preset(options& o) {
   if (o.preset == "quickstart") {
-    // There are few different short chains: dropout keeps the model from knowing them by heart, and the longest say
-    // most.
+    // There are few different short chains.  Dropout keeps the model from memorising them, and most training chains are
+    // long.
     o.layers = 8;
     o.width = 64;
     o.heads = 4;
@@ -118,9 +119,9 @@ inline void apply_preset(options& o) {
   }
 }
 
-/// The paper's table for the Edge Transformer, accuracy at k = 6..10, mean and standard error of 10 runs, that a run of
-/// these options can be held against, if there is any: where only the seed is given in addition to the preset that
-/// decides what a run computes.
+/// Returns the paper's table for the Edge Transformer if it can be compared with a run of these options: accuracy at
+/// k = 6..10, mean and standard error of 10 runs.  It can be compared if, of all options that change results, only the
+/// preset and the seed are given.
 inline std::optional<series> paper_curve(options const& o) {
   options as_published;
   as_published.preset = o.preset;

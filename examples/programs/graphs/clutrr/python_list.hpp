@@ -1,4 +1,4 @@
-// Reads the Python lists of pairs and of words that the published CLUTRR files keep in fields of a CSV row.
+// Reads the Python lists of pairs and of words in the CSV fields of the published CLUTRR files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,40 +14,40 @@
 
 namespace triad::programs::clutrr {
 
-/// A word, and where it begins in its field.
+/// A word, and the place in its field at which it begins.
 struct placed_word {
   std::string text;
   std::size_t offset;
 };
 
-/// A pair of people, and where it begins in its field.
+/// A pair of people, and the place in its field at which it begins.
 struct placed_pair {
   node_pair people;
   std::size_t offset;
 };
 
-/// Reads one field of the current row from left to right; whatever is wrong ends in csv_file::fail.
+/// Reads one field of the current row from left to right.  Every error calls csv_file::fail.
 class python_list {
  public:
-  static constexpr int most_people = 512;  // the largest number a person may have, plus one; memory grows with its cube
+  static constexpr int most_people = 512;  // numbers of people are smaller; memory grows with its cube
 
   python_list(csv_file const& file, std::size_t column) : file_(file), column_(column), text_(file[column]) {}
 
-  /// "[(0, 1), (1, 2)]"
+  /// Reads "[(0, 1), (1, 2)]".
   std::vector<placed_pair> pairs() {
     std::vector<placed_pair> result;
     each_item([&] { result.push_back(pair()); });
     return result;
   }
 
-  /// "['wife', 'daughter']"
+  /// Reads "['wife', 'daughter']".
   std::vector<placed_word> words() {
     std::vector<placed_word> result;
     each_item([&] { result.push_back(word()); });
     return result;
   }
 
-  /// "(0, 2)", the whole field.
+  /// Reads "(0, 2)", which must be the whole field.
   node_pair only_pair() {
     auto const result = pair();
     end();

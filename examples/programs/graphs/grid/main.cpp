@@ -1,4 +1,4 @@
-// grid: a task in one file.  Steps on a grid, each right or left, above or below; where does a path lead?
+// The program grid: a task in one file.  A path on a grid has steps in two directions; in which direction does it lead?
 // SPDX-License-Identifier: Apache-2.0
 #include "graphs/graphs.hpp"
 #include "triad/core/random.hpp"
@@ -6,7 +6,7 @@
 namespace triad::programs::grid {
 namespace {
 
-/// A path that never goes back: what its end is to its beginning.
+/// Makes a path that never goes back.  The target is the direction of its end from its beginning.
 graphs::written_graph path(counter_random& random, int steps) {
   std::string const across = random.chance(1, 2) ? "left" : "right", along = random.chance(1, 2) ? "above" : "below";
   graphs::written_graph g{.nodes = steps + 1, .node_labels = {}, .pairs = {}, .query = {0, steps}, .target = {}};
@@ -27,7 +27,7 @@ std::vector<graphs::written_graph> paths(int count, int shortest, int longest, s
   return all;
 }
 
-/// Short paths to learn from, long ones to be tested on.
+/// Returns short paths for training and long paths for tests.
 graphs::data_set data() {
   return graphs::data_of(paths(2000, 2, 4, 1), paths(200, 2, 4, 2),
                          {{"6", paths(200, 6, 6, 3)}, {"10", paths(200, 10, 10, 4)}});

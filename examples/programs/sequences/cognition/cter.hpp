@@ -9,7 +9,7 @@
 // If a compound has two atoms of one class, the later atom decides about the order.
 //
 //   instance  = wrong lines / lines
-//   aggregate = groups with a wrong line / groups; a group is five consecutive lines with one compound in five sentences
+//   aggregate = groups with a wrong line / groups; a group is five consecutive lines: one compound in five sentences
 #pragma once
 
 #include <algorithm>
