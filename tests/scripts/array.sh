@@ -269,6 +269,36 @@ run_block() {  # SECTION NUMBER
   (cd "$folder/checkout" && PATH=$folder/tools:$PATH bash -euo pipefail "$folder/block") > "$folder/block.log" 2>&1 ||
     failed "$1, block $2: $(cat "$folder/block.log")"
 }
+# Seeds of one's own data: a job each, with its folder, and one command for all.
+for build in release cuda; do
+  cat > "$folder/checkout/build/$build/bin/graphs" <<STUB
+#!/usr/bin/env bash
+echo "$build gpu \${CUDA_VISIBLE_DEVICES-none} threads \${OMP_NUM_THREADS-none} \$*" >> "\$CALLS"
+STUB
+  chmod +x "$folder/checkout/build/$build/bin/graphs"
+done
+expect_calls() {  # LINES...: in any order
+  diff <(if (($# > 0)); then printf '%s\n' "$@" | sort; fi) <(sort "$CALLS") || failed "other calls than in docs/operations/cluster.md"
+}
+: > "$CALLS"
+run_block "Ten seeds of your own data" 1
+mapfile -t expected < <(for seed in {1..10}; do
+  echo "release gpu none threads 2 train --data data --seed $seed --resume --out runs/mine/seed-$seed"
+done)
+expect_calls "${expected[@]}"
+: > "$CALLS"
+run_block "Ten seeds of your own data" 2
+expect_calls "release gpu none threads none train --data data --seeds 10 --resume --out runs/mine"
+: > "$CALLS"
+run_block "Ten seeds of your own data" 3
+expected=("${expected[@]/#release gpu none/cuda gpu 0}")
+expect_calls "${expected[@]/--data data/--data data --backend cuda}"
+: > "$CALLS"
+if submit scripts/cluster/seeds.sbatch runs/mine build/release/bin/graphs train; then failed "no array, and status 0"; fi
+grep -q 'no seed: submit it with --array=1-10' "$folder/submitted" || failed "$(cat "$folder/submitted")"
+if submit --array=1-2 scripts/cluster/seeds.sbatch; then failed "no command, and status 0"; fi
+grep -q 'expected the folder of all runs, and the command' "$folder/submitted" || failed "$(cat "$folder/submitted")"
+expect_calls
 for section in "SLURM, on processors" "SLURM, on GPUs" "GNU parallel" "A loop of the shell"; do
   if [[ $section == GNU* ]] && ! $has_parallel; then continue; fi
   rm -rf "$runs" && : > "$CALLS"
