@@ -1,5 +1,5 @@
-// Dependency parsers: gradients in every arrangement, what their scores mean, memory without relations of all pairs,
-// and the same bits whatever the threads.
+// Tests dependency parsers: gradients in every arrangement, the meaning of their scores, memory that is independent of
+// the relations of all pairs, and the same bits for any number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/dependency_parser.hpp"
 
@@ -24,7 +24,7 @@ constexpr index_t width = 6, reach = 2, tokens = 6, relations = 5, inner = 4;
 using sentences = std::vector<std::vector<attached_token>>;
 using loader_type = dependency_loader<reference::backend, double>;
 
-// Any parents will do: a loss knows nothing of trees.
+// Random parents, which need not form trees: a loss does not depend on that.
 sentences some_sentences() {
   random_stream random(5, 2);
   sentences all;
@@ -83,7 +83,7 @@ TEMPLATE_TEST_CASE("dependency parsers have the gradient of their loss", "", TRI
   }
 }
 
-// A model with first values on a batch, and what it says.
+// A model with first values on a batch, and its results.
 template <class Model>
 struct asked {
   reference::backend ex;
@@ -117,7 +117,7 @@ auto ask(Model const& m, sentences const& all) {
   return std::make_unique<asked<Model>>(m, all);
 }
 
-// Row and ends of every pair of every sentence.
+// The row and the two ends of every pair of every sentence.
 struct every_pair {
   std::vector<index_t> edge, child, parent;
   explicit every_pair(graph_batch const& g) {

@@ -1,5 +1,5 @@
-// The encoder-decoder Edge Transformer: its gradient in every arrangement, padding that changes nothing, and a decoder
-// that sees no future.
+// Tests the encoder-decoder Edge Transformer: its gradient in every arrangement, that padding changes nothing, and that
+// the decoder sees no future tokens.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/edge_transformer_seq2seq.hpp"
 
@@ -101,7 +101,7 @@ TEMPLATE_TEST_CASE("an encoder and decoder of edges have the gradient of their l
   test::check_gradient_of(use_of<fixed, TestType>({"paper", sizes(), keep::inputs}), true);
 }
 
-// The same pairs in graphs of one size, whose unused nodes are masked, and so is the future.
+// The same pairs in graphs of one size. Unused nodes and the future are masked.
 struct padded_pairs {
   static constexpr index_t s = 5, t = 5, n = s + t, filler = 3;
   edge_pair_layout layout;
@@ -122,7 +122,7 @@ struct padded_pairs {
       auto const at = [](index_t i) { return static_cast<std::size_t>(i); };
       auto const is_padding = [&](index_t i) { return i < s && i >= given; };
       for (index_t i = 0; i < n; ++i) {
-        index_t const k = i - s;  // among the target's
+        index_t const k = i - s;  // index in the target
         index_t const from = i < given - 1 ? three[p].source[at(i)] : i == given - 1 ? end_token : filler;
         index_t const word = i < s ? from : k == 0 ? begin_token : k <= asked ? three[p].target[at(k - 1)] : filler;
         token.push_back(word);
@@ -194,7 +194,7 @@ TEMPLATE_TEST_CASE("pairs side by side have the loss and the gradient of pairs w
                    TRIAD_TEST_BACKENDS) {
   for (auto const& each : arrangements()) {
     CAPTURE(each.name);
-    auto const a = without_dropout(each);  // elements would have other numbers
+    auto const a = without_dropout(each);  // with dropout, padded elements would have other numbers
     using model = edge_transformer_seq2seq<double>;
     auto ragged = use_of<model, TestType>(a);
     test::model_use<model, TestType, padded_pairs> padded(model(a.sizes), a.kept, padded_pairs(ragged.model.layout));
@@ -205,7 +205,7 @@ TEMPLATE_TEST_CASE("pairs side by side have the loss and the gradient of pairs w
   }
 }
 
-// Two models that differ in how they compute alone.
+// The distance of the gradients of two models that compute the same function in different ways.
 template <class Ex>
 double distance_of_gradients(arrangement const& a, arrangement const& b) {
   using model = edge_transformer_seq2seq<double>;
@@ -278,8 +278,8 @@ TEMPLATE_TEST_CASE("what edges say of a pair depends on its source and on the to
                    TRIAD_TEST_BACKENDS) {
   for (auto const& a : arrangements()) {
     CAPTURE(a.name);
-    auto const& one = three[1];           // of three tokens, so four are asked
-    bool const far = a.sizes.layers > 1;  // one layer sees only the edges at a node, which know no other token
+    auto const& one = three[1];           // it has three tokens, so four answers
+    bool const far = a.sizes.layers > 1;  // one layer combines only the edges at a node, which depend on no other token
     auto const alone = logits_of<TestType>(a, {one});
     CHECK(distance(rows_of(logits_of<TestType>(a, three), 3, 4), alone) < 1e-12);
     for (std::size_t k = 0; k < 3; ++k) {
@@ -289,7 +289,7 @@ TEMPLATE_TEST_CASE("what edges say of a pair depends on its source and on the to
       CHECK(distance(logits_of<TestType>(a, {prefix}), rows_of(alone, 0, static_cast<index_t>(k) + 1)) < 1e-12);
     }
     auto later = one;
-    later.target[1] = 6;  // read by the third place
+    later.target[1] = 6;  // the third position reads it
     auto const changed = logits_of<TestType>(a, {later});
     for (index_t i = 0; i < 4; ++i) {
       CAPTURE(i);
@@ -333,7 +333,7 @@ TEMPLATE_TEST_CASE("the padding's vector has no gradient, and the others theirs"
   for (auto encoding : {sequence_encoding::relational, sequence_encoding::positional}) {
     arrangement const learned{"", sizes(encoding)};
     arrangement fixed = learned;
-    fixed.sizes.fixed_token = 3;  // a word of sources and of targets
+    fixed.sizes.fixed_token = 3;  // a word of both sources and targets
     using model = edge_transformer_seq2seq<double>;
     auto one = use_of<model, TestType>(learned), other = use_of<model, TestType>(fixed);
     auto const at = one.values();
@@ -342,7 +342,7 @@ TEMPLATE_TEST_CASE("the padding's vector has no gradient, and the others theirs"
     other.run(at, &b);
     double moved = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
-      bool const inside = i >= 3 * width && i < 4 * width;  // the table begins the buffer
+      bool const inside = i >= 3 * width && i < 4 * width;  // the table is first in the buffer
       CHECK(b[i] == (inside ? 0 : a[i]));
       if (inside) moved += std::abs(a[i]);
     }

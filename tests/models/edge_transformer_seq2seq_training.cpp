@@ -1,5 +1,5 @@
-// The encoder-decoder Edge Transformer in training: threads change no bit, a step allocates nothing, its plan is what
-// it holds.
+// Tests training of the encoder-decoder Edge Transformer: threads change no bit, a step allocates nothing, and the plan
+// is the memory that is held.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstddef>
@@ -59,7 +59,7 @@ struct run {
   run(run const&) = delete;
   run& operator=(run const&) = delete;
 
-  /// Batch `number`: there are fewer pairs where the number is odd.
+  /// Trains on batch `number`; odd numbers have fewer pairs.
   float update(std::uint64_t number) { return test::update_on_pairs(train, loader, number, number % 2 == 0 ? 6 : 3); }
 };
 
@@ -75,7 +75,7 @@ TEST_CASE("an encoder and decoder of edges train to the same bits on one, two an
 }
 
 TEST_CASE("a training step of an encoder and decoder of edges allocates nothing, nor does its loader") {
-  REQUIRE(allocations.load() > 0);  // they are counted
+  REQUIRE(allocations.load() > 0);  // allocations are counted
   for (auto encoding : {relational, positional}) {
     test::expect_no_allocations(run(2, encoding));
   }
@@ -98,7 +98,7 @@ TEST_CASE("the plan of an encoder and decoder of edges is what they hold, and a 
 TEST_CASE(
     "either side keeps thirteen values a column of an edge in each layer, and of what is not read no more than up to "
     "the triangle") {
-  // Each view of a plan ends with slack and begins on a cache line.
+  // Each view of a plan ends with slack and starts on a cache line.
   constexpr std::size_t per_view = arena_slack + arena_alignment;
   constexpr index_t layers = 3, layer = 12 * width + 2 * heads + 4, below_the_triangle = 6 * width + 2 * heads + 2,
                     read = 8 * width + 2;
@@ -114,7 +114,7 @@ TEST_CASE(
         CHECK(bytes >= exact);
         CHECK(bytes <= exact + 15 * (2 * layers + 1) * per_view);
       };
-      index_t const states = (s + n) * (1 + layers) * width;  // what each layer is given or gives
+      index_t const states = (s + n) * (1 + layers) * width;  // the inputs and outputs of the layers
       expect(keep::everything, false, ends + states + t * width + layers * (s + n) * layer);
       index_t const pruned = ends + states - n * width + t * width + n * below_the_triangle + t * read;
       expect(keep::everything, true, pruned + layers * s * layer + (layers - 1) * n * layer);

@@ -1,4 +1,5 @@
-// An encoder-decoder in training: threads change no bit, a step allocates nothing, its plan is what it holds.
+// Tests training of an encoder-decoder: threads change no bit, a step allocates nothing, and the plan is the memory
+// that is held.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <string>
@@ -21,7 +22,7 @@ using test::allocations;
 using model = fused_transformer<float>;
 using pair_trainer = trainer<model, cpu::backend>;
 
-// Looking back, over mixtures, and with relative positions.
+// With fuse-attention, with weighted mixtures of layers, and with relative positions.
 enum class kind { fused, weighted, relative };
 
 struct run {
@@ -57,7 +58,7 @@ struct run {
   run(run const&) = delete;
   run& operator=(run const&) = delete;
 
-  /// Batch `number`: there are fewer pairs where the number is odd.
+  /// Trains on batch `number`; odd numbers have fewer pairs.
   float update(std::uint64_t number) { return test::update_on_pairs(train, loader, number, number % 2 == 0 ? 9 : 4); }
 };
 
@@ -76,7 +77,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a training step of an encoder-decoder allocates nothing, nor does its loader") {
-  REQUIRE(allocations.load() > 0);  // they are counted
+  REQUIRE(allocations.load() > 0);  // allocations are counted
   for (auto which : {kind::fused, kind::weighted, kind::relative}) {
     test::expect_no_allocations(run(2, which));
   }

@@ -1,5 +1,5 @@
-// The graph attention network: gradients, recomputation, padding, relabelling, how far it sees, threads, and learning
-// by heart.
+// Tests the graph attention network: gradients, recomputation, padding, relabelling, its range, threads, and memorising
+// a few examples.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/graph_attention_network.hpp"
 
@@ -75,7 +75,7 @@ TEMPLATE_TEST_CASE("a graph attention network of L layers sees labels up to L ed
   for (index_t layers : {1, 2, 3}) {
     auto far = chain(n), near = chain(n);
     near.label[static_cast<std::size_t>((layers - 1) * n + layers)] = 6;  // the L-th edge from the first node
-    far.label[static_cast<std::size_t>(layers * n + layers + 1)] = 6;     // the one after it
+    far.label[static_cast<std::size_t>(layers * n + layers + 1)] = 6;     // the edge after it
     bench<gat> b(sizes(layers, false), {chain(n), near, far});
     for (auto& g : b.graphs) g.target = 0;
     auto const all = b.all(ex).logits;

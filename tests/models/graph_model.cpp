@@ -1,5 +1,5 @@
-// A model of labelled graphs out of any embedding, layers and readout: the Edge Transformer's bits, gradients
-// of others.
+// Tests models of labelled graphs composed of any embedding, layers and readout: one has the bits of the Edge
+// Transformer, and gradients of others are checked.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/graph_model.hpp"
 
@@ -27,7 +27,7 @@ using test::contains;
 
 constexpr index_t labels = 7, targets = 5, width = 6;
 
-// Graphs of 3, 1 and 4 nodes, labels drawn at random, one question each.
+// Graphs of 3, 1 and 4 nodes with random labels and one question each.
 struct questions {
   test::ragged shape{{3, 1, 4}};
   std::vector<index_t> label, edge{2, 9, 22}, source{0, 3, 7}, target{2, 3, 4};
@@ -106,7 +106,7 @@ void check_gradient(Ex& ex, Model const& model) {
   CHECK_GRADIENT(gradient_check(ex, model, q.shape.dims, q.input(), {3, targets}));
 }
 
-// The same graphs, of which two are asked further questions, one of them about an edge that is asked already.
+// The same graphs, two of them with further questions. One of these is about an edge that already has a question.
 struct further_questions : questions {
   double share = 0.7;
   further_questions() {
@@ -164,7 +164,7 @@ TEST_CASE("with the Edge Transformer's parts it is the Edge Transformer, and lay
   auto const expected = logits_of(whole);
   feed_forward<double> const readout(width, width, targets);
   CHECK(logits_of(graph_model(embedded(), stacked(1), readout)) == expected);
-  // Whether the layer is called layers.0 or layers, its first values differ, so the parameters are copied.
+  // A layer's first values depend on its name, layers.0 or layers, so the parameters are copied.
   graph_model const single(embedded(), layer_of<double>(layer_sizes()), readout);
   questions const q;
   cpu::backend ex(1);
@@ -211,7 +211,7 @@ TEST_CASE("parts that do not fit together are refused with their widths") {
 
 TEST_CASE("a label that the embedding does not have is reported with its edge and its graph") {
   questions q;
-  q.label[10 + 3] = labels;  // edge (0, 3) of the graph of four
+  q.label[10 + 3] = labels;  // edge (0, 3) of the graph with four nodes
   cpu::backend ex(1);
   runner run(ex, graph_model(embedded(), stacked(1), linear<double>{extents<dyn, dyn>(width, targets)}), q.shape.dims);
   initialize(run.parameters(), 1);

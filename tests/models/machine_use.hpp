@@ -1,4 +1,4 @@
-// A tree machine on a batch of small trees drawn at random, for tests: what it computes, forward and back.
+// A tree machine on a batch of small random trees, for tests: its results and its gradient.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,7 @@ struct tree_node {
 };
 using tree_nodes = std::vector<tree_node>;
 
-/// A root, and below every node of the first `levels` - 1 levels each child with probability 0.7.
+/// A random tree of at most `levels` levels: a root, and each child of a node with probability 0.7.
 inline tree_nodes random_tree(tree_positions<> where, index_t symbols, index_t levels, std::uint64_t stream) {
   random_stream random(23, stream);
   auto const symbol = [&] { return 1 + static_cast<index_t>(random.below(static_cast<std::uint32_t>(symbols - 1))); };
@@ -31,7 +31,7 @@ inline tree_nodes random_tree(tree_positions<> where, index_t symbols, index_t l
   return all;
 }
 
-/// What hangs at child c of the root.
+/// The subtree at child c of the root.
 inline tree_nodes child_of(tree_positions<> where, tree_nodes const& tree, index_t c) {
   tree_nodes part;
   for (auto const& n : tree)
@@ -40,14 +40,14 @@ inline tree_nodes child_of(tree_positions<> where, tree_nodes const& tree, index
   return part;
 }
 
-/// Trees with their first child as the right answer, and what a pass over them needs.
+/// Trees whose right answer is their first child, with the arguments of a pass over them.
 template <class T>
 struct some_trees {
   tree_positions<> where;
   index_t steps, symbols, fillers;
   std::vector<std::pair<tree_nodes, tree_nodes>> pairs;
-  std::vector<T> table;                            // (v, f) general fillers, or none: unit vectors
-  std::vector<T> operation_noise, argument_noise;  // or none
+  std::vector<T> table;                            // (v, f) general fillers; empty: unit vectors
+  std::vector<T> operation_noise, argument_noise;  // or empty
   choice_over over = choice_over::trees;
   bool empty_tree;
   tree_loader<reference::backend, T> loader;
@@ -81,10 +81,10 @@ struct some_trees {
   tree_machine_options sizes(transformer_layer_options const& layer, index_t layers) const {
     return {steps, symbols, table.empty(), {layer, layers, where.branching(), fillers}, tree_root::scores, empty_tree};
   }
-  /// Scores of arguments at the last step.
+  /// The number of scores of arguments at the last step.
   index_t last_arguments() const { return tree_choices_at(steps - 1, empty_tree) * 2 * where.branching(); }
 
-  /// Trees [first, first + count), until the next call.
+  /// A batch of the trees [first, first + count), valid until the next call.
   std::pair<tree_batch<T>, tree_answers> batch_of(index_t first, index_t count) {
     loader.clear();
     for (index_t b = first; b < first + count; ++b)
@@ -107,16 +107,16 @@ struct some_trees {
   std::pair<tree_batch<T>, tree_answers> all() { return batch_of(0, batch()); }
 };
 
-/// All that a pass over a batch computes; equal where all bits are.
+/// All results of a pass over a batch; == compares every bit.
 template <class T>
 struct machine_outcome {
   T loss = 0;
   std::vector<T> scores, memory, gradient;
-  std::vector<T> chosen;  // operations, arguments and roots of all steps
+  std::vector<T> chosen;  // weights of operations, arguments and roots of all steps
   bool operator==(machine_outcome const&) const = default;
 };
 
-/// A model's parameters, drawn at random by their paths, and passes over batches, in memory that begins as NaN.
+/// Random parameters of a model, which depend on their paths, and passes over batches, in memory that starts as NaN.
 template <class Model>
 struct machine_use {
   using T = typename Model::value_type;

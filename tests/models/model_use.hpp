@@ -17,7 +17,7 @@
 
 namespace triad::test {
 
-/// Loader: upload() gives the batch and what is right.
+/// Loader: upload() returns the batch and its targets.
 template <class Model, class Ex, class Loader>
 struct model_use {
   Ex ex;
@@ -42,7 +42,7 @@ struct model_use {
     std::fill_n(parameters.flat_gradients().data_handle(), at.size(), 0.0);
     auto const batch = loader.upload();
     auto const& in = batch.first;
-    auto const& targets = batch.second;  // no bindings: clang 14 does not let lambdas have them
+    auto const& targets = batch.second;  // no structured bindings: lambdas in clang 14 cannot capture them
     auto const& dims = detail::dims_of_batch(in);
     spoiled_memory const memory([&](arena& a) {
       (void)model.plan_output(a, dims);
@@ -67,7 +67,8 @@ struct model_use {
   }
 };
 
-/// The gradient of the loss: by differences, fewer of them where asked; on a device the reference's.
+/// Checks the gradient of the loss by finite differences, on request by fewer of them; on a device with the reference's
+/// gradient.
 template <class Model, class Ex, class Loader>
 void check_gradient_of(model_use<Model, Ex, Loader>&& use, bool few = false) {
   auto const start = use.values();

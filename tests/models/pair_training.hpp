@@ -1,5 +1,4 @@
-// A model of pairs of sequences in training, as tests of encoder-decoders use it: its batches, and what they make
-// of it.
+// Training of a model of pairs of sequences, for tests of encoder-decoders: its batches and their results.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +12,7 @@
 
 namespace triad::test {
 
-/// An update on `pairs` pairs, the same ones of a number whenever it is asked for; its loss.
+/// Updates on `pairs` pairs, which depend only on `number`, and returns the loss.
 template <class Trainer, class Loader>
 float update_on_pairs(Trainer& train, Loader& loader, std::uint64_t number, int pairs) {
   random_stream random(7, number);
@@ -30,7 +29,7 @@ float update_on_pairs(Trainer& train, Loader& loader, std::uint64_t number, int 
   return train.loss();
 }
 
-/// Loss and norm of each of four updates, and at the end every parameter.  Run: with update(number) and train.
+/// Returns loss and norm of each of four updates, and then every parameter. Run has update(number) and train.
 template <class Run>
 std::vector<float> trace_of(Run&& run) {
   std::vector<float> all;
@@ -45,7 +44,7 @@ std::vector<float> trace_of(Run&& run) {
 
 template <class Run>
 void expect_no_allocations(Run&& run) {
-  for (std::uint64_t u = 0; u < 4; ++u) run.update(u);  // threads start, BLAS takes its buffers
+  for (std::uint64_t u = 0; u < 4; ++u) run.update(u);  // threads start, BLAS allocates its buffers
   auto const before = allocations.load();
   float loss = 0;
   for (std::uint64_t u = 0; u < 4; ++u) loss += run.update(u);

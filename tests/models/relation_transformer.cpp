@@ -1,5 +1,5 @@
-// The relation-aware Transformers: gradients, pruning, recomputation, padding, relabelling, threads, and learning by
-// heart.
+// Tests the relation-aware Transformers: gradients, pruning, recomputation, padding, relabelling, threads, and
+// memorising a few examples.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/relation_transformer.hpp"
 
@@ -22,7 +22,7 @@ relation_transformer_options sizes(index_t layers, bool tied, double rate = 0, b
 using rat = relation_aware_transformer<double>;
 using rrat = relation_updating_transformer<double>;
 
-// A model and what computes it: one backend is enough, since the layers' tests have gone through all.
+// A model and its backend. One backend is enough, since the layers' tests run on all of them.
 template <class Model, class Ex>
 struct on {
   using model = Model;

@@ -1,4 +1,4 @@
-// A wide encoder with learned positions under a narrow decoder: its gradient, its names, and decoding with it.
+// Tests a wide encoder with learned positions under a narrow decoder: its gradient, its names, and decoding.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/roberta.hpp"
 
@@ -15,7 +15,7 @@ namespace models_roberta_tests {
 
 using namespace triad;
 
-constexpr index_t width = 4, end_token = 2, target_tokens = 7;  // of the decoder
+constexpr index_t width = 4, end_token = 2, target_tokens = 7;  // width is the decoder's
 
 struct published {
   index_t width = 9, layers = 2, heads = 3, hidden = 11, tokens = 8, positions = 9, padding = 1;

@@ -1,4 +1,4 @@
-// What parsers have below their heads: gradients, names, and sizes that are none.
+// Tests the part of parsers below their heads: gradients, names, and invalid sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/sentence_trunks.hpp"
 
@@ -18,7 +18,7 @@ using test::contains;
 
 constexpr index_t width = 4, tokens = 6, reach = 1;
 
-// What parameters of them are made of is said by models, whose parts they are.
+// Parameters need a value_type, which models define and their parts do not.
 struct edges : edge_trunk<double> {
   using value_type = double;
   using edge_trunk<double>::edge_trunk;
@@ -56,7 +56,7 @@ sentence_loader<reference::backend, double> loaded(std::vector<std::vector<index
   return loader;
 }
 
-// y of all states; with dy, the parameters' gradients too.
+// Computes y of all states; with dy, also the parameters' gradients.
 template <class Trunk, class Parameters>
 std::vector<double> run(Trunk const& trunk, Parameters& p, sentence_batch<double> const& in, bool train,
                         std::vector<double>* dy) {

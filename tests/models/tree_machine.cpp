@@ -1,5 +1,5 @@
-// The Differentiable Tree Machine: its gradient in every arrangement; rows and matrices, support, batches and memory
-// change nothing.
+// Tests the Differentiable Tree Machine: its gradient in every arrangement. Rows or matrices, the support, batches and
+// the memory kept do not change its results.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/tree_machine.hpp"
 
@@ -41,7 +41,7 @@ by_matrices<T> matrices_of(some_trees<T> const& trees, some_maps<T> const& maps,
   return {maps.interpreter(learned), trees.where.count(), trees.sizes(o, layers)};
 }
 
-/// The gradient of the loss by all parameters: by differences; on a device the reference's.
+/// Checks the gradient of the loss for all parameters by finite differences; on a device with the reference's gradient.
 template <class Ex, class Model>
 void check_gradient(Ex& ex, Model const& model, some_trees<double>& trees, keep kept = keep::everything) {
   machine_use<Model> use(model);
@@ -161,7 +161,8 @@ TEST_CASE("where an argument may be the empty tree, weights of all trees and of 
   CHECK(at == chosen.end());
 }
 
-// Scores of -1000 for all trees leave the empty one: then every car and cdr is empty, and a cons is its root alone.
+// With scores of -1000 for all other trees, the empty tree is chosen. Then every car and cdr is empty, and a cons has
+// only its root.
 TEMPLATE_TEST_CASE("a machine whose arguments are all the empty tree writes roots alone", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   some_trees<double> trees(2, 4, 2, 3, 5, 0, 0, true);
@@ -244,7 +245,7 @@ double worst(std::vector<double> const& a, std::vector<double> const& b) {
   REQUIRE(a.size() == b.size());
   double most = 0;
   for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
-  return most;  // a NaN is caught by the sums below
+  return most;  // the sums below detect a NaN
 }
 void expect_near(test::machine_outcome<double> const& a, test::machine_outcome<double> const& b) {
   CHECK_THAT(a.loss, test::WithinRel(b.loss, 1e-12));
@@ -264,7 +265,7 @@ TEMPLATE_TEST_CASE("rows and canonical matrices are one machine, and so is the b
     for (index_t general : {0, 4}) {
       CAPTURE(branching, general);
       some_trees<double> trees(branching, branching == 2 ? 5 : 4, 3, 3, 5, general, 2,
-                               general == 0);  // shallow trees: much is out of reach
+                               general == 0);  // shallow trees, so that many positions cannot be reached
       some_maps<double> const maps(trees.where, true);
       machine_use<by_rows<>> rows(rows_of(trees, layer(norm_position::before, 0.2), 1));
       machine_use<by_matrices<>> matrices(matrices_of(trees, maps, layer(norm_position::before, 0.2), false, 1));
@@ -319,7 +320,8 @@ TEMPLATE_TEST_CASE(
     TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (auto norms : {norm_position::before, norm_position::after}) {
-    some_trees<double> trees(2, 4, 3, 3, 5, 0, 0, norms == norm_position::before);  // with an empty tree, and without
+    // With an empty tree and without one.
+    some_trees<double> trees(2, 4, 3, 3, 5, 0, 0, norms == norm_position::before);
     machine_use<by_rows<>> use(rows_of(trees, layer(norms, 0.3)));
     auto const both = trees.all();
     auto const kept = use.run(ex, both.first, both.second);
@@ -332,7 +334,7 @@ TEMPLATE_TEST_CASE(
     use.kept = keep::nothing;
     auto const inferred = use.run(ex, both.first, both.second, false);
     CHECK(inferred.scores == whole.scores);
-    CHECK(inferred.chosen == whole.chosen);  // of every step, though the tokens of two alone are kept
+    CHECK(inferred.chosen == whole.chosen);  // of every step, although only the tokens of two steps are kept
   }
 }
 
@@ -387,8 +389,8 @@ TEST_CASE(
   auto const saved = planned_bytes([&](arena& a) { (void)model.plan_saved(a, {batch}); });
   CHECK(saved >= trees);
   CHECK(saved <= trees + static_cast<std::size_t>(steps * batch * (steps + 2) * 20 * 16) *
-                             sizeof(float));  // 20 numbers a column of every token
-  // Inference keeps the tokens of two steps, and what was chosen at all of them.
+                             sizeof(float));  // 20 numbers for each column of every token
+  // Inference keeps the tokens of two steps, and the choices of all steps.
   auto const chosen = static_cast<std::size_t>(steps * batch * (2 * steps * 4 + 3 + symbols)) * sizeof(float);
   auto const nothing = planned_bytes([&](arena& a) { (void)model.plan_saved(a, {batch}, keep::nothing); });
   CHECK(nothing >= trees + chosen);
@@ -404,7 +406,7 @@ TEST_CASE(
   });
   CHECK(scratch >= trees);
   auto const shrink = static_cast<std::size_t>(16 * tree) * sizeof(float);
-  CHECK(scratch <= trees + trees / 8 + shrink + shrink / 4);  // laid out it has some rows more
+  CHECK(scratch <= trees + trees / 8 + shrink + shrink / 4);  // its layout has some more rows
 }
 
 TEST_CASE("what a tree machine remembers is memory and sizes alone: another machine in its place changes neither") {

@@ -1,4 +1,4 @@
-// A tree machine in training: it learns, it allocates nothing, its plan is what it holds, and threads change no bit.
+// Tests training of a tree machine: it learns, allocates nothing, holds what it planned, and threads change no bit.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ using test::allocations;
 using model = tree_machine<float>;
 using machine_trainer = trainer<model, cpu::backend>;
 
-// Batches of random trees, whose first child is to be found.
+// Batches of random trees, whose answer is their first child.
 struct run {
   static constexpr index_t symbols = 9, steps = 3, batch = 8;
   tree_positions<> where;
@@ -56,7 +56,7 @@ struct run {
   run(run const&) = delete;
   run& operator=(run const&) = delete;
 
-  /// Batch `number`: always the same trees, of which there are fewer where the number is odd.
+  /// Loads batch `number`. A batch always has the same trees; odd numbers have fewer.
   void load(std::uint64_t number) {
     loader.clear();
     for (std::uint64_t b = 0; b < (number % 2 == 0 ? 8u : 5u); ++b) {
@@ -69,7 +69,7 @@ struct run {
     train.update(both.first, both.second, rate);
     return train.loss();
   }
-  /// Loss and norm of each update, and at the end every parameter.
+  /// Returns loss and norm of each update, and then every parameter.
   std::vector<float> trace(std::uint64_t updates) {
     std::vector<float> all;
     for (std::uint64_t u = 0; u < updates; ++u) {
@@ -122,7 +122,7 @@ TEST_CASE("a training step of a tree machine allocates nothing, nor does its loa
       for (std::size_t b = first; b < first + count; ++b) r.loader.add(trees[b].first, trees[b].second);
       return r.update();
     };
-    for (int u = 0; u < 2; ++u) step(0, 8), step(8, 5);  // threads start, BLAS takes its buffers
+    for (int u = 0; u < 2; ++u) step(0, 8), step(8, 5);  // threads start, BLAS allocates its buffers
     auto const before = allocations.load();
     float loss = 0;
     for (int u = 0; u < 4; ++u) loss += step(0, 8) + step(8, 5);
@@ -138,7 +138,7 @@ TEST_CASE("a tree machine's plan is what it holds, and a larger batch is refused
   auto const bytes = r.train.bytes();
   CHECK(bytes.parameters == r.train.parameters().bytes());
   CHECK(bytes.total() == bytes.parameters + bytes.saved + bytes.scratch);
-  // The scratch that a full batch uses is the scratch that was planned.
+  // A full batch uses exactly the planned scratch.
   r.load(0);
   auto const both = r.loader.upload();
   std::vector<float> loss(1);

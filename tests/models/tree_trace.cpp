@@ -1,4 +1,4 @@
-// Traces of a tree machine: what they read is what the pass chose and wrote, whatever the fillers and the interpreter.
+// Tests traces of a tree machine: they report what the pass chose and wrote, for any fillers and interpreter.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/tree_trace.hpp"
 
@@ -20,7 +20,7 @@ using test::contains, test::machine_use, test::some_maps, test::some_trees, test
 constexpr index_t depth = 4, batch = 3, steps = 5, symbols = 6;
 transformer_layer_options const layer{6, 2, 8, 0, norm_position::before, activation::gelu};
 
-/// A pass, and the traces of it.
+/// A pass, and its traces.
 template <class Ex, class Model>
 struct traced_pass {
   std::vector<tree_trace> traces;
@@ -52,7 +52,8 @@ struct traced_pass {
   }
 };
 
-/// A node of the tree has the label of the largest score at its position, and no score is below the bound.
+/// Checks that each node of the tree has the label with the largest score at its position, and that no score is below
+/// the bound.
 void check_symbols(traced_step const& step, tree_positions<> const& where) {
   std::vector<written_symbol> best(static_cast<std::size_t>(where.count()), {0, 0, 0});
   index_t last = 0;
@@ -127,8 +128,8 @@ TEMPLATE_TEST_CASE("fillers that are the unit vectors, said to be or not, give o
     }
 }
 
-/// The interpreter is given the program's choices, each of weight 1: what it writes in vectors is what the program that
-/// is read off them writes in symbols.  Returns the last tree's text of each source.
+/// Gives the interpreter the program's choices, each with weight 1. Checks that the vectors it writes represent the
+/// same symbols as those that the program read from the trace writes. Returns the text of each source's last tree.
 template <class Ex>
 std::vector<std::string> check_written(Ex& ex, test::words& w, std::vector<numbered_tree> const& sources,
                                        tree_program const& p, bool empty_tree) {
@@ -182,7 +183,7 @@ std::vector<std::string> check_written(Ex& ex, test::words& w, std::vector<numbe
     CHECK(certainty(found[b], read, trees) == 1);
     for (std::size_t k = 0; k < p.size(); ++k) {
       CHECK(found[b][k].tree == trees[k + 1]);
-      CHECK(found[b][k].symbols.size() == static_cast<std::size_t>(trees[k + 1].size()));  // no blend
+      CHECK(found[b][k].symbols.size() == static_cast<std::size_t>(trees[k + 1].size()));  // no mixture of trees
       for (auto const& written : found[b][k].symbols) CHECK(written.score == 1);
     }
     last.push_back(w.text(found[b].back().tree));

@@ -1,4 +1,4 @@
-// Clipping scales the whole gradient to the norm it may have, and keeps the norm it had.
+// Tests that clipping scales the whole gradient to the allowed norm, and stores the original norm.
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Parents from scores of edges: both readings, masks, ragged batches; the gradient by finite differences.
+// Tests parents from scores of edges: both readouts, masks, ragged batches; the gradient by finite differences.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/arc_cross_entropy.hpp"
 
@@ -19,7 +19,7 @@ using namespace triad;
 using test::ragged;
 using test::WithinAbs;
 
-// Graphs of 3, 1 and 40 nodes; the second's only node is its own parent, one node of the third is not asked.
+// Graphs of 3, 1 and 40 nodes. The only node of the second graph is its own parent; one node of the third is not asked.
 struct problem {
   ragged graphs{{3, 1, 40}};
   std::vector<index_t> parent{1, 1, 0, 0};
@@ -39,7 +39,7 @@ struct problem {
   arc_cross_entropy_options options(arcs readout) const {
     return {readout, make_vec(masked.data(), static_cast<index_t>(masked.size()))};
   }
-  /// s(i, j) of graph g by the definition.
+  /// s(i, j) of graph g from the definition.
   double at(std::vector<double> const& score, arcs readout, std::size_t g, index_t i, index_t j) const {
     index_t const n = graphs.size[g],
                   edge = graphs.edge_begin[g] + (readout == arcs::from_child ? i * n + j : j * n + i);

@@ -1,4 +1,4 @@
-// Attention: its laws, its gradient, and every backend against the reference.
+// Tests attention: its properties, its gradient, and every backend against the reference.
 // Tests cuda/device/attention_tile.cuh, on a device and its stand-in.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/attention.hpp"
@@ -25,11 +25,11 @@ using test::distance;
 struct shape {
   std::vector<index_t> queries, keys;  // of each sequence
   index_t width, heads;
-  double rate = 0;  // of dropout
+  double rate = 0;  // dropout rate
   bool causal = false;
-  bool masked = false;   // some keys
-  index_t room = 0;      // rows of no sequence after each one
-  bool aligned = false;  // rows begin on 16 bytes, where the width allows it: kernels may copy four columns at once
+  bool masked = false;   // masks some keys
+  index_t room = 0;      // unused rows after each sequence
+  bool aligned = false;  // rows start on 16 bytes if the width allows it, so that kernels may copy four columns at once
 };
 
 std::ostream& operator<<(std::ostream& out, shape const& s) {
@@ -41,7 +41,7 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
              << (s.masked ? ", masked" : "") << (s.room ? ", with room" : "") << (s.aligned ? ", aligned" : "");
 }
 
-// Sequences with room after each.
+// Sequences with unused rows after each.
 struct list {
   std::vector<index_t> size, begin;
   sequence_batch batch;
@@ -58,7 +58,7 @@ struct list {
   }
 };
 
-// One problem in memory: queries in rows of their own, keys and values side by side, with columns that must not be
+// One problem in memory. Queries have separate rows; keys and values are side by side, with columns that must not be
 // written.
 template <class T>
 struct problem {
@@ -126,7 +126,8 @@ struct problem {
   T at(index_t row, index_t f) const { return c[static_cast<std::size_t>(row * d + f)]; }
 };
 
-// Sums of some dozen products of single-precision numbers; in double, of another order than the reference's.
+// Allows for sums of some dozen products of single-precision numbers; in double, for another order than the
+// reference's.
 template <class T>
 constexpr double tolerance = std::is_same_v<T, float> ? 2e-5 : 1e-13;
 
@@ -150,8 +151,9 @@ std::vector<shape> shapes(bool few) {
   for (double rate : {0.0, 0.3})
     for (bool causal : {false, true})
       for (bool masked : {false, true}) {
-        all.push_back({{5, 1, 0, 3}, {5, 1, 0, 3}, 4, 2, rate, causal, masked});     // self-attention
-        all.push_back({{3, 0, 7, 2}, {6, 4, 2, 0}, 5, 3, rate, causal, masked, 2});  // more keys, fewer, none
+        all.push_back({{5, 1, 0, 3}, {5, 1, 0, 3}, 4, 2, rate, causal, masked});  // self-attention
+        // A sequence with more keys than queries, one with fewer, one with none.
+        all.push_back({{3, 0, 7, 2}, {6, 4, 2, 0}, 5, 3, rate, causal, masked, 2});
       }
   all.push_back({{33, 2}, {40, 65}, 16, 1, 0.1, false, true});
   all.push_back({{37}, {37}, 33, 2, 0.1, true});
@@ -236,7 +238,7 @@ TEMPLATE_TEST_CASE("the weights of a query sum to one, so that equal values come
 
 TEMPLATE_TEST_CASE("a query that sees no key comes out as zero", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
-  problem<double> p({{3, 2}, {1, 0}, 3, 1, 0, true});  // the one key is seen by the last query alone
+  problem<double> p({{3, 2}, {1, 0}, 3, 1, 0, true});  // only the last query sees the one key
   p.run(ex);
   for (index_t i : {0, 1, 3, 4})
     for (index_t f = 0; f < p.d; ++f) {
@@ -244,7 +246,7 @@ TEMPLATE_TEST_CASE("a query that sees no key comes out as zero", "", TRIAD_TEST_
       CHECK(p.dq[static_cast<std::size_t>(i * p.query_stride + f)] == 0);
     }
   CHECK(p.lse[0] == -std::numeric_limits<double>::infinity());
-  CHECK(p.at(2, 0) == p.kv[3]);  // the first column of its value
+  CHECK(p.at(2, 0) == p.kv[3]);  // the first column of the key's value
 }
 
 TEMPLATE_TEST_CASE("one query after another over a growing list of keys gives what causal attention gives at once", "",
@@ -292,7 +294,7 @@ TEMPLATE_TEST_CASE("attention over columns that do not lie side by side is the s
   problem<double> near(s);
   near.forward(ex);
   index_t const rows = near.queries.batch.rows, d = near.d;
-  auto const spread = [&](matrix<double const> m) {  // every other column
+  auto const spread = [&](matrix<double const> m) {  // uses every other column
     std::vector<double> wide(static_cast<std::size_t>(2 * rows * d), std::numeric_limits<double>::quiet_NaN());
     for (index_t r = 0; r < rows; ++r)
       for (index_t f = 0; f < d; ++f) wide[static_cast<std::size_t>(2 * (r * d + f))] = m(r, f);

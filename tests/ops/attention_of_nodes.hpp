@@ -1,4 +1,4 @@
-// Attention of nodes to the nodes of their graph: what the tests of such an operation have in common.
+// Shared by tests of attention of nodes to the nodes of their graph.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +17,7 @@ namespace triad::test::attention_of_nodes {
 struct shape {
   std::vector<index_t> sizes;
   index_t width, heads;
-  double rate = 0;      // of dropout
+  double rate = 0;      // dropout rate
   bool padded = false;  // the last node of every graph of three or more is padding
 };
 
@@ -27,12 +27,13 @@ inline std::ostream& operator<<(std::ostream& out, shape const& s) {
   return out << ", k = " << s.width << ", h = " << s.heads << ", dropout " << s.rate << (s.padded ? ", padded" : "");
 }
 
-// Sums of a few hundred products of single-precision numbers; in double, of another order than the reference's.
+// Allows for sums of a few hundred products of single-precision numbers; in double, for another order than the
+// reference's.
 template <class T>
 constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-13;
 
-// Problem<T>: made of a shape, with inputs of_nodes and of_edges, dc, and the results c, weights, d_nodes and d_edges
-// of forward(ex) and of run(ex), which is forward and backward.
+// Problem<T> is constructed from a shape. It has inputs of_nodes, of_edges and dc, and results c, weights, d_nodes and
+// d_edges. forward(ex) computes the first two results; run(ex) computes forward and backward.
 template <template <class> class Problem, class T>
 void expect_reference(shape const& s) {
   INFO(s);

@@ -1,4 +1,5 @@
-// Attention with relative positions: its definition, its laws, its gradient, and every backend against the reference.
+// Tests attention with relative positions: its definition, its properties, its gradient, and every backend against the
+// reference.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -23,10 +24,10 @@ using test::distance;
 struct shape {
   std::vector<index_t> queries, keys;  // of each sequence
   index_t width, heads, reach;
-  double rate = 0;  // of dropout
+  double rate = 0;  // dropout rate
   bool causal = false;
-  bool masked = false;  // some keys
-  bool dense = false;   // queries and results without gaps, so that products take all heads at once
+  bool masked = false;  // masks some keys
+  bool dense = false;   // queries and results have no gaps, so that one product computes all heads
 };
 
 std::ostream& operator<<(std::ostream& out, shape const& s) {
@@ -54,7 +55,7 @@ struct list {
   }
 };
 
-// One problem in memory, with columns that must not be written.  Results begin as NaN, gradients of tables as `before`.
+// One problem in memory, with columns that must not be written. Results start as NaN, gradients of tables as `before`.
 template <class T>
 struct problem {
   static constexpr T gap = T(12345), before = T(0.25);
@@ -137,7 +138,7 @@ struct problem {
   }
 };
 
-// What Shaw et al. 2018 write, with one vector more for each pair of a query and a key.
+// The formula of Shaw et al. 2018, with one more vector for each pair of a query and a key.
 std::vector<double> written_out(problem<double> const& p) {
   auto const x = p.split<double const>(p.q.data(), p.kv.data());
   auto const tables = p.tables<double const>(p.ab.data());
@@ -170,7 +171,8 @@ std::vector<double> written_out(problem<double> const& p) {
   return c;
 }
 
-// Sums of some dozen products of single-precision numbers; in double, of another order than the reference's.
+// Allows for sums of some dozen products of single-precision numbers; in double, for another order than the
+// reference's.
 template <class T>
 constexpr double tolerance = std::is_same_v<T, float> ? 3e-5 : 2e-13;
 
@@ -179,9 +181,11 @@ std::vector<shape> shapes(bool few) {
   for (bool causal : {false, true})
     for (bool masked : {false, true}) {
       double const rate = causal != masked ? 0.3 : 0;
-      all.push_back({{5, 1, 0, 3}, {5, 1, 0, 3}, 4, 2, 2, rate, causal, masked});           // self-attention
-      all.push_back({{3, 0, 7, 2}, {6, 4, 2, 0}, 5, 3, 1, rate, causal, masked, !causal});  // more keys, fewer, none
-      all.push_back({{6, 2}, {6, 2}, 3, 2, 9, 0.3 - rate, causal, masked, causal});         // a reach beyond all
+      all.push_back({{5, 1, 0, 3}, {5, 1, 0, 3}, 4, 2, 2, rate, causal, masked});  // self-attention
+      // A sequence with more keys than queries, one with fewer, one with none.
+      all.push_back({{3, 0, 7, 2}, {6, 4, 2, 0}, 5, 3, 1, rate, causal, masked, !causal});
+      // The reach exceeds all sequences.
+      all.push_back({{6, 2}, {6, 2}, 3, 2, 9, 0.3 - rate, causal, masked, causal});
     }
   all.push_back({{37}, {37}, 33, 2, 5, 0.1, true});
   all.push_back({{33, 2}, {40, 65}, 16, 1, 20, 0.1, false, true});  // more offsets than lanes of a warp
@@ -297,7 +301,7 @@ TEMPLATE_TEST_CASE("tables of zeros leave attention as it is without relative po
   CHECK(with.lse == without.lse);
   CHECK(with.dq == without.dq);
   CHECK(with.dkv == without.dkv);
-  CHECK(with.dab != std::vector<double>(with.dab.size(), with.before));  // the tables have a gradient all the same
+  CHECK(with.dab != std::vector<double>(with.dab.size(), with.before));  // the tables have a gradient nevertheless
 }
 
 TEMPLATE_TEST_CASE(

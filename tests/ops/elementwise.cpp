@@ -1,4 +1,4 @@
-// Functions of elements, on every backend.
+// Tests functions of elements, on every backend.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/elementwise.hpp"
 

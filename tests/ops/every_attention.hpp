@@ -1,4 +1,4 @@
-// A small use of every kind of attention and its gradient.
+// A small use of every kind of attention and of its gradient.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -138,7 +138,7 @@ void each_triangle_use(F&& f) {
   using given = numbers<T>;
   static std::uint64_t const step = 3;
   constexpr index_t heads = 2, d = 10;
-  static ragged const small({3, 1, 5}), tiled({2, 22});  // both ways that kernels go
+  static ragged const small({3, 1, 5}), tiled({2, 22});  // one for each path of the kernels
   auto const forms = {triangle_form::full, triangle_form::value_ablation, triangle_form::attention_ablation,
                       triangle_form::both_ablations, triangle_form::flat};
   for (ragged const* graphs : {&small, &tiled})
@@ -146,7 +146,7 @@ void each_triangle_use(F&& f) {
       for (int kind = 0; kind < 8; ++kind) {  // bits: masked, dropout, causal
         bool const causal = (kind & 4) != 0;
         if (causal && form == triangle_form::flat) continue;
-        if (graphs == &tiled && is_device<Ex>) continue;  // a stand-in takes minutes
+        if (graphs == &tiled && is_device<Ex>) continue;  // a stand-in takes minutes for it
         if (graphs == &tiled && kind != 0 && kind != 7 && !(form == triangle_form::flat && kind == 3)) continue;
         index_t const rows = graphs->dims.rows;
         f(operation_use<Ex, T>{

@@ -1,4 +1,4 @@
-// A small use of every operation and its gradient.
+// A small use of every operation and of its gradient.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -37,7 +37,7 @@ namespace detail {
 template <class Ex, class T, class F>
 void each_rowwise_use(F&& f) {
   using given = numbers<T>;
-  constexpr index_t rows = 3, d = 21;  // two vectors and five, or one and five
+  constexpr index_t rows = 3, d = 21;  // two registers and a remainder of five, or one and five
   auto const use = [&](char const* name, std::vector<index_t> sizes, auto run, double range = 1) {
     f(operation_use<Ex, T>{name, std::move(sizes), run, range});
   };
@@ -96,7 +96,7 @@ void each_rowwise_use(F&& f) {
     use(decoupled ? "adam, decoupled" : "adam", {rows * d, rows * d, rows * d, rows * d}, [=](Ex& ex, given const& x) {
       numbers<T> y{x[0], x[2], x[3]};
       for (auto& v : y) v.resize(static_cast<std::size_t>(rows * d));
-      for (auto& v : y[2]) v = v * v;  // a mean of squares
+      for (auto& v : y[2]) v = v * v;  // a mean of squares is not negative
       double const rate = 0.1;
       std::uint64_t const step = 3;
       adam(ex, {.weight_decay = 0.1, .decoupled = decoupled}, make_vec(&rate, 1), &step, out(y[0], rows * d),
@@ -325,7 +325,7 @@ void each_tree_use(F&& f) {
 
 }  // namespace detail
 
-/// f(operation_use) for every operation that gives numbers.
+/// Calls f(operation_use) for every operation that computes numbers.
 template <class Ex, class T, class F>
 void each_operation(F&& f) {
   detail::each_rowwise_use<Ex, T>(f);

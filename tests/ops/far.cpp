@@ -1,4 +1,4 @@
-// Offsets beyond 2^31 elements: rows that lie that far apart give the values of rows that lie side by side.
+// Tests offsets beyond 2^31 elements: rows that far apart give the same values as adjacent rows.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/mman.h>
 
@@ -20,9 +20,9 @@ using namespace triad;
 using test::ragged;
 using test::random_values;
 
-constexpr index_t apart = (index_t{1} << 31) + 64;  // elements from row to row
+constexpr index_t apart = (index_t{1} << 31) + 64;  // elements from one row to the next
 
-/// Address space for `rows` rows that far apart; only the pages that are touched cost memory.
+/// Address space for `rows` rows at this distance; only touched pages take memory.
 template <class T>
 class far_rows {
  public:
@@ -40,8 +40,8 @@ class far_rows {
   void* data_;
 };
 
-/// Matrices with rows of `stride` elements, 64 columns apart in the same rows; values come from and go to packed
-/// vectors.
+/// Matrices with rows of `stride` elements, which start 64 columns apart in the same rows. Values are copied from and
+/// to packed vectors.
 template <class T>
 struct table {
   T* data;
@@ -63,8 +63,8 @@ struct table {
   }
 };
 
-/// What body(table) collects with rows that far apart is what it collects with rows side by side, but for the rounding
-/// of another order of sums: BLAS has no strides that long.
+/// Checks that body(table) collects the same values with distant rows as with adjacent rows. Rounding may differ, since
+/// sums have another order: BLAS cannot use such long strides.
 template <class T, class Body>
 void expect_same_values(index_t rows, Body&& body) {
   constexpr index_t near = 1024;

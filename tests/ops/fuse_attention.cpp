@@ -1,5 +1,5 @@
-// Fuse-attention: it is attention over a token's projected states, moved around; gradients are those of finite
-// differences.
+// Tests fuse-attention: it equals attention over a token's projected states with the projections moved. Gradients are
+// compared with finite differences.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/fuse_attention.hpp"
 
@@ -45,7 +45,7 @@ struct problem {
   template <class S>
   layer_states<S> all(S* data) const {
     return layer_states<S>(data, layers + 1, rows, d);
-  }  // one more than is looked at
+  }  // one more than is read
 
   template <class Ex>
   double value(Ex&& ex) {

@@ -1,4 +1,4 @@
-// Biases of heads: the measure counts, and gradients are those of finite differences.
+// Tests biases of heads: each row's factor scales the bias, and gradients equal finite differences.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/head_bias.hpp"
 

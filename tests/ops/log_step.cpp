@@ -1,4 +1,4 @@
-// The table of losses and norms: each step has its row, and a new round overwrites the last one.
+// Tests the table of losses and norms: each step has its row, and a new round overwrites the previous one.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/log_step.hpp"
 

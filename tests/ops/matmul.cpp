@@ -1,4 +1,4 @@
-// Matrix products of every stride and size, with everything that may follow them, against sums in long double.
+// Tests matrix products with every stride and size, and with every epilogue, against sums in long double.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/matmul.hpp"
 
@@ -15,7 +15,7 @@
 #include "triad/cpu/matmul.hpp"
 #include "triad/reference/matmul.hpp"
 
-// Of this BLAS, or null; the typed tests of a device have none.
+// Defined by OpenBLAS, otherwise null. The typed tests on a device do not use a BLAS.
 #if !defined(TRIAD_TEST_ON_CUDA)
 extern "C" int openblas_get_num_threads(void) __attribute__((weak));
 #endif
@@ -26,7 +26,7 @@ using namespace triad;
 using triad::test::contains;
 using triad::test::random_values;
 
-// A sum of k products of numbers up to 1 in the type's own precision, in any order.
+// Allows for a sum of k products of numbers up to 1 in the type's own precision, in any order.
 template <class T>
 double tolerance(index_t k) {
   return static_cast<double>(std::numeric_limits<T>::epsilon()) * 2 * static_cast<double>(k + 4);
@@ -36,7 +36,7 @@ enum class storage { rows, columns, padded_rows, padded_columns, every_second };
 constexpr storage all_storages[] = {storage::rows, storage::columns, storage::padded_rows, storage::padded_columns,
                                     storage::every_second};
 
-// A matrix kept in one of the ways above, with a gap that must not be written.
+// A matrix stored in one of the ways above, with a gap that must not be written.
 template <class T>
 struct stored {
   static constexpr T gap = T(777);
@@ -168,7 +168,7 @@ TEMPLATE_TEST_CASE("bias, relu, gate, dropout and residual follow a product in t
         matmul(ex, a.read(), b.read(), c.view(), e);
         REQUIRE(error_of<T>(a.read(), b.read(), c.read(), false, e, c.read()) <= 2 * tolerance<T>(k));
       }
-  // The residual may be the result itself.
+  // The residual may be the result itself, in place.
   stored<T> a(4, 3, storage::rows, 1), b(3, 6, storage::rows, 2), c(4, 6, storage::rows, 3),
       before(4, 6, storage::rows, 3);
   epilogue<T> e;
@@ -277,7 +277,8 @@ TEST_CASE("products of matrices that do not fit are refused with a sentence") {
 
 #if !defined(TRIAD_TEST_ON_CUDA)
 TEST_CASE("a BLAS that can be asked for one thread is, and one that threads by OpenMP cannot be") {
-  if (openblas_get_parallel == nullptr || std::getenv("OMP_NUM_THREADS") != nullptr) return;  // another BLAS, or told
+  // Another BLAS, or the user has set the number of threads.
+  if (openblas_get_parallel == nullptr || std::getenv("OMP_NUM_THREADS") != nullptr) return;
   CHECK(cpu::blas_is_serial() == (openblas_get_parallel() != 2));
   if (cpu::blas_is_serial() && openblas_get_num_threads) CHECK(openblas_get_num_threads() == 1);
 }

@@ -1,4 +1,4 @@
-// NaN and infinity in each operand of every operation: the results show it.
+// Tests that NaN and infinity in each operand of every operation show in the results.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -17,16 +17,16 @@ namespace ops_not_a_number_tests {
 using namespace triad;
 namespace operations = test::operations;
 
-/// What operations say of themselves: the operands whose NaN chooses a branch and goes no further.
+/// Documented exceptions: operands whose NaN only selects a branch.
 bool chooses(std::string const& operation, std::size_t operand) {
   if (operation == "relu_grad" || operation == "leaky_relu_grad") return operand == 0;
   return operation.starts_with("matmul") && operand == 3;  // the gate
 }
-/// Where an infinite operand has a limit: the slope of elu, and a gradient that is scaled by 1 / infinity.
+/// Operands with a finite limit at infinity: the slope of elu, and a gradient that is scaled by 1 / infinity.
 bool has_a_limit(std::string const& operation, std::size_t operand) {
   return operation == "elu_grad" || (operation == "clip" && operand == 1);
 }
-/// The triangle's maximum of scores, which forgets NaN: the sum next to it has it.
+/// The maximum of scores of a triangle, which loses NaN; the sum stored with it has the NaN.
 bool is_told_elsewhere(std::string const& operation, std::size_t result) {
   return operation.starts_with("triangle, ") && result == 0;
 }
@@ -42,7 +42,7 @@ TEMPLATE_TEST_CASE("NaN in an operand is in every result that depends on it, and
     auto x = operations::operands_of<T>(use.sizes, use.range);
     auto const before = use.run(ex, x);
     for (std::size_t k = 0; k < use.sizes.size(); ++k) {
-      constexpr index_t most = test::is_device<Ex> ? 1 : 5;  // elements of an operand
+      constexpr index_t most = test::is_device<Ex> ? 1 : 5;  // tested elements of an operand
       for (index_t part = 0; part < std::min(most, use.sizes[k]); ++part) {
         index_t const e = part * use.sizes[k] / std::min(most, use.sizes[k]);
         auto const with = [&](T value) {
@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("NaN in an operand is in every result that depends on it, and
           return results;
         };
         T const now = x[k][static_cast<std::size_t>(e)];
-        // A result depends on the element where another number there gives it other bits.
+        // A result depends on the element if another number there changes its bits.
         auto const above = with(now + T(1.5)), below = with(now - T(1.5)), spoiled = with(nan), high = with(inf),
                    low = with(-inf);
         bool depends = false, shows = false;

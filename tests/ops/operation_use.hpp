@@ -1,4 +1,4 @@
-// One use of an operation: numbers in, numbers out, whatever the operation.
+// One use of an operation, whatever the operation: arrays of numbers in, arrays of numbers out.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,17 +12,17 @@
 
 namespace triad::test::operations {
 
-/// Some operands, or some results, one after the other; each may be read 64 numbers beyond its end.
+/// The operands, or the results, of an operation. Each operand may be read 64 numbers beyond its end.
 template <class T>
 using numbers = std::vector<std::vector<T>>;
 
-/// What an operation makes of operands of these sizes.
+/// Runs an operation on operands of these sizes.
 template <class Ex, class T>
 struct operation_use {
   std::string name;
   std::vector<index_t> sizes;
   std::function<numbers<T>(Ex&, numbers<T> const&)> run;
-  double range = 1;  // of the operands
+  double range = 1;  // of the operands' random values
 };
 
 template <class T>

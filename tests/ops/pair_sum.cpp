@@ -1,4 +1,4 @@
-// Sums over pairs of nodes: the cpu equals the reference, and the gradient is the adjoint.
+// Tests sums over pairs of nodes: the cpu equals the reference, and the gradient is the adjoint.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/pair_sum.hpp"
 
@@ -20,7 +20,7 @@ struct problem {
   test::ragged graphs{{3, 1, 5, 2}};
   index_t d, nodes = graphs.dims.nodes, rows = graphs.dims.rows;
   dropout_mask mask;
-  std::vector<T> ends, residual, dy, y, d_ends;  // ends: a and b side by side, as one product leaves them
+  std::vector<T> ends, residual, dy, y, d_ends;  // ends: a and b side by side, as one product writes them
 
   problem(index_t width, double rate)
       : d(width),

@@ -1,4 +1,4 @@
-// A softmax of rows: laws on every backend, and what does not fit.
+// Tests a softmax of rows: properties on every backend, and operands that do not fit.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/softmax.hpp"
 

@@ -1,5 +1,5 @@
-// Soft choices: what is chosen sums to one, and gradients are those of finite differences, with noise and temperature
-// or without.
+// Tests soft choices: the weights sum to one, and gradients equal finite differences, with and without noise and
+// temperature.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/tree_choice.hpp"
 
@@ -19,11 +19,12 @@ using namespace triad;
 /// One step of a machine in double, with random cotangents of its weights and its root.
 struct problem {
   index_t batch, branching, step, fillers, slots = step + 2, arguments = 2 * branching,
-                                           row = (step + 4) * arguments;  // logits of two tokens, trees and one more
+                                           // Logits of two tokens, of the trees and of one more.
+      row = (step + 4) * arguments;
   choice_over over;
   bool noisy_operation, noisy_argument;
   double evenness = 0, recency = 0;
-  bool empty = false;  // a tree more
+  bool empty = false;  // adds an empty tree
   index_t trees() const { return step + 1 + (empty ? 1 : 0); }
   std::vector<double> operation, argument, root, operation_noise, argument_noise;
   std::vector<double> chosen_operation, chosen, weights, weighted_root, d_weights, d_root;
@@ -96,7 +97,7 @@ struct problem {
     for (std::size_t i = 0; i < root.size(); ++i) sum += weighted_root[i] * d_root[i];
     return evenness > 0 ? sum + evenness * from_even() : sum;
   }
-  /// What evenness counts: KL(u | p), summed over all choices of the step.
+  /// The evenness term: KL(u | p), summed over all choices of the step.
   double from_even() const {
     double sum = 0;
     auto const add = [&](index_t count, auto&& p) {
@@ -159,7 +160,7 @@ TEMPLATE_TEST_CASE("the gradient of a choice is that of finite differences", "",
           test::check_differences(x, dx, [&] { return p.value(ex); });
         };
         check(p.operation, p.dx_operation);
-        check(p.argument, p.dx_argument);  // 0 in the logits of the other tokens
+        check(p.argument, p.dx_argument);  // 0 for the logits of the other tokens
         check(p.root, p.dx_root);
       }
 }

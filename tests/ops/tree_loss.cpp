@@ -1,4 +1,4 @@
-// The loss of trees: finite differences, rows that are right or empty, the symbols that rows hold.
+// Tests the loss of trees: finite differences, rows that are right or empty, and the symbols of rows.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/tree_loss.hpp"
 
@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("the gradient of the loss of trees is that of finite differen
     problem<double> p(7, 37);
     p.options = options;
     for (index_t v = 0; v < 37; ++v)
-      p.x[static_cast<std::size_t>(3 * 37 + v)] = v == 0 ? 1 : 0;  // empty, and right: its slope is 0
+      p.x[static_cast<std::size_t>(3 * 37 + v)] = v == 0 ? 1 : 0;  // empty and right, so its slope is 0
     auto const right = [&](index_t r) -> double& {
       return p.x[static_cast<std::size_t>(r * 37 + p.target[static_cast<std::size_t>(r)])];
     };
@@ -81,9 +81,9 @@ TEMPLATE_TEST_CASE("the slope of the divergence is a path's share of a right sym
   double const scores[] = {1, 0.01, 1e-5};
   for (std::size_t r = 0; r < 3; ++r) p.x[r * 5 + r + 1] = scores[r];
   (void)p.run(ex);
-  CHECK(p.dx[1] == 0);                                                // right
+  CHECK(p.dx[1] == 0);                                                // a right symbol
   CHECK_THAT(p.dx[5 + 2] * 3 * 0.01, test::WithinAbs(-0.99, 1e-12));  // x (1 - 1 / x)
-  CHECK_THAT(p.dx[10 + 3] * 3, test::WithinAbs(-999, 1e-9));          // that of the floor
+  CHECK_THAT(p.dx[10 + 3] * 3, test::WithinAbs(-999, 1e-9));          // the slope of the floor
   CHECK_THAT(p.loss * 3,
              test::WithinAbs((0.01 - 1 - std::log(0.01)) + (1e-3 - 1 - std::log(1e-3)) + (1e-5 - 1e-3) * -999, 1e-12));
 }

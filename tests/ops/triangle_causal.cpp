@@ -1,5 +1,5 @@
-// The causal triangle, on every backend: what it computes, by plain loops of its own; what it must not depend on; its
-// gradient.
+// Tests the causal triangle on every backend: its results against plain loops, what the results must not depend on, and
+// its gradient.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -23,18 +23,19 @@ using test::random_values;
 constexpr triangle_form causal_forms[] = {triangle_form::full, triangle_form::value_ablation,
                                           triangle_form::attention_ablation, triangle_form::both_ablations};
 
-// Of the largest value: sums of some hundred products of single-precision numbers, and exponentials good to 2e-7.
+// Relative to the largest value. Allows for sums of some hundred products of single-precision numbers, and exponentials
+// with an error of 2e-7.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
 
-// Graphs up to this size: threads of a device that a processor plays take their time.
+// The largest graph; on a stand-in for a device, threads are slow.
 template <class Ex>
 constexpr index_t largest = test::is_device<Ex> ? 26 : 48;
 
-// Sources of a graph of n nodes, from none to more than there are.
+// Numbers of sources for a graph of n nodes, from none to more than n.
 std::vector<index_t> numbers_of_sources(index_t n) { return {0, 1, n / 2, n - 1, n, n + 3}; }
 
-// Projections of a batch side by side, as a layer makes them, with results and gradients of one use.
+// Projections of a batch side by side, as a layer writes them, with results and gradients of one use.
 template <class T>
 struct use {
   ragged shape;
@@ -57,7 +58,7 @@ struct use {
     inverse_sum = maximum;
     for (auto* v : {&x, &d_o, &o, &dx}) v->resize(v->size() + 16);  // readable slack, as an arena leaves it
   }
-  // Some triangles are masked, some weights dropped.
+  // Masks some triangles and drops some weights.
   void disturb() {
     random_stream random(4, 4);
     for (index_t t = 0; t < shape.dims.triangles; ++t) masked.push_back(random.uniform() < 0.3);
@@ -95,12 +96,11 @@ struct use {
   }
 };
 
-// What it computes, from its definition: an edge has a list of middle nodes, and whatever is not in the list is not
-// there.
+// Computes the results from the definition: each edge has a list of middle nodes, and other nodes do not exist for it.
 template <class T>
 struct by_definition {
   std::vector<double> o, dx,
-      weights;  // weights of triangles, [head][triangle], before dropout; zero where there is none
+      weights;  // weights of triangles, [head][triangle], before dropout; zero without a triangle
 
   explicit by_definition(use<T> const& u)
       : o(u.o.size()), dx(u.dx.size()), weights(static_cast<std::size_t>(u.heads * u.shape.dims.triangles)) {
@@ -164,7 +164,7 @@ struct by_definition {
   }
 };
 
-// The largest difference, of the largest value; NaN is infinitely far.
+// The largest difference relative to the largest value; NaN is infinitely far.
 template <class A, class B>
 double distance(std::vector<A> const& found, std::vector<B> const& exact) {
   double worst = 0, most = 1e-30;
@@ -275,11 +275,12 @@ TEMPLATE_TEST_CASE("an edge does not know the nodes after both of its ends, nor 
                                 (f < 36 || uses_right_value(form)));
           }
           CAPTURE(static_cast<int>(form), n, s, m);
-          CHECK(same);  // bit for bit
+          CHECK(same);  // in every bit
           CHECK(others);
           CHECK_FALSE(heard);
 
-          // The same without the nodes that no edge depends on; dropout would number what is left anew.
+          // Repeats it without the nodes on which no edge depends. Dropout is off, since it would number the remaining
+          // elements anew.
           u.rate = 0;
           u.run(ex);
           std::vector<T> start_of_o;
@@ -296,8 +297,8 @@ TEMPLATE_TEST_CASE("an edge does not know the nodes after both of its ends, nor 
 }
 
 TEMPLATE_TEST_CASE("what is closed to a whole tile is not even read", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
-  // Tiles have at most 32 rows and 32 columns forward, where they take middle nodes up to 32; backward 16, 32 and 16
-  // nodes.
+  // Forward tiles have at most 32 rows and 32 columns, and read up to 32 middle nodes at once. Backward tiles have at
+  // most 16, 32 and 16 nodes.
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   constexpr index_t n = 42, d = 12;
@@ -317,7 +318,7 @@ TEMPLATE_TEST_CASE("what is closed to a whole tile is not even read", "", TRIAD_
         if (r / n < 16 && r % n < 16) different += far.edges(far.o)(r, f) != u.edges(u.o)(r, f);
         for (index_t part = 0; part < (uses_right_value(form) ? 4 : 3); ++part) {
           bool const left = part % 2 == 0,
-                     own = part == 1 && uses_own_key(form);  // q and v1 of (i, l), else k and v2 of (l, j)
+                     own = part == 1 && uses_own_key(form);  // q and v1 of (i, l), otherwise k and v2 of (l, j)
           auto const at = static_cast<std::size_t>((4 * r + part) * d + f);
           index_t const end = left ? r / n : r % n, middle = left ? r % n : r / n;
           if (end < 16 && middle >= 32 && !own) different += wrong.dx[at] != u.dx[at];

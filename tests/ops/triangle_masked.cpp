@@ -1,4 +1,5 @@
-// What triangles give where every middle node is masked: the mean of the products, and NaN of a fill of -infinity.
+// Tests triangles whose middle nodes are all masked: the result is the mean of the products, or NaN for a fill of
+// -infinity.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdint>

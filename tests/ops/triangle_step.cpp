@@ -1,4 +1,5 @@
-// One step of causal triangular attention: what the whole graph has in its newest edges, whatever hypotheses go on.
+// Tests one step of causal triangular attention: it equals the newest edges of the whole graph, for any choice of
+// hypotheses.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/triangle_step.hpp"
 
@@ -33,8 +34,7 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
              << static_cast<int>(s.form);
 }
 
-// A cache that grows, laid out by the words of ops/triangle_step.hpp, and with it the whole graph of every
-// hypothesis.
+// A growing cache in the layout that ops/triangle_step.hpp describes, and the whole graph of every hypothesis.
 template <class T>
 struct decoding {
   shape s;
@@ -66,7 +66,7 @@ struct decoding {
   }
   decoding(decoding const&) = delete;
 
-  /// The next row of the cache, and the same at the end of `into`.
+  /// Fills the next row of the cache, and appends the same values to `into`.
   void fill_row(std::vector<double>& into) {
     for (index_t f = 0; f < parts * d; ++f) {
       auto const x = static_cast<float>(random.uniform(-1.5, 1.5));
@@ -74,7 +74,7 @@ struct decoding {
       into.push_back(static_cast<double>(x));
     }
   }
-  /// One more node of every hypothesis, which may go on from another of its graph.
+  /// Adds one node to every hypothesis, which may continue another hypothesis of its graph.
   void grow() {
     ++step;
     auto const before = std::exchange(whole, {});
@@ -123,7 +123,7 @@ struct decoding {
     });
     return o;
   }
-  /// o (n, n, d) of all edges of hypothesis h, by ops/triangle.hpp.
+  /// o (n, n, d) of all edges of hypothesis h, computed by ops/triangle.hpp.
   std::vector<double> full(index_t h) const {
     index_t const n = nodes[static_cast<std::size_t>(h)];
     test::ragged const one({n});
@@ -143,7 +143,7 @@ struct decoding {
   }
 };
 
-// Sums of some hundred products of single-precision numbers below 4, and exponentials good to 2e-7.
+// Allows for sums of some hundred products of single-precision numbers below 4, and exponentials with an error of 2e-7.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-13;
 
