@@ -17,13 +17,13 @@
 namespace triad::programs::cfq {
 
 struct query_parts {
-  std::string head;                    // up to {
+  std::string head;                    // the text up to {
   std::vector<std::string> conjuncts;  // sorted by bytes
 
   friend bool operator==(query_parts const&, query_parts const&) = default;
 };
 
-/// Returns nothing if the tokens are no query of this form.
+/// Returns the parts of a query, or nothing if it does not have this form.
 inline std::optional<query_parts> parts_of(std::string const& query) {
   auto const tokens = text::words(query);
   auto const open = std::find(tokens.begin(), tokens.end(), "{");
@@ -50,7 +50,7 @@ inline bool same_conjuncts(std::string const& a, std::string const& b) {
   return ours && theirs && *ours == *theirs;
 }
 
-/// The query with its conjuncts sorted by bytes; a text that is no query of this form is returned unchanged.
+/// Returns the query with its conjuncts sorted by bytes.  A text without this form is returned unchanged.
 inline std::string sorted_conjuncts(std::string const& query) {
   auto const parts = parts_of(query);
   if (!parts) return query;

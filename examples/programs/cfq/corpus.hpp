@@ -3,11 +3,11 @@
 //
 //   {"question": "Did M0 direct M1", "query": "SELECT ...",
 //    "rules": ["question:did", ["np:entity"], ["vp:verb", ["verb:direct"], ["np:entity"]]],
-//    "heads": [3, 3, 0, 3], "labels": ["aux", "nsubj", "root", "obj"]}                                one object a line
-//   rules: an application of a rule is a list of its name and the applications below it, from left to right; an
-//   application without any below it may be its name alone.
-//   heads and labels of each token of the question may be left out; heads count from 1, and 0 is the root.  Other
-//   fields are ignored.
+//    "heads": [3, 3, 0, 3], "labels": ["aux", "nsubj", "root", "obj"]}                        one object in each line
+//   rules: The application of a rule is a list of its name and the applications below it, from left to right.  An
+//   application without others below it may be only its name.
+//   heads, labels: One for each token of the question; heads count from 1, and 0 is the root.  Both may be left out.
+//   Other fields are ignored.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -83,8 +83,8 @@ inline std::string to_line(annotated_question const& q, rule_names const& names)
   return json.dump();
 }
 
-/// repeated: the number of questions that were left out because they occurred before.  Throws data_error with file and
-/// line.
+/// Reads a corpus.  Sets `repeated` to the number of questions that were left out because they occurred before.  Throws
+/// data_error with file and line.
 inline corpus read_corpus(std::string const& path, int& repeated) {
   corpus c;
   std::unordered_set<std::string> seen;
@@ -103,7 +103,7 @@ inline corpus read_corpus(std::string const& path, int& repeated) {
   return c;
 }
 
-/// A question's tree in CoNLL-U: ten columns, of which words, heads and labels are filled.
+/// Returns the tree of a question in CoNLL-U.  Of the ten columns, only those of words, heads and labels are filled.
 inline std::string to_conllu(annotated_question const& q) {
   auto const words = text::words(q.question);
   std::string text = "# text = " + q.question + "\n";

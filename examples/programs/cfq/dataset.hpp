@@ -1,4 +1,4 @@
-// CFQ as it is published: dataset.json, and a split file that assigns its questions to train, dev and test.
+// Reads the published CFQ: dataset.json, and a split file that assigns its questions to train, dev and test.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   dataset.json   [{"questionPatternModEntities": "Did M0 's ...",
@@ -53,8 +53,8 @@ inline std::string tokenised_query(std::string_view text) {
   return text::joined(tokens);
 }
 
-/// The first token of a query in the archive's form, before preprocessing: with `ns:` at its beginning, or `count(*)`;
-/// or nothing.
+/// Returns the first token of a query that only the archive's form before preprocessing has: it begins with `ns:`, or
+/// contains `count(*)`.  Returns an empty string if there is none.
 inline std::string raw_token(std::string_view query) {
   for (auto const& token : text::words(query))
     if (token.starts_with("ns:") || token.find("count(*)") != std::string::npos) return token;
@@ -63,7 +63,7 @@ inline std::string raw_token(std::string_view query) {
 
 namespace detail {
 
-/// The part that a question of dataset.json belongs to, and its number there.
+/// The part of a question of dataset.json, and its number in that part.
 struct place {
   int part;  // 0 train, 1 dev, 2 test
   std::size_t number;
@@ -101,7 +101,7 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  static constexpr int deepest = 100'000;  // levels are only counted, so this only bounds the counter
+  static constexpr int deepest = 100'000;  // only bounds the counter of levels
   static constexpr char const *question_key = "questionPatternModEntities", *query_key = "sparqlPatternModEntities";
 
   bool fail(std::string const& what) {
@@ -145,7 +145,7 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace detail
 
-/// JSON of a file that fits in memory, gzipped or not.
+/// Reads a JSON file that fits in memory, gzipped or not.
 inline nlohmann::json read_json(std::string const& path) {
   triad::programs::gz_buffer bytes(path);
   std::istream stream(&bytes);
@@ -153,13 +153,13 @@ inline nlohmann::json read_json(std::string const& path) {
     return triad::parse_json(stream);
   } catch (triad::data_error const& e) {
     std::string const what = e.what();
-    throw triad::data_error(what.starts_with(path) ? what : path + ": " + what);  // the stream names the file
+    throw triad::data_error(what.starts_with(path) ? what : path + ": " + what);  // the stream may name the file
   } catch (nlohmann::json::exception const&) {
     refuse("{}: expected JSON, found none; was the file copied whole?", path);
   }
 }
 
-/// The pairs named in a split file, in its order.
+/// Reads the pairs of a split file, in its order.
 inline sequences::data_set read_dataset(std::string const& path, std::string const& split) {
   static constexpr std::array<char const*, 3> keys{"trainIdxs", "devIdxs", "testIdxs"};
   std::unordered_map<std::size_t, detail::place> wanted;

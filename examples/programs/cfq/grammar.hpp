@@ -8,11 +8,11 @@
 //   N        -> noun | adjective N | role of NP | role and role of NP | N clause
 //   clause   -> that VP | that NP V | that was passive | passive | whose role VP
 //
-// Every phrase is about one kind of thing, and words combine only with the kinds that they apply to.  Constructions
-// that would give two questions the same text are left out.  Clauses and phrases with "of" or 's have no "and" between
-// phrases inside.  A noun has at most one clause, and none after "of".  The subject of "was S passive" has no passive
-// without "that was".  Entities and variables are numbered in order of appearance; the answer is ?x0.  A query has its
-// conjuncts sorted by bytes, without repetitions.
+// Every phrase is about one kind of thing, and words combine only with the kinds that they apply to.  Two different
+// questions must not have the same text, so some constructions are left out.  Inside clauses and phrases with "of" or
+// 's there is no "and" between phrases.  A noun has at most one clause, and none after "of".  The subject of "was S
+// passive" has no passive clause without "that was".  Entities and variables are numbered in order of appearance; the
+// answer is ?x0.  A query has its conjuncts sorted by bytes, without repetitions.
 #pragma once
 
 #include <array>
@@ -32,7 +32,8 @@ class question_grammar {
  public:
   question_grammar(question_writer& writer, counter_random& random) : w_(&writer), random_(&random) {}
 
-  /// depth: the greatest nesting of phrases; at 0 there are only entities.  Returns whether the answer is a count.
+  /// Draws a question with up to `depth` levels of nested phrases; at 0 there are only entities.  Returns whether the
+  /// answer is a count.
   bool question(int depth) {
     static constexpr std::array<char const*, 12> rules{"did",
                                                        "was-passive",
@@ -144,8 +145,8 @@ class question_grammar {
       for (auto const& s : subjects) w_->require(o, v.passive, s, v.irreflexive);
   }
 
-  /// Two or three parts: A and B; A , B , and C.  part() writes one part and returns its head; the other heads are
-  /// attached to the first.
+  /// Writes two or three parts: "A and B" or "A , B , and C".  part() writes one part and returns its head; the other
+  /// heads are attached to the first.
   template <class Part>
   int coordinated(int parts, Part&& part) {
     int const first = part();
@@ -158,8 +159,8 @@ class question_grammar {
     return first;
   }
 
-  /// A verb phrase about these subjects.  base: the verb's base form, after "did".  joins: allows "and" between its
-  /// parts.
+  /// Writes a verb phrase about these subjects.  If `base`, the verb has its base form, as after "did".  `joins` allows
+  /// "and" between its parts.
   int verb_phrase(terms const& subjects, kind what, int depth, bool base, bool joins) {
     auto const form = joins ? pick({12, 3, 3, 1}) : pick({5, 1});
     if (form >= 2) {
@@ -180,7 +181,7 @@ class question_grammar {
     return clause_of(subjects, what, depth, false, true, joins, form);
   }
 
-  /// V NP or V by NP; if `two`, V and V in place of V.
+  /// Writes V NP or V by NP; if `two`, "V and V" replaces V.
   int clause_of(terms const& subjects, kind what, int depth, bool base, bool is_passive, bool joins, std::size_t two) {
     auto const fits = [&](verb const& v) {
       return is_passive ? v.passive != nullptr && v.object == what : v.subject == what;
@@ -205,7 +206,7 @@ class question_grammar {
     return head;
   }
 
-  /// NP V of "who did NP V": the question asks for the object.
+  /// Writes NP V of "who did NP V"; the question asks for the object.
   int asked_object(std::string const& asked, kind what, int depth) {
     auto const& v = *one_of(verbs, [&](verb const& u) { return u.object == what; });
     auto const* const other =
@@ -237,7 +238,8 @@ class question_grammar {
     });
     return {head, all};
   }
-  /// bare: nothing follows the noun, because "a sibling of M0 's spouse" would be ambiguous.
+  /// Writes a phrase without coordination.  If `bare`, nothing follows the noun, because "a sibling of M0 's spouse"
+  /// would be ambiguous.
   named simple_phrase(kind what, int depth, std::size_t form, bool bare = false) {
     if (form == 0) {
       w_->leaf("np:entity");
@@ -248,7 +250,7 @@ class question_grammar {
     return {form == 1 ? a_noun(x, what, bare ? 0 : depth) : possessive(x, what, depth), {x}};
   }
 
-  /// A noun phrase about a term.
+  /// Writes a noun phrase about a term.
   int about(std::string const& term, kind what, int depth) {
     return depth > 0 && random_->chance(1, 3) ? possessive(term, what, depth) : a_noun(term, what, depth);
   }
@@ -331,7 +333,7 @@ class question_grammar {
     return head;
   }
 
-  /// A clause about what the term, or a person of it, does or undergoes.
+  /// Writes a clause in which the term, or a person related to it, does something or something is done to it.
   void clause(std::string const& term, kind what, int depth, int noun) {
     bool const acts = what != kind::character;
     auto const form = pick({acts ? 4 : 0, 4, 2, passive_clauses_ ? 3 : 0, acts ? 1 : 0});
@@ -371,7 +373,7 @@ class question_grammar {
 
   question_writer* w_;
   counter_random* random_;
-  bool passive_clauses_ = true;  // whether a noun may have one without "that was"
+  bool passive_clauses_ = true;  // whether a noun may have a passive clause without "that was"
 };
 
 }  // namespace triad::programs::cfq

@@ -1,22 +1,22 @@
-// The words of generated questions, the kinds they apply to, and their meanings in a query.
+// The words of generated questions, the kinds that they apply to, and their meanings in a query.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Relations read from left to right.  A verb's active relation stands between subject and object, its passive relation
-// between object and subject.  A role's relation stands between the holder of the role and the thing it belongs to
-// (`?x0 film.director.film M0`: x0 is director of M0).
+// Relations lead from left to right.  A verb's active relation leads from subject to object, its passive relation from
+// object to subject.  A role's relation leads from the holder of the role to the thing that has it
+// (`?x0 film.director.film M0`: x0 is the director of M0).
 #pragma once
 
 #include <array>
 
 namespace triad::programs::cfq {
 
-/// What a phrase can be about.
+/// The kinds of things that phrases are about.
 enum class kind { person, film, company, character };
 
 struct verb {
   char const *base, *past;  // the participle is the past form
   kind subject, object;
-  char const *active, *passive;  // passive: null if the verb has none
+  char const *active, *passive;  // passive is null if the verb has no passive
   bool irreflexive = false;      // a FILTER requires subject and object to differ
 };
 
@@ -39,7 +39,7 @@ inline constexpr std::array<verb, 12> verbs{{
 }};
 
 struct noun {
-  char const *compound, *word;  // "film" of "film director"; null if there is none
+  char const *compound, *word;  // compound is "film" in "film director"; null if there is none
   kind what;
   char const* type;
 };
@@ -91,7 +91,7 @@ inline constexpr std::array<role, 18> roles{{
 
 struct adjective {
   char const* word;
-  char const *person, *film;  // relations; null if the role does not apply to them
+  char const *person, *film;  // relations for persons and films; null if the adjective does not apply
   char const* value;
 };
 

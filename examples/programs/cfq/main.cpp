@@ -1,4 +1,4 @@
-// cfq: makes CFQ's data, and runs the tasks of cfq-sequences and cfq-dependencies under one name.
+// The program cfq, which makes CFQ's data, and runs the tasks of cfq-sequences and cfq-dependencies under one name.
 // SPDX-License-Identifier: Apache-2.0
 #include "dependencies/cfq/options.hpp"
 #include "make_data.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto page = "examples/programs/cfq/README.md";
 
-/// From question to query, and to data.
+/// The options of the task from question to query, and of the verbs that make data.
 struct query_options : cfq_sequences::options {
   making made;  // generate, split
 

@@ -19,10 +19,10 @@ namespace triad::programs::cfq {
 
 /// Options of the two verbs.
 struct making {
-  std::string data, out;  // of split: a file of annotated questions; the output folder
+  std::string data, out;  // a file of annotated questions, for split; the output folder
   int count = 20000, depth = 3;
   std::uint64_t seed = 1;
-  int train = 0, held_out = 0;  // if 0, two fifths and a tenth of the corpus
+  int train = 0, held_out = 0;  // numbers of questions; 0: two fifths and a tenth of the corpus
   int compound_size = 5, candidates = 5, passes = 30;
   double atom_limit = 0.02;
 
@@ -86,7 +86,7 @@ inline int generate(making const& m) {
   return 0;
 }
 
-/// Returns did_not_reach if the divergence of the atoms exceeds the limit.
+/// The verb split.  Returns did_not_reach if the divergence of the atoms exceeds the limit.
 inline int split(making const& m) {
   int repeated = 0;
   auto const c = read_corpus(m.data, repeated);

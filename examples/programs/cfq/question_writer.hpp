@@ -14,12 +14,13 @@
 
 namespace triad::programs::cfq {
 
-/// One question while it is written, from left to right.
+/// A question that is written from left to right.
 class question_writer {
  public:
   explicit question_writer(rule_names& names) : names_(&names) {}
 
-  /// A rule is applied while an object of this type exists: rules applied in this time are its children.
+  /// A rule is applied as long as its object of this type exists.  Rules that are applied in this time are its
+  /// children.
   class applied {
    public:
     applied(question_writer& w, std::string const& rule) : w_(&w), before_(w.node_), slot_(w.slot_) {
@@ -37,7 +38,7 @@ class question_writer {
 
   void leaf(std::string const& rule) { applied const here(*this, rule); }
 
-  /// Returns the token's number; the token depends on the root until it is attached.
+  /// Appends a token and returns its number.  The token depends on the root until it is attached.
   int put(std::string word) {
     tokens_.push_back(std::move(word));
     heads_.push_back(0);

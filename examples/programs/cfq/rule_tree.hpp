@@ -15,10 +15,10 @@ using rule_tree = text::derivation;
 
 /// A question with its annotations.
 struct annotated_question {
-  std::string question, query;  // tokens, one space apart
+  std::string question, query;  // tokens, separated by single spaces
   rule_tree rules;
-  std::vector<int> heads;           // of each token of the question, counted from 1; 0: the root.  Empty: unknown
-  std::vector<std::string> labels;  // of these dependencies
+  std::vector<int> heads;           // head of each token of the question, from 1; 0: the root.  Empty if unknown
+  std::vector<std::string> labels;  // label of each of these dependencies
 };
 
 struct corpus {

@@ -10,7 +10,8 @@
 
 namespace triad::programs::cfq {
 
-/// The `task` of a config file; nothing if there is none, or if the file is not TOML, which the task reports later.
+/// Returns the `task` of a config file; empty if there is none, or if the file is not TOML.  The task reports such a
+/// file later.
 inline std::string task_in(std::string const& config) {
   try {
     return config_value(config, "task");
@@ -19,8 +20,8 @@ inline std::string task_in(std::string const& config) {
   }
 }
 
-/// The task is that of --task; else that of --config, or of the config.toml of the run in question; else that of the
-/// preset; else "semantic".
+/// Returns the task of the first of these that has one: --task, --config or the config.toml of the named run, and the
+/// preset.  Otherwise returns "semantic".
 inline std::string task_of(std::vector<std::string> const& arguments) {
   auto const value_of = [&](std::string const& option) -> std::string {
     for (std::size_t i = 0; i < arguments.size(); ++i) {

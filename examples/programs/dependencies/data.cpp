@@ -19,7 +19,7 @@ namespace {
 
 bool is_conllu(std::string const& path) { return path.ends_with(".conllu") || path.ends_with(".conllu.gz"); }
 
-/// Checks a text for a column of CoNLL-U, which a tab or line end would terminate.
+/// Throws data_error if a text cannot be a column of CoNLL-U: it is empty, or has a tab or a line end.
 std::string const& checked(std::string const& text, std::string const& what) {
   if (text.empty()) refuse("{} is empty; expected a text", what);
   if (text.find_first_of("\t\n\r") != std::string::npos)
@@ -34,7 +34,7 @@ std::vector<std::string> texts_of(nlohmann::json const& line, char const* name, 
   return texts;
 }
 
-/// The endings of its files, as messages name them.
+/// Returns the endings of the program's files, for messages.
 char const* endings(options const& o) { return o.task.empty() ? ".conllu or .jsonl" : ".conllu"; }
 
 sentences read_json_sentences(std::string const& path) {
@@ -142,7 +142,8 @@ vocabulary vocabulary::from(nlohmann::json const& json, std::string const& file)
 
 namespace {
 
-/// Whether the word is in the dictionary; a word spelt like one of its marks, <s>, <pad>, </s> or <unk>, is not.
+/// Returns whether the dictionary has a word.  A word spelt like one of its marks, <s>, <pad>, </s> or <unk>, is
+/// unknown.
 bool known(std::string const& word, vocabulary const& v) { return v.words().number(word) >= dictionary::specials; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// dependencies (formerly parse): from sentences to their dependencies, with your own data.
+// The program dependencies, formerly parse: predicts the dependencies of sentences, with your own data.
 // SPDX-License-Identifier: Apache-2.0
 #include "program.hpp"
 #include "shared/cli/called_by.hpp"
@@ -23,7 +23,7 @@ struct own_options : options {
   }
 };
 
-/// The defaults of o.preset and o.model:
+/// Sets the defaults of o.preset and o.model.
 ///   quick   for some hundred sentences of your own
 void apply_preset(own_options& o) {
   apply_preset(static_cast<options&>(o));

@@ -1,4 +1,4 @@
-// A dependency parser on one backend: the options of the model, its words, and the interface that the verbs use.
+// A dependency parser on one backend: its options, its vocabulary, and the interface that the verbs use.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,26 +25,26 @@ using text::conllu_sentence;
 using text::dictionary;
 using sentences = std::vector<conllu_sentence>;
 
-/// The defaults are ours.
+/// The defaults are our own settings.
 struct options : stack_options {
-  std::string task;      // "parse" in runs on CFQ, whose data are CoNLL-U only
+  std::string task;      // "parse" in runs on CFQ, which read only CoNLL-U
   bool one_task = true;  // false: --task names one of several tasks of the program
-  int least_count = 1;   // the fewest occurrences in the training set for a word of the dictionary
+  int least_count = 1;   // least number of occurrences in the training set of a word of the dictionary
 
   // model: edge-transformer, transformer, universal-transformer
   triangle_form attention = triangle_form::full;
   int max_offset = 16;  // relative positions are clipped at this number of words
 
   int updates = 2000, evaluate_every = 200;
-  int tokens = 500;    // words per batch
-  int dev_size = 500;  // sentences
+  int tokens = 500;    // largest number of words of a batch
+  int dev_size = 500;  // largest number of sentences that checkpoints are validated on
   double decay = 0;
 
   std::string sentence;           // predict, explain: words separated by spaces
   programs::questions questions;  // predict
   bool unknown = false;           // predict, explain: unknown words become <unk>
   bool probabilities = false;     // predict
-  bool confusion = false;         // evaluate: print which relations are confused
+  bool confusion = false;         // evaluate: prints which relations are confused
 
   options() {
     model = "edge-transformer";
@@ -58,7 +58,7 @@ struct options : stack_options {
   void each(option_list& f) override;
 };
 
-/// The defaults of o.preset and o.model, for presets that all programs share.
+/// Sets the defaults of o.model, and of the presets that all programs share.
 inline void apply_preset(options& o) {
   o.tied = o.model == "universal-transformer";
   if (o.preset == "smoke") {
@@ -85,7 +85,7 @@ class vocabulary {
 
   dictionary const& words() const { return words_; }
   std::vector<std::string> const& relations() const { return relations_.names(); }
-  /// Returns -1 if there is no such relation.
+  /// Returns the number of a relation; -1 if there is no such relation.
   index_t relation(std::string const& name) const { return relations_.find(name); }
 
  private:
@@ -97,14 +97,15 @@ nlohmann::json to_json(vocabulary const& v);
 
 /// The model's answer for one sentence, as numbers.
 struct found_tree {
-  std::vector<int> parent;      // of the best tree with one root; a root has its own position
-  std::vector<int> relation;    // the best one to that parent
-  std::vector<double> sure;     // the probability of that relation, given the parent
-  std::vector<double> parents;  // (n, n) the logarithm of the probability that token i's parent is j, by itself
+  std::vector<int> parent;      // parents in the best tree with one root; a root has its own position
+  std::vector<int> relation;    // the best relation to that parent
+  std::vector<double> sure;     // probability of that relation, given the parent
+  std::vector<double> parents;  // (n, n) log-probability that the parent of token i is j, without regard to a tree
 };
 inline auto tied_parts(found_tree& t) { return std::tie(t.parent, t.relation, t.sure, t.parents); }
 
-/// The memory for batches of `words` words in sentences of up to `usual`, and for one sentence of up to `longest`.
+/// Sizes of a model and of its batches.  There is memory for batches of `words` words in sentences of up to `usual`
+/// words, and for one sentence of up to `longest` words.
 struct parser_room {
   index_t tokens, relations;
   int words, usual, longest;
@@ -127,14 +128,15 @@ class parser : public learner {
   virtual void clear() = 0;
   /// Returns false if the batch has no memory left for it.
   virtual bool add(std::span<attached_token const> sentence) = 0;
-  /// The trees of the sentences of the batch.
+  /// Returns the trees of the sentences of the batch.
   virtual std::vector<found_tree> const& infer() = 0;
 
-  /// The attention of an edge over words, after infer().  Has no rows if the model has no triangles, or if the parser
-  /// was made for inference only.
+  /// Returns the attention of an edge over words.  Call infer() first.  The table has no rows if the model has no
+  /// triangles, or if the parser was made for inference only.
   virtual attention_table<float> attention(attention_place const& at) = 0;
 
-  /// Makes the model of the options on a backend, which is moved into it; called by the backends' translation units.
+  /// Makes the model that the options describe.  The backend is moved into the model.  The backends' translation units
+  /// call this function.
   template <class Ex>
   static std::unique_ptr<parser> make(Ex ex, options const& o, room const& z);
 };

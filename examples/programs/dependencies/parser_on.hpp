@@ -1,4 +1,4 @@
-// The dependency parsers, each made of a triad model and a backend, and their first values.
+// The dependency parsers, each made of a triad model and a backend, and their initial values.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace triad::programs::dependencies {
 
-/// Word vectors come from a normal distribution; the name of any other parameter decides its first values.
+/// Returns the initial values of a parameter.  Word vectors are normal; the name of any other parameter decides.
 inline initializer first_values_of(std::string const& path) {
   return path == "encoder.tokens" ? initializer::normal(1) : initializer::by_name();
 }
@@ -86,7 +86,7 @@ class parser_on final : public learner_on<parser_on<Model, Ex>, parser, Model, E
   static void plan_pairs(arena& a, parser_room const& z) {
     for (int i = 0; i < 3; ++i) (void)a.make<vec<index_t>>(z.capacity().nodes);
   }
-  /// The scratch memory to compute a relation for each word of the largest batch.
+  /// Returns the size of the scratch memory for computing a relation for each word of the largest batch.
   std::size_t relating_scratch(parser_room const& z) {
     auto const& m = trainer_.model();
     auto const dims = z.capacity();

@@ -1,6 +1,5 @@
-// From a sentence to its dependencies: the data of a run, the scores of its parses, and the verbs, shared by all
-// programs with this task.
-// SPDX-License-Identifier: Apache-2.0
+// Dependency parsing: the data of a run, the scores of its parses, and the verbs, shared by all programs with this
+// task. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -31,43 +30,44 @@ struct data_set {
 /// Reads the files train, dev and test (or test_NAME), .conllu or .jsonl, of a folder, gzipped or not.
 data_set read_data(options const& o, bool needs_train);
 
-/// The "tokens" of a line of JSON.  Throws data_error if one of them cannot stand in a line of CoNLL-U.
+/// Returns the "tokens" of a line of JSON.  Throws data_error if CoNLL-U cannot have one of them.
 std::vector<std::string> tokens_of(nlohmann::json const& line);
 
-/// A sentence as numbers; a root is its own parent.  An unknown word becomes <unk>; an unknown relation gets a number
-/// that no answer has.
+/// Returns a sentence as numbers; a root is its own parent.  An unknown word becomes <unk>; an unknown relation gets a
+/// number that no answer has.
 std::vector<attached_token> numbered(conllu_sentence const& s, vocabulary const& v);
 
-/// Throws data_error for a word that is not in the vocabulary.
+/// Throws data_error if a word is not in the vocabulary.
 void expect_known(conllu_sentence const& s, vocabulary const& v);
 
-/// Returns "; 3 unknown words, such as 'bee'; 1 unknown relation, such as 'dep'", or nothing.
+/// Returns a text such as "; 3 unknown words, such as 'bee'; 1 unknown relation, such as 'dep'"; empty if there are
+/// none.
 std::string unknown_in(sentences const& all, vocabulary const& v);
 
-/// The sentence with the heads and relations of a tree.
+/// Returns the sentence with the heads and relations of a tree.
 conllu_sentence with_tree(conllu_sentence s, found_tree const& tree, vocabulary const& v);
 
-/// The number of words of the longest sentence; at least 1.
+/// Returns the number of words of the longest sentence; at least 1.
 int longest_of(sentences const& all);
 int longest_of(data_set const& data);
 long long words_of(sentences const& all);
-/// The sentences of some parts that have more than `words` words.
+/// Returns the sentences of these parts that have more than `words` words.
 std::vector<sized_example> larger_than(std::vector<test_part> const& parts, int words);
 
-/// Calls f(sentence, tree) for all of them.
+/// Calls f(sentence, tree) for all sentences.
 template <class F>
 void parse_all(parser& net, sentences const& all, vocabulary const& v, F const& f) {
   parse_in_batches(net, all, [&](conllu_sentence const& s) { return numbered(s, v); }, f);
 }
-/// Called for each sentence, if given, with the right sentence and the parsed one.
+/// A function that gets each right sentence and its parse.  It may be empty.
 using parsed_sentence = std::function<void(conllu_sentence const& right, conllu_sentence const& parsed)>;
 text::attachment_scores score(parser& net, sentences const& all, vocabulary const& v, parsed_sentence const& f = {});
 
 int train(options& o);
 
-/// The scores of a part's parses.
+/// Returns the scores of a part's parses.
 part_scores scores_of(std::string const& part, text::attachment_scores const& s);
-/// "test  exact match 12.34  UAS 90.12  LAS 88.00  (100 sentences, 900 words)"
+/// Returns a line such as "test  exact match 12.34  UAS 90.12  LAS 88.00  (100 sentences, 900 words)".
 std::string told(part_scores const& p, long long words);
 
 class parser_training final : public sentence_training<parser, attached_token> {
@@ -79,11 +79,11 @@ class parser_training final : public sentence_training<parser, attached_token> {
   std::string measured() const override { return "LAS"; }
   std::int64_t updates() override { return options_.updates; }
   std::int64_t epoch_updates() override { return options_.evaluate_every; }
-  /// The mean number of words per batch.
+  /// The mean number of words of a batch.
   std::int64_t batch_size() override;
   std::span<std::size_t const> batch(std::int64_t update) override { return batches_->batch(update); }
   std::string data_setting() override;
-  /// The number of tokens that have a head.
+  /// Returns the number of tokens that have a head.
   double answers(std::span<attached_token const> sentence) const override {
     return static_cast<double>(
         std::count_if(sentence.begin(), sentence.end(), [](attached_token const& t) { return t.parent >= 0; }));
@@ -95,7 +95,7 @@ class parser_training final : public sentence_training<parser, attached_token> {
   std::vector<std::vector<attached_token>> const& examples() const { return examples_; }
   int longest() const { return most_; }
   std::int64_t updates_of_a_pass() { return batches_->first_of(1); }
-  /// The sentences on which a checkpoint is measured: dev, or some of the training set if there is no dev.
+  /// The sentences that checkpoints are validated on: dev, or some of the training set if there is no dev.
   sentences const& dev() const { return dev_; }
   bool measured_on_train() const { return measured_on_train_; }
 
@@ -110,7 +110,7 @@ class parser_training final : public sentence_training<parser, attached_token> {
 /// Prints a summary of a file.
 int inspect(std::string const& path);
 
-/// train, evaluate, predict and explain.
+/// Returns the verbs train, evaluate, predict and explain.
 std::vector<verb> verbs_of(options& o);
 
 }  // namespace triad::programs::dependencies

@@ -25,7 +25,8 @@
 namespace triad::programs::dependencies {
 namespace {
 
-/// Has memory for sentences of up to `longest` words; explaining: for one sentence, keeping all intermediate values.
+/// Reads the trained parser, with memory for sentences of up to `longest` words.  If `explaining`, a batch is one
+/// sentence, and all intermediate values are kept.
 trained<parser> trained_parser(options const& o, checkpoint const& file, int longest, room_advice const& advice = {},
                                bool explaining = false) {
   return {o, file,
@@ -68,13 +69,13 @@ int evaluate(options const& o) {
   return 0;
 }
 
-/// Checks that the model knows the words of a sentence, unless o.unknown.
+/// Throws data_error if the model does not know a word of the sentence, unless o.unknown.  Returns the sentence.
 conllu_sentence const& checked(conllu_sentence const& s, vocabulary const& v, options const& o) {
   if (!o.unknown) expect_known(s, v);
   return s;
 }
 
-/// The probability of each word's head by itself, and of its label given that head.
+/// The probability of each word's head, without regard to a tree, and of its label given that head.
 struct tree_probabilities {
   std::vector<double> heads, labels;
 
@@ -85,7 +86,7 @@ struct tree_probabilities {
   }
 };
 
-/// The question with heads and labels added; its other members are kept.
+/// Returns the question with heads and labels added; its other members are copied.
 std::string to_json_line(std::string const& question, conllu_sentence const& s, found_tree const& tree,
                          bool probabilities) {
   auto heads = nlohmann::ordered_json::array(), labels = heads;
@@ -106,7 +107,7 @@ std::string to_json_line(std::string const& question, conllu_sentence const& s, 
   return with_members(question, members) + "\n";
 }
 
-/// The sentence in CoNLL-U; probabilities are appended to the last column.
+/// Returns the sentence in CoNLL-U.  Probabilities are appended to the last column.
 std::string to_conllu_text(conllu_sentence s, found_tree const& tree, bool probabilities) {
   if (!probabilities) return to_conllu(s);
   tree_probabilities const all(tree);
@@ -120,8 +121,8 @@ std::string to_conllu_text(conllu_sentence s, found_tree const& tree, bool proba
   return to_conllu(s);
 }
 
-/// The input sentences in CoNLL-U, and their positions.  Empty if the input is not CoNLL-U; the first line decides, not
-/// the file's name.
+/// The sentences of an input in CoNLL-U, and the name of the input for messages.  `is` is false if the input is not
+/// CoNLL-U.  The name of a file decides this, or else the first line of the input.
 struct asked_conllu {
   bool is = false;
   sentences all{};
@@ -140,10 +141,10 @@ asked_conllu read_asked(options& o) {
 }
 
 int predict(options& o) {
-  constexpr int most = 1024;  // words per line
+  constexpr int most = 1024;  // largest number of words of a sentence
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   auto const read = read_asked(o);
-  int room = read.is ? longest_of(read.all) : 128;  // grows for longer ones
+  int room = read.is ? longest_of(read.all) : 128;  // a longer sentence makes the model again
   auto const run = open_run(o.run);
   auto model = trained_parser(o, run, room);
   auto const answer = [&](sentences const& all, auto const& text_of) {
@@ -161,7 +162,7 @@ int predict(options& o) {
     auto const as_json = [&](conllu_sentence const& found, found_tree const& tree) {
       return to_json_line(line, found, tree, o.probabilities);
     };
-    if (s.words.empty()) return programs::answer(is_json ? as_json(s, {}) : "\n");  // one answer per sentence
+    if (s.words.empty()) return programs::answer(is_json ? as_json(s, {}) : "\n");  // every sentence has an answer
     if (s.words.size() > most) refuse("the sentence has {} words; at most {} are read: split it", s.words.size(), most);
     sentences const advice{checked(s, model.words, o)};
     if (auto const n = static_cast<int>(s.words.size()); n > room) {
@@ -201,7 +202,8 @@ std::string picture(conllu_sentence const& s, found_tree const& tree, vocabulary
   return to_svg(words);
 }
 
-/// The sentence with the probabilities of its heads; for a model with triangles, also the attention of its edges.
+/// Returns the page of a sentence with the probabilities of its heads.  A model with triangles adds the attention of
+/// its edges.
 nlohmann::ordered_json page_of(parser& net, options const& shape, conllu_sentence const& s, found_tree const& tree,
                                vocabulary const& v) {
   using json = nlohmann::ordered_json;

@@ -1,4 +1,4 @@
-// cfq-dependencies: from a question of CFQ to its dependencies.
+// The program cfq-dependencies, which predicts the dependencies of a question of CFQ.
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 #include "shared/cli/verbs.hpp"

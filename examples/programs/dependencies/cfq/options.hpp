@@ -1,4 +1,4 @@
-// cfq-dependencies: the paper's settings, and options beyond those of every dependency parser.
+// The options of cfq-dependencies in addition to those of every dependency parser, and the paper's settings.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,12 +16,13 @@ struct options : dependencies::options {
   }
 };
 
-/// The defaults of o.preset and o.model:
-///   paper-dependency   layers, width, heads, words, rate and updates: the Edge Transformer paper's Table 1; its layers
-///                      are tied and their feed-forward block has 4 d (section 3).  Dropout, warm-up, the linear fall,
-///                      the clip and the other models' feed-forward width are ours: the paper does not say.
-///   small-dependency   ours.  Its Edge Transformer is untied, as in its first runs; nothing was chosen on test scores
-///                      (docs/results/cfq.md).
+/// Sets the defaults of o.preset and o.model.
+///   paper-dependency   Layers, width, heads, words, rate and updates are from Table 1 of the Edge Transformer paper.
+///                      The layers of an Edge Transformer are tied, and their feed-forward block has 4 d (section 3).
+///                      The paper does not give dropout, warm-up, decay of the rate, clip, and the feed-forward width
+///                      of the other models; these are our own choice.
+///   small-dependency   Our own settings.  The Edge Transformer is untied, as in our first runs.  No setting was chosen
+///                      by test scores (docs/results/cfq.md).
 inline void apply_preset(options& o) {
   bool const universal = o.model == "universal-transformer";
   dependencies::apply_preset(o);

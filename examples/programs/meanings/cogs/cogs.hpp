@@ -1,5 +1,5 @@
-// cogs predicts the graph of a sentence's meaning. This header has its data, published or generated, its training, and
-// the output of its verbs.
+// The program cogs predicts the graph of a sentence's meaning. This header has its published and generated data, its
+// training, and the output of its verbs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -28,8 +28,8 @@
 
 namespace triad::programs::cogs {
 
-/// A split of a folder: NAME_seqtag.jsonl, NAME.tsv or NAME.jsonl, in this order, gzipped or not; dev may be called
-/// validation.
+/// Reads a split of a folder: the first of NAME_seqtag.jsonl, NAME.tsv and NAME.jsonl, gzipped or not.  dev may be
+/// called validation.
 inline sentences read_split(std::string const& folder, std::string const& name, bool needed = true) {
   std::vector<std::string> const endings{"_seqtag.jsonl", ".tsv", ".jsonl"};
   std::vector<std::string> names;
@@ -48,7 +48,7 @@ struct data_set {
       for (auto const& s : *part) most = std::max(most, s.size());
     return most;
   }
-  /// Sentences of a split: no batch is larger.
+  /// The number of sentences of the largest split: no batch is larger.
   std::size_t most() const { return std::max<std::size_t>({1, train.size(), dev.size(), test.size(), gen.size()}); }
   std::vector<sized_example> larger(int than) const {
     std::vector<sized_example> all;
@@ -60,8 +60,8 @@ struct data_set {
   }
 };
 
-/// The splits of a folder.  Training needs train and dev, anything else one that is not train; labels of 2022 need
-/// their file.
+/// Reads the splits of a folder.  Training needs train and dev; other verbs need at least one other split than train.
+/// Labels of 2022 need their own file.
 inline data_set read_data(options const& o, bool training) {
   refuse_generated(o, {"sentences", "test-size"}, "sentences");
   if (!std::filesystem::is_directory(o.data)) refuse("{}: a folder with train, dev, test and gen is expected", o.data);
@@ -73,8 +73,8 @@ inline data_set read_data(options const& o, bool training) {
   return d;
 }
 
-/// What draws the generated sentences that a model is measured on: far from the training seeds 1, 2, 3 ...  Those of
-/// the kinds are no training sentences, whatever draws these.
+/// Seeds of the generated sentences for validation and tests, which are far from the training seeds 1, 2, 3 ...
+/// Sentences of the test kinds are never training sentences, for any seed.
 inline constexpr std::uint64_t held_seed = 0xdef, kinds_seed = 0x7e57;
 
 inline data_set generate_data(options const& o, int training) {
@@ -91,7 +91,7 @@ inline data_set generate_data(options const& o, int training) {
 
 using tallies = std::map<std::string, tally>;  // by kind of sentence
 
-/// The part of the sentences whose graph is right, by kind, and the mean of the kinds.
+/// Returns the fraction of sentences whose graph is right, for each kind, and the mean over the kinds.
 inline std::vector<figure> figures_of(tallies const& kinds) {
   std::vector<figure> figures{{"mean", 0}};
   for (auto const& [kind, t] : kinds) {
@@ -141,8 +141,9 @@ class parser_training final : public sentence_training<parser, labelled_token> {
   std::int64_t epoch_updates() override { return epochs_->epoch_updates(); }
   std::int64_t batch_size() override { return options_.batch; }
   std::span<std::size_t const> batch(std::int64_t update) override { return epochs_->batch(update); }
-  /// Phrases are swapped by seed, epoch and sentence, words dropped and places drawn by seed, update and sentence:
-  /// whatever parts or processes a batch has.
+  /// Returns the sentence that an update trains on.  Seed, epoch and sentence decide which phrases are swapped.  Seed,
+  /// update and sentence decide which words are dropped, and the positions.  So parts and processes of a batch have no
+  /// effect.
   std::span<labelled_token const> seen(std::size_t example, std::int64_t update,
                                        std::vector<labelled_token>& room) override {
     auto const& all = examples_[example];
@@ -159,7 +160,7 @@ class parser_training final : public sentence_training<parser, labelled_token> {
     return digest(
         [](auto& d, labelled_token const& t) { d.add({t.token, t.parent, t.role, t.category, t.noun_type, t.verb}); });
   }
-  /// On dev, or the mean over the constructions that are held out.
+  /// Returns the accuracy on dev, or the mean over the held-out constructions.
   double validate() override {
     dev_ = accuracy(*net_, data_.dev, words_);
     if (options_.hold_out.empty()) return dev_;
@@ -170,7 +171,7 @@ class parser_training final : public sentence_training<parser, labelled_token> {
   held_out const& what_is_held_out() const { return held_out_; }
   std::vector<part_scores> score() override {
     std::vector<part_scores> scores;
-    if (!options_.hold_out.empty()) {  // what settings are chosen by says nothing of the generalisation set
+    if (!options_.hold_out.empty()) {  // settings must not be chosen by the generalisation set
       for (auto const& [kind, t] : held_out_scores_) found_[kind] += t;
       return {{"dev", {{"accuracy", dev_}}}, {"held out", figures_of(held_out_scores_)}};
     }
@@ -188,7 +189,7 @@ class parser_training final : public sentence_training<parser, labelled_token> {
     if (o.augment_phrases == "both") return {phrase_kinds.begin(), phrase_kinds.end()};
     return {o.augment_phrases == "clauses" ? phrase_kind::clause : phrase_kind::noun_phrase};
   }
-  /// Which sentences no swap makes.
+  /// Returns the test for sentences that no swap may make.
   phrase_swaps::refusal forbidden(options const& o) const {
     if (!o.augment_within) return {};
     auto const kinds = kinds_in(o.hold_out);
@@ -207,13 +208,13 @@ class parser_training final : public sentence_training<parser, labelled_token> {
   data_set const& data_;
   tallies& found_;  // of all runs
   held_out held_out_;
-  std::optional<phrase_swaps> swaps_;  // in what is trained on
-  tallies held_out_scores_;            // of the last validation, as is dev_
+  std::optional<phrase_swaps> swaps_;  // swaps in the training sentences
+  tallies held_out_scores_;            // scores of the last validation, like dev_
   double dev_ = 0;
   std::optional<epoch_batches> epochs_;
 };
 
-/// Says what is held out.
+/// Prints the number of held-out sentences of each kind.
 inline void describe(held_out const& h) {
   tallies kinds;
   for (auto const& s : h.rows) ++kinds[s.distribution].sentences;
@@ -226,7 +227,7 @@ inline void describe(held_out const& h) {
 inline int train(options& o) {
   tallies found;
   bool const holds_out = !o.hold_out.empty();
-  // What was not measured has no number.
+  // Returns a figure, or nothing if it was not measured.
   auto const figure = [](scored_run const& r, std::string const& part, std::size_t f) -> std::optional<double> {
     for (auto const& p : r.parts)
       if (p.part == part) return p.figures[f].value;
@@ -238,7 +239,7 @@ inline int train(options& o) {
   run_folder const folder(o.out);
   seed_runs of_seeds(o, o.out);
   while (of_seeds.next()) {
-    if (o.data.empty()) data = generate_data(o, o.sentences);  // of the seed
+    if (o.data.empty()) data = generate_data(o, o.sentences);  // each seed has its own
     parser_training work(o, data, found);
     if (of_seeds.fits_to_minutes(work)) continue;
     if (holds_out && of_seeds.is_first()) describe(work.what_is_held_out());

@@ -1,13 +1,12 @@
-// Sentences like those of COGS, with their graphs, from a small grammar: for running and testing without
-// data.
+// Generates sentences like those of COGS, with their graphs, by a small grammar, for runs and tests without data.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   S   -> NP VP .                      VP -> V | V NP | was V by NP | V NP to NP | V NP NP | V that S | V to V
-//   NP  -> name | the N | a N           NP -> NP on NP, where modifiers are allowed
+//   NP  -> name | the N | a N           NP -> NP on NP, if modifiers are allowed
 //
-// What the training sentences lack is what the others test, each kind by its name:
-//   lexical     a noun that was only an object is a subject; a verb that was only active is passive
-//   structural  modifiers at the subject; more clauses, or more modifiers, one inside of the other than ever before
+// Each kind of test sentence has something that training sentences do not have:
+//   lexical     A noun that is only an object in training is a subject.  A verb that is only active is passive.
+//   structural  The subject has a modifier.  Clauses or modifiers are nested more deeply.
 #pragma once
 
 #include <array>
@@ -20,7 +19,7 @@
 
 namespace triad::programs::cogs {
 
-/// Kinds of test sentences, in the order of the report.
+/// The kinds of test sentences, in the order of the report.
 inline constexpr std::array<char const*, 5> generated_kinds{"object_to_subject", "active_to_passive",
                                                             "subject_modifier", "deeper_clauses", "deeper_modifiers"};
 
@@ -28,14 +27,14 @@ class sentence_generator {
  public:
   explicit sentence_generator(std::uint64_t seed) : random_(seed) {}
 
-  /// One sentence of a training set: up to two clauses and two modifiers deep, modifiers at objects alone.
+  /// Draws a training sentence.  It has up to two nested clauses and two nested modifiers; only objects have modifiers.
   tagged_sentence next() {
     begin("in_distribution");
     clause(random_.below(3));
     return end();
   }
 
-  /// One test sentence of a kind.
+  /// Draws a test sentence of a kind.
   tagged_sentence next(std::string const& kind) {
     begin(kind);
     if (kind == "object_to_subject") {
@@ -63,7 +62,7 @@ class sentence_generator {
   }
 
  private:
-  /// A verb as it occurs in a sentence, and its lemma.
+  /// The form of a verb in a sentence, and its lemma.
   struct verb_form {
     char const *past, *lemma;
   };
@@ -82,7 +81,7 @@ class sentence_generator {
                                                         {"cleaned", "clean"},
                                                         {"painted", "paint"}}};
   static constexpr std::array<char const*, 6> participles{"seen", "carried", "drawn", "found", "cleaned", "painted"};
-  static constexpr int only_active = 5;  // of the transitive verbs, one whose participle is its past
+  static constexpr int only_active = 5;  // number of a transitive verb whose participle equals its past form
   static constexpr std::array<verb_form, 2> dative{{{"gave", "give"}, {"sent", "send"}}};
   static constexpr std::array<verb_form, 3> clausal{{{"knew", "know"}, {"said", "say"}, {"hoped", "hope"}}};
   static constexpr std::array<verb_form, 2> controlling{{{"wanted", "want"}, {"tried", "try"}}};
@@ -119,7 +118,7 @@ class sentence_generator {
     sentence_.role[at(child)] = role;
   }
 
-  /// A name, or a noun with its article.  Returns the place of its head.
+  /// Writes a name, or a noun with its article.  Returns the place of its head.
   int noun_phrase() {
     if (random_.chance(1, 3)) return word(names[pick(names)], "PNOUN");
     return noun_phrase(nouns[pick(nouns)]);
@@ -129,7 +128,7 @@ class sentence_generator {
     word(definite ? "the" : "a");
     return word(noun, "CNOUN", definite ? "DEF" : "INDEF");
   }
-  /// `depth` modifiers after a noun, each at the noun of the one before.
+  /// Writes `depth` modifiers after a noun.  Each modifies the noun of the modifier before it.
   void modifiers(int noun, int depth) {
     for (int k = 0; k < depth; ++k) {
       int const preposition = word(prepositions[pick(prepositions)]);
@@ -165,7 +164,7 @@ class sentence_generator {
     return verb;
   }
 
-  /// A clause with `depth` more inside.  Returns the place of its verb.
+  /// Writes a clause with `depth` nested clauses.  Returns the place of its verb.
   int clause(int depth) {
     if (depth > 0) {
       int const subject = noun_phrase(), verb = word(clausal[pick(clausal)], "VERB");

@@ -1,22 +1,22 @@
-// Holds out constructions of the training sentences, by kind. Options are chosen by their scores, since all of dev is
+// Holds out constructions of the training sentences, by kind. Their scores help to choose options, since all of dev is
 // right.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   kind               a sentence has it where                                   like the generalisation set's
+//   kind               a sentence has it if                                      similar test kind
 //   name-before-theme  a name is a recipient between its verb and the theme      prim_to_obj_proper, subj_to_obj_proper
 //   inner-modifier     an argument of the verb stands after another's modifier   obj_pp_to_subj_pp
-//   deepest-clauses    as many clauses are one inside of the other as anywhere   cp_recursion
-//   deepest-modifiers  as many modifiers are                                     pp_recursion
+//   deepest-clauses    its clauses are nested as deeply as those of any other    cp_recursion
+//   deepest-modifiers  its modifiers are nested as deeply as those of any other  pp_recursion
 //   longest            it is one of the longest, at most a thirtieth of all      both recursions
 //   infinitive         a chosen verb is an infinitive                            prim_to_inf_arg
 //   subject-to-object  a chosen noun or name stands after its verb               subj_to_obj_common, ..._proper
 //
-// Each construction is found in the graph. For a chosen verb training keeps only the line with the word alone, and for
-// a chosen noun or name one sentence in which it is the subject. Their other sentences are left out. The chosen verbs
-// are a quarter of those that have a line alone and are an infinitive elsewhere. The chosen nouns and names are an
-// eighth of those that stand both before and after verbs. In both cases these are the words with the fewest sentences.
-// A sentence with several of the requested constructions is left out, and so is a sentence with a word that no
-// remaining training sentence has.
+// Each construction is found in the graph. For a chosen verb, training keeps only the line with the word alone. For a
+// chosen noun or name, it keeps one sentence in which it is the subject. Their other sentences are left out. The chosen
+// verbs are a quarter of the verbs that are alone in a line and are an infinitive elsewhere. The chosen nouns and names
+// are an eighth of those that stand both before and after verbs. Both are the words with the fewest sentences. A
+// sentence with several of the requested constructions is left out, and so is a sentence with a word that no remaining
+// training sentence has.
 #pragma once
 
 #include <algorithm>
@@ -39,14 +39,14 @@ inline constexpr std::array<std::string_view, 7> constructions{"name-before-them
                                                                "deepest-modifiers", "longest",        "infinitive",
                                                                "subject-to-object"};
 
-/// Their names, with commas between.
+/// Returns the names of all constructions, separated by commas.
 inline std::string all_constructions() {
   std::string all;
   for (auto const& name : constructions) all += (all.empty() ? "" : ", ") + std::string(name);
   return all;
 }
 
-/// The kinds of such a list, as the command line has it.
+/// Returns the kinds in a list of the command line, which are separated by commas.
 inline std::vector<std::string> kinds_in(std::string const& list) {
   std::vector<std::string> kinds;
   for (std::size_t begin = 0; begin <= list.size();) {
@@ -57,7 +57,7 @@ inline std::vector<std::string> kinds_in(std::string const& list) {
   return kinds;
 }
 
-/// Of an option that is such a list.
+/// The check of an option that is such a list.
 inline number_check const some_constructions{
     "KIND,...", [](std::string const& list) {
       std::set<std::string> found;
@@ -69,10 +69,10 @@ inline number_check const some_constructions{
       return std::string();
     }};
 
-/// The training sentences that are left, and those that are held out, whose distribution is their kind.
+/// The remaining training sentences, and the held-out ones, whose `distribution` is their kind.
 struct held_out {
   std::vector<tagged_sentence> train, rows;
-  std::size_t left_out = 0;  // sentences that are neither
+  std::size_t left_out = 0;  // number of sentences that are in neither list
 };
 
 class construction_finder {
@@ -104,11 +104,11 @@ class construction_finder {
     return any(s, [&](int i) { return nouns_.contains(s.tokens[at(i)]) && argument(s, i) && s.parent[at(i)] < i; });
   }
 
-  /// A chosen verb that does not stand alone.
+  /// Returns whether the sentence has a chosen verb and other words.
   bool has_chosen_verb(tagged_sentence const& s) const {
     return s.size() > 1 && any(s, [&](int i) { return verbs_.contains(s.verb_name[at(i)]); });
   }
-  /// The chosen nouns and names of a sentence, each with whether it is a subject there.
+  /// Returns the chosen nouns and names of a sentence, and for each whether it is a subject in this sentence.
   std::map<std::string, bool> chosen_nouns(tagged_sentence const& s) const {
     std::map<std::string, bool> found;
     for (int i = 0; i < s.size(); ++i)
@@ -117,7 +117,7 @@ class construction_finder {
   }
 
  private:
-  /// In how many sentences a word is, and whether in both of the ways that are asked for.
+  /// The number of sentences with a word, and whether they use it in one way and in the other way.
   struct usage {
     std::int64_t sentences = 0;
     bool one = false, other = false;
@@ -130,12 +130,12 @@ class construction_finder {
       if (holds(i)) return true;
     return false;
   }
-  /// Token i is an argument of a verb.
+  /// Returns whether token i is an argument of a verb.
   static bool argument(tagged_sentence const& s, int i) {
     auto const& role = s.role[at(i)];
     return s.parent[at(i)] >= 0 && !role.empty() && role != "PREP" && role != "PP_NOUN";
   }
-  /// The most edges of a role on a way upward, which no data need be free of cycles for.
+  /// Returns the largest number of edges with this role on a path towards the root.  The data may have cycles.
   static int depth(tagged_sentence const& s, std::string_view role) {
     int most = 0;
     for (int i = 0; i < s.size(); ++i) {
@@ -180,7 +180,8 @@ class construction_finder {
       use.other |= argument(s, i) && s.parent[at(i)] < i;
     }
   }
-  /// One of `part` of the words that are used in both ways, the rarest; of words as rare, the first by their bytes.
+  /// Returns the rarest of the words that are used in both ways: one in `part` of them.  Equally rare words are ordered
+  /// by their bytes.
   static std::set<std::string> rarest(std::map<std::string, usage> const& all, std::size_t part) {
     std::vector<std::pair<std::int64_t, std::string>> both;
     for (auto const& [word, use] : all)
@@ -195,14 +196,15 @@ class construction_finder {
   std::set<std::string> verbs_, nouns_;
 };
 
-/// Throws data_error where no sentence has one of the constructions, or none is left to train on.
+/// Holds out sentences with these constructions.  Throws data_error if no sentence has one of the constructions, or if
+/// no sentence is left to train on.
 inline held_out hold_out(std::vector<tagged_sentence> const& all, std::vector<std::string> const& kinds) {
   std::set<std::string> const wanted(kinds.begin(), kinds.end());
   construction_finder const finder(all, wanted);
   held_out result;
-  std::vector<std::size_t> held;         // of rows, the numbers of the sentences
-  std::vector<std::string> held_kind;    // and their kinds
-  std::set<std::string> shown, trained;  // nouns that training has a subject of; words of training
+  std::vector<std::size_t> held;         // numbers of the held-out sentences
+  std::vector<std::string> held_kind;    // their kinds
+  std::set<std::string> shown, trained;  // nouns that are a subject in training; all words of training
   auto const train_on = [&](tagged_sentence const& s) {
     trained.insert(s.tokens.begin(), s.tokens.end());
     result.train.push_back(s);

@@ -1,12 +1,12 @@
-// Logical forms as COGS writes them, to graphs and back.
+// Converts logical forms in the notation of COGS to graphs and back.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   * girl ( x _ 1 ) ; see . agent ( x _ 2 , x _ 1 ) AND see . theme ( x _ 2 , Emma )
 //
 // A variable x _ i stands for token i.  Definite nouns come first, then everything else in the order of its variables.
-// Verb clauses become edges from the verb, `noun . nmod . in ( x _ i , x _ j )` an edge from noun i to the preposition
-// and one from there to noun j.  A verb that another one controls (wish to crawl) has its agent written twice; the
-// graph has it once.
+// Verb clauses become edges from the verb.  `noun . nmod . in ( x _ i , x _ j )` becomes two edges: from noun i to the
+// preposition, and from the preposition to noun j.  If a verb controls another verb (wish to crawl), the form has the
+// agent twice; the graph has it once.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 
 namespace triad::programs::cogs {
 
-/// The words between single spaces.
+/// Returns the words of a text, which are separated by single spaces.
 inline std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   while (!text.empty()) {
@@ -37,7 +37,7 @@ inline std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// Reads one logical form into the graph of its sentence.  Throws data_error with a reason; the caller knows file and
+/// Reads one logical form into the graph of its sentence.  Throws data_error with the reason; the caller adds file and
 /// line.
 class form_reader {
  public:
@@ -56,7 +56,7 @@ class form_reader {
  private:
   struct argument {
     int token = -1;
-    std::string name{};  // where it is no variable
+    std::string name{};  // if it is no variable
     friend bool operator==(argument const&, argument const&) = default;
   };
   struct clause {
@@ -65,7 +65,7 @@ class form_reader {
     std::string text;
   };
 
-  /// A word alone: the number of its arguments tells what it is.
+  /// Reads the form of a single word.  The number of its arguments decides its category.
   void read_primitive(std::string_view form) {
     if (result_.size() != 1) refuse("a primitive of {} words, expected one", result_.size());
     auto const words = words_of(form);
@@ -143,10 +143,10 @@ class form_reader {
     return {i, {}};
   }
 
-  /// v.xcomp(a, b) and v.agent(a, c): b's own clause with agent c goes.
+  /// If the form has v.xcomp(a, b) and v.agent(a, c), removes b's own clause with agent c.
   void merge_controlled(std::vector<clause>& clauses) {
-    // Clauses v.agent(a, c) by v and a, and by v, a and c, each list in the order of the form; what is gone leaves a
-    // list when it is met.
+    // Two indexes of the clauses v.agent(a, c): by v and a, and by v, a and c.  Each list is in the order of the form.
+    // A removed clause stays in a list until the list is read.
     using list = std::deque<std::size_t>;
     std::map<std::pair<std::string, int>, list> of_verb;
     std::map<std::tuple<std::string, int, int, std::string>, list> of_agent;
@@ -226,7 +226,7 @@ class form_reader {
     return all[0];
   }
 
-  /// Where a word stands, in ascending order.
+  /// Returns the places of a word in the sentence, in ascending order.
   std::vector<int> const& places_of(std::string const& word) const {
     static std::vector<int> const nowhere;
     auto const found = places_.find(word);
@@ -236,17 +236,17 @@ class form_reader {
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
   tagged_sentence result_;
-  std::unordered_map<std::string, std::vector<int>> places_;  // of the words of the sentence
+  std::unordered_map<std::string, std::vector<int>> places_;  // places of each word of the sentence
 };
 
-/// Throws data_error where the form is none, or is not about the sentence.
+/// Returns the graph of a logical form.  Throws data_error if the form is malformed, or is not about the sentence.
 inline tagged_sentence from_logical_form(std::string_view sentence, std::string_view form,
                                          std::string_view distribution) {
   return form_reader(sentence, form, distribution).take();
 }
 
-/// The logical form of a graph; nothing where the graph has none, as a prediction may: an edge label without an edge, a
-/// verb's argument without a verb, a modifier without its noun.
+/// Returns the logical form of a graph, or nothing if it has none.  Predicted graphs may have none: an edge label may
+/// be without an edge, a verb's argument without a verb, or a modifier without its noun.
 inline std::optional<std::string> to_logical_form(tagged_sentence const& s) {
   static std::vector<std::string> const verb_roles{"agent", "theme", "recipient", "xcomp", "ccomp"};
   auto const at = [](int i) { return static_cast<std::size_t>(i); };

@@ -1,4 +1,4 @@
-// What a trained parser of COGS says: evaluate, predict and explain; and sentences to try it on.
+// The program cogs: the verbs train, evaluate, predict, explain and generate.
 // SPDX-License-Identifier: Apache-2.0
 #include "cogs.hpp"
 #include "logical_form.hpp"
@@ -18,7 +18,8 @@
 namespace triad::programs::cogs {
 namespace {
 
-/// With room for sentences of up to `longest` tokens; explaining: for one, of which everything is kept.
+/// Reads the trained parser, with memory for sentences of up to `longest` tokens.  If `explaining`, a batch is one
+/// sentence, and all intermediate values are kept.
 trained<parser> trained_parser(options const& o, checkpoint const& file, int longest, room_advice const& advice = {},
                                bool explaining = false) {
   return {o, file,
@@ -48,12 +49,12 @@ std::string form_of(tagged_sentence const& graph) {
   return to_logical_form(graph).value_or("(this graph has no logical form)");
 }
 
-/// The probabilities of token i's parents, of which its own place is that of a root.
+/// Returns the probabilities of the parents of token i.  The entry of its own place is the probability of a root.
 std::vector<double> parents_of(parse const& p, std::size_t n, std::size_t i) {
   return probabilities_of(std::span(p.score).subspan(i * n, n));
 }
 
-/// p: what the model says of it, where the probabilities of parents are asked for.
+/// Prints a sentence with its graph.  `p` is its parse if the probabilities of parents are printed too, otherwise null.
 void print(tagged_sentence const& s, parse const* p) {
   std::vector<std::string> header{"token", "place", "parent", "role", "category", "noun type", "verb"};
   if (p != nullptr) header.emplace_back("probability");
@@ -65,7 +66,7 @@ void print(tagged_sentence const& s, parse const* p) {
         s.tokens[at],          std::to_string(i),     s.parent[at] < 0 ? "-" : std::to_string(s.parent[at]),
         shown(s.role[at]),     shown(s.category[at]), shown(s.noun_type[at]),
         shown(s.verb_name[at])};
-    auto const parent = s.parent[at] < 0 ? at : static_cast<std::size_t>(s.parent[at]);  // a root's is itself
+    auto const parent = s.parent[at] < 0 ? at : static_cast<std::size_t>(s.parent[at]);  // a root is its own parent
     if (p != nullptr) cells.push_back(fmt::format("{:.4f}", parents_of(*p, s.tokens.size(), at)[parent]));
     table.row(cells);
   }
@@ -74,8 +75,8 @@ void print(tagged_sentence const& s, parse const* p) {
 
 int predict(options const& o) {
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
-  constexpr int most = 1024;  // tokens of a sentence
-  int room = 128;             // is made anew for longer ones
+  constexpr int most = 1024;  // largest number of tokens of a sentence
+  int room = 128;             // a longer sentence makes the model again
   auto const file = open_run(o.run);
   auto model = trained_parser(o, file, room);
   auto const answer = [&](std::string const& line) {
@@ -96,7 +97,7 @@ int predict(options const& o) {
   return 0;
 }
 
-/// Each word's arc has the role and the parent's probability.
+/// Draws the graph.  Each word's arc has the role and the probability of the parent.
 std::string picture(tagged_sentence const& s, parse const& p) {
   std::vector<arc_word> words;
   for (std::size_t i = 0; i < s.tokens.size(); ++i) {
@@ -110,7 +111,8 @@ std::string picture(tagged_sentence const& s, parse const& p) {
   return to_svg(words);
 }
 
-/// The graph with the probabilities of its edges and, of a model with triangles, over which words they attended.
+/// Returns the page of a graph with the probabilities of its edges.  A model with triangles adds their attention over
+/// words.
 nlohmann::ordered_json page_of(parser& net, options const& shape, tagged_sentence const& s, parse const& p) {
   using json = nlohmann::ordered_json;
   auto const n = s.tokens.size();

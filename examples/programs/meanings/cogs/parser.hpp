@@ -20,38 +20,38 @@
 
 namespace triad::programs::cogs {
 
-/// Without a preset they are the released program's: preset paper.
+/// The defaults are those of the preset paper: the released program's.
 struct options : stack_options {
   // data: a folder with train, dev, test and gen; empty: generated sentences
-  std::string labels = "2020";  // of the generalisation set: as published, or as corrected in 2022
-  int sentences = 4000;         // generated: for training
-  int test_size = 200;          // generated: of each kind
-  std::string hold_out;         // kinds of constructions that training does not see, with commas between
+  std::string labels = "2020";  // labels of the generalisation set: 2020: as published; 2022: as corrected
+  int sentences = 4000;         // number of generated training sentences
+  int test_size = 200;          // number of generated sentences of each kind
+  std::string hold_out;         // kinds of constructions to hold out of training, separated by commas
 
   // model: edge-transformer, transformer, universal-transformer
   triangle_form attention = triangle_form::full;
   int max_offset = 16;          // relative positions are clipped at this number of tokens
   bool paper_form = false;      // the paper's layer instead of the released program's
   bool positional = false;      // sums of both ends' states, instead of relative positions
-  bool from_parent = false;     // parents read from edges (parent, child), as in the paper
-  bool verb_from_word = false;  // the verb's name is read from the word's vector alone
-  bool learn_all = false;       // also the vector that the released program does not learn
+  bool from_parent = false;     // predicts parents from edges (parent, child), as in the paper
+  bool verb_from_word = false;  // predicts the verb's name from the word's vector alone
+  bool learn_all = false;       // also learns the vector that the released program does not learn
 
   int epochs = 200;
   int batch = 100;
   double decay = 0.01;
-  double word_dropout = 0;         // of what the other heads read; then the verb's name is read from the word
-  int position_range = 0;          // words take random places among this number; 0: the first ones
-  double embedding_deviation = 1;  // of the words' first vectors
-  double augment = 0;              // rate at which a training sentence gets another's phrase
-  std::string augment_phrases = "noun-phrases";  // of which kinds: these, clauses, both
-  bool augment_within = false;                   // none makes a construction that is held out
+  double word_dropout = 0;         // probability of dropping a word; the head of the verb's name still reads the word
+  int position_range = 0;          // words have random positions below this number; 0: 0, 1, 2, ...
+  double embedding_deviation = 1;  // standard deviation of the words' initial vectors
+  double augment = 0;              // probability that a training sentence gets a phrase of another sentence
+  std::string augment_phrases = "noun-phrases";  // kinds of phrases: noun-phrases, clauses, both
+  bool augment_within = false;                   // no swap makes a held-out construction
 
   std::string sentence;           // predict, explain
   bool probabilities = false;     // predict
   programs::questions questions;  // predict
   bool argmax = false;            // each token's own best parent, as published, instead of the best tree
-  int count = 1000;               // generate: training sentences
+  int count = 1000;               // generate: number of training sentences
 
   options() {
     model = "edge-transformer";
@@ -66,12 +66,12 @@ struct options : stack_options {
   void each(option_list& f) override;
 };
 
-/// The defaults that o.preset and o.model stand for.
-///   paper   layers, width, heads, batch, rate and epochs: the Edge Transformer paper's Table 1; 4 d: its section 3;
-///           dropout, decay, warm-up and clip: the released program.  The paper's text ties the layers, the released
-///           program does not.
-///   swapped ours: the same, with words dropped, and phrases of training sentences swapped
-///   small   ours
+/// Sets the defaults of o.preset and o.model.
+///   paper     Layers, width, heads, batch, rate and epochs are from Table 1 of the Edge Transformer paper; 4 d is from
+///             its section 3.  Dropout, decay, warm-up and clip are the released program's.  The paper's text ties the
+///             layers; the released program does not.
+///   swapped   Our own settings: the same with dropped words and swapped phrases.
+///   small     Our own settings.
 inline void apply_preset(options& o) {
   o.tied = o.model == "universal-transformer";
   if (o.preset == "swapped") {
@@ -97,8 +97,8 @@ inline void apply_preset(options& o) {
   }
 }
 
-/// In the order of first appearance, from 1; 0 is padding, which nothing in a ragged batch is.  The released program's
-/// numbers are not known; it counts the words of all files, too.
+/// The words and labels, numbered from 1 in the order of first appearance.  0 is padding, which a ragged batch does not
+/// have.  The released program's numbers are not known; it also numbers the words of all files.
 struct vocabulary {
   numbering tokens{1}, role{1}, category{1}, noun_type{1}, verb{1};
 
@@ -132,22 +132,23 @@ inline nlohmann::json to_json(vocabulary const& v) {
 
 /// The model's answer for one sentence, as numbers.
 struct parse {
-  std::vector<int> parent;                           // the best of each token by itself; its own place for a root
-  std::vector<int> tree;                             // the best parents that make no cycle
+  std::vector<int> parent;                           // each token's best parent by itself; a root has its own place
+  std::vector<int> tree;                             // the best parents without a cycle
   std::vector<int> role, category, noun_type, verb;  // the best labels
-  std::vector<float> score;                          // (n, n) of token i's parent j
+  std::vector<float> score;                          // (n, n) score of parent j of token i
 };
 inline auto tied_parts(parse& p) {
   return std::tie(p.parent, p.tree, p.role, p.category, p.noun_type, p.verb, p.score);
 }
 
-/// The memory for `batch` sentences of `usual` tokens, or for fewer of up to `longest`.
+/// Sizes of a model and of its batches.  There is memory for `batch` sentences of `usual` tokens, or for fewer
+/// sentences of up to `longest` tokens.
 struct parser_room {
   int tokens;
   label_counts labels;
   int batch, usual, longest;
-  int positions;  // tokens stand before this one, or before the longest sentence's end
-  bool learns;    // false: room for inference alone
+  int positions;  // positions are below this number, or below the length of the longest sentence
+  bool learns;    // false: memory for inference alone
 
   graph_dims capacity() const { return room_for_graphs(batch, usual, longest); }
 };
@@ -162,14 +163,15 @@ class parser : public learner {
   virtual void clear() = 0;
   /// Returns false if the batch has no memory left for it.
   virtual bool add(std::span<labelled_token const> sentence) = 0;
-  /// The parses of the sentences of the batch.
+  /// Returns the parses of the sentences of the batch.
   virtual std::vector<parse> const& infer() = 0;
 
-  /// After infer(): over which words an edge attends.  Without rows where the model has no triangles; one that
-  /// was made for inference alone keeps none.
+  /// Returns the attention of an edge over words.  Call infer() first.  The table has no rows if the model has no
+  /// triangles, or if the parser was made for inference alone.
   virtual attention_table<float> attention(attention_place const& at) = 0;
 
-  /// Makes the model of the options on a backend, which is moved into it; called by the backends' translation units.
+  /// Makes the model that the options describe.  The backend is moved into the model.  The backends' translation units
+  /// call this function.
   template <class Ex>
   static std::unique_ptr<parser> make(Ex ex, options const& o, room const& z);
 };

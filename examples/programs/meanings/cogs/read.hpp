@@ -1,4 +1,4 @@
-// Reads sentences with their graphs: tagged, one JSON object a line, or as COGS publishes them, with logical forms.
+// Reads sentences with their graphs: as tags in JSON lines, or with logical forms, as in the published COGS.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   .jsonl  {"tokens": [...], "parent": [...], "role": [...], "category": [...], "noun_type": [...],
@@ -22,7 +22,7 @@
 
 namespace triad::programs::cogs {
 
-/// One line of a .jsonl file.
+/// Reads one line of a .jsonl file.
 inline tagged_sentence from_json(std::string const& line) {
   auto const json = read_json_line(line);
   auto const texts = [&](char const* name) { return member<std::vector<std::string>>(json, name, "a list of texts"); };
@@ -47,7 +47,7 @@ inline tagged_sentence from_json(std::string const& line) {
   return s;
 }
 
-/// The same sentence as one line.
+/// Returns a sentence as one line of a .jsonl file.
 inline std::string to_json_line(tagged_sentence const& s) {
   nlohmann::ordered_json json;
   json["tokens"] = s.tokens;
@@ -60,7 +60,7 @@ inline std::string to_json_line(tagged_sentence const& s) {
   return json.dump();
 }
 
-/// One line of a .tsv file.
+/// Reads one line of a .tsv file.
 inline tagged_sentence from_tsv(std::string_view line) {
   auto const first = line.find('\t'), second = first == std::string_view::npos ? first : line.find('\t', first + 1);
   if (second == std::string_view::npos || line.find('\t', second + 1) != std::string_view::npos)
@@ -68,7 +68,7 @@ inline tagged_sentence from_tsv(std::string_view line) {
   return from_logical_form(line.substr(0, first), line.substr(first + 1, second - first - 1), line.substr(second + 1));
 }
 
-/// All sentences of a file; its name, without .gz, gives its format.
+/// Reads all sentences of a file.  The name, without .gz, decides the format.
 inline std::vector<tagged_sentence> read_sentences(std::string const& path) {
   std::string_view name = path;
   if (name.ends_with(".gz")) name.remove_suffix(3);

@@ -1,5 +1,4 @@
-// Sentences with numbers in place of words, and the scores of a model: right graphs, as published, and right logical
-// forms.
+// Numbers the words of sentences, and scores a model by right graphs, as published, and by right logical forms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,8 +23,8 @@ namespace triad::programs::cogs {
 
 using sentences = std::vector<tagged_sentence>;
 
-/// A sentence by numbers, a root its own parent.  An unknown word is an error; an unknown label is one that no answer
-/// can be.
+/// Returns a sentence with numbers in place of words; a root is its own parent.  An unknown word is an error.  An
+/// unknown label gets a number that no answer has.
 inline std::vector<labelled_token> numbered(tagged_sentence const& s, vocabulary const& words) {
   std::vector<labelled_token> result;
   for (int i = 0; i < s.size(); ++i) {
@@ -41,11 +40,11 @@ inline std::vector<labelled_token> numbered(tagged_sentence const& s, vocabulary
   return result;
 }
 
-/// Sentences, and how many of them are right: parents by themselves or as a tree without cycles, as a graph or as a
-/// logical form.
+/// The number of sentences, and the numbers of right ones.  `graphs` and `forms` have each token's own best parent;
+/// `trees` and `tree_forms` have the best parents without a cycle.
 struct tally {
   std::int64_t sentences = 0, graphs = 0, trees = 0, forms = 0, tree_forms = 0;
-  std::int64_t differ = 0;  // the tree has other parents
+  std::int64_t differ = 0;  // number of sentences whose tree has other parents
 
   tally& operator+=(tally const& t) {
     sentences += t.sentences, graphs += t.graphs, trees += t.trees, forms += t.forms, tree_forms += t.tree_forms,
@@ -57,7 +56,8 @@ struct tally {
   }
 };
 
-/// The graph that a parse says, in words; with the tree's parents, or each token's own best.
+/// Returns the graph of a parse in words.  If `tree`, it has the parents of the tree, otherwise each token's own best
+/// parent.
 inline tagged_sentence in_words(tagged_sentence const& s, parse const& p, vocabulary const& words, bool tree) {
   tagged_sentence result(s.tokens, s.distribution);
   auto const& parent = tree ? p.tree : p.parent;
@@ -71,13 +71,13 @@ inline tagged_sentence in_words(tagged_sentence const& s, parse const& p, vocabu
   return result;
 }
 
-/// f(sentence, parse) for all of them.  Throws data_error for a word that the model does not know.
+/// Calls f(sentence, parse) for all sentences.  Throws data_error if the model does not know a word.
 template <class F>
 void parse_all(parser& net, sentences const& all, vocabulary const& words, F const& f) {
   parse_in_batches(net, all, [&](tagged_sentence const& s) { return numbered(s, words); }, f);
 }
 
-/// By distribution.
+/// Returns the scores for each distribution.
 inline std::map<std::string, tally> score(parser& net, sentences const& all, vocabulary const& words) {
   std::map<std::string, tally> result;
   parse_all(net, all, words, [&](tagged_sentence const& s, parse const& p) {
@@ -100,7 +100,7 @@ inline tally total(std::map<std::string, tally> const& parts) {
   return all;
 }
 
-/// The part of the sentences whose graph is right.
+/// Returns the fraction of sentences whose graph is right.
 inline double accuracy(parser& net, sentences const& all, vocabulary const& words) {
   std::int64_t right = 0;
   parse_all(net, all, words,
@@ -108,7 +108,7 @@ inline double accuracy(parser& net, sentences const& all, vocabulary const& word
   return all.empty() ? 0 : static_cast<double>(right) / static_cast<double>(all.size());
 }
 
-/// The other kinds are lexical: known words where they have not been.
+/// Returns whether a kind is structural.  The other kinds are lexical: known words in new positions.
 inline bool is_structural(std::string const& kind) {
   static std::set<std::string> const kinds{"cp_recursion",      "pp_recursion",   "obj_pp_to_subj_pp",
                                            "subject_modifier",  "deeper_clauses", "deeper_modifiers",
@@ -119,8 +119,8 @@ inline bool is_structural(std::string const& kind) {
 
 inline std::string percent(double part) { return fmt::format("{:.1f}", 100 * part); }
 
-/// graph: each token's own best parent, as published; tree: the best parents without a cycle; form: the logical form
-/// made of it.
+/// Returns a table of scores.  `graph` has each token's own best parent, as published, `tree` has the best parents
+/// without a cycle, and the columns of forms have the logical forms of both.
 inline std::string table_of(std::map<std::string, tally> const& kinds) {
   text_table table({"", "graph", "tree", "form", "form of tree", "parents differ", "sentences"});
   auto const row = [&](std::string const& name, tally const& t) {
@@ -140,7 +140,7 @@ inline std::string table_of(std::map<std::string, tally> const& kinds) {
   return table.text();
 }
 
-/// The same as a chart: the published measure, and the logical form made of the tree.  what: of what the kinds are.
+/// Returns the same as a chart, with the published score and the logical forms of trees.  `what` names the sentences.
 inline bar_chart chart_of(std::map<std::string, tally> const& kinds, std::string const& what) {
   bar_chart chart{
       "COGS: " + what + " by kind of sentence, %", {"whole graph, as published", "logical form of the tree"}, {}};

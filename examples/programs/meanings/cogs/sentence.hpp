@@ -7,15 +7,15 @@
 
 namespace triad::programs::cogs {
 
-/// All lists have one entry a token; "" says that a token has no such label.
+/// All lists have one entry for each token; "" means that the token has no such label.
 struct tagged_sentence {
   std::vector<std::string> tokens;
-  std::vector<int> parent;        // index of a token, or -1: a root
+  std::vector<int> parent;        // index of a token; -1 for a root
   std::vector<std::string> role;  // of the edge from the parent: agent, theme, recipient, xcomp, ccomp, PREP, PP_NOUN
   std::vector<std::string> category;   // PNOUN, CNOUN, VERB
   std::vector<std::string> noun_type;  // DEF, INDEF
   std::vector<std::string> verb_name;  // the lemma
-  std::string distribution;            // which kind of example it is
+  std::string distribution;            // kind of example
 
   tagged_sentence() = default;
   tagged_sentence(std::vector<std::string> words, std::string kind)

@@ -1,8 +1,8 @@
 // Replaces a phrase of a sentence by a phrase of another training sentence, with its words and its part of the graph.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   noun phrase  a name, or a determiner with its noun, and the modifiers after it with all that is in them
-//   clause       what follows `that`, up to the full stop; of the other sentence, also all before its full stop
+//   noun phrase  a name, or a determiner with its noun, and all modifiers after it
+//   clause       the words from `that` to the full stop; also, in the other sentence, all words before its full stop
 //
 // Only the head of a phrase has a parent outside the phrase, and no token outside has a parent inside. So the edges
 // inside the phrase are copied, and its head gets the parent and the role of the old head.
@@ -25,7 +25,7 @@
 
 namespace triad::programs::cogs {
 
-/// Tokens first .. last - 1 of a sentence, and the one of them that has a parent outside.
+/// Tokens first .. last - 1 of a sentence, and the head, which is the only one with a parent outside.
 struct phrase {
   int first, last, head;
 
@@ -33,7 +33,7 @@ struct phrase {
   friend bool operator==(phrase const&, phrase const&) = default;
 };
 
-/// What is swapped for the like of it.
+/// The kinds of phrases.  A phrase is swapped for a phrase of the same kind.
 enum class phrase_kind { noun_phrase, clause };
 inline constexpr std::array phrase_kinds{phrase_kind::noun_phrase, phrase_kind::clause};
 
@@ -51,7 +51,7 @@ inline bool is_determiner(std::string const& word) {
   return lower == "a" || lower == "an" || lower == "the";
 }
 
-/// Nothing but the head ties the phrase to the rest.
+/// Returns whether only the head connects the phrase to the rest of the sentence.
 inline bool stands_alone(tagged_sentence const& s, phrase const& p) {
   auto const in = [&](int i) { return i >= p.first && i < p.last; };
   for (int i = 0; i < s.size(); ++i)
@@ -59,8 +59,8 @@ inline bool stands_alone(tagged_sentence const& s, phrase const& p) {
   return !in(s.parent[at(p.head)]);
 }
 
-/// Where a noun phrase begins whose noun is this token, or -1: it has no determiner, as a noun alone in a line has
-/// none.
+/// Returns the first token of the noun phrase with this noun.  Returns -1 if it has no determiner, like a noun that is
+/// alone in a line.
 inline int beginning_of(tagged_sentence const& s, int noun) {
   if (noun < 0 || noun >= s.size()) return -1;
   if (s.category[at(noun)] == "PNOUN") return noun;
@@ -95,7 +95,7 @@ inline std::optional<phrase> clause_of(tagged_sentence const& s, int verb) {
   return that >= 0 && p.last > verb && stands_alone(s, p) ? std::optional(p) : std::nullopt;
 }
 
-/// A whole sentence without its full stop, where one verb is the root of it.
+/// Returns a whole sentence without its full stop if exactly one verb is its root.
 inline std::optional<phrase> main_clause_of(tagged_sentence const& s) {
   if (!ends_with_full_stop(s)) return std::nullopt;
   phrase p{0, s.size() - 1, -1};
@@ -109,7 +109,7 @@ inline std::optional<phrase> main_clause_of(tagged_sentence const& s) {
 
 }  // namespace detail
 
-/// The phrases of a sentence that another one can replace: their heads have a parent.
+/// Returns the phrases of a sentence that can be replaced: their heads have a parent.
 inline std::vector<phrase> places_in(tagged_sentence const& s, phrase_kind kind) {
   std::vector<phrase> all;
   for (int i = 0; i < s.size(); ++i) {
@@ -120,7 +120,8 @@ inline std::vector<phrase> places_in(tagged_sentence const& s, phrase_kind kind)
   return all;
 }
 
-/// Those that can replace another: the same, a name alone in a line, and the whole sentence as a clause.
+/// Returns the phrases that can replace another phrase: those of places_in(), a name that is alone in a line, and the
+/// whole sentence as a clause.
 inline std::vector<phrase> phrases_of(tagged_sentence const& s, phrase_kind kind) {
   auto all = places_in(s, kind);
   if (kind == phrase_kind::clause) {
@@ -133,8 +134,8 @@ inline std::vector<phrase> phrases_of(tagged_sentence const& s, phrase_kind kind
   return all;
 }
 
-/// The sentence with a phrase of another in the place of one of its own.  A determiner is written with a capital where
-/// it is the first word, and nowhere else.
+/// Returns the sentence with the phrase `place` replaced by the phrase `given` of another sentence.  A determiner is
+/// capitalised only as the first word.
 inline tagged_sentence with_phrase(tagged_sentence const& s, phrase const& place, tagged_sentence const& other,
                                    phrase const& given) {
   int const shift = given.size() - place.size();
@@ -151,7 +152,7 @@ inline tagged_sentence with_phrase(tagged_sentence const& s, phrase const& place
     result.noun_type.push_back(from.noun_type[k]);
     result.verb_name.push_back(from.verb_name[k]);
   };
-  auto const moved = [&](int i) { return i < place.first ? i : i + shift; };  // of a token outside
+  auto const moved = [&](int i) { return i < place.first ? i : i + shift; };  // new place of a token outside
   auto const own = [&](int i) {
     int const parent = s.parent[detail::at(i)];
     add(s, i, parent < 0 ? -1 : moved(parent), s.role[detail::at(i)]);
@@ -168,7 +169,7 @@ inline tagged_sentence with_phrase(tagged_sentence const& s, phrase const& place
   return result;
 }
 
-/// A name stands twice in it: then no logical form could say which of both is meant.
+/// Returns whether a name occurs twice.  A logical form could not distinguish the two.
 inline bool repeats_a_name(tagged_sentence const& s) {
   std::set<std::string_view> names;
   for (int i = 0; i < s.size(); ++i)
@@ -176,13 +177,13 @@ inline bool repeats_a_name(tagged_sentence const& s) {
   return false;
 }
 
-/// Swaps in a list of sentences, which outlives it.
+/// Swaps phrases of a list of sentences.  The list must outlive this object.
 class phrase_swaps {
  public:
   using sentences = std::vector<tagged_sentence>;
   using refusal = std::function<bool(tagged_sentence const&)>;
 
-  /// None that makes a sentence longer than the longest is made, nor one that `refuses`.
+  /// No swap makes a sentence that is longer than the longest of the list, or for which `refuses` returns true.
   phrase_swaps(sentences const& all, std::vector<phrase_kind> kinds, refusal refuses = {})
       : all_(all), kinds_(std::move(kinds)), refuses_(std::move(refuses)) {
     for (auto const kind : kinds_) {
@@ -200,8 +201,8 @@ class phrase_swaps {
     }
   }
 
-  /// Sentence number `which` with one of its phrases swapped, each as likely, for one of another sentence, each as
-  /// likely; none where several draws found no such sentence.
+  /// Replaces a phrase of sentence number `which` by a phrase of another sentence.  All phrases of the sentence are
+  /// equally likely, and so are all phrases of the others.  Returns nothing if several draws give no possible sentence.
   std::optional<tagged_sentence> operator()(std::size_t which, random_stream random) const {
     auto const& s = all_[which];
     std::vector<std::pair<phrase_kind, phrase>> places;
@@ -226,13 +227,13 @@ class phrase_swaps {
  private:
   static constexpr int most_draws = 8;
 
-  /// Of each kind the phrases, sentence by sentence, and where each sentence's begin.
+  /// The phrases of a kind, sentence by sentence, and the index of each sentence's first phrase.
   struct pool {
     std::vector<std::pair<std::size_t, phrase>> all;
     std::vector<std::size_t> begins;
   };
 
-  /// Its determiners are written as they are in some sentence: the model has numbers of no others.
+  /// Returns whether every determiner has a spelling that some sentence of the list has; the model knows no others.
   bool is_known(tagged_sentence const& s) const {
     return std::all_of(s.tokens.begin(), s.tokens.end(),
                        [&](auto const& word) { return !detail::is_determiner(word) || determiners_.contains(word); });
