@@ -1,4 +1,4 @@
-// CFQ: queries that are the same up to the order of their conjuncts, and those that are not.
+// Tests of CFQ: queries that are equal up to the order of their conjuncts, and queries that are not.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 

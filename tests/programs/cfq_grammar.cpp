@@ -1,4 +1,4 @@
-// Generated questions: that a text has one query, that dependencies are trees, and one question by hand.
+// Tests generated questions: each text has one query, dependencies are trees, and one question is compared by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <fstream>
@@ -63,7 +63,7 @@ TEST_CASE("every question has one root that all its tokens come to, and a query 
     REQUIRE(sorted_conjuncts(q.query) == q.query);
     std::set<std::string> unique(parts->conjuncts.begin(), parts->conjuncts.end());
     REQUIRE(unique.size() == parts->conjuncts.size());
-    // Entities of the question and of the query are the same.
+    // The question and its query have the same entities.
     std::set<std::string> asked, found;
     for (auto const& word : triad::text::words(q.question))
       if (word[0] == 'M' && word.size() == 2) asked.insert(word);

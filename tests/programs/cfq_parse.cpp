@@ -1,4 +1,4 @@
-// cfq --task parse: which task a command line is about, words by numbers, batches, parts of a folder, scores; and the
+// Tests of cfq --task parse: the task of a command line, numbers of words, batches, parts of a folder, scores, and the
 // picture of a tree.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ TEST_CASE("words and relations of the training set have numbers, the rest is unk
   CHECK(v.relations() == std::vector<std::string>{"aux", "nsubj", "obj", "root"});
   auto const coded = numbered(sentence({{"M0", 2, "obj"}, {"go", 0, "dep"}, {"Did", -1, ""}}), v);
   REQUIRE(coded.size() == 3);
-  CHECK(coded[0].token == dictionary::specials);  // the most frequent
+  CHECK(coded[0].token == dictionary::specials);  // the most frequent word
   CHECK(coded[0].parent == 1);
   CHECK(coded[0].relation == 2);
   CHECK(coded[1].token == dictionary::unknown);
@@ -166,7 +166,7 @@ TEST_CASE("a tree becomes heads and relations, and runs become a table with mean
   CHECK_THAT(table, contains("2     test         0.00   75.00   75.00"));
   CHECK_THAT(table, contains("mean  test        50.00   87.50   87.50"));
   CHECK_THAT(triad::programs::scores_csv({second}, percent), contains("2,test,LAS,75.00\n"));
-  second.diverged = true, second.parts.clear();  // it has no score and is in no mean
+  second.diverged = true, second.parts.clear();  // it has no score and does not count in a mean
   CHECK_THAT(triad::programs::table_of({first, second}, percent), contains("mean  test       100.00  100.00  100.00"));
 }
 

@@ -1,4 +1,4 @@
-// Reading and writing CLUTRR files: the published format, and every way in which a file can be wrong.
+// Tests reading and writing of CLUTRR files: the published format, and every kind of error in a file.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <zlib.h>
@@ -36,7 +36,7 @@ void write_train(std::string const& path, std::vector<clutrr::kinship_graph> con
 std::string const header = "story_edges,edge_types,query_edge,target\n";
 std::string const good_row = R"_("[(0, 1), (1, 2)]","['wife', 'daughter']","(0, 2)",daughter)_";
 
-// The message with which reading `content` as training data fails, without the folder; empty if it does not fail.
+// The error message for `content` as training data, without the folder; empty if there is no error.
 std::string refusal(std::string const& content) {
   scratch_folder folder;
   auto const path = folder.file("a.csv", content);
@@ -75,7 +75,8 @@ TEST_CASE("a published row becomes a graph with numbered words") {
   CHECK(graph.query == clutrr::node_pair{0, 2});
   CHECK(graph.target == 0);
   CHECK(graph.edges ==
-        std::vector<clutrr::edge>{{0, 1, 3}, {1, 2, 1}, {0, 1, 2}});  // told in this order: the last one holds
+        // In the order of the facts; the last one of an edge is used.
+        std::vector<clutrr::edge>{{0, 1, 3}, {1, 2, 1}, {0, 1, 2}});
 }
 
 TEST_CASE("a target that is a number has its word in target_text, or is refused") {
@@ -129,7 +130,7 @@ TEST_CASE("a written file reads back equal, plain and compressed") {
     CHECK(data.words == words);
     CHECK(data.train == graphs);
   }
-  CHECK(folder.entries() == 2);  // no temporary file stays
+  CHECK(folder.entries() == 2);  // no temporary file remains
 }
 
 TEST_CASE("a folder is one training file and its test files grouped by k") {
@@ -282,7 +283,7 @@ TEST_CASE("a mutated file is read or refused, never worse") {
     try {
       auto const data = clutrr::read_data(path);
       ++read;
-      for (auto const& graph : data.train) {  // whatever was read is sound
+      for (auto const& graph : data.train) {  // everything that was read is valid
         bool sound = graph.nodes <= clutrr::python_list::most_people && graph.query.from < graph.nodes &&
                      graph.query.to < graph.nodes && graph.target < data.words.targets.end();
         for (auto const& e : graph.edges)

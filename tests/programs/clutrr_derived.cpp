@@ -1,4 +1,4 @@
-// Chains that follow from rules: what is asked is derived, alone, and nothing but the rules was used.
+// Tests chains that follow from rules: the question can be derived, it is the only one, and only the rules are used.
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
 #include <string>
@@ -16,7 +16,7 @@ using triad::test::contains;
 
 vocabulary const words({"aunt", "brother", "daughter", "mother", "sister"}, {"aunt", "brother", "niece", "sister"});
 
-/// Rules as rows of two facts tell them.
+/// Rules learned from rows with two facts.
 graphs::composition_rules rules_of(std::vector<std::vector<std::string>> const& rows) {
   graphs::composition_rules rules;
   for (auto const& r : rows) {

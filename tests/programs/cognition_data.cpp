@@ -1,4 +1,4 @@
-// The data of the program cognition: generated commands, and the forms in which sets are published.
+// Tests the data of the program cognition: generated commands, and the published formats of data sets.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
@@ -54,7 +54,7 @@ TEST_CASE("commands mean what the grammar says") {
     auto const all = words(pair.source);
     auto const actions = words(pair.target);
     if (count(all, "then") + count(all, "after") == 0) continue;
-    // The verb of the first phrase is done first, but for "after".
+    // The verb of the first phrase is done first, except with "after".
     auto const first_done = all.front(), last_action = actions.back(),
                first_verb = actions[actions.front() == "LEFT" || actions.front() == "RIGHT" ? 1 : 0];
     auto const upper = [](std::string word) {
@@ -180,7 +180,7 @@ TEST_CASE("options about other data than those that are read are refused where t
   auto const refused = [&](char const* name, std::string const& data, char const* task) {
     options o;
     o.data = data, o.task = task;
-    o.train_on = "valid+test", o.split = "simple", o.test = folder / "train.tsv";  // by a run's config.toml, perhaps
+    o.train_on = "valid+test", o.split = "simple", o.test = folder / "train.tsv";  // may come from a run's config.toml
     CHECK_NOTHROW(check_data(o));
     o.given = {name};
     CAPTURE(name, task);
@@ -219,7 +219,7 @@ TEST_CASE("compounds and lexicon are read with the data, and what does not fit i
     auto const p = program_of(o, true);
     return p.figures(p.data.tests.back(), std::vector<std::string>(5, "每只 狗 跑 了")).size();
   };
-  CHECK(figures() == 2);  // and it is said that CTER is left out
+  CHECK(figures() == 2);  // and a line says that CTER is left out
   write("lexicon", "every\t每", 1);
   CHECK(figures() == 2);
   write("cg-test.compound", "every dog", 4);
@@ -257,7 +257,7 @@ TEST_CASE("the published references, cut into words, score as they should") {
       if (f.name == name) return f.value;
     return -1.0;
   };
-  CHECK_THAT(value("exact match"), WithinAbs(100, 0.5));  // some references differ in more than spaces
+  CHECK_THAT(value("exact match"), WithinAbs(100, 0.5));  // some references differ in more than white space
   CHECK_THAT(value("BLEU zh"), WithinAbs(100, 0.5));
   CHECK_THAT(value("CTER instance"), WithinAbs(2.620, 0.05));
   CHECK_THAT(value("CTER aggregate"), WithinAbs(9.815, 0.2));

@@ -1,5 +1,5 @@
-// COGS: constructions that are held out of the training sentences; on the published ones where they lie next to a
-// checkout.
+// Tests of COGS: constructions that are held out of the training sentences; also on the published sentences if they are
+// next to a checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
@@ -84,12 +84,13 @@ TEST_CASE("a construction is found in the graph, and training is left without it
            example{"longest", {"Bo saw a pear on a roof on a roof ."}, 0},
            // swim is in three sentences, sing in four.
            example{"infinitive", {"Bo wanted to swim ."}, 1},
-           // pear is in six, Bo in nine; Ada never follows its verb, and `gave` only occurs where pear does.
+           // pear is in six sentences, Bo in nine. Ada never follows its verb, and `gave` occurs only together with
+           // pear.
            example{"subject-to-object", {"Bo saw a pear on a roof .", "Bo saw a pear on a roof on a roof ."}, 3},
        }) {
     CAPTURE(e.kind);
     auto all = some_sentences();
-    if (e.kind == std::string("longest"))  // 13 sentences have no thirtieth
+    if (e.kind == std::string("longest"))  // with 13 sentences there is no thirtieth
       for (int i = 0; i < 30; ++i) all.push_back(all.front());
     auto const found = hold_out(all, {e.kind});
     CHECK(texts_of(found.rows) == e.rows);

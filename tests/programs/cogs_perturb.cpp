@@ -1,4 +1,4 @@
-// COGS: what training changes in a sentence: dropped words, and where the words stand.
+// Tests of COGS: the changes to a sentence in training, which are dropped words and shifted positions.
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 #include <vector>
@@ -50,7 +50,7 @@ TEST_CASE("words stand at ordered places, every set of which is as likely") {
     ++found[{s[0].position, s[1].position}];
   }
   CHECK(found.size() == 10);
-  // 1000 of each; the standard deviation is 30.
+  // 1000 of each are expected; the standard deviation is 30.
   for (auto const& [places, count] : found) CHECK((count > 850 && count < 1150));
   auto full = sentence(4), none = sentence(2);
   draw_positions(full, 4, random_stream(1, 1));

@@ -1,5 +1,5 @@
-// COGS: logical forms to graphs and back, files, and the grammar; on the published files where they lie next to a
-// checkout.
+// Tests of COGS: conversion of logical forms to graphs and back, files, and the grammar; also on the published files if
+// they are next to a checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <ctime>
@@ -93,7 +93,7 @@ TEST_CASE("a line of many clauses is read in a time that grows as they do") {
   auto const begin = std::clock();
   auto const s = from_logical_form(sentence, form, "test");
   CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC <
-        5);  // it takes a tenth of a second; comparing all with all, some twenty
+        5);  // takes a tenth of a second; comparing all pairs would take some twenty
   for (int i = 0; i < groups; ++i) {
     auto const at = static_cast<std::size_t>(3 * i);
     REQUIRE((s.role[at] == "agent" && s.parent[at] == 3 * i + 1));
@@ -180,7 +180,7 @@ TEST_CASE("generated sentences are graphs with a logical form, and a seed gives 
     INFO(sentence);
     REQUIRE(form);
     CAPTURE(*form);
-    // A name that stands twice has no place of its own in a logical form.
+    // A name that occurs twice has no definite position in a logical form.
     std::set<std::string> names;
     bool twice = false;
     for (int k = 0; k < s.size(); ++k)

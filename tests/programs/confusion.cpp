@@ -1,4 +1,4 @@
-// Which labels are taken for which: counted, told, and written.
+// Tests the table of labels that are mistaken for others: counts, text, and file.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/report/confusion.hpp"
 

@@ -1,4 +1,4 @@
-// Checks of numbers on a command line.
+// Tests the checks of numbers on a command line.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/cli/number_checks.hpp"
 
@@ -10,7 +10,7 @@ namespace programs_number_checks_tests {
 
 using namespace triad::programs;
 
-/// What the check says to a text; nothing: it takes it.
+/// The message of the check for a text; empty if it accepts the text.
 std::string message_of(number_check const& check, std::string text) { return check(text); }
 
 TEST_CASE("numbers in range pass, the ends of a range among them") {

@@ -1,4 +1,4 @@
-// What a command writes takes the place of no file of the user's.
+// Tests that the output of a command replaces no file of the user.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/cli/outputs.hpp"
 
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using triad::programs::expect_free, triad::programs::expect_free_in_folder, triad::programs::expect_own_folder;
 using triad::test::contains;
 
-/// A run, its data, a file that it is asked about, and one that has nothing to do with it.
+/// A run, its data, a file with questions, and an unrelated file.
 struct some_files {
   std::string path = (fs::temp_directory_path() / ("triad-outputs-" + std::to_string(::getpid()))).string();
 
@@ -133,7 +133,7 @@ TEST_CASE("a run begins in no folder whose config.toml or metrics.csv is the use
   some_options o(files);
   CHECK_NOTHROW(expect_own_folder(o));
   o.out = files("run");
-  CHECK_NOTHROW(expect_own_folder(o));  // it has a checkpoint: all three are set aside
+  CHECK_NOTHROW(expect_own_folder(o));  // it has a checkpoint: all three files are set aside
   o.out = files("weights");
   CHECK_THROWS_WITH(expect_own_folder(o), contains("is what --weights is read from"));
   o.out = files("own");
@@ -143,13 +143,13 @@ TEST_CASE("a run begins in no folder whose config.toml or metrics.csv is the use
   CHECK_THROWS_WITH(expect_own_folder(o), contains("own/config.toml is there, no run wrote it"));
   std::ofstream(o.out + "/config.toml") << "[server\n";
   CHECK_THROWS_WITH(expect_own_folder(o), contains("own/config.toml is there, no run wrote it"));
-  std::ofstream(o.out + "/config.toml") << to_toml(o);  // of a run that was killed before its first checkpoint
+  std::ofstream(o.out + "/config.toml") << to_toml(o);  // from a run that was killed before its first checkpoint
   CHECK_NOTHROW(expect_own_folder(o));
   std::ofstream(o.out + "/metrics.csv") << "epoch,step,loss\n";
   CHECK_NOTHROW(expect_own_folder(o));
   std::ofstream(o.out + "/metrics.csv") << "day,weight\n";
   CHECK_THROWS_WITH(expect_own_folder(o), contains("own/metrics.csv is there, no run wrote it"));
-  o.seeds = 2;  // in folders of their own
+  o.seeds = 2;  // each seed has a folder of its own
   CHECK_NOTHROW(expect_own_folder(o));
 }
 

@@ -1,4 +1,4 @@
-// Presets against the papers: every value that a table or a section gives, and the parameter counts of LRF's Table 1.
+// Compares presets with the papers: every value in a table or a section, and the parameter counts in LRF's Table 1.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <string>
@@ -104,7 +104,7 @@ TEST_CASE(
     CHECK(o.attention == triad::triangle_form::full);
     CHECK_NOTHROW(o.settle());
   }
-  CHECK_FALSE(preset<cfq_dependencies::options>("small-dependency").tied);  // ours: as in its first runs
+  CHECK_FALSE(preset<cfq_dependencies::options>("small-dependency").tied);  // unlike the paper's, as in our first runs
 }
 
 TEST_CASE("presets have the Edge Transformer paper's Table 1: queries of CFQ") {
@@ -188,10 +188,10 @@ TEST_CASE(
   CHECK_FALSE(paper_curve(preset<clutrr::options>("quickstart")));
 }
 
-/// Parameters in millions of a model that is trained on CoGnition.
+/// The number of parameters, in millions, of a model that is trained on CoGnition.
 double millions(sequences::options const& o) {
-  // github.com/yafuly/CoGnition, data/processed/bin: the dictionaries have 2,004 English and 5,500 Chinese lines; four
-  // special tokens each.
+  // github.com/yafuly/CoGnition, data/processed/bin: the dictionaries have 2,004 English and 5,500 Chinese lines, and
+  // four special tokens each.
   sequences::translator_options sizes{};
   sizes.source_words = 2004 + 4, sizes.target_words = 5500 + 4;
   triad::fused_transformer<float> const model(model_of(o, sizes));
@@ -218,9 +218,9 @@ TEST_CASE(
                         {"LRF-Small", "lrf", 4, false, 33}}) {
     CAPTURE(e.called);
     auto o = preset<cognition::options>("paper", e.model);
-    CHECK(o.encoder_layers == 6);  // the section "Analysis": 6-6 layers
+    CHECK(o.encoder_layers == 6);  // section "Analysis": 6-6 layers
     CHECK(o.decoder_layers == 6);
-    CHECK(o.updates == 100000);  // the section "Setup"
+    CHECK(o.updates == 100000);  // section "Setup"
     o.encoder_layers = o.decoder_layers = e.layers;
     o.relative = e.relative;
     CHECK_NOTHROW(o.settle());
@@ -228,7 +228,7 @@ TEST_CASE(
     o.tie_output = false;
     CHECK(static_cast<int>(std::lround(millions(o))) != e.paper);
   }
-  // An Edge Transformer has no such output to tie, and the preset does not ask it to.
+  // An Edge Transformer has no output that could be tied, and the preset does not request it.
   CHECK_NOTHROW(preset<cognition::options>("paper", "edge-transformer").settle());
 }
 

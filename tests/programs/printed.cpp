@@ -1,4 +1,4 @@
-// What others wrote commands no terminal, and breaks no line.
+// Tests that printed data of others cannot control a terminal and cannot break a line.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/report/printed.hpp"
 

@@ -1,4 +1,4 @@
-// What predict is asked, and that it is asked in one way.
+// Tests the questions of `predict`, and that exactly one source of questions may be given.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/questions.hpp"
 

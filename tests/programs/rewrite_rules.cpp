@@ -1,4 +1,4 @@
-// symbolic-rewrite's parts: expressions read back as written, and every rule does to tensors what it says.
+// Tests the parts of symbolic-rewrite: expressions read back as written, and every rule has its effect on tensors.
 // SPDX-License-Identifier: Apache-2.0
 #include "../../examples/embed/symbolic_rewrite/rewriter.hpp"
 #include "tests/catch.hpp"
@@ -43,7 +43,7 @@ TEST_CASE("operators bind as at school") {
     CHECK(to_text(rewrite::parse(r.infix)) == r.tree);
 }
 
-/// The left side with expressions for its names.
+/// The left side with expressions in place of its names.
 symbol_tree filled(symbol_tree const& pattern, index_t at, symbol_tree (*value)(std::string const&)) {
   if (at == triad::no_node) return symbol_tree();
   if (rewrite::is_variable(pattern.label(at))) return value(pattern.label(at));

@@ -1,4 +1,4 @@
-// What is said where there is no memory for a model: for which examples, how much that is, how much there is.
+// Tests the message if memory for a model is missing: for which examples, how much is needed, how much there is.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/backend/room_advice.hpp"
 

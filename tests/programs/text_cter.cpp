@@ -1,4 +1,5 @@
-// CoGnition's compound translation error rate: cases by hand, and the published references against their known score.
+// Tests CoGnition's compound translation error rate: cases by hand, and the published references against their known
+// score.
 // SPDX-License-Identifier: Apache-2.0
 #include <fstream>
 #include <span>
@@ -51,17 +52,18 @@ TEST_CASE("a compound is right where its atoms are translated, and what describe
            example{"every dog", "每只狗", true},
            example{"every dog", "所有的犬", true},
            example{"every dog", "只狗", false},
-           example{"every dog", "狗每", false},     // the determiner comes after
+           example{"every dog", "狗每", false},     // the determiner is after the noun
            example{"every dog", "狗每只狗", true},  // the last match of the noun counts
            example{"small dog", "狗小每小", false},
-           example{"the small dog he liked", "他 喜欢@@ 的 小@@ 狗", true},  // word parts and spaces go
+           example{"the small dog he liked", "他 喜欢@@ 的 小@@ 狗",
+                   true},  // word parts are joined, and spaces removed
            example{"the small dog he liked", "小狗他喜欢的", false},
-           example{"saw the dog he liked", "看到狗他喜欢的", true},  // with a verb the modifier may be anywhere
-           example{"saw the dog he liked", "看到狗", false},         // but not nowhere
-           example{"near the dog", "狗附近", true},                  // a preposition may be anywhere
+           example{"saw the dog he liked", "看到狗他喜欢的", true},  // with a verb the modifier may be in any place
+           example{"saw the dog he liked", "看到狗", false},         // but it must not be missing
+           example{"near the dog", "狗附近", true},                  // a preposition may be in any place
            example{"near the dog", "狗", false},
-           example{"liked the dog", "狗", true},                 // found everywhere
-           example{"every dog every farmer", "每农民狗", true},  // of two nouns the later's place counts
+           example{"liked the dog", "狗", true},                 // both verbs and nouns are found
+           example{"every dog every farmer", "每农民狗", true},  // the position of the later of two nouns counts
            example{"every dog every farmer", "农民每狗", false},
            example{"every dog", "", false},
        }) {
@@ -119,7 +121,7 @@ TEST_CASE("CoGnition's references have the error rate that its scorer gives them
   auto const references = lines_of((folder / "cg-test.zh.gz").string()),
              compounds = lines_of((folder / "cg-test.compound.gz").string());
   REQUIRE(references.size() == 10800);
-  constexpr double last_digit = 5e-6;  // the rates are known in percent, to three digits
+  constexpr double last_digit = 5e-6;  // the rates are published in percent with three digits
   auto const check = [&](std::size_t first, std::size_t count, double instance, double aggregate) {
     CAPTURE(first);
     auto const rates =
@@ -132,7 +134,7 @@ TEST_CASE("CoGnition's references have the error rate that its scorer gives them
   check(3600, 3600, 0.01361, 0.05694);  // verb phrases
   check(7200, 3600, 0.05611, 0.20417);  // prepositional phrases
 
-  // Segmented and in word parts they are the same text.
+  // With segmentation and word parts the text is the same.
   CHECK(score(lines_of((folder / "bpe/cg-test.zh.gz").string()), compounds, known).instance() < 0.03);
 }
 

@@ -1,4 +1,4 @@
-// Readers of pairs of texts: each form by hand, and the published files where they lie next to a checkout.
+// Tests readers of pairs of texts: each format by hand, and the published files if they are next to a checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/text_pairs.hpp"
 
@@ -76,7 +76,7 @@ TEST_CASE("names of columns are a header in the first row alone, and nowhere els
 TEST_CASE("the published files have the pairs they are known to have") {
   struct known {
     char const* path;
-    std::size_t rows, kinds;  // kinds: 0 where the file does not say
+    std::size_t rows, kinds;  // kinds: 0 if the file does not state them
   };
   for (auto const& file :
        {known{"scan/tasks_train_addprim_jump.txt.gz", 14670, 0}, known{"scan/tasks_test_length.txt.gz", 3920, 0},

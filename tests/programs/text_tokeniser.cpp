@@ -1,4 +1,4 @@
-// Plain text as tokens, worked out by hand.
+// Tests plain text as tokens, against tokens found by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 

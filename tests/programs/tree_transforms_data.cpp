@@ -1,4 +1,4 @@
-// Tree transforms: the published folder, --one-way, presets, and what a resumed run must agree in.
+// Tests tree transforms: the published folder, --one-way, presets, and the options that a resumed run must share.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <string>
@@ -16,7 +16,7 @@ namespace trees = triad::programs::trees;
 using namespace triad::programs::transforms;
 using triad::test::contains, triad::test::folder_of, triad::test::line_of;
 
-/// Settled options on a folder.
+/// Settled options for a folder.
 options on(folder_of const& files, int depth = 12) {
   options o;
   o.data = files.path();

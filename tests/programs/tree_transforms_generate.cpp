@@ -1,5 +1,5 @@
-// Tree transforms: sentences as trees and back, and generated data against what was counted in the published files,
-// which are held to the same where they lie next to a checkout.
+// Tests tree transforms: sentences as trees and back, and generated data against counts in the published files. The
+// published files are compared with the same counts if they are next to a checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@ namespace programs_tree_transforms_generate_tests {
 using namespace triad::programs::transforms;
 using triad::index_t, triad::symbol_tree;
 
-/// The sentence of a row of active-logical (said as `f`: of any task but car-cdr-seq); none where the row is not one of
+/// The sentence of a row of active-logical (with `f`: of any task except car-cdr-seq); none if the row is not made from
 /// a sentence.
 std::optional<sentence> sentence_of(row const& r, form f) {
   auto const there = sentence_of(r.source, f), back = sentence_of(r.source, form::logical);
@@ -30,7 +30,7 @@ std::optional<sentence> sentence_of(row const& r, form f) {
   return tree_of(*s, there ? form::logical : f) == r.target ? s : std::nullopt;
 }
 
-/// Distinct tokens of the split's text, parentheses among them, and the depth of its deepest tree.
+/// The number of distinct tokens in the text of a split, with parentheses, and the depth of its deepest tree.
 struct size_of_split {
   std::size_t tokens = 0;
   index_t depth = 0;
@@ -47,15 +47,15 @@ size_of_split measured(std::vector<row> const& rows) {
   return {tokens.size(), depth};
 }
 
-/// A count of n draws, of which each is one with probability p, is within 4.5 standard deviations: of the thousand or
-/// so that are checked here, one in 150,000 fails by chance.
+/// Checks that a count among n draws, each of probability p, is within 4.5 standard deviations. One check in 150,000
+/// fails by chance, and there are about a thousand.
 void check_share(std::string const& what, double count, double n, double p) {
   auto const off = std::fabs(count - n * p), allowed = 4.5 * std::sqrt(n * p * (1 - p));
   CAPTURE(what, count, n, p);
   CHECK(off <= allowed);
 }
 
-/// Each word of a list is drawn as often as it stands there.
+/// Checks that each word is drawn in proportion to its number of occurrences in the list.
 void check_words(std::map<std::string, double> const& drawn, word_list words) {
   double all = 0;
   for (auto const& [word, count] : drawn) {
@@ -69,7 +69,7 @@ void check_words(std::map<std::string, double> const& drawn, word_list words) {
   }
 }
 
-/// The words and the numbers of adjectives of a split.
+/// Checks the distribution of words and of the number of adjectives in a split.
 void check_distribution(std::vector<sentence> const& sentences, split of) {
   CAPTURE(name_of(of));
   std::map<std::string, double> verb, determiner, noun, adjective;
@@ -145,7 +145,7 @@ TEST_CASE("what is no sentence is none") {
 }
 
 TEST_CASE("car takes the left child and cdr the right one, the letter next to R first") {
-  // The paper's sample.
+  // The sample in the paper.
   auto const tree = triad::parse_tree(
       "( CDDDDR ( NP ( DET the ) ( AP ( N goat ) ) ) "
       "( VP ( AUXPS was ) ( VPPS ( V bought ) ( PPPS ( PPS by ) ( NP ( DET the ) ( AP ( ADJ round ) ( AP ( N rose ) ) "
@@ -246,7 +246,7 @@ TEST_CASE("generated data of the published sizes have the published distribution
 }
 
 TEST_CASE("a sentence that is drawn again is drawn anew") {
-  // 10,000 sentences of a split seldom have one twice: looks for a seed with which they do.
+  // 10,000 sentences of a split seldom repeat one, so this searches for a seed whose sentences do.
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     triad::random_stream random(seed, static_cast<std::uint64_t>(kind::active_logical) * 8);
     std::vector<row> once;
@@ -298,7 +298,7 @@ TEST_CASE(
       ++steps[root.size() - 2];
       used.insert(root);
       all.insert(text_of(*found));
-      // Step by step, on copies of subtrees.
+      // Applies the steps one by one to copies of subtrees.
       auto rest = r.source;
       for (auto letter = root.rbegin() + 1; letter + 1 != root.rend(); ++letter)
         rest = rest.subtree(rest.child(0, *letter == 'A' ? 0 : 1));

@@ -1,4 +1,5 @@
-// Trees: what a recipe decides, and what goes with the updates of a run: weights of empty positions, evenness.
+// Tests trees: what a recipe sets, and values that change with the updates of a run: weights of empty positions,
+// evenness.
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
 #include <string>

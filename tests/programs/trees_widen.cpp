@@ -1,4 +1,4 @@
-// Trees: a machine that takes what one of fewer positions has learned does the same with the trees of that one.
+// Tests trees: a machine that takes over the weights of one with fewer positions treats that machine's trees alike.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cstddef>
@@ -43,7 +43,7 @@ TEST_CASE("a widened machine does the same where no tree gets too deep for the o
   CAPTURE(o.empty_tree);
   auto const few = triad::programs::make<machine>(o, {6, 5, 2, true}),
              many = triad::programs::make<machine>(o, {6, 7, 2, true});
-  std::array<placed_node, 3> const tree{{{0, 1}, {1, 2}, {2, 3}}};  // 2 levels, and a step adds one at most
+  std::array<placed_node, 3> const tree{{{0, 1}, {1, 2}, {2, 3}}};  // 2 levels, and each step adds at most one
   few->initialize(3), many->initialize(4);
   auto const before = answer_of(*few, tree), other = answer_of(*many, tree);
   REQUIRE(before.weights.size() == 9);

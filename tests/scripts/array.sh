@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# scripts/reproduce --array, by numbers, by GNU parallel, and by the files of scripts/cluster with stubs of SLURM:
+# Tests scripts/reproduce --array with numbers, with GNU parallel, and with the files of scripts/cluster and stubs of
+# SLURM:
 #   array.sh ROOT FOLDER
 set -euo pipefail
 root=$1 folder=$2
@@ -12,7 +13,7 @@ unset SLURM_ARRAY_TASK_ID PARALLEL_SEQ TRIAD_BACKEND
 : > "$CALLS"
 failed() { echo "array: $1" >&2 && exit 1; }
 reproduce() { "$root/scripts/reproduce" "$@"; }
-says() {  # STATUS TEXT ARGUMENTS...: the script ends so and says that
+says() {  # STATUS TEXT ARGUMENTS...: the script must end with STATUS and print TEXT
   local expected=$1 text=$2 status=0
   shift 2
   output=$(reproduce "$@" 2>&1) || status=$?
@@ -20,7 +21,7 @@ says() {  # STATUS TEXT ARGUMENTS...: the script ends so and says that
   grep -qF -e "$text" <<< "$output" || failed "reproduce $*: no \"$text\" in: $output"
 }
 calls() { grep -cE -e "$1" "$CALLS" || true; }
-ran_once() {  # SEED...: each from its beginning to its end, once
+ran_once() {  # SEED...: each must have run once, from its start to its end
   local seed
   for seed in "$@"; do
     [[ $(calls "^$seed begins") == 1 && $(calls "^$seed ends") == 1 ]] || failed "seed $seed: $(cat "$CALLS")"
@@ -30,7 +31,7 @@ ran_once() {  # SEED...: each from its beginning to its end, once
 runs=$TRIAD_RUNS seeds='clutrr-k234-s*'
 
 # ---- numbers --------------------------------------------------------------------------------------------------------
-# A number means the same whatever has finished, and in whichever order the runs are named.
+# A number means the same run whatever has finished, and in whatever order the runs are named.
 reproduce clutrr "$seeds" --array --list > "$folder/numbers"
 [[ $(wc -l < "$folder/numbers") == 10 ]] || failed "ten seeds: $(cat "$folder/numbers")"
 grep -qP '^4\tclutrr-k234-s4\tleft$' "$folder/numbers" || failed "$(cat "$folder/numbers")"
@@ -41,22 +42,22 @@ diff <(sed 's/s4\tleft/s4\tfinished/' "$folder/numbers") <(reproduce clutrr --on
   failed "the numbers moved"
 says 0 "2	clutrr-k234-s2	left" clutrr clutrr-k234-s2 clutrr-k234-s1 clutrr-k234-s2 --array --list
 says 0 "clutrr-k234-s4: finished, its figures are at the end" clutrr "$seeds" --array=04
-# Of the whole group: what is done by the ledger is not run.
+# In the whole group, a run that the ledger lists as done is not run.
 says 0 "1	clutrr-k234-s1	done" clutrr --array --list
 says 0 "clutrr-k234-s1: done, by docs/runs/ledger.csv" clutrr --array 1
 count=$(reproduce clutrr --array --list | wc -l)
-# All groups have numbers too, the first group's first.
+# The group "all" has numbers too; those of the first group come first.
 says 0 "$((count + 1))	cogs-s1	done" all --array --list
 says 0 "cogs-s1: done, by docs/runs/ledger.csv; to run it here: scripts/reproduce cogs cogs-s1" \
   all --array $((count + 1))
 [[ $(calls begins) == 1 ]] || failed "a run that is done by the ledger: $(cat "$CALLS")"
-# Whose number it is.
+# The message says where the number came from.
 says 2 "--array wants the number of a run, or SLURM_ARRAY_TASK_ID or PARALLEL_SEQ" clutrr --array
 SLURM_ARRAY_TASK_ID=4 says 0 "clutrr-k234-s4: finished" clutrr "$seeds" --array
 PARALLEL_SEQ=4 says 0 "clutrr-k234-s4: finished" clutrr "$seeds" --array
 PARALLEL_SEQ=4 SLURM_ARRAY_TASK_ID=3 says 2 "say which with --array I" clutrr "$seeds" --array
 PARALLEL_SEQ=3 SLURM_ARRAY_TASK_ID=3 says 0 "clutrr-k234-s4: finished" clutrr "$seeds" --array 4
-# What is no number of a run.
+# Invalid numbers of a run.
 says 2 "--array is 11: there are 10 runs, 1 to 10" clutrr "$seeds" --array 11
 says 2 "--array is 0: there are 10 runs" clutrr "$seeds" --array 0
 says 2 "--array is -1: there are 10 runs" clutrr "$seeds" --array -1
@@ -68,15 +69,15 @@ says 2 "there is no run cogs-s1 of clutrr" clutrr cogs-s1 --array 1
 says 2 "--only wants names" clutrr --only --array 1
 [[ $(calls begins) == 1 ]] || failed "something ran that should not: $(cat "$CALLS")"
 
-begun() {  # SEED: until its first epoch is over
+begun() {  # SEED: waits until its first epoch has ended
   for _ in {1..600}; do if grep -q "^$1 epoch 1" "$CALLS"; then return; fi && sleep 0.05; done
   failed "seed $1 does not begin: $(cat "$CALLS")"
 }
 
 # ---- one run, several calls -----------------------------------------------------------------------------------------
-# The same number twice at once: one trains, the other says so and leaves it alone.
+# The same number twice at once: one call trains, and the other says so and leaves the run alone.
 export STUB_HOLD=$folder/go-on
-trap 'touch "$folder/go-on"' EXIT  # so that no program is left waiting
+trap 'touch "$folder/go-on"' EXIT  # so that no program keeps waiting
 reproduce clutrr "$seeds" --array 5 > "$folder/first" 2>&1 &
 first=$!
 begun 5
@@ -84,14 +85,14 @@ says 0 "clutrr-k234-s5: another call of this script is at it" clutrr "$seeds" --
 touch "$STUB_HOLD"
 wait $first || failed "the first of two: $(cat "$folder/first")"
 ran_once 5
-# Killed, and its number called again: it goes on where it was.
+# Killed, and its number called again: the run is resumed.
 STUB_KILL=2 says 137 "" clutrr "$seeds" --array 6
 [[ ! -e $runs/clutrr-k234-s6.finished ]] || failed "a killed run counts as finished"
 says 0 "--resume" clutrr "$seeds" --array 6
 [[ $(calls '^6 resumes after 2') == 1 && $(calls '^6 epoch 1') == 1 ]] || failed "$(cat "$CALLS")"
 [[ $(cut -f 1,3 "$runs/clutrr-k234-s6.sittings") == began*$'\n'$'ended\t137\n'began*$'\n'$'ended\t0' ]] ||
   failed "$(cat "$runs/clutrr-k234-s6.sittings")"
-# The script is killed, and the program lives: no other run may begin next to it.
+# The script is killed, but the program lives: no other run may start in its folder.
 rm "$STUB_HOLD"
 "$root/scripts/reproduce" clutrr "$seeds" --array 7 > "$folder/killed" 2>&1 &
 killed=$!
@@ -102,14 +103,14 @@ touch "$STUB_HOLD"
 flock "$runs/clutrr-k234-s7.lock" true  # until the program has ended
 says 0 "--resume" clutrr "$seeds" --array 7
 [[ $(calls '^7 resumes after 3') == 1 ]] || failed "$(cat "$CALLS")"
-# SIGTERM to all of it, as SLURM sends: the program saves, what it says is kept, and the next call goes on.
+# SIGTERM for the whole group, as SLURM sends it: the program saves, its output is kept, and the next call resumes.
 rm "$STUB_HOLD"
 # shellcheck disable=SC2016
 setsid --wait bash -c 'echo $$ > "$0" && exec "$@"' "$folder/group" \
   "$root/scripts/reproduce" clutrr "$seeds" --array 8 > "$folder/stopped" 2>&1 &
 stopping=$!
 begun 8
-for _ in {1..600}; do if [[ -e $runs/clutrr-k234-s8.log ]]; then break; fi && sleep 0.05; done  # by tee
+for _ in {1..600}; do if [[ -e $runs/clutrr-k234-s8.log ]]; then break; fi && sleep 0.05; done  # tee makes it
 kill -TERM -- "-$(cat "$folder/group")"
 status=0
 wait $stopping || status=$?
@@ -120,17 +121,17 @@ tail -n 1 "$runs/clutrr-k234-s8.sittings" | grep -qP '^ended\t.*\t143$' ||
   failed "$(cat "$runs/clutrr-k234-s8.sittings")"
 says 0 "--resume" clutrr "$seeds" --array 8
 [[ -e $runs/clutrr-k234-s8.finished ]] || failed "did not go on after SIGTERM"
-# A file system without locks is said, and nothing runs.
+# On a file system without locks it says so, and runs nothing.
 printf '#!/bin/sh\nexit 71\n' > "$folder/tools/flock" && chmod +x "$folder/tools/flock"
 PATH=$folder/tools:$PATH says 1 "clutrr-k234-s9.lock cannot be locked (flock: status 71)" clutrr "$seeds" --array 9
 [[ $(calls '^9 begins') == 0 ]] || failed "ran without a lock"
 rm "$folder/tools/flock"
-# Again, of one number.
+# --again with one number.
 says 0 "the last run is now in $runs/clutrr-k234-s4.old" clutrr "$seeds" --array 4 --again
 [[ -e $runs/clutrr-k234-s4.sittings.old && $(wc -l < "$runs/clutrr-k234-s4.sittings") == 2 ]] || failed "--again"
 
-# ---- what is built, and which commit it is said to be ---------------------------------------------------------------
-# A checkout of its own with a cmake that makes the stub, and a compiler that finds everything.
+# ---- what is built, and which commit is recorded --------------------------------------------------------------------
+# A separate checkout with a cmake that makes the stub, and a compiler that finds everything.
 mkdir -p "$folder/checkout"
 for part in scripts docs; do ln -s "$root/$part" "$folder/checkout/$part"; done
 cat > "$folder/tools/cmake" <<'STUB'
@@ -158,7 +159,7 @@ TRIAD_BACKEND=cuda in_checkout clutrr "$seeds" --array 2
 [[ $(calls '^cmake --build build/cuda --target clutrr') == 1 && $(commit_of 2) == 1a2b3c4 ]] ||
   failed "for a GPU: $(cat "$CALLS" "$runs/clutrr-k234-s2.sittings")"
 grep -q -e '--backend cuda' "$folder/built" || failed "no GPU: $(cat "$folder/built")"
-# A program that was built later by other means is of no known commit.
+# A program that was built later by other means has an unknown commit.
 touch -d '+1 hour' "$folder/checkout/build/release/bin/clutrr"
 TRIAD_PROGRAMS="$folder/checkout/build/release/bin" says 0 "" clutrr "$seeds" --array 3
 [[ $(commit_of 3) == unknown ]] || failed "the commit of 3: $(cat "$runs/clutrr-k234-s3.sittings")"
@@ -172,7 +173,7 @@ has_parallel=false
 if command -v parallel > /dev/null && parallel --version 2> /dev/null | grep -q GNU; then
   has_parallel=true
   rm -rf "$runs" && : > "$CALLS"
-  # With the number in its place, and by PARALLEL_SEQ; the second finds nothing left to do.
+  # With the number as an argument, and by PARALLEL_SEQ. The second call finds nothing left to do.
   parallel --will-cite -j 2 "$root/scripts/reproduce" clutrr "'$seeds'" --array ::: {10..1} > "$folder/parallel.log"
   ran_once {1..10}
   parallel --will-cite -j 2 "$root/scripts/reproduce" clutrr "'$seeds'" --array '{}' ::: {10..1} \
@@ -184,7 +185,7 @@ else
 fi
 
 # ---- scripts/cluster/*.sbatch, stubs of SLURM -----------------------------------------------------------------------
-# sbatch copies the file, as SLURM does, and runs it in this folder for each number, the last first, two at a time.
+# sbatch copies the file, as SLURM does, and runs it in this folder for each number, the last first, two at once.
 cat > "$folder/tools/sbatch" <<'STUB'
 #!/usr/bin/env bash
 set -euo pipefail
@@ -204,7 +205,7 @@ file=$1 && shift
 while IFS= read -r line; do
   case $line in '#SBATCH '*) option "${line#\#SBATCH }" ;; '#'* | '') ;; *) break ;; esac
 done < "$file"
-for option in ${given[@]+"${given[@]}"}; do option "$option"; done  # these count more
+for option in ${given[@]+"${given[@]}"}; do option "$option"; done  # these have priority
 mkdir -p "$SPOOL/job00001"
 cp "$file" "$SPOOL/job00001/slurm_script"
 export SLURM_JOB_ID=1 SLURM_ARRAY_JOB_ID=1 SLURM_CPUS_PER_TASK=$cpus SLURM_SUBMIT_DIR=$PWD
@@ -224,12 +225,12 @@ shift
 exec "$@"
 STUB
 chmod +x "$folder"/tools/*
-# The programs are where the files say, in a checkout that has no other.
+# The programs are in the folders that the files name, in a checkout without other programs.
 mkdir -p "$folder/checkout/build/release" "$folder/checkout/build/cuda"
 for part in scripts docs; do ln -s "$root/$part" "$folder/checkout/$part"; done
 for build in release cuda; do
   make_stub "$folder/checkout/build/$build/bin"
-  # Each says with what it was called.
+  # Each prints its arguments.
   # shellcheck disable=SC2016
   sed -i '2i echo "'$build' gpu ${CUDA_VISIBLE_DEVICES-none} threads ${OMP_NUM_THREADS-none} $*"' \
     "$folder/checkout/build/$build/bin/clutrr"
@@ -241,7 +242,7 @@ rm -rf "$runs" && : > "$CALLS"
 submit --array=1-10 scripts/cluster/cpu.sbatch clutrr "$seeds" || failed "cpu.sbatch: $(cat "$folder/submitted")"
 ran_once {1..10}
 grep -q '^release gpu none threads 2 ' "$runs/clutrr-k234-s3.log" || failed "$(cat "$runs/clutrr-k234-s3.log")"
-# Submitted again, also another set of numbers: nothing is left to do.
+# Submitted again, also with another set of numbers: nothing is left to do.
 submit --array=1,3-5%2 scripts/cluster/cpu.sbatch clutrr "$seeds" || failed "again: $(cat "$folder/submitted")"
 ran_once {1..10}
 rm -rf "$runs" && : > "$CALLS"
@@ -249,7 +250,7 @@ submit --array=1-10 scripts/cluster/gpu.sbatch clutrr "$seeds" || failed "gpu.sb
 ran_once {1..10}
 grep -q '^cuda gpu 0 threads 1 .* --backend cuda' "$runs/clutrr-k234-s3.log" ||
   failed "$(cat "$runs/clutrr-k234-s3.log")"
-# Without --array there is no number; a number too many is told and the others run.
+# Without --array there is no number. With a number that is too large, a message says so and the others run.
 if submit scripts/cluster/cpu.sbatch clutrr "$seeds"; then failed "no array, and status 0"; fi
 grep -q -e '--array wants the number of a run' "$folder/submitted" || failed "$(cat "$folder/submitted")"
 rm -rf "$runs" && : > "$CALLS"
@@ -258,8 +259,8 @@ ran_once 9 10
 grep -q 'SLURM_ARRAY_TASK_ID is 11: there are 10 runs, 1 to 10' "$folder/submitted" ||
   failed "$(cat "$folder/submitted")"
 
-# ---- the blocks of docs/operations/cluster.md, as they stand there -------------------------------------------------------------
-block() {  # SECTION NUMBER: of its blocks of commands
+# ---- the command blocks of docs/operations/cluster.md, unchanged -----------------------------------------------------
+block() {  # SECTION NUMBER: prints the block of commands with this number
   sed -n "/^## $1\$/,/^## /p" "$root/docs/operations/cluster.md" |
     awk -v number="$2" '/^```/ { inside = !inside; blocks += inside; next } inside && blocks == number'
 }
@@ -305,11 +306,11 @@ for section in "SLURM, on processors" "SLURM, on GPUs" "GNU parallel" "A loop of
   run_block "$section" 1
   ran_once {1..10}
 done
-# Of the whole group what is left, and nothing else; then nothing is.
+# Runs what is left of the whole group, and nothing else; afterwards nothing is left.
 left=$(cd "$folder/checkout" && scripts/reproduce clutrr --list | wc -l)
 : > "$CALLS"
 run_block "SLURM, on processors" 3
 [[ $left != 0 && $(calls ends) == "$left" ]] || failed "$left were left, these ran: $(cat "$CALLS")"
 [[ -z $(cd "$folder/checkout" && scripts/reproduce clutrr --list) ]] || failed "something is left"
-TRIAD_PROGRAMS="$folder/the programs" run_block "Numbers" 1  # which builds else
+TRIAD_PROGRAMS="$folder/the programs" run_block "Numbers" 1  # otherwise it would build
 grep -qF "clutrr-k234-s4: finished" "$folder/block.log" || failed "$(cat "$folder/block.log")"

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# Sourced by tests of job arrays: a program `clutrr` that trains nothing, and leaves what the true one does.
+# Sourced by tests of job arrays: makes a program `clutrr` that trains nothing, and leaves the files of the real one.
 
-make_stub() {  # FOLDER: it is made there
+make_stub() {  # FOLDER: makes the program there
   mkdir -p "$1"
   cat > "$1/clutrr" <<'STUB'
 #!/usr/bin/env bash
-# Three epochs; the checkpoint says how many there were, and the next call goes on from it.
-# A line of each beginning, epoch and end is added to the file CALLS.  STUB_KILL=EPOCH: dies there as by kill -9.
-# STUB_HOLD=FILE: waits after the first epoch until there is that file, or for SIGTERM.  STUB_STATUS=3: did not learn.
-# STUB_DIVERGES=1: its loss is not finite after the first epoch.
+# Runs three epochs. The checkpoint has the number of finished epochs, and the next call resumes after them.
+# Adds a line for each start, epoch and end to the file CALLS. STUB_KILL=EPOCH: dies there as by kill -9.
+# STUB_HOLD=FILE: waits after the first epoch until that file exists, or for SIGTERM. STUB_STATUS=3: did not learn.
+# STUB_DIVERGES=1: the loss is infinite or NaN after the first epoch.
 set -euo pipefail
 resume=false
 while (($#)); do

@@ -62,7 +62,7 @@ for case in range(60):
         ours = [float(x) for x in subprocess.run([program, tokens] + paths, check=True, capture_output=True, text=True).stdout.split()]
         metric = sacrebleu.metrics.BLEU(tokenize=tokens, force=True)
         theirs = metric.corpus_score(hypotheses, streams)
-        # Lengths without which nothing is divided: where there is no word to match, sacreBLEU leaves precisions at 0.
+        # Only the score and the counts are compared: if no word matches, sacreBLEU leaves precisions at 0.
         expected = [theirs.score, theirs.bp] + [x for n in range(4) for x in (theirs.precisions[n], theirs.counts[n], theirs.totals[n])]
         compared += 1
         relevant = [0] + [i for n in range(4) for i in (3 * n + 3, 3 * n + 4)]

@@ -22,7 +22,8 @@ def output(*command):
     return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout
 
 
-# ---- messages and bytes, reckoned and counted, of each process --------------------------------------------------------
+# ---- messages and bytes of each process, computed and counted
+# ---------------------------------------------------------
 script = root / "bench/cluster_costs.py"
 for processes in 1, 2, 4, 8, 32:
     for values in 1, 5, 4096, 4097, 10003, costs.TASKS["clutrr"].parameters:
@@ -47,7 +48,7 @@ expect(costs.half_used(setup, "clutrr") == 512 and costs.fastest(setup, "clutrr"
 found = costs.speed_up(setup._replace(shrinks="floor"), "clutrr", 4)
 expect(math.isclose(found, 8 / (2 + 6 / 4)), f"where the floor shrinks alone 4 processes are {found} times as fast")
 
-# Four processes by hand: 4 + 2 messages, a byte twice; half the gradient, a quarter, and both again.
+# Four processes by hand: 4 + 2 messages, and each byte is sent twice: half of the gradient, a quarter, and both again.
 n = costs.TASKS["clutrr"].parameters
 slow = costs.Network("slow", 0.5, 1e6, 2, 0.25, 2e6, 0.125, None)
 half, quarter = 4 * n / 2 / 1e6, 4 * n / 4 / 1e6

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# scripts/reproduce --collect: folders of two machines, whole and damaged, made by a stub:  collect.sh ROOT FOLDER
+# Tests scripts/reproduce --collect on folders of two machines, complete and damaged, made by a stub:  collect.sh ROOT
+# FOLDER
 set -euo pipefail
 root=$1 folder=$2
 rm -rf "$folder"
@@ -7,7 +8,7 @@ mkdir -p "$folder/tools"
 source "$root/tests/scripts/array_stub.sh"
 make_stub "$folder/bin"
 echo 1a2b3c4 > "$folder/bin/clutrr.commit"
-# Two machines: what they are called, and what is in them.
+# Two machines with their names and their folders.
 # shellcheck disable=SC2016  # for the stub
 printf '#!/bin/sh\n[ "$1" = -n ] && echo "$HOST_NAME" || echo x86_64\n' > "$folder/tools/uname"
 printf '#!/bin/sh\necho 4\n' > "$folder/tools/nproc"
@@ -19,7 +20,7 @@ on() {  # MACHINE SEED
   HOST_NAME=$1 TRIAD_RUNS="$folder/of $1" PATH=$folder/tools:$PATH \
     "$root/scripts/reproduce" clutrr 'clutrr-k234-s*' --array "$2" > "$folder/log" 2>&1
 }
-collects() {  # STATUS TEXT ARGUMENTS...: its tables in `output`, or what it says
+collects() {  # STATUS TEXT ARGUMENTS...: puts its tables, or its message, in `output`
   local expected=$1 text=$2 status=0
   shift 2
   output=$(cd "$folder" && "$root/scripts/reproduce" clutrr 'clutrr-k234-s*' --collect "$@" 2>&1) || status=$?
@@ -32,12 +33,12 @@ for seed in 3 4; do on two $seed; done
 STUB_STATUS=3 on two 5
 STUB_DIVERGES=1 on two 6
 for epoch in 1 2; do if STUB_KILL=$epoch on one 7; then failed "was not killed"; fi; done
-if STUB_KILL=1 on one 4; then failed "was not killed"; fi  # begun on one machine, and ended on the other
+if STUB_KILL=1 on one 4; then failed "was not killed"; fi  # started on one machine, and ended on the other
 cp -r "$folder/$one" "$folder/whole one"
 cp -r "$folder/$two" "$folder/whole two"
 
 # ---- the table ------------------------------------------------------------------------------------------------------
-# A run of both is one, the ended one counts, the failed one is in the mean, and the one that diverged is not.
+# A run in both folders counts once, with its finished part. A failed run counts in the mean, a diverged run does not.
 processor=$(sed -n '/^model name/{s/[^:]*: *//p;q}' /proc/cpuinfo | tr -s '\t ' ' ')
 cat > "$folder/expected" <<TABLE
 Of 10 runs 6 are finished here, 2 of them failed; 1 were begun, 0 are not run yet, and the ledger has 3 more.
@@ -65,23 +66,23 @@ The machines:
 TABLE
 collects 0 "" "$one" "$two"
 diff "$folder/expected" - <<< "$output" || failed "another table"
-# The order of the folders, one named twice, and their full names change nothing; nor does a copy without weights.
+# The order of the folders, a folder named twice, and full paths change nothing; nor does a copy without weights.
 collects 0 "" "$folder/$two" "$folder/./$two" "$one"
 diff <(sed '/^| seed 3/s/one/two/' "$folder/expected") - <<< "$output" || failed "another table in another order"
 rm "$folder/$one"/*/model.safetensors
 collects 0 "" "$one" "$two" --out "the table.md"
 diff "$folder/expected" "$folder/the table.md" || failed "another table in a file"
-# Without folders, the one of TRIAD_RUNS; runs that no group has are named and left out.
+# Without folders, that of TRIAD_RUNS is used. Runs that are in no group are named and left out.
 mkdir "$folder/$one/own" && echo 'seed = 1' > "$folder/$one/own/config.toml"
 TRIAD_RUNS="$folder/$one" collects 0 "Of 10 runs 3 are finished here, 0 of them failed; 2 were begun"
 grep -qF "$folder/$one/own is of no run of scripts/reproduce, and left out" <<< "$output" || failed "$output"
 grep -qF "clutrr-k234-s5, 6, 8 to 10: in the ledger" <<< "$output" || failed "what is missing: $output"
-# Of all groups: settings of which there is no run are named at the end.
+# All groups: the end names the settings without any run.
 output=$(cd "$folder" && "$root/scripts/reproduce" --collect "$one" "$two" 2> /dev/null)
 for absent in 'clutrr-k23-s4 to 10' 'cogs-s1 to 3'; do
   grep -qx -e "- $absent" <<< "$output" || failed "all, without $absent: $output"
 done
-# A folder of before there were sittings: what is not written is not known, and who failed is seen by the rule.
+# A folder from before there were sittings: unrecorded values are unknown, and the rule decides which run failed.
 rm "$folder/$two"/*.sittings
 sed -i 's/^3,30\(.*\),0\.9500,/3,30\1,0.4900,/' "$folder/$two/clutrr-k234-s5/metrics.csv"
 collects 0 "| seed 4 (\`clutrr-k234-s4\`) | 54.6 | 54.0 | no | 1 min 01 s | not known | not known |" "$one" "$two"
@@ -94,7 +95,7 @@ columns=name,state,seed,command,commit,machine,date,epochs,time,failed,figures,n
 echo "$columns" > "$folder/docs/ledger.csv"
 before='clutrr-k234-s2,done,2,,,,,,,no,k=6: 10.0,'
 printf '%s\n' 'clutrr-k234-s1,stopped,1,,,,,2,,,,' "$before" >> "$folder/docs/ledger.csv"
-export TRIAD_LEDGER=docs/ledger.csv  # in the folder of the call
+export TRIAD_LEDGER=docs/ledger.csv  # relative to the folder of the call
 collects 0 "docs/ledger.csv: done" "whole one" "whole two" --record
 grep -qF "clutrr-k234-s2 is done by $folder/docs/ledger.csv:3: remove that row to replace it" <<< "$output" ||
   failed "a row that is done: $output"
@@ -116,7 +117,7 @@ row() {  # SEED STATE EPOCHS TIME FAILED FIGURES NOTE
 diff "$folder/rows" "$folder/docs/ledger.csv" || failed "other rows"
 cmp "$folder/docs/clutrr-k234-s5.csv" "$folder/whole two/clutrr-k234-s5/metrics.csv"
 [[ ! -e $folder/docs/clutrr-k234-s2.csv && ! -e $folder/docs/clutrr-k234-s7.csv ]] || failed "a course of another run"
-# The tables say what the ledger has then; recorded again, nothing changes but that of a run that goes on.
+# The tables then have what the ledger has. Recording again changes only a run that was resumed.
 collects 0 "clutrr-k234-s8 to 10: not run yet" "whole one" "whole two" --record
 diff "$folder/rows" "$folder/docs/ledger.csv" || failed "other rows when recorded again"
 sed -i 's/,no,/,perhaps,/' "$folder/docs/ledger.csv"
@@ -125,8 +126,8 @@ unset TRIAD_LEDGER
 if output=$("$root/scripts/reproduce" clutrr --record 2>&1); then failed "--record without --collect: $output"; fi
 grep -qF -e "--record is of --collect" <<< "$output" || failed "$output"
 
-# ---- what is no table -----------------------------------------------------------------------------------------------
-damage() {  # NAME TEXT COMMAND...: in a fresh copy of both, and what is said; no table is made
+# ---- folders that give no table --------------------------------------------------------------------------------------
+damage() {  # NAME TEXT COMMAND...: damages a fresh copy of both; TEXT must be printed, and no table made
   local name=$1 text=$2
   shift 2
   rm -rf "${folder:?}/$one" "${folder:?}/$two" "$folder/table.md"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# scripts/reproduce --collect of what the programs of a build write, trained for some updates by their preset smoke:
+# Tests scripts/reproduce --collect on the files of a build's programs, trained for some updates with their preset
+# smoke:
 #   collect_programs.sh ROOT FOLDER BUILD
 set -euo pipefail
 root=$1 folder=$2 build=$3
@@ -7,8 +8,8 @@ rm -rf "$folder"
 mkdir -p "$folder/programs"
 failed() { echo "collect: $1" >&2 && exit 1; }
 export SMOKE=$build/bin QUESTIONS=$folder/questions
-# Called as for the published data, each trains its preset smoke, on data of its own, and says
-# that its options are those it was called with.
+# Called as for the published data, each program trains its preset smoke on generated data, and records the options of
+# the call.
 for program in clutrr cogs tree-transforms cognition cfq; do
   cat > "$folder/programs/$program" <<'STUB'
 #!/usr/bin/env bash
@@ -40,13 +41,13 @@ mkdir -p "$folder/runs"
 ln -s "$QUESTIONS" "$folder/runs/cfq-generated"  # made already
 runs=(clutrr-k234-s1 clutrr-k234-s2 cogs-s1 cogs-s2 trees-active-s1 trees-active-s2 lrf-scan-length-s1
   lrf-scan-length-s2 cfq-parse-transformer-s1 cfq-parse-transformer-s2 cfq-semantic-small-lrf-s1)
-made() {  # NAME: by its number among the runs that are named
+made() {  # NAME: makes the run by its number among the named runs
   "$root/scripts/reproduce" all "${runs[@]}" --array \
     "$("$root/scripts/reproduce" all "${runs[@]}" --array --list | sed -n "s/\t$1\t.*//p")" >> "$folder/log" 2>&1 ||
     failed "$1: $(tail -n 5 "$folder/log")"
 }
 for name in "${runs[@]}"; do if [[ $name != *-s2 ]]; then made "$name"; fi; done
-# The second seeds are of losses that are not finite, but for one program's.
+# The losses of the second seeds become infinite or NaN, except in one program.
 for name in "${runs[@]}"; do
   if [[ $name == clutrr-k234-s2 ]]; then made "$name"; elif [[ $name == *-s2 ]]; then DIVERGES=1 made "$name"; fi
 done
@@ -74,7 +75,7 @@ for k in 6 10; do
   [[ $(awk "BEGIN { printf \"%.1f\", 100 * $printed }") == "${shown// /}" ]] ||
     failed "k=$k is $printed, the table has $shown"
 done
-# Whether a run failed is seen without its status too.
+# A failed run is recognised without its status, too.
 rm "$folder/runs"/*.sittings
 again=$("$root/scripts/reproduce" all "${runs[@]}" --collect) || failed "status $?: $again"
 verdicts() { grep -oE '^\| seed [^)]*\)|\*\*[a-z]+\*\*' <<< "$1"; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/compare-peers with a Python and a triad-bench that only say numbers:  compare_peers.sh ROOT FOLDER
+# Tests scripts/compare-peers with a Python and a triad-bench that only print numbers:  compare_peers.sh ROOT FOLDER
 set -euo pipefail
 root=$1 folder=$2
 rm -rf "$folder"
@@ -7,7 +7,7 @@ mkdir -p "$folder/peers"
 touch "$folder/peers/edge_compiled.py" "$folder/peers/edge_layer.py"
 cat > "$folder/python" <<'STUB'
 #!/usr/bin/env bash
-# As the peers print it; one round is slower than the others, and the compiler grumbles.
+# Prints what the peers print. One round is slower than the others, and the compiler warns.
 echo "a warning" >&2
 if [[ $1 == -c ]]; then echo 9.9 && exit; fi
 if [[ -n ${STUB_BREAKS:-} ]]; then exit 1; fi
@@ -28,7 +28,7 @@ chmod +x "$folder/python" "$folder/bench"
 export CALLS=$folder/calls TRIAD_BENCH=$folder/bench TRIAD_LOGS=$folder TRIAD_THREADS=2
 failed() { echo "compare-peers: $1" >&2 && exit 1; }
 output=$("$root/scripts/compare-peers" "$folder/peers" "$folder/python" 3 2>&1) || failed "status $?: $output"
-# The stronger opponent first, each named by its formulation, with the median of the rounds.
+# The stronger opponent is first. Each is named by its formulation and has the median of the rounds.
 rows=$(grep '^triangular_attention/train/b:1/n:128/' <<< "$output" | sed -E 's/ +/ /g')
 expected='triangular_attention/train/b:1/n:128/d:200/h:4 compiled broadcast 10.00 5.00 2.00 77 3 4
 triangular_attention/train/b:1/n:128/d:200/h:4 compiled einsum 20.00 5.00 4.00 77 3 4
@@ -37,9 +37,9 @@ triangular_attention/train/b:1/n:128/d:200/h:4 eager einsum 30.00 5.00 6.00 77 3
 for n in 64 32; do grep -q "n:$n/.* compiled broadcast" <<< "$output" || failed "no row for n = $n: $output"; done
 grep -q 'b:400/n:5/.* compiled broadcast' <<< "$output" || failed "no row for small graphs: $output"
 grep -q '^edge_transformer_layer/.* eager einsum' <<< "$output" || failed "no row for the layer: $output"
-# In turn: no opponent has its three rounds one after the other.
+# The opponents alternate: none has its three rounds in a row.
 [[ $(head -n 3 "$CALLS" | sort -u | wc -l) == 3 ]] || failed "rounds are not in turn: $(head -n 3 "$CALLS")"
-# What is wrong is told.
+# Errors are reported.
 says() {  # TEXT ARGUMENTS...
   if output=$("$root/scripts/compare-peers" "${@:2}" 2>&1); then failed "passes: ${*:2}"; fi
   grep -qF -e "$1" <<< "$output" || failed "no \"$1\" in: $output"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/compared where python3, apt-get and the program are stubs:  compared.sh ROOT FOLDER
+# Tests scripts/compared with stubs of python3, apt-get and the program:  compared.sh ROOT FOLDER
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/wheels_stub.sh"
 wheels_stub "$1" "$2" compared tests/compared/requirements.txt

@@ -31,7 +31,7 @@ def lacks(text, part, where):
     expect(part not in text, f"{where}: {part!r} should have been left out")
 
 
-# ---- the reader: what begins a body, and what does not
+# ---- the reader: what starts a body, and what does not
 
 SOURCE = r'''// What it is.
 // SPDX-License-Identifier: Apache-2.0
@@ -141,7 +141,7 @@ for part in ("numbered_batches", "trainer_", "private:"):
 has(made["api/index.md"], "[layers/tree](layers/tree/index.md)", "api/index.md")
 has(made["api/triad.md"], "(train/fit.md)", "api/triad.md")
 
-# ---- nothing is lost: headers, and lines that begin a declaration, outside of detail
+# ---- nothing is lost: headers, and lines that start a declaration, outside of detail
 
 in_folder = {p.relative_to(root / "include/triad").as_posix() for p in (root / "include/triad").rglob("*.*")}
 expect(in_folder == set(reference.headers), f"headers without a page: {in_folder - set(reference.headers)}")
@@ -170,7 +170,7 @@ bare, hooks = reference.without_comment()
 count = sum(len(h.declarations) for h in reference.headers.values())
 expect(0 < hooks < len(bare) < count, f"{len(bare)} of {count} declarations without a comment, {hooks} hooks")
 
-# ---- pages of the repository: each is in a group, and links lead somewhere
+# ---- pages of the repository: each is in a group, and its links work
 
 tracked = [p.relative_to(root).as_posix() for top in ("docs", "examples", "findings", "include", "tests", "scripts", "cmake", "bench")
            for p in (root / top).rglob("*") if p.is_file() and "__pycache__" not in p.parts]
@@ -181,7 +181,7 @@ faults += written.broken
 in_menu = [place for _, sections in written.navigation() for _, places in sections for place in places]
 expect(sorted(in_menu) == sorted(written.places.values()), "the menu has not every page once")
 
-# ---- links of a page that is made up
+# ---- links of a page made for this test
 
 shutil.rmtree(folder, ignore_errors=True)
 (folder / "docs/guide").mkdir(parents=True)
@@ -216,7 +216,7 @@ for lost, text in (("stray/page.md", "# Stray\n"), ("docs/untitled.md", "no titl
     except ValueError as error:
         has(str(error), lost, "what is said of a page")
 
-# ---- links of HTML: names become links, and what leads nowhere is found
+# ---- links of HTML: names become links, and broken links are found
 
 html = """<article><p><code>linear.hpp</code>, <code>graph_loader</code>, <code>fit()</code>, <code>width</code>,
 <a href="x.html"><code>run.hpp</code></a>, <code>include/triad/tree/</code></p>

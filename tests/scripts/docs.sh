@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/docs where python3 and apt-get are stubs:  docs.sh ROOT FOLDER
+# Tests scripts/docs with stubs of python3 and apt-get:  docs.sh ROOT FOLDER
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/wheels_stub.sh"
 wheels_stub "$1" "$2" docs scripts/docs.d/requirements.txt

@@ -81,7 +81,7 @@ run("cognition", "train", "--preset", "smoke", "--out", folder / "cognition", al
 run("cognition", "explain", folder / "cognition", "--count", 5, "--html", pages["layers"])
 data = {name: page_data(path) for name, path in pages.items()}
 
-# A page that is there is kept, and one that would replace what is read is refused.
+# An existing page is kept, and a page that would replace an input is refused.
 again = ["dependencies", "explain", folder / "parser", "--sentence", "M1 met M0", "--html"]
 run(*again, pages["dependencies"], allowed=(1,))
 run(*again, pages["dependencies"], "--force")
@@ -94,7 +94,7 @@ done = subprocess.run([build / "bin" / "graphs", "explain", folder / "graphs-run
 expect(done.returncode == 1 and "49 nodes, and a page shows at most 48" in done.stderr, f"49 nodes: {done.stderr}")
 expect(not (folder / "large.html").exists(), "a refused page is written")
 
-# ---- the numbers are those that the programs print ----
+# ---- the page has the numbers that the programs print ----
 view = data["kinship"]["views"][0]
 expect(data["kinship"]["title"] == told.split(", because")[0], f"the page says {data['kinship']['title']}: {told}")
 step = re.search(r"by way of (\w+)  \(layer (\d+), weight ([0-9.]+)", told)
@@ -134,7 +134,7 @@ if not program:
         print(done.stdout, end="")
     sys.exit(0)
 
-# ---- used ----
+# ---- use of the pages ----
 PANEL = "document.querySelector('div:not([hidden]) > .view .panel').textContent"
 STEP = "document.querySelector('div:not([hidden]) > .view .controls output').textContent"
 with browser.Browser(program) as b:
@@ -145,7 +145,7 @@ with browser.Browser(program) as b:
         expect(b.asked == [pages[name].resolve().as_uri()], f"{name}: the page asked for {b.asked}")
         expect(b.run("document.title") == data[name]["title"], f"{name}: the title is {b.run('document.title')}")
 
-    for name in pages:  # at every size nothing but figures scrolls sideways
+    for name in pages:  # at every size only figures scroll sideways
         for width, height, phone in ((1440, 900, False), (390, 844, True)):
             for dark in (False, True):
                 opened(name, width=width, height=height, phone=phone, dark=dark)
@@ -154,7 +154,7 @@ with browser.Browser(program) as b:
                 ground = b.run("getComputedStyle(document.body).backgroundColor")
                 expect((sum(map(int, re.findall(r"\d+", ground)[:3])) < 200) == dark, f"{name}: {ground} where dark is {dark}")
 
-    # Graphs: an edge that is pointed at shows its weights, one that is clicked stays, layers and heads are stepped.
+    # Graphs: pointing at an edge shows its weights, a click keeps them, and layers and heads can be stepped.
     opened("kinship")
     view, names = data["kinship"]["views"][0], data["kinship"]["views"][0]["names"]
     count, of_heads = view["attention"]["layers"], view["attention"]["heads"]
@@ -170,7 +170,7 @@ with browser.Browser(program) as b:
         panel = b.run(PANEL)
         expect(f"{names[i]} \u2192 {names[j]}" in panel and f"Layer {layer + 1}," in panel, f"{when}: {panel}")
         for k, w in enumerate(weights_of(layer, head, i, j)):
-            shown = [f"{w + d:.2f}" for d in (-1e-9, 1e-9)]  # halves go either way
+            shown = [f"{w + d:.2f}" for d in (-1e-9, 1e-9)]  # halves may be rounded either way
             itself = " (the edge itself)" if k in (i, j) else ""
             expect(any(f"{names[k]}{itself}{s}" in panel for s in shown), f"{when}: {names[k]} {shown}: {panel}")
 
@@ -200,7 +200,7 @@ with browser.Browser(program) as b:
         b.click(".steps button")
         first = view["steps"][0]
         expect_weights(first["layer"] - 1, of_heads - 1, first["from"], first["to"], "a step of the proof")
-    # The table of edges is one stop of Tab, and arrow keys go on inside.
+    # The table of edges is one stop of Tab; arrow keys move inside.
     b.run("document.querySelector('td[tabindex=\"0\"]').focus()")
     b.key("ArrowDown")
     b.key("ArrowRight")
@@ -208,7 +208,7 @@ with browser.Browser(program) as b:
     expect(focused == "1-1", f"the cell with the focus is {focused}")
     b.key("Enter")
     expect(f"{names[1]} \u2192 {names[1]}" in b.run(PANEL), f"Enter shows {b.run(PANEL)}")
-    # By Tab alone an edge is reached, and seen.
+    # With Tab alone an edge can be reached, and the focus is visible.
     b.run("document.activeElement.blur(); window.scrollTo(0, 0)")
     for _ in range(60):
         b.key("Tab")
@@ -220,14 +220,14 @@ with browser.Browser(program) as b:
     b.tap('[data-key="0-1"]')
     expect(f"{names[0]} \u2192 {names[1]}" in b.run(PANEL), f"a tap shows {b.run(PANEL)}")
 
-    # Labels are texts, whatever is in them.
+    # Labels are shown as text, whatever they contain.
     opened("hostile")
     expect(b.run("document.querySelectorAll('script').length") == 2, "a label became script")
     texts = b.run("document.body.textContent")
     for label in HOSTILE[:2]:
         expect(label in texts, f"{label} is not on the page")
 
-    # Trees: steps, blends, nodes.
+    # Trees: steps, mixtures, nodes.
     opened("tree")
     last = len(steps)
     expect(b.run(STEP) == f"T{last} of {last}", f"the page begins at {b.run(STEP)}")
@@ -247,7 +247,7 @@ with browser.Browser(program) as b:
     b.hover('[data-key="1/0"]')
     expect(f"{best['label']}{best['score']:.2f}" in b.run(PANEL), f"the blend shows {b.run(PANEL)}")
 
-    # How a training went: a map of each value.
+    # The course of a training: a map of each value.
     opened("training")
     maps = data["training"]["views"][0]["maps"]
     for k, one in enumerate(maps):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/format where python3, apt-get and clang-format are stubs:  format.sh ROOT FOLDER
+# Tests scripts/format with stubs of python3, apt-get and clang-format:  format.sh ROOT FOLDER
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/wheels_stub.sh"
 wheels_stub "$1" "$2" format scripts/format.txt

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/gpu pack, in a folder of its own, and what the archive holds:  gpu_pack.sh ROOT FOLDER
+# Tests scripts/gpu pack in a separate folder, and the contents of the archive:  gpu_pack.sh ROOT FOLDER
 set -euo pipefail
 root=$1 folder=$2
 rm -rf "$folder"
@@ -17,11 +17,11 @@ pack() {
 }
 expect() { grep -qE "^gpu/$1\$" <<< "$held" || failed "no $1 in the archive: $held"; }
 
-# Where nothing was prebuilt, the archive is for building there.
+# If nothing was prebuilt, the archive is for building on the other machine.
 pack
 expect golden/one.safetensors
 expect data/clutrr/some/1.2_train.csv
-# What this machine's compiler finds is there, and what it does not find is said.
+# It contains what this machine's compiler finds, and a message names what the compiler does not find.
 for header in catch2/catch.hpp catch2/catch_all.hpp CLI/CLI.hpp nlohmann/json.hpp zlib.h zconf.h cblas.h \
   openblas_config.h; do
   if printf '#include <%s>\n' "$header" | "${CXX:-c++}" -std=c++20 -E -x c++ - > /dev/null 2>&1; then
@@ -35,7 +35,7 @@ for library in libz.a libopenblas.so; do
   if [[ $("${CXX:-c++}" -print-file-name=$library) == /* ]]; then expect "lib/$library"; fi
 done
 
-# Where something was, it is carried with the libraries that it loads beside the system's, and no headers.
+# Prebuilt programs are packed with the libraries that they load in addition to the system's, and without headers.
 mkdir -p "$folder/root/build/gpu/bin"
 echo 'int main() {}' > "$folder/one.cpp"
 options=()
@@ -46,12 +46,12 @@ expect bin/one
 expect golden/one.safetensors
 if ((${#options[@]})); then expect 'lib/libz\.so[.0-9]*'; fi
 if grep -q '^gpu/include/.' <<< "$held"; then failed "headers beside prebuilt programs: $held"; fi
-# A program that loads nothing of the sort is carried too.
+# A program that loads no such library is packed too.
 printf '#!/bin/sh\n' > "$folder/root/build/gpu/bin/one"
 pack
 expect bin/one
 
-# Without xz the archive is written, and read, by Python.
+# Without xz, Python writes and reads the archive.
 mkdir -p "$folder/no_xz" "$folder/unpacked/build"
 ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$folder/no_xz/python3"
 for tool in bash "${CXX:-c++}" tar cp rm mkdir mv du sed awk grep tr sort cut chmod dirname env cat ln head ldd find \
@@ -67,8 +67,8 @@ python3 -m tarfile -e "$archive" "$folder/unpacked/build"
 PATH=$whole_path
 [[ -f $folder/unpacked/build/gpu/bin/one ]] || failed "the archive that Python wrote lacks gpu/bin/one"
 
-# In a folder with nothing but the scripts and the archive, `check` finds every library of the programs in the archive,
-# also one that the system there has not, and names one that is nowhere.
+# In a folder with only the scripts and the archive, `check` finds every library of the programs in the archive,
+# including one that the system lacks, and names one that is missing everywhere.
 rm "$folder/root/build/gpu/bin/one"
 mkdir -p "$folder/own" "$folder/tools" "$folder/there/build"
 echo 'int carried() { return 0; }' > "$folder/own/carried.cpp"
@@ -83,7 +83,7 @@ cp -R "$folder/root/scripts" "$folder/there/"
 cp "$archive" "$folder/there/build/"
 printf '#!/bin/sh\necho stub\n' > "$folder/tools/nvidia-smi"
 chmod +x "$folder/tools/nvidia-smi"
-check() {  # STATUS REGEX: of the report
+check() {  # STATUS REGEX: matches the report
   local status=0
   output=$(cd "$folder/there" && env -u LD_LIBRARY_PATH PATH="$folder/tools:$PATH" scripts/gpu check 2>&1) || status=$?
   ((status == $1)) || failed "check: status $status, expected $1: $output"

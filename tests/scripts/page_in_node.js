@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the script of a page of `explain --html` on a document of the least that it needs, and steps through its views:
+// Runs the script of a page of `explain --html` in a minimal document, and steps through its views:
 //   node page_in_node.js FILE
 'use strict';
 const fs = require('fs');

@@ -54,7 +54,7 @@ def programs(page, root, folder, build):
         run(f"{clone.replace('ADDRESS', shlex.quote(str(root)))} && test -x scripts/quickstart", folder)
     else:
         print("left out: git clone, since this is no checkout of git")
-    here = folder / "checkout"  # with what is not committed
+    here = folder / "checkout"  # with uncommitted changes
     (here / "build/release").mkdir(parents=True)
     (here / "build/release/bin").symlink_to(build / "bin")
     (here / "examples").symlink_to(root / "examples")
@@ -63,7 +63,7 @@ def programs(page, root, folder, build):
     if "--preset quickstart" not in script or "runs/quickstart" not in script:
         fail("scripts/quickstart no longer trains by preset quickstart into runs/quickstart; what does it print?")
     train = "build/release/bin/clutrr train --preset quickstart --epochs 1 --chains 288 --test-size 20 --out runs/quickstart"
-    printed = run(train, here, (3,)).stdout.splitlines()  # 3: so short a run does not learn
+    printed = run(train, here, (3,)).stdout.splitlines()  # 3: the model did not learn, as expected of so short a run
 
     def form(line):
         return re.sub(r"\d\.\d{3}", "0.000", line)
@@ -125,7 +125,8 @@ def project(page, root, folder, compiler, generator, cccl):
     if "warning" in (done.stdout + done.stderr).lower():
         fail(f"a reader sees warnings:\n{done.stdout}{done.stderr}")
     said, expected = done.stdout.splitlines()[-1], page.quoted("^chains of ")
-    # 100.00 % of 2,000 chains by the kernels for AVX-512, AVX2 and SSE2; another processor may round to one more mistake.
+    # 100.00 % of 2,000 chains with the kernels for AVX-512, AVX2 and SSE2; on another processor rounding may cause one
+    # more error.
     if said not in (expected, expected.replace("100 %", "99 %")):
         fail(f"its program prints\n{said}\nexpected\n{expected}")
 

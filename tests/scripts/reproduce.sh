@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# scripts/reproduce with programs that only say what they were called with:  reproduce.sh ROOT FOLDER
+# Tests scripts/reproduce with programs that only print their arguments:  reproduce.sh ROOT FOLDER
 set -euo pipefail
 root=$1 folder=$2
 rm -rf "$folder"
 mkdir -p "$folder/bin"
 cat > "$folder/bin/clutrr" <<'STUB'
 #!/usr/bin/env bash
-# Trains nothing: leaves a checkpoint in the folder after --out and prints what it was told.
+# Trains nothing: leaves a checkpoint in the folder after --out and prints its arguments.
 arguments="$*"
 while (($#)); do
   if [[ $1 == --out ]]; then mkdir -p "$2" && echo "$arguments" > "$2/model.safetensors"; fi
@@ -18,7 +18,7 @@ STUB
 chmod +x "$folder/bin/clutrr"
 export TRIAD_PROGRAMS=$folder/bin TRIAD_RUNS=$folder/runs TRIAD_DATA=$folder/data
 failed() { echo "$1: $2" >&2 && exit 1; }
-says() {  # STATUS TEXT ARGUMENTS...: the script ends so and says that
+says() {  # STATUS TEXT ARGUMENTS...: the script must end with STATUS and print TEXT
   local expected=$1 text=$2 status=0
   shift 2
   output=$("$root/scripts/reproduce" "$@" 2>&1) || status=$?
@@ -29,7 +29,7 @@ has() { [[ -e $folder/runs/$1 ]] || failed "$1" "is missing"; }
 
 name=clutrr-k234-s1
 grep -q "^$name,done," "$root/docs/runs/ledger.csv" || failed "$name" "is not done by the ledger, as this test wants it"
-# A run that is not named and is done by the ledger is left alone; one that is named runs.
+# A run that the ledger lists as done is skipped unless it is named.
 says 0 "$name: done, by docs/runs/ledger.csv; to run it here: scripts/reproduce clutrr $name" clutrr
 [[ ! -e $folder/runs/$name ]] || failed "$name" "ran, and is done by the ledger"
 has clutrr-k23-s10/model.safetensors
@@ -37,15 +37,15 @@ says 0 "finished, its figures are at the end" clutrr clutrr-k23-s10
 says 0 "stub train --preset paper-k234 --data $folder/data/clutrr/data_db9b8f04 --seed 1 --out $folder/runs/$name" \
   clutrr $name
 has $name.finished
-# Finished: left alone, and how to repeat it is said.
+# A finished run is skipped, and a message says how to repeat it.
 echo first > "$folder/runs/$name/model.safetensors"
 says 0 "to repeat it: scripts/reproduce clutrr $name --again" clutrr $name
 [[ $(cat "$folder/runs/$name/model.safetensors") == first ]] || failed "$name" "was touched"
-# What is left: what is neither finished nor done by the ledger.
+# Runs that are left: neither finished nor done by the ledger.
 rm "$folder/runs/clutrr-k23-s9.finished"
 output=$("$root/scripts/reproduce" clutrr --list)
 [[ $output == clutrr-k23-s9 ]] || failed "--list" "says $output"
-# The state of a run's row decides, and not that there is one.
+# The state in a run's row decides, and not whether there is a row.
 printf 'name,state,seed\nclutrr-k23-s9,stopped,9\n' > "$folder/ledger.csv"
 output=$(TRIAD_LEDGER=$folder/ledger.csv "$root/scripts/reproduce" clutrr --array --list)
 for state in 's1\tleft' 's9\tleft' 's10\tfinished'; do
@@ -54,7 +54,7 @@ done
 sed -i 's/s9,stopped/s9,done/' "$folder/ledger.csv"
 output=$(cd "$folder" && TRIAD_LEDGER=ledger.csv "$root/scripts/reproduce" clutrr --array --list)
 grep -qP '\tclutrr-k23-s9\tdone$' <<< "$output" || failed "--list" "not done: $output"
-# Again: what was there is set aside, and nothing is resumed.
+# --again: earlier files are set aside, and nothing is resumed.
 for number in '' 2; do
   cp "$folder/runs/$name.log" "$folder/log"
   says 0 "the last run is now in $folder/runs/$name.old$number" clutrr $name --again
@@ -63,7 +63,7 @@ for number in '' 2; do
   cmp "$folder/log" "$folder/runs/$name.log.old$number"
 done
 [[ $(cat "$folder/runs/$name.old/model.safetensors") == first ]] || failed "$name.old" "is not the first run"
-# One that was begun is resumed, also where it was begun with --again.
+# An interrupted run is resumed, also if --again started it.
 rm "$folder/runs/$name.finished"
 says 0 "--resume" clutrr $name --again
 # A run that did not learn is finished; one that broke is not.
@@ -71,7 +71,7 @@ STUB_STATUS=3 says 0 "stub" clutrr $name --again
 has $name.finished
 STUB_STATUS=1 says 1 "stub" clutrr $name --again
 [[ ! -e $folder/runs/$name.finished ]] || failed "$name" "broke and counts as finished"
-# Trees as sequences: tree-transforms writes their rows, once, and pairs trains on them.
+# Trees as sequences: tree-transforms writes the rows, once, and pairs trains on them.
 cat > "$folder/bin/tree-transforms" <<'STUB'
 #!/usr/bin/env bash
 echo "$*" >> "$(dirname "$0")/made"
@@ -87,7 +87,7 @@ diff "$folder/bin/made" - <<END || failed "$name" "made its rows otherwise, or a
 generate --as sequences --task passive-logical --out $rows.part
 generate --as sequences --data $folder/data/bst/active_logical_ttb --out $folder/runs/trees-as-sequences-active.part
 END
-# What is called wrongly is told.
+# Wrong arguments are reported.
 name=clutrr-k234-s1
 says 2 "there is no run nothing of clutrr" clutrr nothing
 says 2 "--again repeats runs that are named" clutrr --again

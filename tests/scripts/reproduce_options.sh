@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every run of scripts/reproduce is one that its program takes: the programs look at the options of each, and end where
-# they would read data, or make a folder, that cannot be there:  reproduce_options.sh ROOT FOLDER BUILD
+# Tests that each program accepts the options of every run of scripts/reproduce. The programs check the options, and end
+# when they would read missing data or make an impossible folder:  reproduce_options.sh ROOT FOLDER BUILD
 set -euo pipefail
 root=$1 folder=$2 build=$3
 rm -rf "$folder"
@@ -8,7 +8,8 @@ mkdir -p "$folder/bin"
 for program in clutrr cogs tree-transforms cognition cfq pairs; do
   cat > "$folder/bin/$program" <<STUB
 #!/usr/bin/env bash
-# Data that are asked for are an empty folder.  A run counts as one that did not learn, so that the next one comes.
+# Required data are an empty folder. Each run ends with the status of one that did not learn, so that the next run
+# starts.
 name= given=()
 while ((\$#)); do
   if [[ \$1 == --out ]]; then

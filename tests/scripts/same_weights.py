@@ -38,11 +38,11 @@ def expect(status, texts, *arguments):
 
 old = write("old.safetensors", {"a.0.q": floats(1, 2, 3), "a.1.q": floats(4, 5), "steps": ("I64", [1], struct.pack("<q", 7))})
 
-# Another order and other settings are the same tensors.
+# Another order and other settings do not change the tensors.
 other = write("other.safetensors", {"steps": ("I64", [1], struct.pack("<q", 7)), "a.1.q": floats(4, 5), "a.0.q": floats(1, 2, 3)}, {"written": "later"})
 expect(0, ["the same: 3 tensors in 1 file"], old, other)
 
-# One element differs a little, another more; a zero's sign is a difference; so is a NaN.
+# One element differs slightly, another more. The sign of a zero is a difference, and so is a NaN.
 other = write("differs.safetensors", {"a.0.q": floats(1, 2.5, 2.75), "a.1.q": floats(4, 5), "steps": ("I64", [1], struct.pack("<q", 7))})
 expect(1, ["a.0.q: 2 of 3 elements differ, the largest absolute difference is 0.5, at element 1: 2.0 and 2.5", "1 of 1 files differ"], old, other)
 zero, minus_zero = write("zero.safetensors", {"z": floats(0.0)}), write("minus_zero.safetensors", {"z": floats(-0.0)})
@@ -60,13 +60,13 @@ expect(1, ["difference is 0.5,"], *bf16)
 unknown = [write(f"unknown_{i}.safetensors", {"x": ("F8_E4M3", [1], bytes([i]))}) for i in range(2)]
 expect(1, ["x: other bytes"], *unknown)
 
-# Missing, extra, of another type or shape.
+# A tensor is missing, extra, or has another type or shape.
 other = write("other.safetensors", {"a.0.q": floats(1, 2, 3), "b": floats(1), "steps": ("I64", [1], struct.pack("<q", 7))})
 expect(1, ["2 differences", "a.1.q is missing in NEW", "b is in NEW only"], old, other)
 other = write("other.safetensors", {"a.0.q": ("F32", [3, 1], floats(1, 2, 3)[2]), "a.1.q": floats(4, 5), "steps": ("F64", [1], bytes(8))})
 expect(1, ["a.0.q has shape [3] in OLD and [3, 1] in NEW", "steps is I64 in OLD and F64 in NEW"], old, other)
 
-# Renamed.
+# Renamed tensors.
 new = write("renamed.safetensors", {"b.0.query.0": floats(1, 2, 3), "b.1.query.1": floats(4, 5), "updates": ("I64", [1], struct.pack("<q", 7))})
 table = folder / "renames"
 table.write_text("# of all layers\n\na.0.q b.0.query.0\na.*.* b.*.*uery.1\nsteps updates\n")
@@ -79,7 +79,7 @@ expect(2, ["renames:1: expected OLD_NAME NEW_NAME with as many * in both"], old,
 table.write_text("a.0.q x\na.1.q x\n")
 expect(2, ["two tensors would be called x"], old, new, table)
 
-# Run folders, and folders of them.
+# Run folders, and folders that contain run folders.
 for run in ("before", "after"):
     write(f"{run}/first/model.safetensors", {"w": floats(1)})
     write(f"{run}/second/seed-1/model.safetensors", {"w": floats(2)})
@@ -89,7 +89,7 @@ write("after/second/seed-1/model.safetensors", {"w": floats(3)})
 write("after/third/model.safetensors", {"w": floats(3)})
 expect(1, ["second/seed-1/model.safetensors: 1 difference", "third/model.safetensors: 1 difference\n  missing in OLD", "2 of 3 files differ"], folder / "before", folder / "after")
 
-# What cannot be compared.
+# Inputs that cannot be compared.
 expect(2, ["one is a file and the other a folder"], old, folder / "after")
 expect(2, ["neither a safetensors file nor a folder"], old, folder / "nothing")
 (folder / "empty").mkdir()

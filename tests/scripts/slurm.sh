@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# scripts/cluster/cpu.sbatch by SLURM itself, on this machine as its one node, with daemons of this test's own:
+# Tests scripts/cluster/cpu.sbatch with SLURM itself. This machine is its one node, and the test starts its own daemons:
 #   slurm.sh ROOT FOLDER
-# Status 77 where SLURM or MUNGE are not installed, or do not start here; what they said then is in FOLDER/*.log.
+# Status 77 if SLURM or MUNGE are not installed or do not start here; their output is then in FOLDER/*.log.
 set -euo pipefail
 root=$1 folder=$2
 PATH=$PATH:/usr/sbin:/sbin
@@ -25,7 +25,7 @@ failed() { echo "slurm: $1" >&2 && exit 1; }
 left_out() {
   echo "slurm: left out, $1: $(tail -qn 2 "$folder"/*.log 2> /dev/null | tr '\n' ' ')" && exit 77
 }
-later() {  # SECONDS COMMAND...: succeeds as soon as the command does
+later() {  # SECONDS COMMAND...: repeats the command until it succeeds
   local end=$((SECONDS + $1))
   shift
   until "$@" > /dev/null 2>&1; do
@@ -35,7 +35,7 @@ later() {  # SECONDS COMMAND...: succeeds as soon as the command does
 }
 
 # ---- the daemons ----------------------------------------------------------------------------------------------------
-# Paths of sockets are short, and munged wants a folder that no other user writes to.
+# Paths of sockets must be short, and munged requires a folder that no other user can write to.
 sockets=$(mktemp -d "${TMPDIR:-/tmp}/triad-slurm-XXXXXX")
 trap 'touch "$folder/go-on"; stop_daemons; rm -rf "$sockets"' EXIT
 chmod 755 "$sockets"
@@ -104,11 +104,12 @@ for seed in {1..6}; do
 done
 grep -q -P '^began\t.*, threads: 1\t' "$TRIAD_RUNS/clutrr-k234-s2.sittings" ||
   failed "the sittings: $(cat "$TRIAD_RUNS/clutrr-k234-s2.sittings")"
-# A number that there is not fails, and its neighbour runs.
+# A number that does not exist fails, and its neighbour runs.
 if submit --wait --array=10,11 scripts/cluster/cpu.sbatch clutrr "$seeds"; then failed "11 of 10, and status 0"; fi
 [[ $(calls '^10 ends') == 1 ]] || failed "number 10 did not run: $(said)"
 grep -q 'SLURM_ARRAY_TASK_ID is 11: there are 10 runs, 1 to 10' "$folder"/checkout/slurm-*_11.out || failed "$(said)"
-# What SLURM sends before the time is over: the run is saved, and the job array submitted again goes on.
+# The signal that SLURM sends before the time limit: the run is saved, and the same job array submitted again resumes
+# it.
 export STUB_HOLD=$folder/go-on
 submit --array=7-8 scripts/cluster/cpu.sbatch clutrr "$seeds" || failed "$(said)"
 begun() { [[ $(calls '^[78] epoch 1') == 2 ]]; }

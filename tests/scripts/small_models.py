@@ -42,7 +42,7 @@ def ask(line):
     return done.stdout
 
 
-# ---- what the pages print ----
+# ---- the output that the pages show ----
 asked = 0
 for page in ("docs/quickstart.md", "examples/models/README.md"):
     text = (root / page).read_text()
@@ -77,7 +77,7 @@ for model in models:
         found = re.search(r'(^|[ "])(/[\w.]+)+', (model / file).read_text(), re.M)
         expect(not found, f"{model.name}/{file} has a path of one machine: {found and found[0]}")
 
-# ---- they are made by commands that the programs take ----
+# ---- the programs accept the commands that make the files ----
 script = [sys.executable, root / "scripts/small-models"]
 printed = subprocess.run([*script, "--dry-run"], capture_output=True, text=True, check=True).stdout
 for model in models:

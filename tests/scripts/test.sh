@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/test and scripts/quickstart where tools are stubs that only note how they were called:  test.sh ROOT FOLDER
+# Tests scripts/test and scripts/quickstart with stubs of tools that only record their calls:  test.sh ROOT FOLDER
 set -euo pipefail
 root=$1 folder=$2
 rm -rf "$folder"
@@ -18,13 +18,13 @@ cat > /dev/null
 STUB
 cat > "$folder/bin/clang++" <<'STUB'
 #!/bin/sh
-# Reads what it is given: who writes to a program that has ended is killed, and counts as a compiler that cannot.
+# Reads all of its input: otherwise the writing process would be killed, and this would count as a broken compiler.
 echo "clang++ $*" >> "$CALLS"
 case "$*" in *"-x c++ -"*) cat > /dev/null ;; esac
 STUB
 cat > "$folder/bin/cmake" <<'STUB'
 #!/bin/sh
-# As ninja where the stand-in for a GPU is ($STAND_IN) and where it is not.
+# Behaves like ninja with the stand-in for a GPU ($STAND_IN) and without it.
 echo "cmake $*" >> "$CALLS"
 case "$*" in
   *"--target help"*) echo all: phony; if [ -n "$STAND_IN" ]; then echo triad-planted-faults: phony; fi ;;
@@ -61,7 +61,7 @@ called() { grep -qE -e "$1" "$calls" || failed "no call $1" "$(cat "$calls")"; }
 not_called() { if grep -qE -e "$1" "$calls"; then failed "a call $1" "$(cat "$calls")"; fi; }
 export STAND_IN='' CAPABILITY='' SLURM_STATUS=0
 
-# Without CUDA's headers --full passes, has run all else, and says what it left out.
+# Without CUDA's headers --full passes, runs everything else, and says what it left out.
 says 0 "Left out: the stand-in for a GPU (tests/cuda_on_host) in asan tsan clang ci," test --full
 not_called '^ctest --preset tsan'
 for preset in asan clang ci; do called "^ctest --preset $preset"; done
@@ -69,26 +69,26 @@ called '^kill-test build/ci/bin 100$'
 called '^slurm .*/root .*/build/ci/slurm$'
 if grep -q 'by SLURM' <<< "$output"; then failed "test --full" "says that SLURM was left out: $output"; fi
 says 0 "Left out: the stand-in for a GPU (tests/cuda_on_host) in ci," test
-# What is left to .ci/run is said, and is what .ci/run asks for.
+# scripts/test says what it leaves to .ci/run, and .ci/run requests that.
 called '^cmake --preset ci .*-DTRIAD_SLOW_TESTS=OFF'
 grep -q 'Left to .ci/run' <<< "$output" || failed test "does not say what is left: $output"
 says 0 "" test --all
 called '^cmake --preset ci .*-DTRIAD_SLOW_TESTS=ON'
 if grep -q 'Left to .ci/run' <<< "$output"; then failed "test --all" "$output"; fi
 grep -q 'scripts/test --all --werror --nvcc --bench' "$root/.ci/run" || failed .ci/run "does not ask for all tests"
-# With them nothing is left out.
+# With the headers nothing is left out.
 STAND_IN=1 says 0 "" test --full
 if grep -q 'Left out' <<< "$output"; then failed "test --full" "$output"; fi
 called '^ctest --preset tsan'
 called '^cmake --preset ci .*-DTRIAD_SLOW_TESTS=ON'
 not_called '^apt-get|^sudo'
-# SLURM may be missing, which is said; and what fails by it fails.
+# A missing SLURM is reported; a failure under SLURM is a failure.
 SLURM_STATUS=77 STAND_IN=1 says 0 "Left out: job arrays by SLURM (tests/scripts/slurm.sh)" test --full
 SLURM_STATUS=1 STAND_IN=1 says 1 "" test --full
 STAND_IN=1 says 0 "" test --all
 not_called '^slurm'
 
-# Nothing is installed unasked where that was said.
+# With --no-install nothing is installed.
 for script in test quickstart; do
   CXX=$folder/bin/none says 1 "Missing packages: g++" $script --no-install
   grep -q 'apt-get install --yes --no-install-recommends g++' <<< "$output" ||
@@ -96,11 +96,11 @@ for script in test quickstart; do
   not_called '^apt-get|^sudo|^cmake'
 done
 
-# Help is all that --help gives.
+# --help only prints the help.
 says 0 'Options go to `clutrr train`.' quickstart --help
 not_called '^apt-get|^sudo|^cmake|^clutrr'
 
-# Why the processor trains.
+# The reason why the processor trains.
 says 0 "Training on the CPU: no NVIDIA GPU was found" quickstart --no-install --seed 2
 grep -q '^clutrr train --preset quickstart .* --seed 2$' <<< "$output" ||
   failed quickstart "hands on other options: $output"
@@ -109,9 +109,9 @@ for capability in 8.6 8.9 12.0; do
   CAPABILITY=$capability says 0 "the GPU has compute capability $capability; $needs" quickstart
 done
 
-# On a terminal it asks before it installs, and takes no for an answer; where there is none it installs.
+# On a terminal it asks before it installs, and accepts a no; without a terminal it installs.
 if ((EUID == 0)) && command -v script > /dev/null; then
-  on_terminal() {  # ANSWER: what quickstart says, in `output`
+  on_terminal() {  # ANSWER: puts the output of quickstart in `output`
     : > "$calls"
     status=0
     output=$(printf '%s\n' "$1" | CXX=$folder/bin/none script -qec "$folder/root/scripts/quickstart" /dev/null) ||

@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# Sourced by the tests of scripts that have pip bring pinned wheels (pinned_wheels of scripts/packages.sh):
-#   wheels_stub ROOT FOLDER SCRIPT REQUIREMENTS   copies ROOT's SCRIPT and list to FOLDER/root; python3 and apt-get are stubs
-#   says STATUS TEXT ARGUMENTS...                 runs SCRIPT: its status, and TEXT in what it prints
-#   called REGEX, not_called REGEX                the stubs' calls in that run
-# $LACKS: venv, index, or nothing.  A Python program of the project ends with $STATUS.
+# Sourced by the tests of scripts that install pinned wheels (pinned_wheels of scripts/packages.sh):
+#   wheels_stub ROOT FOLDER SCRIPT REQUIREMENTS   copies ROOT's SCRIPT and list to FOLDER/root; python3 and apt-get are
+#   stubs
+#   says STATUS TEXT ARGUMENTS...                 runs SCRIPT, which must end with STATUS and print TEXT
+#   called REGEX, not_called REGEX                check the stubs' calls in that run
+# $LACKS: venv, index, or nothing. A Python program of the project ends with $STATUS.
 
 failed() { echo "$1: $2" >&2 && exit 1; }
 

@@ -14,7 +14,7 @@ ENDINGS = ("_settings", "_sizes", "settings")  # these are called options
 FOLDERS = ("core", "ops", "tree", "layers", "models", "batches", "decoding", "train", "io", "reference")
 OLD_OPTIONS = "examples/programs/shared/cli/renames.hpp"
 LONGEST_GLOSSARY = 8
-# Comments and texts say no process, the caller, this number of rows, and your own.
+# Comments and texts write "no process", "the caller", "this number of rows" and "your own" instead.
 ODD_PROSE = re.compile(r"\b(nobody|somebody|anybody|whoever|so (?:many|often)|one's own)\b", re.IGNORECASE)
 PROSE = ("include", "examples", "tests", "bench")
 

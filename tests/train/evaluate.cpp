@@ -1,4 +1,5 @@
-// Loss and accuracy over data: those of one large batch, however it is cut, by groups, and without a trace.
+// Tests loss and accuracy over data: they equal those of one large batch for any batches, also by groups, and nothing
+// is changed.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/evaluate.hpp"
 
@@ -36,7 +37,7 @@ TEMPLATE_TEST_CASE("an evaluation is of all samples, whatever the batches, and b
   }
   CHECK_THAT(whole.accuracy, test::WithinRel(static_cast<double>(correct) / 9, 1e-12));
 
-  // The loss is that of the whole batch, and what is right is what the logits say.
+  // The loss of the whole batch, and the number of right answers from the logits.
   double by_hand = 0;
   for (auto const& g : r.data) {
     r.loader.clear();

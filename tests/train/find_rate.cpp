@@ -1,4 +1,4 @@
-// A learning rate to begin with: found where the loss falls, with the trainer as it was.
+// Tests the search for a first learning rate: the loss falls there, and the trainer is unchanged.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/find_rate.hpp"
 

@@ -1,4 +1,4 @@
-// A gradient beside finite differences: what is right passes, what is wrong is named, what is no number never passes.
+// Tests a gradient against finite differences: a right one passes, a wrong one is named, and NaN never passes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/finite_differences.hpp"
 
@@ -71,7 +71,7 @@ TEST_CASE("a report says where the largest error was, what both sides say, and h
   CHECK_FALSE(static_cast<bool>(wrong));
   CHECK((wrong.path == "x" && wrong.element == 0 && wrong.analytic == 12));
   CHECK_THAT(wrong.numeric, test::WithinAbs(6, 1e-6));
-  CHECK_THAT(wrong.worst, test::WithinAbs(0.5, 1e-6));  // of the larger
+  CHECK_THAT(wrong.worst, test::WithinAbs(0.5, 1e-6));  // relative to the larger of the two
   CHECK_THAT(wrong.text(), test::contains("wrong at x at element 0: backward says 12, finite differences 6"));
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("a kink within the step is passed at a smaller one, a wrong gradient a
         {{"x", {x}}}, [](variables const& v) { return std::abs(v[0].values[0]); },
         [&](variables const&, variables& d) { d[0].values[0] = claimed; }, {.directions = 0, .elements = 1});
   };
-  CHECK(static_cast<bool>(at(5e-6, 1)));  // |x| has its kink within 1e-5 of there
+  CHECK(static_cast<bool>(at(5e-6, 1)));  // the kink of |x| is within 1e-5
   CHECK_FALSE(static_cast<bool>(at(5e-6, -1)));
   CHECK_FALSE(static_cast<bool>(at(5e-6, 0)));
 }

@@ -1,4 +1,4 @@
-// Weights that are no finite numbers are found, each kind at every place, and named.
+// Tests that weights that are infinite or NaN are found, each kind at every position, and named.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/finite_weights.hpp"
 
@@ -24,7 +24,7 @@ struct two_tensors {
   }
 };
 
-// A set of parameters, and what trains them, as far as they are asked.
+// A set of parameters, and trainers of it, with the members that are used here.
 template <class T>
 struct set {
   using memory = host_memory;

@@ -1,4 +1,4 @@
-// Epochs with a criterion: the updates that they are, when they stop, and whose parameters are left.
+// Tests epochs with a criterion: the number of updates, when they stop, and which parameters remain.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/fit.hpp"
 
@@ -69,7 +69,8 @@ TEMPLATE_TEST_CASE("the epoch that the criterion is lowest for is restored, with
   };
   auto const train = [&](std::uint64_t epoch) { return r.pass(epoch); };
   auto const stopped = fit(r.learner, train, {.epochs = 7, .schedule = 0.01, .each_epoch = criterion, .patience = 4});
-  CHECK((stopped.epochs.size() == 6 && stopped.best_epoch == 1 && stopped.best == 2));  // 2 again is no better
+  // 2 a second time is no improvement.
+  CHECK((stopped.epochs.size() == 6 && stopped.best_epoch == 1 && stopped.best == 2));
   CHECK(r.learner.snapshot() == after[1]);
   CHECK(r.learner.step() == 6);
 
@@ -163,7 +164,7 @@ TEST_CASE("callbacks are told of every update, of what was said of an epoch, and
                                         "update 4", "update 5", "worth 4", "epoch 1"});
   CHECK(r.learner.step() == 6);
 
-  // The best epoch is restored, also where a callback stops the one after it.
+  // The best epoch is restored, also if a callback stops the epoch after it.
   run other;
   trainer_snapshot<float> best;
   fit_options to_third{.epochs = 9, .schedule = 0.01};
@@ -186,7 +187,7 @@ TEST_CASE("an epoch's updates allocate nothing") {
   run r;
   auto pass = r.pass(0, 9);
   auto const batch = *pass.begin();
-  // The same batch ten times; each time it is looked at how much was allocated so far.
+  // The same batch ten times. Each pass records the number of allocations so far.
   struct counted {
     decltype(batch)* one;
     std::vector<long>* seen;

@@ -1,4 +1,4 @@
-// gradient_check passes what is right and finds planted mistakes.
+// Tests that gradient_check passes right gradients and finds planted mistakes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/gradient_check.hpp"
 
@@ -28,7 +28,7 @@ struct values {
 
 enum class mistake { none, wrong_number, parameters_overwritten, input_accumulated, reads_before_writing, one_element };
 
-// y = a x, one number a column, with a backward that is wrong in one way.
+// y = a x, one factor for each column, with one mistake in backward.
 struct broken_scale {
   using input = tensor<double const, dyn, dyn>;  // (rows, d)
   using output = tensor<double, dyn, dyn>;       // (rows, d)
@@ -97,7 +97,7 @@ TEST_CASE(
   CHECK_THAT(report(mistake::none).text(), test::contains("right in all 12 checks"));
 }
 
-// y = a x + b, whose fields do not list b, or whose backward writes behind it.
+// y = a x + b. The fields do not list b, or backward writes past the end of it.
 struct forgetful_scale {
   using input = tensor<double const, dyn, dyn>;  // (rows, d)
   using output = tensor<double, dyn, dyn>;       // (rows, d)
@@ -143,7 +143,7 @@ struct forgetful_scale {
   }
 };
 
-// y = t(x), t in scratch memory, by loops that stand in on_host or not.
+// y = t(x), with t in scratch memory, by loops inside or outside of on_host.
 struct looping_copy {
   using input = tensor<double const, dyn, dyn>;  // (rows, d)
   using output = tensor<double, dyn, dyn>;       // (rows, d)

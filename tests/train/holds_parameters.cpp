@@ -1,4 +1,4 @@
-// Sets of parameters and trainers are told from the fields that they hold.
+// Tests that sets of parameters and trainers are distinguished from the fields that they contain.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/holds_parameters.hpp"
 

@@ -1,4 +1,4 @@
-// Accuracy counts what has a target; the standard error is that of the mean.
+// Tests accuracy, which counts rows with a target, and the standard error of a mean.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/metrics.hpp"
 

@@ -1,4 +1,5 @@
-// Every network of the library is a model, and what lacks one member of a model is none.
+// Tests the concept of a model: every network of the library satisfies it, and a type without one of its members does
+// not.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/model.hpp"
 
@@ -30,7 +31,7 @@ static_assert(model<tree_machine<float>>);
 static_assert(!model<linear<float>>);
 static_assert(!model<int>);
 
-// A model, or all of one but for one member.
+// A model, or a type that lacks one member of a model.
 enum class lacking { nothing, parameters, saved, output, measured };
 template <lacking L>
 struct some_model {

@@ -1,4 +1,4 @@
-// Passes over a batch in planned memory: those of a trainer, by hand.
+// Tests passes over a batch in planned memory: they equal a trainer's passes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/model_passes.hpp"
 
@@ -16,7 +16,7 @@ using namespace triad;
 using test::contains;
 using test::numbers;
 
-// Passes over what a trainer has, beside it.
+// Passes over the parameters of a trainer, beside the trainer.
 template <class Ex>
 struct beside_trainer {
   using model = edge_transformer<float>;
@@ -83,7 +83,7 @@ TEST_CASE("a pass allocates nothing") {
   auto const in = b.r.loader.upload().first;
   auto const values = b.r.learner.parameters().values();
   auto const pass = [&] { (void)b.passes.forward(values, in, true, [](call const&, auto const&) {}); };
-  pass();  // threads start, BLAS takes its buffers
+  pass();  // threads start, BLAS allocates its buffers
   auto const made = test::allocations.load();
   pass();
   CHECK(test::allocations.load() == made);

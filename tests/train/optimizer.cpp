@@ -1,4 +1,4 @@
-// Adam and AdamW against steps worked by hand, over the whole set and around parameters without a gradient.
+// Tests Adam and AdamW against steps computed by hand, over the whole set and around parameters without a gradient.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/optimizer.hpp"
 
@@ -30,7 +30,7 @@ TEMPLATE_TEST_CASE("Adam makes the steps that were worked by hand", "", TRIAD_TE
   auto& p = parameters.mutable_values().second.bias(0);
   auto& g = parameters.gradients().second.bias(0);
   p = 1;
-  // Update 0: m = 0.05, v = 0.00025, both corrected to 0.5 and 0.25: the step is the rate.
+  // Update 0: m = 0.05, v = 0.00025, corrected to 0.5 and 0.25, so the step equals the rate.
   g = 0.5;
   clock.set_part(0, 3, 0.25);
   CHECK((*clock.step() == std::uint64_t{3} << 32 && *clock.fraction() == 0.25));
@@ -59,7 +59,7 @@ TEMPLATE_TEST_CASE("AdamW shrinks the parameter, Adam's weight decay joins the g
     settings.decoupled = decoupled;
     parameters.mutable_values().second.bias(0) = 2;
     adam_optimizer<test::two_layers<double>, TestType>(parameters, settings).update(ex, parameters, clock);
-    // Without a gradient: AdamW multiplies by 1 - 0.001; Adam sees the gradient 0.2 and steps by the rate.
+    // Without a gradient: AdamW multiplies by 1 - 0.001; Adam has the gradient 0.2 of the decay and steps by the rate.
     CHECK_THAT(parameters.values().second.bias(0), WithinRel(decoupled ? 2 * 0.999 : 2 - 0.01, 1e-6));
     CHECK((parameters.first_moments().second.bias(0) != 0) == !decoupled);
   }
@@ -116,7 +116,7 @@ TEMPLATE_TEST_CASE("a parameter without a gradient is skipped entirely, weight d
   }
 }
 
-// Parameters of which the first has no values.
+// Parameters whose first tensor is empty.
 struct begins_empty {
   using output = tensor<double, dyn, dyn>;
   template <class S>

@@ -1,4 +1,5 @@
-// A parameter_set: one buffer each, the same layout in all, zero between the tensors.
+// Tests parameter_set: values, gradients and moments have one buffer each with the same layout, and zeros between
+// tensors.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/parameters.hpp"
 
@@ -59,7 +60,7 @@ TEST_CASE("a set for inference holds values alone and says so") {
   CHECK_THROWS_AS(parameters.flat_first_moments(), contract_violation);
 }
 
-// Three tensors of a model and a fourth that may be empty; each() leaves one of them out, or none.
+// Three tensors of a model and a fourth that may be empty. each() leaves out one of them, or none.
 struct leaves_out {
   using output = tensor<float, dyn, dyn>;
   int which;

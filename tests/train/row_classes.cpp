@@ -1,4 +1,4 @@
-// The class of each row, on the host.
+// Tests the class of each row, on the host.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/row_classes.hpp"
 

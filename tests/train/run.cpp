@@ -1,4 +1,5 @@
-// The loop by itself: where a run is, batches in parts, attempts, what callbacks see, and going on within an epoch.
+// Tests the training loop alone: the position in a run, batches in parts, attempts, callbacks, and resuming within an
+// epoch.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/run.hpp"
 
@@ -20,7 +21,7 @@ using list = std::vector<std::string>;
 
 std::string text(double v) { return std::to_string(v).substr(0, 4); }
 
-/// Notes what it is asked, and learns nothing.
+/// Records its calls, and learns nothing.
 struct noting_learner {
   list did;
   std::uint64_t steps = 0, infinite_at = 0, spoiled_by = 0;  // updates
@@ -56,7 +57,7 @@ struct noting_learner {
   }
 };
 
-/// The same parts for every update.
+/// A source with the same parts for every update.
 struct same_parts {
   std::vector<batch_part> one{{}};
   std::vector<std::uint64_t> asked{};
@@ -85,7 +86,7 @@ TEST_CASE("a batch that is whole is an update, and one in parts or shares is eac
         list{"share 2", "share 3", "part of 0.50", "part of 0.50", "finish at 0.50", "averages in", "averages out"});
 }
 
-/// Says in a list what it was told.
+/// Records the callbacks in a list.
 struct noting_callbacks : run_callbacks {
   list& did;
   int fits_after = 99, asked = 0;
@@ -165,7 +166,8 @@ TEST_CASE("attempts end with the first that fits, and each has the rates of a ru
   CHECK(on.epochs.size() == 4);
   CHECK((on.epochs[1].updates == 1 && on.epochs[2].updates == 2 && on.epochs[3].epoch == 3));
 
-  // The last attempt is not asked; asked for every epoch, at once too where that is wanted.
+  // The last attempt is not checked. With checks_fit_each_epoch each epoch is checked, with checks_fit_first also the
+  // start.
   auto const asked = [&](bool each, bool at_once, std::uint64_t steps) {
     noting_learner other;
     other.steps = steps;
@@ -178,7 +180,7 @@ TEST_CASE("attempts end with the first that fits, and each has the rates of a ru
   CHECK(asked(false, false, 0) == 1);
   CHECK(asked(true, false, 0) == 3);
   CHECK(asked(true, true, 0) == 4);
-  CHECK(asked(true, true, 1) == 3);  // an epoch that was begun is not asked about
+  CHECK(asked(true, true, 1) == 3);  // a started epoch is not checked
   CHECK(asked(false, false, 6) == 0);
 }
 
@@ -229,12 +231,12 @@ TEST_CASE("a loss or a weight that is no number ends a run before anything is as
   CHECK(on_spoiled.epochs.size() == 1);
 }
 
-/// Small graphs in parts: a batch of four of the data, which follow each other.
+/// Small graphs in parts: each batch has four consecutive graphs of the data.
 template <class Ex>
 struct small_training : test::small_run<Ex> {
   run_learner<decltype(test::small_run<Ex>::learner)> asked{this->learner};
   std::vector<batch_part> held{};
-  index_t room;  // samples of a part
+  index_t room;  // number of samples in a part
 
   explicit small_training(index_t of = 4) : test::small_run<Ex>(keep::everything, 0.3), room(of) {}
 
@@ -262,7 +264,7 @@ struct small_training : test::small_run<Ex> {
   };
   part_range parts(std::uint64_t update, share_range const&) { return {this, update}; }
 
-  // What run() asks of a learner.
+  // The functions of a learner that run() calls.
   std::uint64_t step() const { return asked.step(); }
   void update(double rate) {
     auto const [in, targets] = this->loader.upload();
@@ -288,7 +290,7 @@ struct small_training : test::small_run<Ex> {
 TEMPLATE_TEST_CASE("a run that is interrupted anywhere and goes on has the bits and the means of one that was not", "",
                    TRIAD_TEST_BACKENDS) {
   struct keeping : run_callbacks {
-    std::uint64_t left;  // updates, after which it is interrupted
+    std::uint64_t left;  // number of updates before it is interrupted
     std::vector<epoch_record> epochs{};
     epoch_record interrupted{};
     explicit keeping(std::uint64_t most) : left(most) {}
@@ -348,7 +350,8 @@ TEMPLATE_TEST_CASE("averages are the parameters while a run validates, and no lo
   CHECK_THROWS_WITH(run(asked, source, {.epochs = 2, .schedule = 0.01}, on), "the data are gone");
   CHECK((on.seen == 3 && averages.count() == 9));
   CHECK_FALSE(averages.exchanged());
-  r.learner.update(r.pass(0).begin()->in, r.pass(0).begin()->targets, 0.01);  // refused where averages stand in
+  // Refused while the averages are in place of the parameters.
+  r.learner.update(r.pass(0).begin()->in, r.pass(0).begin()->targets, 0.01);
 }
 
 }  // namespace train_run_tests

@@ -1,4 +1,4 @@
-// Data of small graphs, a model that can learn them and a trainer for it, for tests of what trains and evaluates.
+// Data of small graphs, a model that can learn them, and a trainer, for tests of training and evaluation.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace triad::test {
 
-/// A path of `nodes` - 1 edges; the answer is the label of the first, less one.
+/// A path with `nodes` - 1 edges. The answer is the label of the first edge, minus one.
 struct small_graph {
   index_t nodes, first;
 };
@@ -28,7 +28,7 @@ inline auto const add_small_graph = [](auto& batch, small_graph const& g) {
   for (index_t i = 0; i + 1 < g.nodes; ++i) label[i * g.nodes + i + 1] = i == 0 ? g.first : 1;
 };
 
-/// What a model said, copied.
+/// A copy of a model's results.
 template <class T>
 std::vector<T> numbers(tensor<T, dyn, dyn> v) {
   return {v.data_handle(), v.data_handle() + v.size()};

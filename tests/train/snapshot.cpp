@@ -1,4 +1,4 @@
-// Snapshots of parameters, of moments and of the step: put back, they are what was there.
+// Tests snapshots of parameters, moments and the step: restoring one gives the earlier state.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/snapshot.hpp"
 
@@ -49,7 +49,7 @@ TEST_CASE("a snapshot of another model is refused, and one without moments by wh
   CHECK_THROWS_WITH(put_snapshot(learned, other), test::contains("it is of another model"));
   fill_all(p, 3);
   CHECK_THROWS_WITH(put_snapshot(answered, p), test::contains("the snapshot has 0 moments"));
-  CHECK(p.flat_values()(0) == 3);  // nothing was changed
+  CHECK(p.flat_values()(0) == 3);  // the parameters are unchanged
   CHECK_NOTHROW(put_snapshot(learned, answering));
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("a snapshot of a model with as many values in other shapes or under ot
   parameters p(model(3, 5, 5)), q(model(3, 5, 4));
   trainer_snapshot<float> then;
   take_snapshot(p, 1, then);
-  REQUIRE(p.flat_values().extent(0) == q.flat_values().extent(0));  // tensors begin at multiples of 64 bytes
+  REQUIRE(p.flat_values().extent(0) == q.flat_values().extent(0));  // tensors start at multiples of 64 bytes
   fill_all(q, 3);
   CHECK_THROWS_WITH(
       put_snapshot(then, q),
@@ -68,7 +68,7 @@ TEST_CASE("a snapshot of a model with as many values in other shapes or under ot
   CHECK_THROWS_WITH(put_snapshot(then, q), test::contains("has norm.shift (3), expected norm.bias (3)"));
   then.tensors.resize(1);
   CHECK_THROWS_WITH(put_snapshot(then, q), test::contains("has none, expected norm.bias (3)"));
-  CHECK(q.flat_values()(0) == 3);  // nothing was changed
+  CHECK(q.flat_values()(0) == 3);  // the parameters are unchanged
 }
 
 TEST_CASE("parameters that were put back have values, also where these are zero, unless they never had any") {

@@ -1,4 +1,4 @@
-// A model's parameters as a table.
+// Tests the table of a model's parameters.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/summary.hpp"
 

@@ -1,4 +1,5 @@
-// A whole model in training: it learns, it allocates nothing, and one seed gives one result however it is computed.
+// Tests training of a whole model: it learns, allocates nothing, and one seed gives one result for any way of
+// computing.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/trainer.hpp"
 
@@ -23,7 +24,7 @@ using test::allocations;
 
 constexpr index_t labels = 9, targets = 6;
 
-// Counts what a backend is asked for, and whether cpu's kernels can take it as it lies in memory.
+// Counts the calls of a backend, and the operands whose layout the cpu's kernels cannot read.
 struct spy : cpu::backend {
   using cpu::backend::backend;
   int triangles = 0, gradients = 0, products = 0, unfit = 0;
@@ -62,7 +63,7 @@ edge_transformer_options sizes(double dropout, bool prune = true) {
 template <class T>
 using model = edge_transformer<T>;
 
-// A model in training on batches of graphs that the whole-graph kernels take and that the tiled ones take.
+// Trains a model on batches of graphs; some graphs use the whole-graph kernels, others the tiled ones.
 template <class Ex, class T = float>
 struct run {
   Ex ex;
@@ -84,7 +85,7 @@ struct run {
   run(run const&) = delete;
   run& operator=(run const&) = delete;
 
-  /// Batch `number`: always the same graphs.
+  /// Loads batch `number`, which always has the same graphs.
   void load(std::uint64_t number, std::vector<index_t> const& nodes) {
     loader.clear();
     for (auto const n : nodes) {
@@ -103,7 +104,7 @@ struct run {
     train.update(in, answers, rate);
     return train.loss();
   }
-  /// Batch `number` in parts, each of these nodes.
+  /// Trains on batch `number` in parts with these numbers of nodes.
   T update_in_parts(std::uint64_t number, std::vector<std::vector<index_t>> const& parts, double rate = 0.01) {
     std::size_t all = 0;
     for (auto const& nodes : parts) all += nodes.size();
@@ -114,19 +115,19 @@ struct run {
     train.finish(rate);
     return train.loss();
   }
-  /// The loaded graphs.
+  /// Accumulates the gradient of the loaded graphs.
   void accumulate(double fraction) {
     auto const [in, answers] = loader.upload();
     train.accumulate(in, answers, fraction);
   }
-  /// Of the loaded batch; no step.
+  /// Computes the gradient of the loaded batch without a step.
   void gradient() {
     auto const [in, answers] = loader.upload();
     train.compute_gradient(in, answers);
   }
   std::vector<T> flat(vec<T> v) const { return {v.data_handle(), v.data_handle() + v.extent(0)}; }
 
-  /// Loss and norm of each update in [first, last), and at the end every parameter.
+  /// Returns loss and norm of each update in [first, last), and then every parameter.
   std::vector<T> trace(std::uint64_t first, std::uint64_t last) {
     std::vector<T> all;
     for (auto u = first; u < last; ++u) {
@@ -220,7 +221,7 @@ TEST_CASE("training that goes on from parameters, moments and step makes the bit
   auto begun = first.trace(0, 3);
   run<cpu::backend> second(1, sizes(0.2));
   second.train.restore(first.train.snapshot());
-  // What a program does between a load and its first update changes nothing.
+  // Work of a program between a load and its first update changes nothing.
   second.load(1);
   second.gradient();
   second.train.infer(second.loader.upload().first);
@@ -250,7 +251,7 @@ TEST_CASE("keeping inputs alone gives the bits of keeping everything") {
   CHECK(run<cpu::backend>(2, sizes(0.2)).trace(0, 4) == run<cpu::backend>(2, sizes(0.2), keep::inputs).trace(0, 4));
 }
 
-// Sums of other order: the last bits of gradients whose largest element is about 0.1.
+// Sums in another order change the last bits of gradients, whose largest element is about 0.1.
 constexpr double rounding = 2e-6;
 
 template <class Ex>
@@ -290,7 +291,7 @@ TEST_CASE(
       split.update_in_parts(u, some);
       expect_same(split.train.loss(), whole.train.loss());
       expect_same(split.train.norm(), whole.train.norm());
-      CHECK(whole.train.norm() > 1);  // so it is clipped
+      CHECK(whole.train.norm() > 1);  // so the gradient is clipped
     }
     CHECK(split.train.step() == 3);
     auto const values = whole.flat(whole.train.parameters().flat_values()),
@@ -298,7 +299,7 @@ TEST_CASE(
     double worst = 0;
     for (std::size_t i = 0; i < values.size(); ++i)
       worst = test::worse(worst, std::abs(static_cast<double>(values[i] - found[i])));
-    CHECK(worst < 1e-9);  // steps of 0.01, of gradients that differ in their last bits
+    CHECK(worst < 1e-9);  // steps of 0.01 with gradients that differ in their last bits
     std::vector<update_record> of_whole, of_parts;
     whole.train.records(of_whole);
     split.train.records(of_parts);
@@ -308,7 +309,7 @@ TEST_CASE(
       expect_same(of_parts[u].loss, of_whole[u].loss);
       expect_same(of_parts[u].norm, of_whole[u].norm);
     }
-    // Parts that count for equally much are another update.
+    // Parts with equal weights would be a different update.
     for (auto const& nodes : some) {
       wrong.load(0, nodes);
       wrong.accumulate(1.0 / 3);
@@ -325,7 +326,7 @@ TEST_CASE("every part has dropout of its own, and one part is the whole batch") 
     one.update();
     CHECK(part.update_in_parts(0, {{5, 17}}) == one.train.loss());
     CHECK(part.train.norm() == one.train.norm());
-    // The same graphs twice: with the same masks the loss would be that of the graphs once.
+    // The same graphs twice. With the same dropout masks the loss would equal that of the graphs once.
     auto const loss = twice.update_in_parts(0, {{5, 17}, {5, 17}});
     if (u == 0) CHECK(std::abs(loss - one.train.loss()) > 1e-3f);
     CHECK(again.update_in_parts(0, {{5, 17}, {5, 17}}) == loss);
@@ -335,10 +336,10 @@ TEST_CASE("every part has dropout of its own, and one part is the whole batch") 
 }
 
 TEST_CASE("the gradient of parts with dropout is that of their loss") {
-  // Along the gradient itself: (loss(w + h g) - loss(w - h g)) / 2 h = |g|^2, with the masks of both parts.
+  // The derivative along the gradient: (loss(w + h g) - loss(w - h g)) / 2 h = |g|^2, with the masks of both parts.
   run<cpu::backend, double> r(1, sizes(0.3));
   auto const loss_at = [&](std::vector<double> const& values) {
-    r.train.set_step(7);  // the masks' update
+    r.train.set_step(7);  // the update whose masks are used
     std::copy(values.begin(), values.end(), r.train.parameters().flat_values().data_handle());
     r.load(0, {5, 3});
     r.accumulate(0.5);
@@ -437,7 +438,7 @@ TEST_CASE(
       r.train.model().attention_weights(r.ex, r.train.inspection_call(none), in, r.train.saved(in.graphs.dims), layer,
                                         graph, i, j, weights);
     };
-    CHECK_NOTHROW(ask(2, 0, 0, 4));  // the last has memory of its own
+    CHECK_NOTHROW(ask(2, 0, 0, 4));  // the last layer has separate memory
     CHECK_THROWS_WITH(ask(7, 0, 0, 1), test::contains("layer 7, expected 0 to 2"));
     CHECK_THROWS_WITH(ask(-1, 0, 0, 1), test::contains("layer -1"));
     CHECK_THROWS_WITH(ask(2, 2, 0, 1), test::contains("graph 2, expected 0 to 1"));
@@ -464,7 +465,7 @@ TEST_CASE("an update in parts that has begun is finished, or forgotten, before a
   r.accumulate(1);
   CHECK_THROWS_WITH(r.train.finish(0.01), test::contains("sum to 1.500000, expected 1"));
   r.train.set_step(1);
-  r.accumulate(0);  // of a batch that asks nothing
+  r.accumulate(0);  // a batch without questions
   CHECK_NOTHROW(r.train.finish(0.01));
   r.update();
   CHECK(r.train.step() == 3);
@@ -473,7 +474,7 @@ TEST_CASE("an update in parts that has begun is finished, or forgotten, before a
 TEST_CASE("a training step allocates nothing") {
   for (auto kept : {keep::everything, keep::inputs}) {
     run<cpu::backend> r(2, sizes(0.2), kept);
-    for (std::uint64_t u = 0; u < 4; ++u) r.load(u), r.update();  // threads start, BLAS takes its buffers
+    for (std::uint64_t u = 0; u < 4; ++u) r.load(u), r.update();  // threads start, BLAS allocates its buffers
     auto const before = allocations.load();
     float loss = 0;
     for (std::uint64_t u = 4; u < 12; ++u) {
@@ -490,7 +491,7 @@ TEST_CASE("a training step allocates nothing") {
   }
   auto const before = allocations.load();
   ::operator delete(::operator new(100));
-  CHECK(allocations.load() > before);  // the counter counts
+  CHECK(allocations.load() > before);  // allocations are counted
 }
 
 TEST_CASE("records are what the updates since the last call found, of which the last 64 are remembered") {
@@ -508,7 +509,7 @@ TEST_CASE("records are what the updates since the last call found, of which the 
     }
     r.train.records(found);
   };
-  r.train.set_step(1000);  // as after a checkpoint
+  r.train.set_step(1000);  // as after loading a checkpoint
   for (std::uint64_t count : {1u, 3u, 63u, 70u}) {
     auto const first = r.train.step();
     update(count);
@@ -528,10 +529,10 @@ TEST_CASE("a training step takes cpu's own triangle and BLAS for all of its prod
   r.update();
   CHECK(r.ex.triangles == 3);
   CHECK(r.ex.gradients == 3);
-  // Forward 4 a layer and 2 of the readout; backward twice as many.
+  // Forward has 4 products for each layer and 2 for the readout; backward has twice as many.
   CHECK(r.ex.products == 3 * (3 * 4 + 2));
   CHECK(r.ex.unfit == 0);
-  // And it is the cpu's step.
+  // The step is the cpu backend's.
   run<cpu::backend> other(1, sizes(0.2));
   other.load(0);
   CHECK(other.update() == r.train.loss());

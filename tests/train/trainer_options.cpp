@@ -1,4 +1,4 @@
-// What a trainer is made with: the defaults, and the sum of what it will hold.
+// Tests the options of a trainer: their defaults, and the total memory of a trainer.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/trainer_options.hpp"
 

@@ -1,4 +1,5 @@
-// A batch has one more axis than a tree: what goes with it is taken apart item by item, with any strides of weights.
+// Tests that a batch has one more axis than a tree, and that its arguments are split by item, with any strides of
+// weights.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/batch.hpp"
 

@@ -1,4 +1,4 @@
-// Trees of two children a node: as nltk's chomsky_normal_form makes them, and nothing is lost.
+// Tests trees with two children a node: they equal those of nltk's chomsky_normal_form, and nothing is lost.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/binarise.hpp"
 
@@ -38,7 +38,7 @@ symbol_tree random_tree(random_stream& stream, index_t depth) {
   return symbol_tree(std::string(1, static_cast<char>('a' + stream.below(5))), children);
 }
 
-/// Further nodes dissolved again.
+/// Removes the additional nodes again.
 void rebuild(symbol_tree const& tree, index_t at, symbol_tree::builder& made) {
   bool const further = tree.label(at).find('|') != std::string::npos;
   if (!further) made.open(tree.label(at));

@@ -1,4 +1,4 @@
-// Binding and encoding: what goes in comes out, in every form; and what does not fit is pointed at.
+// Tests binding and encoding: every form returns what was stored, and errors name the place.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/bind.hpp"
 
@@ -120,7 +120,7 @@ TEST_CASE("a position decodes to nothing where its scores are short, and hides w
   CHECK(decode<gather_algebra<double>>(a, fillers.view(), x.view(), 0.02) == numbered_tree(1));
   auto const table = fillers.view();
   for (index_t f = 0; f < 4; ++f)
-    row(0)(f) = -table(1, f) - table(2, f) - table(3, f);  // long, but against every filler: number 0 is nearest
+    row(0)(f) = -table(1, f) - table(2, f) - table(3, f);  // long, but opposite to every filler, so number 0 is nearest
   CHECK(decode<gather_algebra<double>>(a, fillers.view(), x.view()).empty());
 }
 

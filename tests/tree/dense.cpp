@@ -1,4 +1,4 @@
-// The dense form: trees are matrices, children and grafts are products with the maps.  Its laws are in algebra.cpp.
+// Tests the dense form: trees are matrices, children and grafts are products with the maps. algebra.cpp tests its laws.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/dense.hpp"
 

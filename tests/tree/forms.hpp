@@ -1,5 +1,5 @@
-// The forms of the tree algebra for tests: what makes one of given branching, depth and filler width, and random trees
-// in it.
+// The forms of the tree algebra for tests: functions that make an algebra with given branching, depth and filler width,
+// and random trees in it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,7 +27,7 @@ struct sparse_form {
   sparse_form(index_t branching, index_t depth, index_t fillers) : algebra(branching, depth, fillers) {}
 };
 
-/// Roles drawn at random in `Spare` dimensions more than they need, or unit vectors.
+/// Random roles in `Spare` more dimensions than needed, or unit vectors.
 template <class T, index_t Spare, bool Random>
 struct dense_form {
   using value_type = T;
@@ -68,7 +68,7 @@ std::vector<T> random_values(random_stream& stream, index_t count) {
   return values;
 }
 
-/// Any filler at any of the positions of the first `levels` levels.
+/// Random fillers at random positions of the first `levels` levels.
 template <class A>
 tensor_tree<A> random_tree(A const& a, random_stream& stream, index_t levels) {
   using T = typename A::value_type;
@@ -85,7 +85,7 @@ tensor_tree<A> random_tree(A const& a, random_stream& stream) {
   return random_tree(a, stream, a.depth());
 }
 
-/// What stands at all positions, for comparisons between forms.
+/// The fillers at all positions, for comparisons between forms.
 template <class A>
 std::vector<typename A::value_type> fillings_of(tensor_tree<A> const& x) {
   using T = typename A::value_type;

@@ -1,4 +1,4 @@
-// The gather form: rows move as positions say, and static shapes are the dynamic ones.
+// Tests the gather form: rows move as positions require, and static shapes equal dynamic ones.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/gather.hpp"
 

@@ -1,4 +1,4 @@
-// Paths in 64 bits: exact to the depth they state, in the order of levels, and the same as positions where both exist.
+// Tests paths in 64 bits: exact up to the stated depth, ordered by level, and equal to positions if both exist.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/paths.hpp"
 
@@ -43,7 +43,7 @@ TEST_CASE("going down and up again is exact to the deepest level") {
       REQUIRE(p.level(role) == level);
     }
     CAPTURE(b);
-    // From the top: taking the child of the first step until the root is left; from the bottom: parents.
+    // From the top: takes the child of the first step until the root is left. From the bottom: takes parents.
     role_code from_top = role, rebuilt = root_role;
     for (auto const step : steps) {
       for (index_t other = 0; other < b; ++other)

@@ -1,4 +1,4 @@
-// Labels at positions: placed, read back, and what does not fit is pointed at.
+// Tests labels at positions: they are placed and read back, and errors name the place.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/placement.hpp"
 

@@ -1,4 +1,4 @@
-// Positions: parents, children and the blocks that car, cdr and cons copy, at compile time too.
+// Tests positions: parents, children and the blocks that car, cdr and cons copy, also at compile time.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/positions.hpp"
 

@@ -1,5 +1,5 @@
-// Roles: orthonormal whatever the shape, the same for one seed, spread like uniform draws; and a check that refuses
-// others.
+// Tests roles: orthonormal for any shape, the same for one seed, distributed like uniform draws; and a check that
+// refuses other roles.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/roles.hpp"
 
@@ -55,7 +55,7 @@ TEST_CASE("entries have the moments of a uniformly drawn orthonormal matrix") {
     fourth += v * v * v * v / count;
   }
   CHECK_THAT(mean, WithinAbs(0, 5 / std::sqrt(width * count)));
-  // E v^4 = 3 / (n (n + 2)); a plane rotation or two would leave it near 1 / n.
+  // E v^4 = 3 / (n (n + 2)); only one or two plane rotations would leave it near 1 / n.
   CHECK_THAT(fourth * width * (width + 2) / 3, WithinAbs(1, 0.06));
 }
 

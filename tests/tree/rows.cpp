@@ -1,4 +1,4 @@
-// Loops over rows at sizes around their sixteen lanes, in whole numbers, which add in any order.
+// Tests loops over rows of sizes around their sixteen lanes, with integers, whose sums are exact in any order.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/rows.hpp"
 

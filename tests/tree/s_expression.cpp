@@ -1,4 +1,4 @@
-// S-expressions: what is read is what is written, and what is wrong is pointed at.
+// Tests S-expressions: reading returns what was written, and errors name the place.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/s_expression.hpp"
 

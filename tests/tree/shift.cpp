@@ -1,4 +1,5 @@
-// Shift matrices: the definition term by term, block copies for canonical roles, and places drawn of many roles.
+// Tests shift matrices: the definition term by term, block copies for canonical roles, and random entries with many
+// roles.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/shift.hpp"
 

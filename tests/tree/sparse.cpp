@@ -1,4 +1,4 @@
-// Sparse trees: coordinates stay sorted and coalesced, deep trees are exact, pruning says what it dropped.
+// Tests sparse trees: coordinates stay sorted and coalesced, deep trees are exact, and pruning reports what it dropped.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/sparse.hpp"
 
@@ -21,7 +21,7 @@ vec<double const> read(std::vector<double> const& s) {
   return vec<double const>(s.data(), static_cast<index_t>(s.size()));
 }
 
-/// A chain that goes left and right at random, a leaf hanging on every node, label 1 + level % 3.
+/// A chain that goes left and right at random. Every node has a leaf, and the label 1 + level % 3.
 numbered_tree chain(random_stream& stream, index_t depth, std::vector<index_t>& turns) {
   numbered_tree::builder made;
   for (index_t level = 0; level < depth; ++level) {
@@ -108,7 +108,7 @@ TEST_CASE("pruning keeps the heaviest and says how many went and how heavy they 
   auto difference = x;
   a.add(-1, y.view(), difference.view());
   CHECK(inner_product(difference, difference) == gone.square);
-  // Of the two weights of 1, the earlier stays.
+  // Of the two entries of size 1 the earlier stays.
   sparse_tree<double> const kept{{{10, 0, 3}, {11, 0, -5}, {13, 0, 1}}};
   CHECK(y.view() == kept);
   CHECK(a.prune(y.view(), 3).count == 0);

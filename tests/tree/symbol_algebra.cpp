@@ -1,4 +1,4 @@
-// Trees of labels as tensors and back, by an algebra that has its symbols with it.
+// Tests trees of labels as tensors and back, by an algebra that contains its symbols.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/symbol_algebra.hpp"
 
@@ -69,6 +69,6 @@ TEST_CASE("trees of other fillers or labels are neither mixed nor decoded, those
   CHECK(drawn.decode(x + plain) == tree);
 }
 
-static_assert(!std::is_copy_constructible_v<symbol_algebra<gather_algebra<double>>>);  // its trees point to it
+static_assert(!std::is_copy_constructible_v<symbol_algebra<gather_algebra<double>>>);  // its trees hold pointers to it
 
 }  // namespace tree_symbol_algebra_tests

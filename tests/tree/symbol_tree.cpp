@@ -1,4 +1,4 @@
-// Trees as values: what parts they have, how they are built, when they are equal.
+// Tests trees as values: their parts, their construction, and equality.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/symbol_tree.hpp"
 

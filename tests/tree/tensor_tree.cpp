@@ -1,4 +1,4 @@
-// Trees that own their numbers: expressions make new trees and leave their arguments as they were.
+// Tests trees that own their numbers: expressions make new trees and do not change their arguments.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/tensor_tree.hpp"
 
@@ -11,7 +11,7 @@ namespace tree_tensor_tree_tests {
 
 using namespace triad;
 
-// Positions of a tree of depth 3 in breadth-first order, with one number each.
+// Trees of depth 3 with one number at each position, in breadth-first order.
 template <class A>
 tensor_tree<A> numbered(A const& a, std::vector<double> const& at) {
   tensor_tree<A> x(a);
@@ -107,6 +107,6 @@ TEST_CASE("a copy of a tree has numbers of its own") {
   CHECK(test::fillings_of(y)[1] == 0);
 }
 
-static_assert(!std::is_convertible_v<gather_algebra<double>&, tensor_tree<gather_algebra<double>>>);  // only by name
+static_assert(!std::is_convertible_v<gather_algebra<double>&, tensor_tree<gather_algebra<double>>>);  // only explicitly
 
 }  // namespace tree_tensor_tree_tests

@@ -1,4 +1,4 @@
-// Vocabularies: numbers by first appearance, and errors that name the label.
+// Tests vocabularies: numbers in order of first appearance, and errors that name the label.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/vocabulary.hpp"
 

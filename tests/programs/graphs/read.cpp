@@ -1,4 +1,4 @@
-// Graphs that are made edge by edge.
+// Tests graphs that are built edge by edge.
 // SPDX-License-Identifier: Apache-2.0
 #include "graphs/read.hpp"
 

@@ -1,4 +1,4 @@
-// A file, or a path, that is removed when the test ends.
+// A file, or a path, that is removed at the end of a test.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The table of the seeds of a run on trees.
+// Tests the table of the seeds of a run on trees.
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/report.hpp"
 

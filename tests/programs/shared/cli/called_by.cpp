@@ -1,4 +1,4 @@
-// The name that a program is called by.
+// Tests the name under which a program was called.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/cli/called_by.hpp"
 

@@ -1,4 +1,4 @@
-// config.toml as it is read, and texts as it keeps them.
+// Tests reading of config.toml, and the texts that it stores.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/cli/config.hpp"
 
@@ -35,7 +35,7 @@ TEST_CASE("a config file that toml++ does not expect is refused with its name") 
 TEST_CASE("characters beyond ASCII are in texts and comments, and elsewhere are refused with their place") {
   triad::test::scratch_folder const folder;
   auto const read = [&](std::string const& text) { return read_config(triad::test::saved(folder, text)); };
-  std::string const mark = "\xef\xbb\xbf";  // of byte order
+  std::string const mark = "\xef\xbb\xbf";  // the byte order mark
   for (auto const& text :
        {mark + R"(a = "é"  # é)", std::string(R"(a = """"é"""""  # é)"), std::string(R"(a = 'é\' # 'é)"),
         std::string("a = '''\né'\n'''  # é"), std::string(R"(a = "\"é" # ")")})

@@ -1,4 +1,5 @@
-// The list of options: what is kept, what a resumed run must have, what shapes a model; and seeds that draw tests.
+// Tests the list of options: which are stored, which a resumed run must share, which shape a model; and seeds of drawn
+// tests.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/cli/options.hpp"
 

@@ -1,4 +1,4 @@
-// What all programs do with their command line, by a program that does nothing: whose data and whose run, and errors.
+// Tests the command line that all programs share, by a program that does nothing: the data and run it uses, and errors.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/cli/verbs.hpp"
 
@@ -42,7 +42,7 @@ struct seen {
   bool of_run = false;
   std::vector<std::string> asked{};
 };
-inline seen last;  // what the verb was given
+inline seen last;  // the options that the verb received
 
 void apply_preset(options&) {}
 int look(options const& o) {
@@ -60,7 +60,7 @@ namespace programs_verbs_tests {
 
 using triad::test::contains;
 
-/// A file that is removed, for what is printed.
+/// A file for printed text, which is removed afterwards.
 struct captured {
   std::string path =
       (std::filesystem::temp_directory_path() / ("triad-program-" + std::to_string(::getpid()))).string();
@@ -144,7 +144,7 @@ TEST_CASE("a text that is empty is no value of any option, and opposites exclude
   wrong({"evaluate", ""}, "run: is empty: give a value, or leave the option out");
   CHECK(run({"train", "--named", "a"}).status == 0);
   CHECK(run({"predict", "r", ""}, stderr).status ==
-        triad::programs::refused);  // a blank question is one, and r is no run
+        triad::programs::refused);  // a blank question counts as given, and r is not a run
   auto const [status, text] = run({"train", "--long", "--short"}, stderr);
   CHECK(status == triad::programs::refused);
   CHECK_THAT(text, triad::test::contains("idle: --long and --short are opposites: give one"));
@@ -157,7 +157,7 @@ TEST_CASE("what goes on with no folder, or ends what there is not, is refused be
   CHECK_THAT(text, triad::test::contains("--resume goes on with the run in a folder: name it with --out"));
   triad::programs::width_options o;
   o.dropout = 0, o.dropout_until = 0.9;
-  CHECK_NOTHROW(o.settle());  // of a run that an older program began
+  CHECK_NOTHROW(o.settle());  // of a run that an older program started
   o.given = {"dropout-until"};
   CHECK_THROWS_WITH(o.settle(),
                     triad::test::contains("--dropout-until 0.9 says until when there is dropout, and --dropout "
@@ -175,7 +175,7 @@ TEST_CASE("a trained model is asked about its run's data, and other data are nam
   auto const others = run({"evaluate", folder.path, "--data", "/other", "--test-size=2"});
   CHECK((idle::last.data == "/other" && idle::last.test_size == 2 && !idle::last.of_run));
   CHECK(others.text == "data: /other; those of the run: /some/data\n");
-  auto const asked = run({"predict", folder.path});  // its --data is about something else
+  auto const asked = run({"predict", folder.path});  // its --data has another meaning
   CHECK((idle::last.data.empty() && asked.text.empty()));
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("what the command line does not understand has a status of its own, an
     auto const found = run({"train", help}, stdout);
     CHECK(found.status == triad::programs::all_well);
     CHECK(found.text.find("idle/README.md") != std::string::npos);
-    CHECK(found.text.find("--test-size") != std::string::npos);  // few options: none is left out
+    CHECK(found.text.find("--test-size") != std::string::npos);  // few options: none is omitted
   }
 }
 

@@ -1,4 +1,4 @@
-// CSV: fields in quotes, and where their characters are.
+// Tests CSV: quoted fields, and the positions of their characters.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/csv.hpp"
 
@@ -32,7 +32,7 @@ TEST_CASE("quoted fields hold commas, quotes and line ends, and know where each 
   CHECK((csv[0].empty() && csv[1].empty() && csv[2].empty()));
   CHECK(csv.position(0, 0).line == 5);
   REQUIRE(csv.next());
-  CHECK(csv[0] == "1\r\n2\n\r\n");  // what is quoted keeps its line ends as they are
+  CHECK(csv[0] == "1\r\n2\n\r\n");  // quoted text keeps its line ends
   CHECK(csv[1] == "\r");
   CHECK(csv[2] == "3");
   CHECK(csv.position(0, 3).line == 7);

@@ -1,4 +1,4 @@
-// JSON lines: what is wrong is reported with file, line and column.
+// Tests that errors in JSON lines are reported with file, line and column.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/json_lines.hpp"
 

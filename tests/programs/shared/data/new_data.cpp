@@ -1,4 +1,4 @@
-// New data, which replace no others.
+// Tests that new data do not replace other data.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/new_data.hpp"
 
@@ -25,7 +25,7 @@ TEST_CASE("new data are written over nothing but themselves, and none of them wh
   };
   write_data(made, {{"train.tsv", "a\tb\n", "1 pair"}, {"dev.tsv", "", {}}});
   CHECK(text_of(made + "/train.tsv") == "a\tb\n");
-  write_data(made, {{"train.tsv", "a\tb\n", "1 pair"}, {"dev.tsv", "", {}}});  // the same
+  write_data(made, {{"train.tsv", "a\tb\n", "1 pair"}, {"dev.tsv", "", {}}});  // the same data again
   auto const refused = [&](std::vector<new_file> const& files, char const* name) {
     CAPTURE(name);
     CHECK_THROWS_WITH(write_data(made, files),

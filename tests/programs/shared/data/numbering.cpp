@@ -1,4 +1,4 @@
-// Names and their numbers.
+// Tests names and their numbers.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/numbering.hpp"
 

@@ -1,4 +1,4 @@
-// Files that the first of several processes writes, whole or not at all.
+// Tests files that the first of several processes writes: they appear complete or not at all.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/processes/first_writes.hpp"
 

@@ -1,4 +1,4 @@
-// Whether a process that is named by a file is still there.
+// Tests whether the process named by a file still exists.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/processes/processes.hpp"
 

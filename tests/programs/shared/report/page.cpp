@@ -1,4 +1,4 @@
-// Pages: what is in the data is data, whatever it is, and nothing is loaded.
+// Tests pages: any data is shown as data and never as code, and a page loads nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/report/page.hpp"
 
@@ -12,7 +12,7 @@ namespace programs_page_tests {
 using triad::programs::attention_view, triad::programs::thousandths, triad::programs::to_page;
 using json = nlohmann::ordered_json;
 
-/// The data of a page, as its script reads them.
+/// The data of a page as its script reads it.
 json data_of(std::string const& page) {
   std::string const begin = "<script type=\"application/json\" id=\"data\">", end = "</script>";
   auto const first = page.find(begin) + begin.size();
@@ -53,7 +53,7 @@ TEST_CASE("a page loads nothing") {
   CHECK(count(page, "default-src 'none'") == 1);
   for (auto const* loading : {" src=", "<link", "@import", "url(", "fetch(", "XMLHttpRequest", "import("})
     CHECK(count(page, loading) == 0);
-  CHECK(count(page, "http://") == 1);  // the name space of SVG
+  CHECK(count(page, "http://") == 1);  // the namespace of SVG
   CHECK(count(page, "https://") == 0);
 }
 

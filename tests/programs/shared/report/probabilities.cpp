@@ -1,4 +1,4 @@
-// Probabilities of scores: the formula, sizes of scores that overflow, and rows without scores.
+// Tests probabilities of scores: the formula, scores so large that exp would overflow, and rows without scores.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/report/probabilities.hpp"
 

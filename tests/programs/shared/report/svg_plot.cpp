@@ -1,4 +1,4 @@
-// Pictures as SVG: bar charts and plots.
+// Tests pictures as SVG: bar charts and plots.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/report/svg_plot.hpp"
 
@@ -21,8 +21,8 @@ TEST_CASE("a bar chart has a bar for every value, each as long as it says, and n
   double const none = std::numeric_limits<double>::quiet_NaN();
   auto const svg = triad::programs::to_svg(triad::programs::bar_chart{
       "a < b", {"one", "two"}, {{"first", {{"x", {1, 0.5}}, {"y", {none, 2}}}}, {"second", {}}}});
-  CHECK(count(svg, "<rect") == 1 + 3 + 2);  // the paper, bars, the legend
-  CHECK(count(svg, "width=\"396\"") == 2);  // 1, and what is more than 1
+  CHECK(count(svg, "<rect") == 1 + 3 + 2);  // the background, bars, the legend
+  CHECK(count(svg, "width=\"396\"") == 2);  // 1, and a value above 1
   CHECK(count(svg, "width=\"198\"") == 1);
   CHECK(count(svg, "a &lt; b") == 1);
   CHECK(count(svg, "nan") == 0);

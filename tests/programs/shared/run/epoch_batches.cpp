@@ -1,4 +1,4 @@
-// Batches by their number, of examples in an order of each epoch.
+// Tests batches by number; each epoch has another order of the examples.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/epoch_batches.hpp"
 

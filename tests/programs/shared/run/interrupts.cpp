@@ -1,4 +1,4 @@
-// Signals that end a run.
+// Tests the signals that end a run.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/interrupts.hpp"
 

@@ -1,4 +1,4 @@
-// Progress of a training, as lines.
+// Tests the lines that report the progress of training.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/progress.hpp"
 

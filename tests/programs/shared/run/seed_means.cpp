@@ -1,4 +1,4 @@
-// Means over the seeds of a run.
+// Tests means over the seeds of a run.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/seed_means.hpp"
 
