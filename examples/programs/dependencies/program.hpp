@@ -1,5 +1,5 @@
-// Dependency parsing: the data of a run, the scores of its parses, and the verbs, shared by all programs with this
-// task. SPDX-License-Identifier: Apache-2.0
+// Dependency parsing: the data of a run, the scores of its parses, and the verbs of all programs with this task.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
