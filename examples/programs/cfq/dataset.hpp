@@ -53,8 +53,8 @@ inline std::string tokenised_query(std::string_view text) {
   return text::joined(tokens);
 }
 
-/// Returns the first token of a query that only the archive's form before preprocessing has: it begins with `ns:`, or
-/// contains `count(*)`.  Returns an empty string if there is none.
+/// Returns the first token that shows that a query is not preprocessed: it begins with `ns:`, or contains `count(*)`.
+/// Returns an empty string if there is none.
 inline std::string raw_token(std::string_view query) {
   for (auto const& token : text::words(query))
     if (token.starts_with("ns:") || token.find("count(*)") != std::string::npos) return token;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Relations lead from left to right.  A verb's active relation leads from subject to object, its passive relation from
-// object to subject.  A role's relation leads from the holder of the role to the thing that has it
+// object to subject.  A role's relation leads from the person who has the role to the thing that the role is about
 // (`?x0 film.director.film M0`: x0 is the director of M0).
 #pragma once
 

@@ -44,7 +44,7 @@ struct proof_step {
   int from;
   int middle;
   int to;
-  double weight;  // of `middle`
+  double weight;  // weight of `middle`
   int depth;      // 0: the edge of the question
   int second;     // the node with the second largest weight, or -1
   double second_weight;

@@ -28,8 +28,8 @@ struct placed_row {
 
 struct machine_options {
   index_t symbols;  // including <empty>
-  index_t depth;    // of the roles
-  index_t batch;    // rows at most
+  index_t depth;    // levels of the roles
+  index_t batch;    // largest number of rows of a batch
   bool learns;      // false: memory for inference alone
 };
 

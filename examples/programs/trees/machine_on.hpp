@@ -149,7 +149,7 @@ class machine_on final : public learner_on<machine_on<Model, Ex, Roles>, machine
     auto batch = loader_.upload();
     if (choice_of_arguments(options_) == "gumbel-released") batch.first.over = choice_over::arguments;
     if constexpr (!std::is_same_v<Roles, std::monostate>) {
-      // Over such roles, even a tree with few nodes has values in every row, so that no row may be left out.
+      // Over these roles, even a tree with few nodes has values in every row, so no row may be left out.
       batch.first.support = {};
       batch.first.bounds = nullptr;
     }

@@ -19,7 +19,7 @@ struct options : stack_options {
   bool binarise = false;     // reads trees of a treebank, with any number of children, and makes them binary
 
   // model: `layers` is the number of Transformer layers of a step
-  int steps = 8;                   // of the machine
+  int steps = 8;                   // number of steps of the machine
   int depth = 12;                  // largest depth of a tree; roles are only as deep as the data's deepest tree
   int role_depth = 0;              // levels of roles, if that is more than the depth of the data
   std::string choice = "softmax";  // softmax; gumbel: noise and a falling temperature in training; gumbel-released:
@@ -31,14 +31,14 @@ struct options : stack_options {
   double temperature = 1;          // initial temperature of softmax in training; it falls to 1
   int cooling = 0;                 // updates until the temperature is 1
   std::string loss = "squared";    // squared or divergence: the distance of a right symbol's score from 1
-  double floor = 1e-3;             // of divergence: for smaller scores, its tangent at this score replaces it
+  double floor = 1e-3;             // below this score, the divergence is replaced by its tangent at this score
   double empty_weight = 1;         // initial weight in the loss of positions without a symbol; it goes to 1
   int empty_updates = 0;           // updates until that weight is 1
   double evenness = 0;             // initial penalty on uneven choices; it goes to 0 and is in no reported loss
-  double recency = 0;              // initial penalty on a tree's score as an argument: for an age of as many steps as
-                                   // the machine has; it goes to 0
+  double recency = 0;              // initial penalty on the age of a tree that is an argument: `recency` / `steps` for
+                                   // each step of its age; it goes to 0
   int even_updates = 0;            // updates until evenness and recency are 0
-  double choice_deviation = 0;     // of initial values of the maps that score choices; 0: initial values of linear maps
+  double choice_deviation = 0;     // standard deviation of the initial maps that score choices; 0: as all linear maps
   /// rows: canonical roles; matrices: random orthonormal roles; learned: matrices that are parameters.
   std::string interpreter = "rows";
   std::uint64_t role_seed = 1;  // of random orthonormal roles
@@ -126,9 +126,10 @@ inline double evenness_at(options const& o, std::uint64_t update) {
   return falling(o.evenness, o.even_updates, update);
 }
 
-/// Returns the penalty of an update on a tree's score as an argument, for an age of all steps of the machine.  It falls
-/// linearly from o.recency to 0.  Without it the first trees learn first, since most steps read them.  The first steps
-/// then compute trees for the end of the program, and no earlier step is left to compute the arguments of these trees.
+/// Returns the penalty on the age of a tree that is an argument, in an update.  For each step of its age, the tree's
+/// score falls by penalty / o.steps.  The penalty falls linearly from o.recency to 0.  Without it the first trees learn
+/// first, since most steps read them.  The first steps then compute trees for the end of the program, and no earlier
+/// step is left to compute the arguments of these trees.
 inline double recency_at(options const& o, std::uint64_t update) { return falling(o.recency, o.even_updates, update); }
 
 /// Returns the weight, in the loss of an update, of positions without a symbol.  It goes linearly from o.empty_weight

@@ -69,7 +69,7 @@ class machine_training final : public training {
             .measured = "whole_trees"};
   }
   double rate(std::int64_t update) override {
-    if (!begun_ && net_) begun_ = static_cast<std::int64_t>(net_->step());  // no machine, no update yet
+    if (!begun_ && net_) begun_ = static_cast<std::int64_t>(net_->step());  // without a machine there is no update yet
     // The released program's rate falls from epoch to epoch.  A training that follows another may be shorter than one
     // epoch, so its rate falls from update to update.
     bool const by_updates = first_ != nullptr;

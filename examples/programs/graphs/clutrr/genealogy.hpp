@@ -49,7 +49,7 @@ struct relation_word {
   std::string_view name;
   step first;
   step second;
-  gender to;   // of the person it leads to
+  gender to;   // gender of the person at its end
   bool told;   // the data sets use it as a fact
   bool asked;  // the data sets use it as an answer
 };

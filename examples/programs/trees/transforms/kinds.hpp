@@ -27,7 +27,7 @@ struct kind_facts {
   kind which;
   char const* name;
   bool both_ways;  // half of the rows go from the logical form to the sentence
-  int steps;       // of the paper's machine
+  int steps;       // number of steps of the paper's machine
   int batch;
 };
 
