@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Tables of runs of scripts/reproduce, which calls this:  scripts/reproduce [GROUP] --collect FOLDER... [--out FILE]
+"""Makes tables of runs of scripts/reproduce, which calls this:  scripts/reproduce [GROUP] --collect FOLDER... [--out
+FILE]
   collect.py RUNS KNOWN DONE TABLE LEDGER FOLDER...
-RUNS, a file: a line of group, name, program and arguments for each run that is asked for, parted by tabs; KNOWN: the
-names of all runs that there are; DONE: those that are done by the ledger.  TABLE: the file to write, or '' for standard
-output.  LEDGER: the ledger that gets a row for each run (--record), with NAME.csv next to it, or ''.  FOLDER: a folder
-of runs, of this machine or copied from another one.
-What a folder's files say of a run is taken, never its name alone: seed and options of config.toml, figures of the
-program's own tables, epochs and seconds of metrics.csv, status, machine and commit of NAME.sittings.  NAME.log is asked
-only for what a program prints and writes nowhere else.
-A run that lies in several folders with the same figures is one run.  With other figures, with a file that is cut off,
-or of other options than its neighbours in the table, there is no table: each such case is said, with status 1."""
+RUNS is a file with a line for each requested run: group, name, program and arguments, separated by tabs. KNOWN has
+the names of all existing runs, DONE those that the ledger lists as done. TABLE is the file to write, or '' for
+standard output. LEDGER is the ledger that gets a row for each run (--record), with NAME.csv next to it, or ''.
+FOLDER is a folder of runs, of this machine or copied from another one.
+All facts about a run come from its files, never from its name alone: seed and options from config.toml, figures from
+the program's own tables, epochs and seconds from metrics.csv, status, machine and commit from NAME.sittings.
+NAME.log is read only for what a program prints and writes nowhere else.
+A run that is in several folders with the same figures counts once. If its figures differ, if a file is truncated, or
+if its options differ from those of its neighbours in the table, no table is made. Each such case is printed, with
+status 1."""
 
 import csv
 import json
@@ -35,11 +37,12 @@ PLUS_MINUS = "\u00b1"
 
 
 class Damaged(Exception):
-    """What a folder says cannot be used; the text names the file."""
+    """The files of a folder cannot be used; the text names the file."""
 
 
 def whole_lines(path):
-    """Programs write their files at once, so one without an end was cut when it was copied."""
+    """The lines of a file. Programs write a file at once, so a file without a final line end was truncated by a
+    copy."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -52,7 +55,7 @@ def whole_lines(path):
 
 
 def setting_of(name):
-    """What a run is called but for its seed, and the seed."""
+    """The name of a run without its seed, and the seed."""
     setting, seed = re.fullmatch(r"(.*)-s(\d+)", name).groups()
     return setting, int(seed)
 
@@ -66,8 +69,8 @@ def number(cell, where):
 
 # ---- files that programs write ---------------------------------------------------------------------------------------
 def read_metrics(path, finished):
-    """Rows of metrics.csv, cells as text.  Of a run that may be under way elsewhere the last line may be half of one:
-    it is left out, as --resume does."""
+    """The rows of metrics.csv, with cells as text. The last line of a run that may still be running elsewhere may be
+    incomplete: it is left out, as --resume does."""
     if not path.exists():
         return []
     try:
@@ -96,7 +99,8 @@ def read_metrics(path, finished):
 
 
 def table_rows(path):
-    """Rows of a table as programs print them, {first cell: {header: cell}}; cells are two spaces or more apart."""
+    """The rows of a table that a program printed, {first cell: {header: cell}}; cells are separated by two or more
+    spaces."""
     lines = [line for line in whole_lines(path) if set(line.strip()) - {"-"}]
     header = re.split(r" {2,}", lines[0].strip()) if lines else []
     rows = {}
@@ -120,7 +124,7 @@ def log_lines(run):
 
 
 def clutrr_figures(run):
-    """The last block of lines k=N  ACCURACY that the program printed."""
+    """The last block of lines k=N  ACCURACY in the program's output."""
     block, found = {}, {}
     for line in log_lines(run) + [""]:
         match = re.fullmatch(r"k=(\d+) +([01]\.\d{3})", line)
@@ -186,7 +190,7 @@ READERS = {
 
 
 def read_sittings(path):
-    """(began, ended): lists of the lines' cells.  The last line of a run that is under way may be half of one."""
+    """(began, ended): lists of the lines' cells. The last line of a run in progress may be incomplete."""
     began, ended = [], []
     if not path.exists():
         return began, ended
@@ -204,7 +208,8 @@ def read_sittings(path):
 
 
 def step_of(checkpoint):
-    """Its update, out of the header of a safetensors file; None where there is none, as in a copy without weights."""
+    """The update of the checkpoint, from the header of a safetensors file; None without a file, as in a copy without
+    weights."""
     if not checkpoint.exists():
         return None
     try:
@@ -216,7 +221,7 @@ def step_of(checkpoint):
 
 
 class Run:
-    """What one folder has of one run."""
+    """The files of one run in one folder."""
 
     def __init__(self, folder, name, program, arguments):
         self.name, self.program, self.top = name, program, folder
@@ -283,14 +288,14 @@ class Run:
             self.failed = float(self.metrics[-1][5]) < FAILED_BELOW
 
     def course(self):
-        """What must be alike in two copies of one run."""
+        """The values that must be equal in two copies of one run."""
         return [row[:-CLOCK] for row in self.metrics]
 
     def seconds(self):
         return sum(float(part[-1][6]) for part in (self.first_metrics, self.metrics) if part)
 
     def shown(self):
-        """The figures that tables by --collect have."""
+        """The figures that tables by --collect show."""
         if self.program == "clutrr":
             papers = {name: value for name, value in self.figures.items() if int(name[2:]) in SHOWN_LENGTHS}
             return papers or self.figures
@@ -308,7 +313,7 @@ class Run:
 
 # ---- one run found in several folders --------------------------------------------------------------------------------
 def same(a, b):
-    """The one that is further; where they are not of one course, Damaged names both."""
+    """The copy that has progressed further. If the two are not copies of one run, raises Damaged with both names."""
     first, second = sorted((a, b), key=lambda run: (run.finished, len(run.metrics)), reverse=True)
     difference = ""
     for number_of, (x, y) in enumerate(zip(first.course(), second.course()), 1):
@@ -337,7 +342,7 @@ def same(a, b):
 
 
 def expect_alike(runs):
-    """Runs of one setting differ in nothing but their seed."""
+    """Checks that runs of one setting differ only in their seed."""
     first = runs[0]
     for run in runs[1:]:
         for key in sorted((first.config.keys() & run.config.keys()) - NOT_OF_THE_RUN):
@@ -379,7 +384,7 @@ def names_text(setting, seeds):
 
 
 def mean_text(values):
-    """Of two or more."""
+    """The mean of two or more numbers."""
     mean = sum(values) / len(values)
     squares = sum((value - mean) ** 2 for value in values)
     error = math.sqrt(squares / (len(values) - 1) / len(values))
@@ -391,7 +396,7 @@ def row_of(cells):
 
 
 def setting_table(setting, asked, runs):
-    """asked: {seed: whether the ledger has it} of the setting; runs: {seed: Run}.  Markdown lines."""
+    """The lines of a table in Markdown. asked: {seed: whether the ledger has it} of the setting; runs: {seed: Run}."""
     there = [runs[seed] for seed in asked if seed in runs]
     ended = [run for run in there if run.finished]
     scored = [run for run in ended if run.figures]
@@ -469,13 +474,14 @@ def row_in_ledger(run, command):
 
 
 def machine_alone(text):
-    """Where a GPU computed, the GPU."""
+    """The GPU if one computed, otherwise the machine."""
     processor, _, chip = text.partition("; ")
     return chip or processor.partition(", threads:")[0]
 
 
 def record(path, runs):
-    """Rows of these runs, [(Run, command)], and their courses next to the ledger.  A row that is done stays as it is."""
+    """Writes rows of these runs, [(Run, command)], and their metrics next to the ledger. A row that is done stays
+    unchanged."""
     rows = ledger.read(path)
     for run, command in runs:
         if run.name in rows and rows[run.name].state == "done":

@@ -1,4 +1,4 @@
-"""docs/runs/ledger.csv: a row for each run that was made.  docs/runs/README.md says what its columns mean."""
+"""docs/runs/ledger.csv: a row for each run that was made. docs/runs/README.md explains its columns."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ FAILED = {"no": "no", "yes": "**yes**", "diverged": "**diverged**", "": ""}
 
 
 class Wrong(Exception):
-    """What the ledger, the tables or the pages have that cannot be used; the text names the place."""
+    """The ledger, the tables or the pages have invalid contents; the text names the place."""
 
 
 class Run:
@@ -68,7 +68,7 @@ def read(path):
 
 
 def in_order(runs):
-    """By name, numbers as such: -s2 before -s10."""
+    """Sorts by name, with numbers compared as numbers: -s2 before -s10."""
 
     def key(name):
         return [(len(part), part) if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name)]
@@ -77,7 +77,8 @@ def in_order(runs):
 
 
 def text_of(runs):
-    """The file as it is written, rows in the order of their names, so that two who add rows seldom meet."""
+    """The contents of the file. Rows are in the order of their names, so that two authors who add rows seldom
+    conflict."""
     file = io.StringIO()
     rows = csv.writer(file, lineterminator="\n")
     rows.writerow(COLUMNS)

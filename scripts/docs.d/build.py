@@ -1,7 +1,8 @@
 """Builds the site:  build.py ROOT OUT
-OUT/pages gets its Markdown and its sources, OUT/site the site.  Run by scripts/docs, in an environment that has mkdocs.
-Ends with 1 where a page is in no group, a link leads nowhere, anything would come from a network, or the search does not
-find what it should.
+Writes Markdown and sources to OUT/pages and the site to OUT/site. scripts/docs runs it in an environment that has
+mkdocs.
+Ends with 1 if a page is in no group, a link is broken, anything would be loaded from a network, or the search does
+not find an expected page.
 SPDX-License-Identifier: Apache-2.0"""
 import html
 import json
@@ -61,7 +62,7 @@ def tracked_files(root):
 
 
 class Sources:
-    """Copies of files, coloured and with numbers of lines, and listings of folders."""
+    """Copies of files, coloured and with line numbers, and listings of folders."""
 
     def __init__(self, root, tracked, pages, out):
         from pygments.formatters import HtmlFormatter
@@ -140,7 +141,7 @@ def source_css():
 
 
 def site_url(page):
-    """Of a Markdown page the page that mkdocs makes."""
+    """The page that mkdocs makes of a Markdown page."""
     return re.sub(r"\.md$", ".html", page)
 
 
@@ -177,7 +178,7 @@ def api_navigation(reference):
 
 
 def write_pages(root, out):
-    """Everything that mkdocs reads.  Returns the pages and the reference."""
+    """Writes everything that mkdocs reads. Returns the pages and the reference."""
     shutil.rmtree(out, ignore_errors=True)
     tracked = tracked_files(root)
     reference = Reference(root)
@@ -228,7 +229,7 @@ LONGEST_WORD = 28  # characters of code that stay on one line
 
 
 def link_names(text, page, reference):
-    """Names of the library in a page's C++, and names and headers in its prose, become links to the reference."""
+    """Links names of the library in a page's C++, and names and headers in its prose, to the reference."""
     own = page.startswith("api/")
 
     def to(target, anchor=""):
@@ -277,7 +278,7 @@ def link_names(text, page, reference):
 
 
 def check(site, reference):
-    """Links names in code, and returns what is wrong of links, and how many there are."""
+    """Links names in code. Returns the errors of links, and the number of links."""
     files = {p.relative_to(site).as_posix(): p for p in site.rglob("*") if p.is_file()}
     ids, links, wrong = {}, {}, []
     for name, path in files.items():
@@ -319,7 +320,7 @@ def check(site, reference):
 
 
 def check_search(site):
-    """Asks the search in a browser, from the file system, where there is one; else looks at its index."""
+    """Tests the search in a browser, from the file system, if there is one; otherwise checks the search's index."""
     browser = next((x for x in map(shutil.which, BROWSERS) if x), None)
     index = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))
     indexed = {x["location"].split("#")[0] for x in index["docs"]}

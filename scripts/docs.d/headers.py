@@ -1,15 +1,16 @@
 """Reads a C++ header: its first comment, and its public declarations with their comments and without bodies.
 
     header = read(path.read_text(), "ops/softmax.hpp")
-    header.about                     the lines of the comment that the file begins with
+    header.about                     the lines of the comment at the beginning of the file
     for d in header.declarations:    in the order of the file
         d.scope, d.name, d.kind      "triad", "softmax", "function"
         d.comment, d.text            the lines above it; its source, with ';' in place of bodies, without private parts
-        d.checks, d.throws           what TRIAD_EXPECTS and expect_...() are called with, and types that are thrown, in
+        d.checks, d.throws           the arguments of TRIAD_EXPECTS and expect_...(), and the types that are thrown, in
                                      the bodies that are left out
 
-Left out: namespaces called detail and what has no name.  This is no compiler: it takes the source apart into words,
-matches brackets, and knows which bracket begins a body.  A file whose brackets do not match is a ValueError.
+Leaves out namespaces called detail and unnamed declarations. This is not a compiler: it splits the source into
+words, matches brackets, and knows which bracket starts a body. Raises ValueError if the brackets of a file do not
+match.
 SPDX-License-Identifier: Apache-2.0"""
 import dataclasses
 import re
@@ -183,7 +184,7 @@ class Reader:
     # ---- one declaration
 
     def declaration(self, i, end, scope, found, in_class=""):
-        """Reads one that begins at i into found, and returns the index after it."""
+        """Reads a declaration that starts at i into found, and returns the index after it."""
         first = i
         kind, name = "variable", ""
         body = None  # index of the { of a function or a type
@@ -368,7 +369,7 @@ class Reader:
         return ""
 
     def tidy(self, text, begin):
-        """Without the indentation of its first line, and without lines that cuts left empty."""
+        """Removes the indentation of the first line, and lines that are empty because text was cut out."""
         column = begin - (self.source.rfind("\n", 0, begin) + 1)
         lines = [line[column:] if not line[:column].strip() else line for line in text.split("\n")]
         kept = []
@@ -383,7 +384,7 @@ class Reader:
     # ---- types
 
     def type_text(self, made, begin, body, finish):
-        """The source of a type, with ';' in place of bodies and without what is not public."""
+        """The source of a type, with ';' in place of bodies and without non-public members."""
         public = any(self.text(j) in ("struct", "union") for j in range(body, 0, -1)
                      if begin <= self.words[j].begin and self.text(j) in ("struct", "union", "class") and
                      self.text(j - 1) not in ("<", ","))
@@ -435,7 +436,8 @@ class Reader:
     # ---- checks in function bodies
 
     def add_checks(self, made, body, last):
-        """Calls of TRIAD_EXPECTS and of functions called expect_..., and what is thrown, in words [body, last]."""
+        """Adds calls of TRIAD_EXPECTS and of functions called expect_..., and thrown types, in the words [body,
+        last]."""
         i = body
         while i < last:
             text = self.text(i)
@@ -452,7 +454,7 @@ class Reader:
             i += 1
 
     def arguments(self, opening):
-        """The texts between the commas of what the bracket at `opening` holds."""
+        """The texts between the commas inside the bracket at `opening`."""
         if self.closing[opening] == opening + 1:
             return []
         found, begin, j = [], self.words[opening].end, opening + 1
@@ -469,7 +471,7 @@ class Reader:
 
 
 def about(source):
-    """The lines of the comment that a file begins with, but for the licence."""
+    """The lines of the comment at the beginning of a file, without the licence."""
     lines = []
     for line in source.split("\n"):
         if not line.startswith("//"):

@@ -1,9 +1,9 @@
-"""The written pages of the site: which there are, in what order, and where their links lead.
+"""The written pages of the site: their list, their order, and the targets of their links.
 
     pages = Pages(root, tracked, reference)
     pages.places             "docs/quickstart.md" -> "quickstart.md", its place in the site
     pages.text(path)         its Markdown, with links to pages, the API reference and sources of the site
-    pages.sources            files that are linked to and are no pages: the site has a copy of each
+    pages.sources            files that are linked to and are not pages: the site has a copy of each
     pages.navigation()       [("Guide", [("Begin", ["quickstart.md", ...]), ...]), ...]
 SPDX-License-Identifier: Apache-2.0"""
 import posixpath
@@ -68,7 +68,7 @@ def standing_of(path):
 
 
 def outside_code(text, change):
-    """change() of the parts of a page that are no code."""
+    """Applies change() to the parts of a page that are not code."""
     parts = re.split(r"(^(?P<fence>`{3,}|~{3,})[^\n]*\n.*?^(?P=fence)[ \t]*$)", text, flags=re.MULTILINE | re.DOTALL)
     out, i = [], 0
     while i < len(parts):
@@ -110,7 +110,7 @@ class Pages:
     # ---- links
 
     def target(self, page, link):
-        """Where a link of a page leads in the site, as a path from the site's root; None where to nothing."""
+        """The target of a page's link in the site, as a path from the site's root; None if it leads nowhere."""
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), link))
         if path in self.places:
             return self.places[path]
@@ -185,8 +185,8 @@ class Pages:
 
 
 def as_python_markdown(text):
-    """GitHub begins a list directly below a paragraph, and a nested one at 2 columns; Python-Markdown wants an empty line
-    and 4 columns."""
+    """GitHub starts a list directly below a paragraph, and a nested list at 2 columns; Python-Markdown requires an
+    empty line and 4 columns."""
     def change(part):
         lines, out = part.split("\n"), []
         in_list = False

@@ -4,7 +4,7 @@
     reference.headers                "ops/softmax.hpp" -> headers.Header
     reference.page_of(path)          "api/ops/softmax.md"
     reference.pages()                that -> its text
-    reference.names                  "softmax" -> (page, anchor, kind), of names that are clear
+    reference.names                  "softmax" -> (page, anchor, kind), for unambiguous names
 SPDX-License-Identifier: Apache-2.0"""
 import posixpath
 import re
@@ -79,7 +79,8 @@ class Reference:
         return [x for x in self.headers if posixpath.dirname(x) == folder]
 
     def clear_names(self):
-        """Names that one header declares; where a backend has the name as well, the other header."""
+        """Names that exactly one header outside of the backends declares, or, without such a header, exactly one
+        header."""
         owners = {}
         for path, header in self.headers.items():
             for d in header.declarations:
@@ -101,7 +102,7 @@ class Reference:
         return posixpath.relpath(target, posixpath.dirname(page)) + (f"#{anchor}" if anchor else "")
 
     def header_named(self, text):
-        """The header that a comment means by core/fields.hpp or fields.hpp."""
+        """The header that a comment calls core/fields.hpp or fields.hpp."""
         text = text.removeprefix("include/").removeprefix("triad/")
         if text in self.headers:
             return text
@@ -139,8 +140,8 @@ class Reference:
         return page.split("/")[1] in BACKENDS
 
     def prose(self, lines, page):
-        """A comment as Markdown.  What is indented by more than a space, or in columns, is kept as it is: equations, tables,
-        code."""
+        """A comment as Markdown. Lines indented by more than a space, or in columns, are kept unchanged: equations,
+        tables, code."""
         blocks, kept = [], None
         for line in lines + [""]:
             if not line.strip():
@@ -297,7 +298,7 @@ class Reference:
         return f"`` {text} ``" if "`" in text else f"`{text}`"
 
     def expected(self, check, given, header, page, depth=0):
-        """What a call of TRIAD_EXPECTS or of a function expect_... asks for, as items of a list."""
+        """The conditions of a call of TRIAD_EXPECTS or of a function expect_..., as items of a list."""
         def named(text):  # the name in "rows of x" or "x"
             return escaped(text.strip('"')) if " " in text else self.code(text.strip('"'))
 
@@ -329,9 +330,9 @@ class Reference:
     # ---- declarations without a comment
 
     def without_comment(self):
-        """Public declarations that no comment describes: none above, beside or in them, none above one directly before or
-        one of the same name, and not the header's own, which describes what has its name.  And how many of them are hooks,
-        which ops/ describes."""
+        """Public declarations without a comment above, beside or inside them. A comment directly above a previous
+        declaration or one of the same name counts, and so does the header's comment for a declaration with the
+        header's name. Also returns how many of them are hooks, which ops/ describes."""
         bare = []
         for path, header in self.headers.items():
             stem = posixpath.splitext(posixpath.basename(path))[0]

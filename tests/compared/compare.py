@@ -1,7 +1,7 @@
-"""Compares what this project reads and writes with other tools, on inputs drawn at random:  compare.py BIN FORMATS [SEED]
+"""Compares what this project reads and writes with other tools, on random inputs:  compare.py BIN FORMATS [SEED]
 
-BIN: a folder with triad-answers, and maybe cfq; FORMATS: docs/formats.md, which names each known difference with its tool.
-Status 1 where anything differs that the page does not have, or where a difference that it has is gone.
+BIN: a folder with triad-answers, and maybe cfq; FORMATS: docs/formats.md, which names each known difference with its
+tool. Status 1 if there is a difference that the page does not list, or if a listed difference no longer exists.
 SPDX-License-Identifier: Apache-2.0"""
 import os
 import random

@@ -1,4 +1,4 @@
-"""CoNLL-U: sentences as every reader understands them, and written again byte for byte.
+"""CoNLL-U: sentences that every reader must read alike, and write again byte for byte.
 SPDX-License-Identifier: Apache-2.0"""
 import importlib.metadata
 import os
@@ -15,7 +15,7 @@ NOTES = ["SpaceAfter=No", "_", "Gloss=a|Ref=3", "Translit=x"]  # the first belon
 
 
 def heads(draw, n):
-    """A tree: each word but the root's is attached to a word that is in it already."""
+    """A random tree: each word except the root is attached to a word that is already in the tree."""
     order = draw.sample(range(1, n + 1), n)
     found = {order[0]: 0}
     for at in range(1, n):

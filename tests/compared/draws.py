@@ -1,4 +1,4 @@
-"""Characters and words at random, of kinds that readers treat differently.  Only code points of Unicode 14 and before,
+"""Random characters and words, of kinds that readers treat differently. Only code points of Unicode 14 and earlier,
 which every version of every tool knows.
 SPDX-License-Identifier: Apache-2.0"""
 import sys
@@ -20,7 +20,7 @@ def character(draw):
 
 
 def word(draw, without=""):
-    """At least one character, no white space."""
+    """A word of at least one character, without white space."""
     while True:
         text = draw.choice(WORDS) if draw.random() < 0.6 else "".join(character(draw) for _ in range(draw.randint(1, 8)))
         if not any(c in without for c in text):
@@ -32,7 +32,7 @@ def line(draw, least=0, most=20):
 
 
 def changed(draw, text):
-    """A text that is partly the same: words exchanged, left out and repeated."""
+    """A text that is partly the same, with some words exchanged, omitted or repeated."""
     out = []
     for part in text.split(" "):
         chance = draw.random()

@@ -1,4 +1,4 @@
-"""Byte-pair encodings: merges learned and applied as by subword-nmt, byte-level ones as by tokenizers.
+"""Byte-pair encodings: merges learned and applied as in subword-nmt, byte-level ones as in tokenizers.
 SPDX-License-Identifier: Apache-2.0"""
 import collections
 import contextlib
@@ -24,12 +24,12 @@ def text_with_spaces(draw):
 
 
 def undone(line):
-    """As subword-nmt's page does it, by sed."""
+    """Joins the parts again by sed, as subword-nmt's page does."""
     return re.sub("(@@ )|(@@ ?$)", "", line)
 
 
 def word_with_spaces(draw):
-    """A word as subword-nmt has it, which ends at U+0020 alone."""
+    """A word in subword-nmt's sense, which ends only at U+0020."""
     return draws.word(draw) + (draw.choice(IN_WORDS) + draws.word(draw) if draw.random() < 0.2 else "")
 
 

@@ -1,4 +1,5 @@
-"""CFQ's queries: read by rdflib, raw and as the authors' preprocessing leaves them; order of conjuncts alone changes nothing.
+"""CFQ's queries, raw and after the authors' preprocessing, read by rdflib. Another order of the conjuncts must not
+change the meaning.
 SPDX-License-Identifier: Apache-2.0"""
 import collections
 import os
@@ -16,7 +17,7 @@ VALUES = ["ns:m.05zppz", "ns:m.0f8l9c", "ns:m.02zsn"]
 
 
 def drawn(draw):
-    """The head of a raw query, and its conjuncts as CFQ has them, none twice."""
+    """The head of a raw query, and its conjuncts in CFQ's form, all different."""
     variables = [f"?x{i}" for i in range(draw.randint(1, 4))]
     terms = variables + [f"M{i}" for i in range(draw.randint(1, 4))]
     conjuncts = []
@@ -37,7 +38,8 @@ def raw(head, conjuncts):
 
 
 def as_sparql(text):
-    """What rdflib reads: entities M0 get a prefix, names without one get `ns:`, and the aggregate of SPARQL 1.1 a name."""
+    """The query in a form that rdflib reads: entities M0 get a prefix, names without one get `ns:`, and the
+    aggregate of SPARQL 1.1 gets a name."""
     out = []
     text = text.replace("count(*)", "count ( * )").replace("count ( * )", "(count(*)AS?n)")
     for token in text.split():
@@ -54,7 +56,7 @@ def as_sparql(text):
 
 
 def meaning(text):
-    """The parts of rdflib's algebra whose order says nothing: triples, filters, and what is selected."""
+    """The parts of rdflib's algebra whose order has no meaning: triples, filters, and the selected names."""
     found = []
 
     def walk(node):
@@ -73,7 +75,7 @@ def meaning(text):
 
 
 def generated(ask, draw, folder, report, program):
-    """The queries of `cfq generate`, which have the form of the preprocessing."""
+    """The queries of `cfq generate`, which are in the form of the preprocessing."""
     subprocess.run([program, "generate", "--out", folder, "--count", "300", "--seed", str(draw.randrange(10**6))], check=True,
                    capture_output=True, timeout=60)
     with open(os.path.join(folder, "all.tsv"), encoding="utf-8") as file:

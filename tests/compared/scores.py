@@ -1,4 +1,4 @@
-"""BLEU: tokens of lines, and scores of corpora, as by sacreBLEU.
+"""BLEU: tokens of lines, and scores of corpora, compared with sacreBLEU.
 SPDX-License-Identifier: Apache-2.0"""
 import draws
 import sacrebleu

@@ -1,4 +1,4 @@
-"""Trees in brackets: read by both, and each reads what the other writes.
+"""Trees in brackets, read by both tools; each also reads what the other writes.
 SPDX-License-Identifier: Apache-2.0"""
 import draws
 import nltk
@@ -14,7 +14,7 @@ def drawn(draw, depth, branching):
 
 
 def nodes(tree, level=0):
-    """[level, label] of all nodes: a leaf is a text, or, from (X), a tree without children."""
+    """[level, label] of all nodes. A leaf is a text, or, from (X), a tree without children."""
     if isinstance(tree, str):
         return [[level, tree]]
     return [[level, tree.label()]] + [n for child in tree for n in nodes(child, level + 1)]

@@ -1,4 +1,5 @@
-"""safetensors: files of NumPy arrays read here, and what is written here read there, byte for byte where the format says so.
+"""safetensors: files of NumPy arrays are read here, and files written here are read by NumPy, byte for byte if the
+format defines the bytes.
 SPDX-License-Identifier: Apache-2.0"""
 import os
 

@@ -1,11 +1,11 @@
 """Makes the golden files of tests/data/golden: small cases of our own, in the format of the published ones.
 
-    python3 make_own.py ../data/golden        needs numpy, nothing else
+    python3 make_own.py ../data/golden        needs only numpy
 
-Independent of the library twice over: the models are written here from their formulas, and gradients are not derived
-but taken by the complex step, df/dx = Im f(x + ih) / h, which has no cancellation and so is exact to rounding (own_files.py).
-Edge Transformers (own_edges.py) and optimisers are here, heads of dependency parsers in own_parsers.py, encoders and decoders in
-own_sequences.py, trees and the tree machine in own_trees.py.
+It is independent of the library in two ways. The models are written here from their formulas. Gradients are not
+derived but computed by the complex step, df/dx = Im f(x + ih) / h, which has no cancellation and is therefore exact
+up to rounding (own_files.py). Edge Transformers (own_edges.py) and optimisers are in this file, heads of dependency
+parsers in own_parsers.py, encoders and decoders in own_sequences.py, trees and the tree machine in own_trees.py.
 """
 # SPDX-License-Identifier: Apache-2.0
 import json, sys
@@ -84,7 +84,7 @@ def main(folder):
     random = np.random.default_rng(20)
 
     def one_attention(case, config, B, n, d, mask="none", bias=False, hidden=0):
-        """mask: none, padding, or random (any triangle; one row wholly shut)."""
+        """mask: none, padding, or random (any triangles, and all of one row)."""
         p, unused = layer_params(random, "", d, hidden, config, bias) if hidden else attention_params(random, "", d, config, bias)
         i, c = {"x": draw(random, B, n, n, d)}, {"y": draw(random, B, n, n, d)}
         if mask == "padding":

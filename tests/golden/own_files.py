@@ -1,5 +1,5 @@
-"""What make_own.py, own_parsers.py, own_sequences.py and own_trees.py share: pieces of models over real or complex numbers,
-gradients by the complex step, files."""
+"""Shared by make_own.py, own_parsers.py, own_sequences.py and own_trees.py: parts of models over real or complex
+numbers, gradients by the complex step, files."""
 # SPDX-License-Identifier: Apache-2.0
 import json, struct
 
@@ -30,7 +30,7 @@ def layer_norm(p, name, x):
 
 
 def draw(random, *shape, scale=1.0, around=0.0):
-    """Values that float32 holds exactly."""
+    """Values that float32 stores exactly."""
     return (around + scale * random.standard_normal(shape)).astype(np.float32).astype(np.float64)
 
 
@@ -86,7 +86,8 @@ def write(path, metadata, tensors):
 
 
 def save(folder, kind, case, run, params, inputs, cotangents, config, unused=(), constants={}, more={}, search=None):
-    """constants: parameters without gradients; more: inputs that the outputs do not depend on smoothly; search: makes outputs without gradients."""
+    """constants: parameters without gradients; more: inputs on which the outputs do not depend smoothly; search:
+    computes outputs without gradients."""
     def results(real):
         of = lambda values: {k: v.astype(real) if v.dtype.kind == "f" else v for k, v in values.items()}
         found = search(of(params), of(inputs), config) if search else {}

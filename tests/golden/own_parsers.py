@@ -1,4 +1,4 @@
-"""Golden files of what dependency parsers end with: arcs and relations of pairs of tokens."""
+"""Golden files of the heads of dependency parsers: arcs, and relations of pairs of tokens."""
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
@@ -8,12 +8,12 @@ ENDS = "arc_child", "arc_parent", "relation_child", "relation_parent"
 
 
 def run_edge(p, i, config):
-    """A state of every edge, read by linear maps."""
+    """Heads on the state of every edge, as linear maps."""
     return {"arc": linear(p, "arc", i["x"])[:, 0], "relation": linear(p, "relation", i["x"][i["edge"]])}
 
 
 def run_biaffine(p, i, config):
-    """Arcs of the matrix W and relations of a factors that their matrices share; a root is its own parent."""
+    """Arcs by the matrix W, and relations by factors that their matrices share; a root is its own parent."""
     B, n = config["B"], config["n"]
     u, v, child, parent = (relu(linear(p, name, i["x"])) for name in ENDS)
     arc = np.einsum("bia,bja->bij", linear(p, "arc", u).reshape(B, n, -1), v.reshape(B, n, -1))

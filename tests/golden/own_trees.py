@@ -1,4 +1,4 @@
-"""Kinds dtm_*: trees and their text, the tree machine's parts and the whole.  make_own.py calls main()."""
+"""Kinds dtm_*: trees and their text, the tree machine in parts and as a whole. make_own.py calls main()."""
 # SPDX-License-Identifier: Apache-2.0
 import json, math
 
@@ -9,7 +9,7 @@ from own_files import NOTE, draw, layer_norm, linear, relu, save, softmax, write
 
 # ---- the tree machine, over real or complex numbers --------------------------------------------------------------------------
 def gelu(x):
-    """x P(normal variable < x); to first order in the imaginary part, which is all that the complex step reads."""
+    """x P(normal variable < x), to first order in the imaginary part, since the complex step reads only that part."""
     erf = np.vectorize(math.erf, otypes=[np.float64])
     below, density = 0.5 + 0.5 * erf(x.real / np.sqrt(2)), np.exp(-x.real * x.real / 2) / np.sqrt(2 * np.pi)
     return (x * (below + 1j * density * x.imag)).astype(x.dtype)
@@ -34,7 +34,7 @@ def transformer_layer(p, prefix, x, config):
 
 
 def agent(p, prefix, k, x, config):
-    """Tokens, and the logits of operation, root and arguments."""
+    """The tokens, and the logits of operation, root and arguments."""
     for j in range(config.get("layers_per_step", 1)):
         x = transformer_layer(p, f"{prefix}layers.{k}.layers.{j}.", x, config)
     if config["norm_first"]:
@@ -44,7 +44,7 @@ def agent(p, prefix, k, x, config):
 
 
 def interpret(maps, root_role, memory, w, s, o):
-    """maps: of car, cdr and both arguments of cons; memory (B, l, f, r), w (B, l, 4), s (B, f), o (B, 3)."""
+    """maps: for car, cdr and both arguments of cons; memory (B, l, f, r), w (B, l, 4), s (B, f), o (B, 3)."""
     car, cdr, left, right = (np.einsum("bl,blmn->bmn", w[..., c], memory) @ maps[c].T for c in range(4))
     of = lambda c: o[:, c, None, None]
     return of(0) * car + of(1) * cdr + of(2) * (left + right + s[:, :, None] * root_role)
@@ -65,7 +65,7 @@ def places(depth):
 
 
 def save_trees(folder, case, random, depth, labels, d_filler, d_role, B):
-    """Kinds dtm_tpr, dtm_DE and dtm_ops, by the sums over places that define them."""
+    """Kinds dtm_tpr, dtm_DE and dtm_ops, from the sums over places that define them."""
     order = places(depth)
     number = {x: k for k, x in enumerate(order)}
     R = np.linalg.qr(random.standard_normal((d_role, d_role)))[0][: len(order)]
@@ -76,7 +76,8 @@ def save_trees(folder, case, random, depth, labels, d_filler, d_role, B):
     config = {"B": B, "max_depth": depth, "decode_eps": 0.01}
 
     def tree():
-        """Labels of a random tree: a root, both children, and below them a node wherever its parent is one, three times of four."""
+        """Labels of a random tree: a root, both children, and below them a node with probability 3/4 if its parent
+        is a node."""
         all_labels = np.zeros(len(order), np.int64)
         for k, x in enumerate(order):
             if len(x) < 2 or (all_labels[number[x[:-1]]] and random.random() < 0.75):
@@ -133,7 +134,8 @@ LEARNED = ("car_net.car_weight", "cdr_net.cdr_weight", "cons_net.cons_l", "cons_
 
 
 def roles_and_shifts(random, depth, d_role):
-    """Rows for the places, and the matrices of car, cdr and both arguments of cons, by the sums over places that define them."""
+    """Roles for the places, and the matrices of car, cdr and both arguments of cons, from the sums over places that
+    define them."""
     order = places(depth)
     number = {x: k for k, x in enumerate(order)}
     R = np.linalg.qr(random.standard_normal((d_role, d_role)))[0][: len(order)]
@@ -189,14 +191,14 @@ def save_interpreter(folder, case, random, depth, labels, d_filler, d_role, B, L
 
 
 def save_machine(folder, case, random, depth, labels, d_filler, d_role, B, config, learned=False, temperature=None):
-    """Kind dtm_full.  The trees are full, so that no position's scores are zero or nearly: there the loss has a kink.
+    """Kind dtm_full. The trees are full, so that no position's scores are near zero, where the loss has a kink.
 
-    config may have op_dist_fn and arg_dist_fn, "softmax" or "gumbel", each for itself; without them a temperature makes
-    both gumbel.  arg_dist_axis is what weights of arguments sum to one over: "trees", or "arguments", which is what the
-    released program's gumbel does and what it means where the key is not there.  With root_dist "softmax" the root of
-    cons is the softmax of what the agent says, over unit fillers, one a label.  With empty_tree an argument may be the
-    empty tree; its token stands behind those of the trees.  recency is what a tree's logit loses for each step since
-    the tree was made."""
+    config may have op_dist_fn and arg_dist_fn, each "softmax" or "gumbel"; without them a temperature makes both
+    gumbel. arg_dist_axis is the axis over which weights of arguments sum to one: "trees", or "arguments", the axis
+    of the released program's gumbel and the default. With root_dist "softmax" the root of cons is the softmax of the
+    agent's scores, over unit fillers, one for each label. With empty_tree an argument may be the empty tree, whose
+    token follows those of the trees. recency is subtracted from a tree's logit for each step since the tree was
+    made."""
     order, R, shifts = roles_and_shifts(random, depth, d_role)
     F = np.linalg.qr(random.standard_normal((max(labels, d_filler),) * 2))[0][:labels, :d_filler]
     if config.get("root_dist") == "softmax":

@@ -1,6 +1,6 @@
-"""BLEU of triad::text against sacreBLEU's, on texts drawn at random:  bleu.py ROOT FOLDER PROGRAM
+"""Compares BLEU of triad::text with sacreBLEU's, on random texts:  bleu.py ROOT FOLDER PROGRAM
 
-Status 77, with a sentence, where there is no sacreBLEU."""
+Status 77, with a sentence, if there is no sacreBLEU."""
 import os
 import random
 import subprocess
@@ -26,7 +26,7 @@ def line(draw, words, between):
 
 
 def changed(draw, text, words, between):
-    """A translation that is partly right: some words exchanged, left out or repeated."""
+    """A translation that is partly right, with some words exchanged, omitted or repeated."""
     parts = text.split(between) if between else list(text)
     out = []
     for part in parts:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A headless Chromium, driven by its DevTools protocol over a websocket, with the standard library alone."""
+"""Controls a headless Chromium by its DevTools protocol over a websocket, with only the standard library."""
 import base64
 import json
 import os
@@ -17,13 +17,13 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 
 def find_browser():
-    """The path of a Chromium, or None.  CHROMIUM names another."""
+    """The path of a Chromium, or None. The variable CHROMIUM names another one."""
     named = os.environ.get("CHROMIUM")
     return named or next((found for found in map(shutil.which, NAMES) if found), None)
 
 
 class Socket:
-    """A client's websocket: texts, in one frame or several."""
+    """A client's websocket for texts, in one frame or several."""
 
     def __init__(self, address, timeout=60):
         host, port, path = re.fullmatch(r"ws://([^:/]+):(\d+)(/.*)", address).groups()
@@ -80,8 +80,8 @@ class Socket:
 
 
 class Browser:
-    """One page at a time.  What the page says on its console, exceptions too, is in `said`; what it asked of a network,
-    beside its own file, is in `asked`."""
+    """One page at a time. `said` has the messages of the page's console, with exceptions; `asked` has its network
+    requests, except for its own file."""
 
     def __init__(self, program):
         self.folder = tempfile.mkdtemp()
@@ -157,14 +157,14 @@ class Browser:
             raise RuntimeError(f"{path} is not loaded after a minute")
 
     def run(self, script):
-        """The value of an expression of JavaScript in the page."""
+        """The value of a JavaScript expression in the page."""
         answer = self.call("Runtime.evaluate", expression=script, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{script}: {json.dumps(answer['exceptionDetails'])}")
         return answer["result"].get("value")
 
     def place(self, selector):
-        """The middle of the first element that the selector finds, scrolled to where it is seen."""
+        """The centre of the first element that the selector finds, after scrolling to it."""
         at = self.run(f"""(() => {{
             const e = document.querySelector({json.dumps(selector)});
             if (!e) return null;

@@ -1,4 +1,5 @@
-"""bench/cluster_costs.py: what it says is sent is what is sent; its tables are those of docs/operations/cluster.md:
+"""Tests bench/cluster_costs.py: the bytes it states are the bytes sent, and its tables are those of
+docs/operations/cluster.md:
   cluster_costs.py ROOT FOLDER TRAFFIC_OF     the program triad-traffic-of
 SPDX-License-Identifier: Apache-2.0"""
 

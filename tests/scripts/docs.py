@@ -1,5 +1,5 @@
-"""What scripts/docs makes of headers and pages, without the tools that make HTML of it: of a few known headers what their
-pages say, that no header and no declaration is lost, and where links lead.
+"""Tests what scripts/docs makes of headers and pages, without the tools that make HTML: the pages of a few known
+headers, that no header and no declaration is lost, and the targets of links.
 docs.py ROOT FOLDER
 SPDX-License-Identifier: Apache-2.0"""
 import pathlib

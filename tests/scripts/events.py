@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What train --tensorboard writes, read by a reader of its own that checks every record, against metrics.csv; and by
-TensorBoard's reader where Python has the package:
+"""Compares the files of train --tensorboard with metrics.csv. A reader in this file checks every record;
+TensorBoard's reader is also used if Python has the package:
   events.py ROOT FOLDER BUILD
 """
 import csv
@@ -77,7 +77,8 @@ def fields(message):
 
 
 def read(paths):
-    """{tag: {step: value}}, as TensorBoard has it: the start of a session drops what that step and later ones had."""
+    """{tag: {step: value}}, with TensorBoard's rule: the start of a session drops values of that step and later
+    ones."""
     found = {}
     for path in paths:
         for number, record in enumerate(records(path)):

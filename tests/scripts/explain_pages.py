@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of `explain --html`, opened in a browser and used by pointer, finger and keyboard; where there is no browser
-their script runs under node; where there is none either, what the files hold is checked and the rest left out:
+"""Tests the pages of `explain --html` in a browser, by pointer, finger and keyboard. Without a browser their script
+runs under node. Without node, too, only the contents of the files are checked:
   explain_pages.py ROOT FOLDER BUILD"""
 import json
 import pathlib
@@ -36,7 +36,7 @@ def lines(path, rows):
 
 
 def page_data(path):
-    """What is in the page, which has no other part that a network would be asked for."""
+    """The data in the page, which must have no other part that needs a network."""
     text = path.read_text()
     found = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
     expect(len(found) == 1, f"{path} has {len(found)} blocks of data")

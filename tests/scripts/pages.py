@@ -1,8 +1,9 @@
-"""Lines of the pages are at most 120 columns.  Only rows of tables, which Markdown cannot break, are longer; in README.md,
-docs/ and examples/ what one reads of a row, links without their targets, is at most 200.  Each picture of docs/pictures
-is shown on a page, and each picture that a page shows has a text in its place.  Each page has one title, a heading of
-the first level, and each link leads to a file that exists and to a heading of it.
-pages.py ROOT: prints what is not so and ends with 1.
+"""Checks that the lines of the pages have at most 120 columns. Only rows of tables, which Markdown cannot break, may
+be longer. In README.md, docs/ and examples/ the visible text of a row, with links without their targets, may have at
+most 200 columns. Each picture of docs/pictures must be shown on a page, and each picture on a page must have an
+alternative text. Each page must have one title, a heading of the first level, and each link must lead to an existing
+file and heading.
+pages.py ROOT: prints the errors and ends with 1.
 SPDX-License-Identifier: Apache-2.0"""
 import pathlib
 import re
@@ -19,7 +20,7 @@ shown = set()
 
 
 def prose(text):
-    """The lines without those of code blocks, and their numbers."""
+    """The lines outside of code blocks, with their numbers."""
     fence = False
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("```"):
@@ -29,7 +30,7 @@ def prose(text):
 
 
 def anchors(path):
-    """What `#...` may name on a page: its headings, as GitHub names them."""
+    """The valid `#...` of a page: its headings, as GitHub names them."""
     names = {}
     for _, line in prose(path.read_text(encoding="utf-8")):
         if match := re.match(r"#{1,6} (.*)", line):

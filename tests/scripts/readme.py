@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What README.md shows is copied into files, run, and compared with what README.md says that it prints:
+"""Copies the code in README.md into files, runs it, and compares the output with README.md:
   readme.py ROOT FOLDER programs BUILD                       the commands, by BUILD/bin/clutrr and BUILD/bin/graphs
   readme.py ROOT FOLDER project COMPILER GENERATOR CCCL      the C++ program and its project, and the line of Python
-The quickstart is not run to its end: that takes minutes.  Its lines are compared with the form of a run of a few
-updates, and its figures with docs/runs/ledger.csv.  A block that this file does not know is an error.
+The quickstart is not run to its end, which would take minutes. Its lines are compared with the form of a run of a
+few updates, and its figures with docs/runs/ledger.csv. A block that this file does not know is an error.
 SPDX-License-Identifier: Apache-2.0"""
 
 import csv
@@ -22,7 +22,7 @@ def fail(text):
 
 
 def run(command, folder, statuses=(0,)):
-    """What the command prints, by bash, with the errors in it when it fails."""
+    """Runs a command by bash and returns its output; an error contains the output."""
     done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True)
     if done.returncode not in statuses:
         fail(f"this ends with status {done.returncode}:\n{command}\n{done.stdout}{done.stderr}")
@@ -40,7 +40,7 @@ class Page:
          self.bibtex) = (body for _, body in blocks)
 
     def quoted(self, pattern):
-        """The one piece of code within a line that matches."""
+        """The only piece of code within a line that matches."""
         prose = re.sub(r"(?ms)^```.*?^```$", "", self.text)
         found = [code for code in re.findall(r"`([^`\n]+)`", prose) if re.search(pattern, code)]
         if len(found) != 1:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The tables of docs/results/ are those of docs/runs/ledger.csv, and scripts/results tells where page, ledger and
-docs/runs/NAME.csv disagree:  results.py ROOT FOLDER"""
+"""Tests that the tables of docs/results/ are those of docs/runs/ledger.csv, and that scripts/results reports
+differences between page, ledger and docs/runs/NAME.csv:  results.py ROOT FOLDER"""
 
 import csv
 import shutil

@@ -1,4 +1,4 @@
-"""scripts/same-weights on small files made here:  same_weights.py ROOT FOLDER"""
+"""Tests scripts/same-weights on small files made here:  same_weights.py ROOT FOLDER"""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ folder.mkdir(parents=True)
 
 
 def write(name, tensors, metadata=None):
-    """Of {name: (dtype, shape, bytes)}, in that order."""
+    """Writes a file with {name: (dtype, shape, bytes)}, in that order."""
     header, body = {"__metadata__": metadata or {}}, b""
     for tensor, (dtype, shape, data) in tensors.items():
         header[tensor] = {"dtype": dtype, "shape": shape, "data_offsets": [len(body), len(body) + len(data)]}

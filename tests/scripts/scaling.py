@@ -1,4 +1,4 @@
-"""bench/scaling with programs and an mpirun that only say numbers:  scaling.py ROOT FOLDER
+"""Tests bench/scaling with programs and an mpirun that only print numbers:  scaling.py ROOT FOLDER
 SPDX-License-Identifier: Apache-2.0"""
 
 import json
@@ -72,7 +72,7 @@ expect(len(called) == 20, f"{len(called)} runs")
 
 
 def median(processes, threads, batch):
-    """Milliseconds of the second epoch's updates, at the rates of the stub."""
+    """The milliseconds of the second epoch's updates at the stub's rates."""
     speed = {(1, 1): 100, (1, 2): 160, (2, 1): 200}[processes, threads]
     return statistics.median(1000 * batch / (speed * (1.02 if number % 2 else 1))
                              for number, c in enumerate(called, 1) if c[:3] == [processes, threads, batch])

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Words that were ours alone stay out of the library's names, options, comments and messages; the glossary has those
-that are left:
+"""Checks that project-private words are absent from the library's names, options, comments and messages; the
+glossary has the words that remain:
   words.py ROOT FOLDER
-Names inside kernels are not looked at."""
+Names inside kernels are not checked."""
 
 import re
 import sys
@@ -20,13 +20,13 @@ PROSE = ("include", "examples", "tests", "bench")
 
 
 def code(text):
-    """Without comments and strings."""
+    """The source without comments and strings."""
     text = re.sub(r'R"\((.|\n)*?\)"', '""', text)
     return re.sub(r'//[^\n]*|"(\\.|[^"\\\n])*"', lambda m: '""' if m[0][0] == '"' else "", text)
 
 
 def prose(text):
-    """The comments and strings of a source, a line each with its number."""
+    """The comments and strings of a source, one line each with its number."""
     for found in re.finditer(r'//[^\n]*|"(?:\\.|[^"\\\n])*"', text):
         yield text.count("\n", 0, found.start()) + 1, found[0]
 
