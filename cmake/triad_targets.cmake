@@ -71,7 +71,7 @@ else()
   set(triad_found_text "zlib ${ZLIB_VERSION_STRING}, utf8proc ${triad_utf8proc_version}")
 endif()
 
-# ---- triad::cuda: wherever a toolkit is; TRIAD_CUDA, which builds programs with it, demands one -----------------------
+# ---- triad::cuda: if there is a toolkit; TRIAD_CUDA, which builds programs with triad::cuda, requires one ------------
 find_package(CUDAToolkit QUIET GLOBAL)
 if(CUDAToolkit_FOUND AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12 AND TARGET CUDA::cublasLt)
   triad_component(triad_cuda HEADERS ${triad_cuda_headers} LINK triad CUDA::cudart CUDA::cublas CUDA::cublasLt
@@ -91,7 +91,7 @@ else()
   set(triad_found_cuda "no toolkit 12 or later with cuBLAS found (is nvcc on PATH?), so there is no triad::cuda")
 endif()
 
-# ---- triad::nccl: rows from GPU to GPU, where the toolkit has NCCL next to it ------------------------------------------
+# ---- triad::nccl: rows from GPU to GPU, if NCCL is installed next to the toolkit -------------------------------------
 set(triad_found_nccl "not looked for, without a toolkit")
 if(TARGET triad_cuda)
   include(triad_nccl_dependencies)  # triad::nccl_library
@@ -105,7 +105,7 @@ if(TARGET triad_cuda)
   endif()
 endif()
 
-# ---- triad::mpi: processes that mpirun starts, where there is an MPI ---------------------------------------------------
+# ---- triad::mpi: processes that mpirun starts, if there is an MPI ----------------------------------------------------
 include(triad_mpi_dependencies)  # triad::mpi_library
 if(TARGET triad::mpi_library)
   triad_component(triad_mpi HEADERS "${PROJECT_SOURCE_DIR}/include/triad/parallel/mpi.hpp" LINK triad triad::mpi_library)

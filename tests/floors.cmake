@@ -82,7 +82,7 @@ foreach(file IN LISTS files)
           string(APPEND faults "\n  ${file}: includes <${included}>, which is for ${who} alone")
         endif()
       endforeach()
-    # The only place that a stand-in replaces.
+    # The only include that a stand-in replaces.
     elseif(NOT (file STREQUAL "cuda/device/block.cuh" AND line MATCHES "TRIAD_CUDA_DOUBLE$")
         # Includes headers of the folder that includes it.
         AND NOT (file STREQUAL "ops/hooks.inc" AND line MATCHES "TRIAD_OPERATION"))

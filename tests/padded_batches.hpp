@@ -13,7 +13,7 @@
 
 namespace triad::test {
 
-/// Memory that refuses copies if it is told to.
+/// Memory that refuses copies while `refuses` is true.
 struct refusing_memory : host_memory {
   static inline bool refuses = false;
   static void from_host(void* to, void const* from, std::size_t bytes) {

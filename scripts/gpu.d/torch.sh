@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# Times what a user of PyTorch would run instead of triad on the same device, and the ratio of the two times.
+# Times PyTorch's equivalent of each benchmark on the same device, and prints the ratio of the two times.
 
 stage_torch() {
   if ! $dry_run && ! python3 -c 'import torch; assert torch.cuda.is_available()' > "$log/torch-found.log" 2>&1; then

@@ -59,7 +59,7 @@ json conllu(json const& question) {
 json tree(json const& question) {
   auto const read = triad::parse_tree(text_of(question, "text"), {}, question.at("branching").get<triad::index_t>());
   json nodes = json::array();
-  std::vector<triad::index_t> ends;  // of the enclosing nodes
+  std::vector<triad::index_t> ends;  // the ends of the enclosing nodes
   for (triad::index_t at = 0; at < read.size(); ++at) {
     while (!ends.empty() && ends.back() <= at) ends.pop_back();
     nodes.push_back({ends.size(), read.label(at)});

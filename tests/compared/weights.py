@@ -13,7 +13,7 @@ TYPES = {"F64": "f8", "F32": "f4", "F16": "f2", "I64": "i8", "I32": "i4", "I16":
 WIDE = ["F64", "F32", "F16", "U8"]  # one type of each width: the format does not order types of equal width
 
 A = b'"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}'
-HEADERS = [  # description, a header before the byte 7, and what it is read as here and there
+HEADERS = [  # description, a header before the byte 7, and how it is read here and by the tool
     ("a name twice", b"{" + A + b"," + A + b"}", "refused", {"a": [7]}),
     ("a space before the header", b" {" + A + b"}", "refused", {"a": [7]}),
     ("a type that is not known", b"{" + A.replace(b"U8", b"U9") + b"}", {"a": ["U9", [1]]}, "refused"),

@@ -3,7 +3,6 @@
 //
 // The sources of these tests also contain tests of the cpu backend, which are not run on a device; they compile with
 // the reference.
-// Their sources also hold tests of the cpu backend, which are not run there; those compile with the reference.
 #pragma once
 
 #include "triad/reference/reference.hpp"

@@ -51,7 +51,7 @@ class fiber {
 #endif
 };
 
-// Whether TSan is linked, which must be told who waited for whom.
+// Whether TSan is linked. If it is, it must be told which fiber waited for which.
 bool race_detection();
 void release(void* tag);
 void acquire(void* tag);

@@ -72,7 +72,7 @@ std::vector<T> tree_sum(int first, int last, index_t n) {
 
 TEMPLATE_TEST_CASE("a sum over GPUs is that of the tree, bit by bit, and the host does not wait for it", "", float,
                    double) {
-  auto const held_before = leaks();  // by other tests
+  auto const held_before = leaks();  // held by other tests
   using T = TestType;
   for (std::uint64_t const seed : {1u, 2u}) {
     with_settings const order({.seed = seed});  // the seed decides which of several streams goes on
@@ -201,7 +201,7 @@ outcome learn(triad::cuda::backend& ex, Processes& me) {
 }
 
 TEST_CASE("one, two and four GPUs learn the same, bit by bit") {
-  auto const held_before = leaks();  // by other tests
+  auto const held_before = leaks();  // held by other tests
   outcome right;
   {
     triad::cuda::backend ex;
@@ -297,7 +297,7 @@ TEST_CASE("a process that has left is not waited for") {
 }
 
 TEST_CASE("one of the processes that fails ends the wait of the others") {
-  auto const held_before = leaks();  // by other tests
+  auto const held_before = leaks();  // held by other tests
   std::vector<std::string> message(2);
   in_threads(2, [&](one_of_threads& host) {
     triad::cuda::backend ex;
@@ -355,7 +355,7 @@ TEST_CASE("what cannot begin says why") {
 
 TEST_CASE(
     "planted faults of a communicator are found: calls outside of a group, of another stream, of memory that meets") {
-  auto const held_before = leaks();  // by other tests
+  auto const held_before = leaks();  // held by other tests
   auto const id = nccl_id::make();
   std::vector<std::string> alone_sent(2), streams(2), meeting(2);
   in_threads(2, [&](one_of_threads& host) {

@@ -252,8 +252,8 @@ struct replayed_epoch {
   double replayed, added_rows, added_nodes;
 };
 
-/// load(sizes) uploads the next batch and adds to the key what identifies work on it, like a trainer's update. The work
-/// itself is trivial, since only shapes are counted.
+/// load(sizes) uploads the next batch. It adds to the key everything that identifies work on this batch, like a
+/// trainer's update. The work itself is trivial, since only shapes are counted.
 template <class Load>
 std::vector<replayed_epoch> replayed_epochs(triad::cuda::backend& ex, test::ragged_data const& data, Load const& load) {
   buffer<triad::cuda::device_memory> const memory(sizeof(float), ex.where());

@@ -108,7 +108,8 @@ int main() {
   if (std::abs(of(2) - of(1) - (of(1) - of(0))) > 1e-12) return failed("a weight is not a factor of its class");
   if (loss_at(smoothed<double>(options), logits, d) == own) return failed("label smoothing changes nothing");
 
-  // Hours on a clock of three: the last node is as many hours ahead of the first as two edges say.  Answer 2 is rare.
+  // Hours on a clock with three hours: each edge adds hours, and the question is the hour of the last node. Answer 2 is
+  // rare.
   cpu::backend ex;
   graph_dims const room = room_for_graphs(64, 3, 3);
   graph_loader<cpu::backend> batch(room);

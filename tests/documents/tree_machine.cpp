@@ -40,7 +40,7 @@ int main() {
       for (index_t q = 0; q < where.level_begin(3); ++q) {
         if (q > 2 && random.uniform() < 0.5) continue;
         whole.push_back({q, 1 + random.below(symbols - 1)});
-        auto const part = where.cons_source(q);  // what child has it, and where
+        auto const part = where.cons_source(q);  // the child that contains the node, and the node's position there
         if (q > 0 && part.argument == 0) left.push_back({part.position, whole.back().filler});
       }
       loader.add(whole, left);

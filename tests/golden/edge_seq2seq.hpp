@@ -147,7 +147,7 @@ struct et_cfq {
     index_t const d = file.size("d"), positions = std::max(file.size("src_len"), t);
     auto const own = position_waves(positions, d);
     std::vector<double> waves(own.begin(), own.end());
-    if (file.has("buffer/pe.pe")) {  // the released program's rounded values, as many as stored
+    if (file.has("buffer/pe.pe")) {  // the released program's rounded values, as far as the file has them
       auto const stored = file.values("buffer/pe.pe");
       std::copy_n(stored.begin(), std::min(stored.size(), waves.size()), waves.begin());
     }

@@ -19,8 +19,7 @@ import own_trees
 from own_edges import attention, attention_params, layer, layer_params, pad_mask4, padding, settings
 from own_files import NOTE, draw, linear, relu, save, write
 
-# ---- models over real or complex numbers
-# -------------------------------------------------------------------------------
+# ---- models over real or complex numbers -----------------------------------------------------------------------------
 def run_attention(p, i, config):
     return {"y": attention(p, "", i["x"], config, i.get("mask4"))}
 

@@ -8,8 +8,7 @@ import numpy as np
 NOTE = "made by tests/golden/make_own.py, numpy " + np.__version__
 
 
-# ---- parts of models
-# ------------------------------------------------------------------------------------------------------
+# ---- parts of models -------------------------------------------------------------------------------------------------
 def linear(p, name, x):
     y = x @ p[name + ".weight"].T
     return y + p[name + ".bias"] if name + ".bias" in p else y

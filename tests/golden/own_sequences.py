@@ -177,8 +177,7 @@ def padded_behind(random, B, n):
     return (np.arange(n)[None] >= real[:, None]).astype(np.int64)
 
 
-# ---- the Edge Transformer as a decoder
-# ------------------------------------------------------------------------------------
+# ---- the Edge Transformer as a decoder -------------------------------------------------------------------------------
 def places(n, source, reach):
     """Relation numbers of the edges between n nodes, the first `source` of which are the source's."""
     i, j = np.meshgrid(np.arange(n), np.arange(n), indexing="ij")

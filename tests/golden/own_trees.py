@@ -55,8 +55,7 @@ def run_agent(p, i, config):
     return {"encodings": x, "op_dist": softmax(o, -1), "root_filler": s, "arg_weights": softmax(a, 1)}
 
 
-# ---- trees: a place is a tuple of left and right turns; only the order of positions is used
-# -----------------------------
+# ---- trees: a place is a tuple of left and right turns; only the order of positions is used --------------------------
 def places(depth):
     level, found = [()], []
     for _ in range(depth):

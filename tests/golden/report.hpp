@@ -43,8 +43,7 @@ class report {
   /// The relative tolerance of losses and gradient norms during training.
   double trace_tolerance() const { return file_.single() ? 1e-4 : 1e-9; }
 
-  // ---- comparisons; each marks the tensor as compared
-  // -----------------------------------------------------------------
+  // ---- comparisons; each marks the tensor as compared ---------------------------------------------------------------
   /// Compares out/<name>. `label` names the way of computing if there are several.
   void output(std::string const& name, std::vector<double> const& found, std::string const& label = {}) {
     auto const expected = file_.values("out/" + name);
@@ -93,8 +92,7 @@ class report {
       }
   }
 
-  // ---- results
-  // --------------------------------------------------------------------------------------------------------
+  // ---- results ------------------------------------------------------------------------------------------------------
   struct found_error {
     double error = 0, limit = 0;
   };

@@ -86,8 +86,7 @@ class workbench {
     work(ex, c);
   }
 
-  // ---- graphs
-  // ---------------------------------------------------------------------------------------------------------
+  // ---- graphs -------------------------------------------------------------------------------------------------------
   /// A padded batch: `graphs` graphs of n nodes each.
   graph_batch complete_graphs(index_t graphs, index_t n) {
     std::vector<index_t> size, node, edge, triangle;

@@ -128,8 +128,9 @@ TEMPLATE_TEST_CASE("fillers that are the unit vectors, said to be or not, give o
     }
 }
 
-/// Gives the interpreter the program's choices, each with weight 1. Checks that the vectors it writes represent the
-/// same symbols as those that the program read from the trace writes. Returns the text of each source's last tree.
+/// Gives the interpreter the program's choices, each with weight 1, and reads a program from the trace. The trees that
+/// the interpreter writes as vectors must be those that this program writes as symbols. Returns the text of each
+/// source's last tree.
 template <class Ex>
 std::vector<std::string> check_written(Ex& ex, test::words& w, std::vector<numbered_tree> const& sources,
                                        tree_program const& p, bool empty_tree) {

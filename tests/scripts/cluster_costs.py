@@ -23,8 +23,7 @@ def output(*command):
     return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout
 
 
-# ---- messages and bytes of each process, computed and counted
-# ---------------------------------------------------------
+# ---- messages and bytes of each process, computed and counted --------------------------------------------------------
 script = root / "bench/cluster_costs.py"
 for processes in 1, 2, 4, 8, 32:
     for values in 1, 5, 4096, 4097, 10003, costs.TASKS["clutrr"].parameters:

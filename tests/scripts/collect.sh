@@ -166,16 +166,16 @@ damage "$folder/$one/$run/config.toml" "seed is 4, and the run is called $run" \
 damage "$folder/$one/$run/config.toml" "preset is smoke" sed -i 's/paper-k234/smoke/' "$one/$run/config.toml"
 damage "clutrr-k234-s1 and $run are not runs of one setting" "epochs is 4, and 3 in" \
   sed -i 's/^epochs = 3/epochs = 4/' "$one/$run/config.toml"
-# What cannot be read or written.
+# Folders that cannot be read, and a file that cannot be written.
 collects 2 "no folder $folder/nowhere" "$one" nowhere
 collects 1 "nowhere/table.md: cannot be written" "$folder/whole one" --out nowhere/table.md
 collects 2 "call it without --array" "$one" --array 1
-# Of a run that is under way half a line is no damage: it is left out, as --resume does.
+# An incomplete last line of a run in progress is not damage: it is left out, as --resume does.
 cut_end "$folder/whole one/clutrr-k234-s7/metrics.csv"
 collects 0 "| clutrr-k234-s7, not finished: 1 epoch, ended with status 137 |" "whole one" "whole two"
 
 # ---- a run in two trainings -----------------------------------------------------------------------------------------
-# Its seconds are those of both; the last makes no update where the first was enough.
+# The run's seconds are the sum of both trainings. The last training makes no update if the first was sufficient.
 tree=trees-robust-active-s1
 mkdir -p "$folder/trees/$tree/first"
 : > "$folder/trees/$tree.finished"

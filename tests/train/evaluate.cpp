@@ -1,4 +1,5 @@
-// Tests loss and accuracy over data: they equal those of one large batch for any batches, also by groups, and nothing
+// Tests loss and accuracy over data, also by groups: they equal those of one large batch however the data are divided,
+// and nothing is changed.
 // is changed.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/train/evaluate.hpp"

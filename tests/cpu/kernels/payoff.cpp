@@ -1,4 +1,4 @@
-// Tests whether help pays: the accounts of callers whose helpers save time or cost it.
+// Tests when helper threads pay off: the accounts of callers whose helpers save time or cost it.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/payoff.hpp"
 
