@@ -2,7 +2,8 @@
 // root, plant, blend.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   x, y trees; s a filler; D_c and E_c are maps of the roles alone (tree/shift.hpp); r_0 is the root's role.
+// x and y are trees and s is a filler.  D_c and E_c are linear maps that act on roles only (tree/shift.hpp).  r_0 is
+// the root's role.
 //
 //   child    y = D_c x                           dx += E_c dy
 //   graft    y = E_c x                           dx += D_c dy
@@ -11,10 +12,11 @@
 //   cons     y = sum_c E_c x_c + s r_0'          dx_c += D_c dy      ds += dy r_0
 //   blend    y = sum_l w_l M_l                   dw_l += <M_l, dy>   dM_l += w_l dy
 //
-// All operations are linear, so the gradient is the adjoint, <A x, y> = <x, A' y>.  The adjoint of each is another
-// operation of the table.  car and cdr are child 0 and child 1.  Values are overwritten; gradients are added, since
-// several operations may read one tree.  Every function takes one tree, or a batch (tree/batch.hpp).  Outputs must not
-// overlap inputs.  The functions of a weighted memory blend its trees first, into a tree that the caller provides.
+// All operations are linear, so the gradient of each is its adjoint: <A x, y> = <x, A' y>.  Every adjoint is itself an
+// operation of the table.  car and cdr are child 0 and child 1.
+// Operations overwrite values, and add to gradients, because several operations may read one tree.  Every function
+// takes one tree or a batch of trees (tree/batch.hpp).  Outputs must not overlap inputs.  A function that takes a
+// weighted memory first computes the weighted sum of its trees, in a tree that the caller provides.
 #pragma once
 
 #include <string>
@@ -27,7 +29,7 @@ namespace triad {
 
 // ---- subtrees -------------------------------------------------------------------------------------------------------
 
-/// y = D_c x: the subtree of child c, moved to the root.
+/// y = D_c x: the subtree of child c, as a tree of its own.
 template <tree_algebra A, class X, class Y>
 void child(A const& a, index_t c, X const& x, Y&& y) {
   detail::each_tree<A>(
@@ -42,7 +44,7 @@ template <tree_algebra A, class X, class Y>
 void child_grad(A const& a, index_t c, Y const& dy, X&& dx) {
   detail::each_tree<A>([&](auto const& from, auto&& to) { a.add_graft(1, c, from, to); }, dy, dx);
 }
-/// The same with c as a constant: child<1>(a, x, y).
+/// child() with the number c as a template argument: child<1>(a, x, y).
 template <index_t C, tree_algebra A, class X, class Y>
 void child(A const& a, X const& x, Y&& y) {
   static_assert(C >= 0, "triad: children are counted from 0");
@@ -72,7 +74,7 @@ void cdr_grad(A const& a, Y const& dy, X&& dx) {
   child_grad(a, 1, dy, dx);
 }
 
-/// y = E_c x: x as child c of a root without a filler.  The last level of x is dropped.
+/// y = E_c x: a tree whose child c is x and whose root has no filler.  Drops the last level of x.
 template <tree_algebra A, class X, class Y>
 void graft(A const& a, index_t c, X const& x, Y&& y) {
   detail::each_tree<A>(
@@ -114,7 +116,7 @@ void root_grad(A const& a, S const& ds, X&& dx) {
                        ds);
 }
 
-/// y = a root with filler s and no children.
+/// y = the tree whose only node is a root with filler s.
 template <tree_algebra A, class S, class Y>
 void plant(A const& a, S const& s, Y&& y) {
   detail::each_tree<A>(
@@ -133,8 +135,8 @@ void plant_grad(A const& a, Y const& dy, S&& ds) {
 
 // ---- cons -----------------------------------------------------------------------------------------------------------
 
-/// y = the tree with root filler s and the subtrees children[0], children[1], ...; there are at most `branching` of
-/// them.
+/// y = the tree with root filler s and the subtrees children[0], children[1], ...  Takes at most a.branching()
+/// children.
 template <tree_algebra A, class Children, class S, class Y>
 void cons(A const& a, Children const& children, S const& s, Y&& y) {
   TRIAD_EXPECTS(static_cast<index_t>(children.size()) <= a.branching(),
@@ -143,7 +145,7 @@ void cons(A const& a, Children const& children, S const& s, Y&& y) {
   plant(a, s, y);
   for (std::size_t c = 0; c < children.size(); ++c) graft_onto(a, static_cast<index_t>(c), children[c], y);
 }
-/// The same for a left and a right child.
+/// cons() of a left and a right child.
 template <tree_algebra A, class L, class R, class S, class Y>
 void cons(A const& a, L const& left, R const& right, S const& s, Y&& y) {
   plant(a, s, y);
@@ -172,8 +174,8 @@ inline void expect_weights(char const* owner, index_t weights, index_t slots) {
 }
 }  // namespace detail
 
-/// y = sum_l w_l M_l.  Takes w (slots) and a batch of trees, or w (batch, slots), with any strides, and a batch of
-/// memories.
+/// y = sum_l w_l M_l.  Takes w (slots) and a batch of trees, or w (batch, slots) and a batch of memories.  w may have
+/// any strides.
 template <tree_algebra A, class W, class M, class Y>
 void blend(A const& a, W const& w, M const& memory, Y&& y) {
   detail::each_tree<A>(
@@ -216,7 +218,7 @@ void cdr(A const& a, W const& w, M const& memory, B&& blended, Y&& y) {
   child(a, 1, w, memory, blended, y);
 }
 
-/// The gradient of child of a memory: overwrites dblended; adds to dw and dmemory.
+/// The gradient of child() of a weighted memory.  Overwrites dblended; adds to dw and dmemory.
 template <tree_algebra A, class W, class M, class B, class Y, class DW, class DM>
 void child_grad(A const& a, index_t c, W const& w, M const& memory, Y const& dy, B&& dblended, DW&& dw, DM&& dmemory) {
   graft(a, c, dy, dblended);
@@ -238,7 +240,7 @@ void root(A const& a, W const& w, M const& memory, B&& blended, S&& s) {
   blend(a, w, memory, blended);
   root(a, blended, s);
 }
-/// The gradient of root of a memory: overwrites dblended; adds to dw and dmemory.
+/// The gradient of root() of a weighted memory.  Overwrites dblended; adds to dw and dmemory.
 template <tree_algebra A, class W, class M, class B, class S, class DW, class DM>
 void root_grad(A const& a, W const& w, M const& memory, S const& ds, B&& dblended, DW&& dw, DM&& dmemory) {
   plant(a, ds, dblended);
@@ -254,7 +256,7 @@ void cons(A const& a, W const& w, M const& memory, S const& s, B&& blended, Y&& 
     graft_onto(a, static_cast<index_t>(c), blended, y);
   }
 }
-/// The gradient of cons of a memory: overwrites dblended; adds to dw[c], dmemory and ds.
+/// The gradient of cons() of a weighted memory.  Overwrites dblended; adds to dw[c], dmemory and ds.
 template <tree_algebra A, class W, class M, class S, class B, class Y, class DW, class DM>
 void cons_grad(A const& a, W const& w, M const& memory, Y const& dy, B&& dblended, DW&& dw, DM&& dmemory, S&& ds) {
   for (std::size_t c = 0; c < w.size(); ++c) {

@@ -1,8 +1,9 @@
-// One tree, or a batch: applies the operations of the algebra to either.
+// Applies the operations of the tree algebra to one tree or to every tree of a batch.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch of trees that are views has one more axis, the first; a batch of sparse trees is a std::vector.  The other
-// arguments have the batch as first axis too: fillers (batch, f), weights (batch, slots), a memory (batch, slots, ...).
+// If trees are views, a batch is a view with one more axis in front.  A batch of sparse trees is a std::vector.  The
+// other arguments of an operation have the batch as their first axis too: fillers (batch, f), weights (batch, slots), a
+// memory (batch, slots, ...).
 #pragma once
 
 #include <concepts>
@@ -16,7 +17,8 @@
 
 namespace triad {
 
-/// A form of the tree algebra: that of tree/gather.hpp, tree/dense.hpp or tree/sparse.hpp, or one written by the user.
+/// An implementation of the tree algebra: the class of tree/gather.hpp, of tree/dense.hpp or of tree/sparse.hpp, or a
+/// class that the user writes.
 template <class A>
 concept tree_algebra =
     requires(A const& a, typename A::const_tree x, typename A::tree y, typename A::value_type w, index_t c, role_code r,
@@ -39,7 +41,7 @@ namespace detail {
 template <class A, class X>
 inline constexpr bool is_tree_of = std::is_convertible_v<X&, typename A::const_tree>;
 
-// Item i of a batch: a view with one axis less, or an element of the vector.
+// Item i of a batch: a view with one axis less, or element i of the vector.
 template <class T>
 T& item(std::vector<T>& batch, index_t i) {
   return batch[static_cast<std::size_t>(i)];
@@ -54,7 +56,7 @@ auto item(::cuda::std::mdspan<T, E, L, C> const& batch, index_t i) {
   constexpr auto rank = view::rank();
   if constexpr (rank == 1) {
     return batch(i);
-  } else if constexpr (rank == 2) {  // with any strides, such as a column of weights
+  } else if constexpr (rank == 2) {  // the weights may have any strides
     return ::cuda::std::mdspan<T, extents<dyn>, ::cuda::std::layout_stride, C>(
         batch.data_handle() + i * static_cast<index_t>(batch.stride(0)),
         typename ::cuda::std::layout_stride::template mapping<extents<dyn>>(
@@ -79,7 +81,7 @@ index_t items(::cuda::std::mdspan<T, E, L, C> const& batch) {
   return batch.extent(0);
 }
 
-/// A filler or a row of weights in the form that the primitives take.
+/// A filler, or a row of weights, as a vector: the type that the primitives take.
 template <class T>
 vec<T> filler_of(vec<T> s) {
   return s;
@@ -91,7 +93,7 @@ vec<T> filler_of(::cuda::std::mdspan<T, E, L, C> const& s) {
   return vec<T>(s.data_handle(), s.extent(0));
 }
 
-/// Calls f(x...) for one tree, or f(items...) for each item of a batch; the type of `first` decides which.
+/// Calls f(x...) if `first` is one tree; calls f(items...) for each item if `first` is a batch.
 template <class A, class F, class First, class... Rest>
 void each_tree(F&& f, First&& first, Rest&&... rest) {
   if constexpr (is_tree_of<A, std::remove_reference_t<First>>) {

@@ -1,10 +1,11 @@
-// Turns a tree with any number of children into a binary tree: further nodes hold the children from the second on.
+// Turns a tree with any number of children into a binary tree, by adding nodes that hold a node's second and later
+// children.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   ( S a b c d )   ->   ( S a ( S|<b-c-d> b ( S|<c-d> c d ) ) )
 //
-// The label of a further node is the label of its original node, then the labels of the children below the further
-// node. nltk's chomsky_normal_form makes the same tree by default, so nltk's un_chomsky_normal_form undoes binarise().
+// The label of an added node is the label of its original node, followed by the labels of the children below the added
+// node.  nltk's chomsky_normal_form makes the same tree by default, so nltk's un_chomsky_normal_form undoes binarise().
 #pragma once
 
 #include <string>
@@ -16,16 +17,17 @@
 
 namespace triad {
 
-/// The same tree with at most two children a node; nodes with fewer stay as they are.  Uses a stack on the heap, so
-/// deep trees are safe.  The size of labels grows with the square of a node's children, so bound the number of children
-/// in trees from files.  Throws contract_violation if a node lacks a child before its last one.
+/// Returns the same tree with at most two children for each node.  Nodes with at most two children stay as they are.
+/// Uses a stack on the heap, so deep trees are safe.  The total length of the labels grows with the square of a node's
+/// number of children, so limit the number of children in trees from files.  Throws contract_violation if a node lacks
+/// a child before its last child.
 inline symbol_tree binarise(symbol_tree const& tree) {
   struct step {
-    index_t parent, child;  // next: node `child`; or, with a parent, one further node for the parent's children from
+    index_t parent, child;  // visits node `child`; or, if there is a parent, adds a node for the parent's children from
                             // `child` on
-    bool closes = false;    // next: close the innermost open node instead
+    bool closes = false;    // closes the innermost open node instead
   };
-  std::vector<step> steps;  // the last step is made first
+  std::vector<step> steps;  // a stack: the last step is taken first
   symbol_tree::builder made;
   if (!tree.empty()) steps.push_back({no_node, 0});
   while (!steps.empty()) {

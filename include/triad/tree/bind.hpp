@@ -2,17 +2,17 @@
 // fillers.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   bind     y = sum_r X_r bound to role r    X (N, f), a filler a position    dX_r += dy unbound from role r
+//   bind     y = sum_r X_r bound to role r    X (N, f), one filler for each position   dX_r += dy unbound from role r
 //   unbind   X_r = x unbound from role r      unbind(bind X) = X               dx += sum_r dX_r bound to role r
 //   encode   bind with X_r = F[label at r]    F (V, f); row 0, of the empty label, is zero
 //   scores   S = X F'                         (N, V)                           dX += dS F
-//   decode   at r: argmax_v S_rv if |S_r| > threshold, else no node; from the root down: nodes below an empty position
-//            are dropped
+//   decode   at r: argmax_v S_rv if |S_r| > threshold, else no node; goes from the root down, and drops all nodes below
+//            an empty position
 //
 // Roles are orthonormal.
 //
-// bind, unbind and encode of a label array visit all positions, so the depth must be small enough for an array.  encode
-// of a tree and decode visit only the nodes, at any depth.
+// bind, unbind and encode of an array of labels visit all positions, so the number of positions must be small enough
+// for an array.  decode, and encode of a tree, visit only the nodes, so they work at any depth.
 #pragma once
 
 #include <algorithm>
@@ -32,12 +32,12 @@
 
 namespace triad {
 
-/// decode takes a position as empty if the norm of its scores is at most this.
+/// decode treats a position as empty if the norm of its scores is at most this value.
 inline constexpr double decode_threshold = 0.01;
 
 namespace detail {
 
-/// Calls f(row of X, role) for every position.  X (N, f) has contiguous rows.
+/// Calls f(row of X, role) for every position.  Each row of X (N, f) must be contiguous.
 template <class A, class X, class F>
 void each_position(A const& a, X const& fillings, F&& f) {
   expect_extent("bind", "fillers", fillings.extent(0), tree_positions<>(a.branching(), a.depth()).count());
@@ -113,8 +113,8 @@ void unbind_grad(A const& a, X const& dfillings, Y&& dx) {
 // ---- labels and fillers ---------------------------------------------------------------------------------------------
 
 /// y = the tensor of the tree of labels, with fillers F (V, f).  Throws data_error, with the node's path, if a node
-/// lies deeper than the roles or has an unknown label.  Throws contract_violation for a label whose filler is zero,
-/// since a zero filler means no node.
+/// lies deeper than the roles or has an unknown label.  Throws contract_violation if the filler of a label is zero,
+/// because a zero filler means that there is no node.
 template <tree_algebra A, class Y>
 void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, numbered_tree const& tree, Y&& y) {
   detail::expect_filler_table(fillers, a.fillers());
@@ -124,13 +124,13 @@ void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, 
     detail::expect_filler(fillers, label);
     nodes.emplace_back(role, label);
   });
-  std::sort(nodes.begin(), nodes.end());  // in the order of sparse trees, so that each term is appended
+  std::sort(nodes.begin(), nodes.end());  // the order of a sparse tree's terms, so that each new term is appended
   a.clear(y);
   for (auto const& [role, label] : nodes) a.add_bound(1, role, detail::filler_of(detail::item(fillers, label)), y);
 }
 
-/// The same for labels at all positions (tree/placement.hpp), 0 for an empty one.  Nodes below an empty position are
-/// kept.
+/// encode() of an array with the label at each position (tree/placement.hpp); label 0 is an empty position.  Keeps
+/// nodes below an empty position.
 template <tree_algebra A, class Y>
 void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, vec<index_t const> labels, Y&& y) {
   detail::expect_filler_table(fillers, a.fillers());
@@ -147,7 +147,8 @@ void encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, 
   }
 }
 
-/// S = X F': the score of every label's filler in each row of X (rows, f).  S (rows, V).  F and X may be const or not.
+/// S = X F': for each row of X (rows, f), the score of the filler of every label.  S (rows, V).  The elements of F and
+/// X may be const.
 template <class T, class Fillers, class Rows>
 void scores(Fillers const& fillers, Rows const& x, tensor<T, dyn, dyn> s) {
   tensor<T const, dyn, dyn> const table = fillers, rows = x;
@@ -166,8 +167,8 @@ void scores_grad(Fillers const& fillers, Scores const& d_scores, tensor<T, dyn, 
     for (index_t v = 0; v < table.extent(0); ++v) detail::add_row(ds(r, v), &table(v, 0), &dx(r, 0), dx.extent(1));
 }
 
-/// The label with the largest of one row of scores, the first of equal ones; 0 if the norm of the row is at most
-/// `threshold`.
+/// Returns the label with the largest score in one row of scores; among equal scores, the first label.  Returns 0 if
+/// the norm of the row is at most `threshold`.
 template <class View>
 index_t nearest_label(View const& s, double threshold = decode_threshold) {
   double square = 0;
@@ -181,14 +182,14 @@ index_t nearest_label(View const& s, double threshold = decode_threshold) {
   return std::sqrt(square) > threshold ? best : 0;
 }
 
-/// The label of every row of scores S (rows, V).
+/// Writes the nearest label of every row of scores S (rows, V).
 template <class T>
 void nearest_labels(tensor<T const, dyn, dyn> s, vec<index_t> labels, double threshold = decode_threshold) {
   expect_extent("nearest_labels", "labels", labels.extent(0), s.extent(0));
   for (index_t r = 0; r < s.extent(0); ++r) labels(r) = nearest_label(detail::item(s, r), threshold);
 }
 
-/// The tree of labels nearest to x.  Throws contract_violation where every filler is zero.
+/// Returns the tree of labels nearest to x.  Throws contract_violation if every filler is zero.
 template <tree_algebra A>
 numbered_tree decode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, typename A::const_tree x,
                      double threshold = decode_threshold) {

@@ -1,10 +1,10 @@
-// Trees as sums of filler times role, over any orthonormal roles: a tree is a matrix, and matrix products take and
-// graft children.
+// The tree algebra over any orthonormal roles: a tree is a matrix, the sum of filler times role over its nodes.  Taking
+// a child and grafting are matrix products.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   T = sum_i f_i r_i'  (f, r)     D_c: T -> T D_c'     E_c: T -> T D_c     <S, T> = sum over all elements
 //
-// Has the primitives of tree/gather.hpp.  A child or a graft takes 2 f r^2 flops.
+// Has the primitives that tree/gather.hpp lists.  Taking a child or grafting takes 2 f r^2 flops.
 #pragma once
 
 #include <string>
@@ -20,7 +20,8 @@
 
 namespace triad {
 
-/// Keeps views of the maps (tree/shift.hpp); the caller fills the maps.  x and y of one call must not overlap.
+/// Keeps views of the matrices D_c (tree/shift.hpp); the caller fills these matrices.  x and y of one call must not
+/// overlap.
 template <class T>
 class dense_algebra {
  public:
@@ -44,7 +45,7 @@ class dense_algebra {
   index_t branching() const { return positions_.branching(); }
   index_t depth() const { return positions_.depth(); }
   index_t fillers() const { return fillers_; }
-  /// The width of a role.
+  /// The number of elements of a role vector.
   index_t width() const { return roles_.extent(1); }
 
   index_t elements() const { return fillers_ * width(); }

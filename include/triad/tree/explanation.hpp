@@ -1,4 +1,5 @@
-// The steps of a tree machine on one tree, with labels as text, for programs that print them, draw them or write JSON.
+// The steps of a tree machine on one tree, with labels as text, for programs that print or draw the steps or write them
+// as JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,33 +19,34 @@
 
 namespace triad {
 
-/// The likeliest choices of one step, and the tree that the step wrote.  Weights are from 0 to 1.
+/// The choices with the largest weights in one step, and the tree that the step wrote.  Weights are from 0 to 1.
 struct explained_step {
   tree_operation what;
   double weight;
   struct taken {
     tree_argument which;
-    index_t tree;  // its number, or no_tree
+    index_t tree;  // the number of the chosen tree, or no_tree
     double weight;
   };
   std::vector<taken> arguments;
   std::string root;  // the label that cons gives the root
   double root_score;
   symbol_tree tree;  // the tree that the machine wrote
-  bool needed;       // whether the result depends on this step, by the likeliest choices
-  traced_step all;   // every weight
+  bool needed;       // whether the result depends on this step, if every step takes its choice with the largest weight
+  traced_step all;   // the weights of all choices
 };
 
 struct tree_explanation {
   symbol_tree source;
   std::vector<explained_step> steps;
-  std::string program;   // the likeliest choices of the needed steps, as text
-  double certainty = 0;  // the smallest weight among these choices, counting equal trees together
-  bool agrees = false;   // whether the program, run on trees of symbols, has the machine's result
+  std::string program;   // the choices with the largest weights in the needed steps, as text
+  double certainty = 0;  // the smallest weight among these choices; a choice's weight includes the weights of equal
+                         // trees
+  bool agrees = false;   // whether the program, run on trees of symbols, has the same result as the machine
 };
 
-/// Explains a trace that has the written trees.  answer: the machine's symbol at every position, 0 for none; a symbol
-/// may stand even at a position whose parent is empty.
+/// Explains a trace.  The trace must contain the trees that the steps wrote.  answer: the machine's label number at
+/// every position, 0 for none.  A position may have a label even if its parent is empty.
 template <index_t B, index_t D>
 tree_explanation explain_trace(numbered_tree const& source, tree_trace const& trace, vocabulary const& labels,
                                tree_positions<B, D> const& positions, std::vector<index_t> const& answer) {

@@ -1,11 +1,11 @@
-// Trees over canonical roles: a row of numbers, the filler, for each position.  Taking a child and grafting copy one
-// block of rows a level.
+// The tree algebra over canonical roles (unit vectors): a tree is an array with one row, the filler, for each position.
+// Taking a child and grafting copy one block of rows for each level.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   x (N, f), row r: the filler at position r, breadth first             <x, y> = sum over all elements
+//   x (N, f)   row r is the filler at position r, in breadth-first order   <x, y> = sum over all elements
 //
-// These primitives, which tree/dense.hpp and tree/sparse.hpp have too, are all that tree/algebra.hpp needs.  Each adds
-// to its output:
+// These primitives are all that tree/algebra.hpp needs; tree/dense.hpp and tree/sparse.hpp have them too.  Each adds to
+// its output:
 //
 //   add          y += w x                 add_bound      y += w s at one role
 //   add_child    y += w D_c x             add_unbound    s += w (filler of x at one role)
@@ -25,7 +25,7 @@
 
 namespace triad {
 
-/// Trees as rows of fillers.  x and y of one call must not overlap.
+/// Trees as arrays of fillers.  x and y of one call must not overlap.
 template <class T, index_t Branching = dyn, index_t Depth = dyn>
 class gather_algebra {
  public:
@@ -42,10 +42,11 @@ class gather_algebra {
   constexpr role_paths const& paths() const { return paths_; }
   constexpr index_t branching() const { return positions_.branching(); }
   constexpr index_t depth() const { return positions_.depth(); }
-  /// Width of a filler.
+  /// The number of elements of a filler.
   constexpr index_t fillers() const { return fillers_; }
 
-  /// The number of elements of a tree, and a tree that views them.
+  /// elements() is the number of elements of a tree.  over() views them as a tree, and plan() places a tree in an
+  /// arena.
   constexpr index_t elements() const { return positions_.count() * fillers_; }
   tree over(T* data) const { return tree(data, positions_.count(), fillers_); }
   tree plan(arena& place) const { return place.make<tree>(positions_.count(), fillers_); }

@@ -1,12 +1,13 @@
-// A node's path from the root in 64 bits: the roles of sparse trees, and the names of places in messages.
+// A node's path from the root as a 64-bit code.  Sparse trees use paths as roles, and error messages name nodes by
+// them.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every level takes ceil(log2 b) bits.  A code is a leading 1, then the numbers of children from the root down:
+// Every level takes ceil(log2 b) bits.  A code is a leading 1, followed by the child numbers on the path from the root:
 //
 //   root   1        child c of x   x << bits | c        b = 2: 1 + the breadth-first position
 //
-// So codes sort by level first, and taking a child or grafting keeps their order.  Greatest depth (the root has depth
-// 1):
+// So codes sort by level first, and taking a child or grafting keeps the order of codes.  The greatest depth, where a
+// root alone has depth 1:
 //
 //   b          2    3, 4   5 .. 8   9 .. 16   17 .. 32
 //   bits       1    2      3        4         5
@@ -23,12 +24,12 @@
 
 namespace triad {
 
-/// The place of a node as the code described above.
+/// A node's path, as the code described above.
 using role_code = std::uint64_t;
 
 /// The root's code: a leading 1 without any child.
 inline constexpr role_code root_role = 1;
-/// No place at all.
+/// The code for no node.
 inline constexpr role_code no_role = 0;
 
 class role_paths {
@@ -41,31 +42,31 @@ class role_paths {
 
   constexpr index_t branching() const { return branching_; }
   constexpr int bits() const { return bits_; }
-  /// The greatest depth at which codes are exact.
+  /// The greatest depth whose paths fit in a code.
   constexpr index_t max_depth() const { return 1 + 63 / bits_; }
 
   constexpr index_t level(role_code role) const { return (static_cast<int>(std::bit_width(role)) - 1) / bits_; }
   constexpr role_code child(role_code role, index_t c) const { return role << bits_ | static_cast<role_code>(c); }
   constexpr role_code parent(role_code role) const { return role >> bits_; }
-  /// The number of the child that this node is of its parent.
+  /// The child number of this node under its parent.
   constexpr index_t child_number(role_code role) const { return static_cast<index_t>(role & mask()); }
 
-  /// The role, in the subtree of child c, of the node with `role` in the whole tree; no_role for the root and for nodes
-  /// not below child c.
+  /// Maps a node's role in the whole tree to its role in the subtree of child c.  Returns no_role for the root and for
+  /// nodes outside this subtree.
   constexpr role_code in_child(index_t c, role_code role) const {
     if (role == root_role) return no_role;
-    auto const below = shift(role) - bits_;  // bits below the first step
+    auto const below = shift(role) - bits_;  // the number of bits after the first step
     if ((role >> below & mask()) != static_cast<role_code>(c)) return no_role;
     return (role & ((root_role << below) - 1)) | root_role << below;
   }
-  /// The role, in the whole tree, of the node with `role` in the subtree of child c; `role` must not be on the deepest
+  /// Maps a node's role in the subtree of child c to its role in the whole tree.  `role` must not be on the deepest
   /// level.
   constexpr role_code under(index_t c, role_code role) const {
     auto const below = shift(role);
     return (role ^ root_role << below) | child(root_role, c) << below;
   }
 
-  /// The breadth-first position, if an index_t can hold it.
+  /// The breadth-first position of the node.  The position must fit in an index_t.
   constexpr index_t position(role_code role) const {
     index_t at = 0;
     for (auto below = shift(role) - bits_; below >= 0; below -= bits_)
@@ -82,7 +83,7 @@ class role_paths {
 
  private:
   constexpr role_code mask() const { return (root_role << bits_) - 1; }
-  /// The number of bits of the path.
+  /// The number of bits of the path, without the leading 1.
   static constexpr int shift(role_code role) { return static_cast<int>(std::bit_width(role)) - 1; }
 
   index_t branching_;
@@ -90,7 +91,7 @@ class role_paths {
 };
 
 namespace detail {
-/// Throws if a tree with `depth` levels has no such role.
+/// Throws if `role` is not a role of a tree with `depth` levels.
 inline void expect_role(char const* owner, role_paths const& paths, role_code role, index_t depth) {
   TRIAD_EXPECTS(
       role != no_role && paths.level(role) < depth,
@@ -98,21 +99,21 @@ inline void expect_role(char const* owner, role_paths const& paths, role_code ro
           (role == no_role ? std::string("no role") : "a role at level " + std::to_string(paths.level(role))) +
           ", expected level 0 to " + std::to_string(depth - 1));
 }
-/// Throws if no node can have a child with this number.
+/// Throws if `child` is not from 0 to branching - 1.
 inline void expect_child(char const* owner, index_t child, index_t branching) {
   TRIAD_EXPECTS(child >= 0 && child < branching, std::string(owner) + ": child " + std::to_string(child) +
                                                      ", expected 0 to " + std::to_string(branching - 1));
 }
 }  // namespace detail
 
-/// The path as text: "root", or "root.0.1" for child 1 of child 0 of the root.
+/// Returns the path as text: "root", or "root.0.1" for child 1 of child 0 of the root.
 inline std::string path_text(role_paths const& paths, role_code role) {
   std::string text;
   for (; role > root_role; role = paths.parent(role)) text.insert(0, "." + std::to_string(paths.child_number(role)));
   return "root" + text;
 }
 
-/// The same for a node of a tree of symbols, at any depth.
+/// path_text() for a node of a tree of symbols, at any depth.
 template <class Label>
 std::string path_text(basic_tree<Label> const& tree, index_t node) {
   std::string text = "root";

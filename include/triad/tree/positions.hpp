@@ -1,16 +1,16 @@
-// The positions of a tree of fixed branching and depth in breadth-first order, and the blocks that its subtrees occupy.
-// The dense and gather forms use positions as indices.
+// The positions of a tree of fixed branching and depth in breadth-first order, and the blocks of positions that its
+// subtrees occupy.  Dense trees and gather trees use positions as indices.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Child c of position i is b i + 1 + c.  Level k (the root's is 0) begins at (b^k - 1) / (b - 1) and has b^k positions;
-// a depth of d means d levels.  On each level a subtree is one contiguous block, so taking child c or grafting under it
-// copies one block a level:
+// Child c of position i is position b i + 1 + c.  Level k begins at (b^k - 1) / (b - 1) and has b^k positions; the root
+// is on level 0.  A depth of d means d levels.  On each level, a subtree is one contiguous block, so taking child c or
+// grafting under it copies one block for each level:
 //
-//   level k of the child's tree      begin(k) .. + b^k
-//   the same nodes in the whole      begin(k+1) + c b^k .. + b^k                  k = 0 .. d-2
+//   level k of the child's tree        begin(k) .. begin(k) + b^k
+//   the same nodes in the whole tree   begin(k+1) + c b^k .. begin(k+1) + (c+1) b^k                 k = 0 .. d-2
 //
-// Taking a child leaves its last level empty; grafting drops the last level.  Every function is constexpr and may be
-// called in kernels.
+// Taking a child leaves the last level of the result empty; grafting drops the last level of its argument.  Every
+// function is constexpr and may be called in kernels.
 #pragma once
 
 #include <string>
@@ -21,10 +21,10 @@
 
 namespace triad {
 
-/// The value for no position.
+/// The value that means "no position".
 inline constexpr index_t no_position = -1;
 
-/// The branching b and depth d, each static, for speed, or dyn.
+/// The branching b and the depth d.  Each is a template argument, which is faster, or dyn: given at run time.
 template <index_t Branching = dyn, index_t Depth = dyn>
 class tree_positions {
   static_assert((Branching == dyn || Branching >= 2) && (Depth == dyn || Depth >= 1),
@@ -39,7 +39,7 @@ class tree_positions {
     branching = shape_.extent(0);
     depth = shape_.extent(1);
     TRIAD_EXPECTS(branching >= 2, "tree_positions: branching is " + std::to_string(branching) + ", expected 2 or more");
-    index_t room = index_t{1} << 56;  // in positions; the size of all fillers in bytes still fits in 64 bits
+    index_t room = index_t{1} << 56;  // the most positions; the bytes of all fillers still fit in 64 bits
     for (index_t k = 0; k < depth && room > 0; ++k) room /= branching;
     TRIAD_EXPECTS(room > 0, "tree_positions: a branching of " + std::to_string(branching) + " and a depth of " +
                                 std::to_string(depth) +
@@ -75,30 +75,31 @@ class tree_positions {
   TRIAD_HOST_DEVICE constexpr index_t parent(index_t position) const { return (position - 1) / branching(); }
   TRIAD_HOST_DEVICE constexpr index_t child_number(index_t position) const { return (position - 1) % branching(); }
 
-  /// The position in the whole tree that becomes `position` of child c's tree; no_position on the last level, which is
-  /// empty.
+  /// Returns the position in the whole tree whose node taking child c moves to `position`.  Returns no_position on the
+  /// last level, because that level becomes empty.
   TRIAD_HOST_DEVICE constexpr index_t child_source(index_t c, index_t position) const {
     index_t const level = level_of(position);
     return level + 1 < depth() ? level_begin(level + 1) + c * level_size(level) + position - level_begin(level)
                                : no_position;
   }
 
-  /// An argument of cons, and a position in it.
+  /// An argument of cons, and a position in this argument.
   struct part {
     index_t argument, position;
   };
-  /// The argument and position that cons copies to `position`; no_position at the root, which gets the root's filler.
+  /// Returns the argument and the position from which cons copies to `position`.  The position is no_position for the
+  /// root, because the root gets its own filler.
   TRIAD_HOST_DEVICE constexpr part cons_source(index_t position) const {
     if (position == 0) return {0, no_position};
     index_t const above = level_of(position) - 1, size = level_size(above), offset = position - level_begin(above + 1);
     return {offset / size, level_begin(above) + offset % size};
   }
 
-  /// `size` positions of the whole tree from `whole` on are the `size` positions of the child's tree from `part` on.
+  /// `size` consecutive positions: from `whole` on in the whole tree, and from `part` on in the child's tree.
   struct block {
     index_t part, whole, size;
   };
-  /// The block that taking child c copies on one level of the child's tree, 0 .. depth - 2.
+  /// Returns the block that taking child c copies on `level` of the child's tree, 0 .. depth - 2.
   TRIAD_HOST_DEVICE constexpr block child_block(index_t c, index_t level) const {
     index_t const size = level_size(level);
     return {level_begin(level), level_begin(level + 1) + c * size, size};

@@ -1,9 +1,10 @@
-// The trace of a tree machine on one tree: its soft choices at each step, and the program that they amount to.
+// The trace of a tree machine on one tree: the weights of its choices at each step, and the program of the choices with
+// the largest weights.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A machine's choices are weights.  Its program takes the choice with the largest weight at each step.  The weights may
-// depend on the input, and then so does the program.  models/tree_trace.hpp reads a trace from a machine's saved
-// values.
+// A machine does not choose one operation and one tree; it weights all of them.  Its program takes, at each step, the
+// choice with the largest weight.  The weights may depend on the input, so the program may too.  models/tree_trace.hpp
+// reads a trace from a machine's saved values.
 #pragma once
 
 #include <algorithm>
@@ -18,23 +19,24 @@
 
 namespace triad {
 
-/// Scores below this are left out of a trace.
+/// A trace leaves out scores below this value.
 inline constexpr double least_written = 0.02;
 
-/// A label at one position of a tree that a step wrote, with its score.
+/// A label at one position of the tree that a step wrote, and its score.
 struct written_symbol {
   index_t position, label;
   double score;
 };
 
-/// Step k chooses among trees 0 .. k, with the input as tree 0, and writes tree k + 1.  Weights are from 0 to 1.
+/// The weights of one step.  Step k chooses among trees 0 .. k, where tree 0 is the input, and writes tree k + 1.
+/// Weights are from 0 to 1.
 struct traced_step {
   std::array<double, 3> operations{};              // weights of car, cdr, cons
   std::vector<std::array<double, 4>> arguments{};  // for each earlier tree, its weight in each argument
-  index_t root = 0;                                // the label with the largest score at the root of cons
-  double root_score = 0;                           // that score
+  index_t root = 0;                                // the label with the largest score for the root that cons writes
+  double root_score = 0;                           // the score of this label
   numbered_tree tree{};                            // the tree that the step wrote, if the trace has trees
-  std::vector<written_symbol> symbols{};           // if the trace has trees: every score from least_written up, in
+  std::vector<written_symbol> symbols{};           // if the trace has trees: all scores of at least least_written, in
                                                    // order of positions
   std::optional<std::array<double, 4>> empty{};    // the weight of the empty tree in each argument, if the machine has
                                                    // one
@@ -43,13 +45,14 @@ struct traced_step {
     return static_cast<tree_operation>(std::max_element(operations.begin(), operations.end()) - operations.begin());
   }
   double weight(tree_operation o) const { return operations[static_cast<std::size_t>(o)]; }
-  /// The weight of tree `tree_number`, or of no_tree, in an argument.
+  /// Returns the weight of tree `tree_number`, or of no_tree, as this argument.
   double weight(tree_argument a, index_t tree_number) const {
     auto const column = static_cast<std::size_t>(a);
     if (tree_number == no_tree) return empty ? (*empty)[column] : 0;
     return arguments[static_cast<std::size_t>(tree_number)][column];
   }
-  /// The tree with the largest weight, the first of equal ones; no_tree if the empty tree has a larger weight.
+  /// Returns the tree with the largest weight; among equal weights, the first tree.  Returns no_tree if the empty tree
+  /// has a larger weight.
   index_t most_likely(tree_argument a) const {
     index_t best = 0;
     for (index_t l = 1; l < static_cast<index_t>(arguments.size()); ++l)
@@ -61,7 +64,7 @@ struct traced_step {
 /// One entry for each step of the machine.
 using tree_trace = std::vector<traced_step>;
 
-/// The program of the likeliest choices.
+/// Returns the program that takes the choice with the largest weight at each step.
 inline tree_program likeliest(tree_trace const& trace) {
   tree_program p;
   for (auto const& step : trace) {
@@ -76,8 +79,8 @@ inline tree_program likeliest(tree_trace const& trace) {
   return p;
 }
 
-/// The weight of an argument's chosen tree, plus the weights of all equal trees in `memory`: a choice among equal trees
-/// is not uncertain.
+/// Returns the sum of the weights of the chosen tree and of all equal trees in `memory`, because choosing between equal
+/// trees does not change the result.
 inline double certainty(traced_step const& step, tree_argument a, index_t chosen,
                         std::vector<numbered_tree> const& memory) {
   auto const same = [&](numbered_tree const& tree) {
@@ -89,7 +92,8 @@ inline double certainty(traced_step const& step, tree_argument a, index_t chosen
   return sum;
 }
 
-/// The smallest weight among all choices of needed steps; memory: execute(p, input, depth).
+/// Returns the smallest weight among all choices of the needed steps.  memory: the trees that execute(p, input, depth)
+/// returns.
 inline double certainty(tree_trace const& trace, tree_program const& p, std::vector<numbered_tree> const& memory) {
   expect_extent("certainty", "steps of the trace", static_cast<index_t>(trace.size()), static_cast<index_t>(p.size()));
   expect_extent("certainty", "trees", static_cast<index_t>(memory.size()), static_cast<index_t>(p.size() + 1));

@@ -1,13 +1,14 @@
-// Role and filler vectors: orthonormal rows, drawn by seed, or one-hot, or the user's.
+// Role vectors and filler vectors.  They are orthonormal rows: random rows drawn from a seed, unit vectors, or the
+// user's.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   roles    R (N, r)   R R' = 1, so N <= r           a row a position, breadth first; row 0 is the root's
-//   fillers  F (V, f)   a row a label number; row 0, of the empty node, is zero
+//   roles    R (N, r)   R R' = 1, so N <= r   one row for each position, breadth first; row 0 is the root's
+//   fillers  F (V, f)                         one row for each label number; row 0 is zero, for the empty node
 //
 // Random rows are the rows of the unit matrix after random plane rotations.  Each round of rotations pairs all columns
-// at random and turns each pair by a random angle.  The rows stay orthonormal up to rounding after any number of
-// rounds. After a few times log2(r) rounds, the entries have the distribution of a uniformly drawn orthonormal matrix
-// (Kac's walk).  A round takes 6 N r flops; Gram-Schmidt would take 2 N^2 r in all.
+// at random and rotates each pair by a random angle.  After any number of rounds, the rows are orthonormal up to
+// rounding.  After a few times log2(r) rounds, the entries have the distribution of a uniformly drawn orthonormal
+// matrix (Kac's walk).  A round takes 6 N r flops; Gram-Schmidt would take 2 N^2 r flops in all.
 #pragma once
 
 #include <cmath>
@@ -23,7 +24,7 @@
 
 namespace triad {
 
-/// The largest entry of |R R' - 1| for which R counts as orthonormal.
+/// R counts as orthonormal if no entry of |R R' - 1| is larger than this value.
 template <class T>
 inline constexpr double orthonormal_tolerance = sizeof(T) > 4 ? 1e-10 : 1e-5;
 
@@ -35,8 +36,8 @@ struct rotation {
   double cosine, sine;
 };
 
-/// Draws one round: every column is in one pair; if the number of columns is odd, one column is in no pair.  Calls no
-/// function but the square root, so that every machine draws the same.
+/// Draws the rotations of one round.  Every column is in one pair; if the number of columns is odd, one column is in no
+/// pair.  Uses only arithmetic and the square root, so that every machine draws the same rotations.
 inline void draw_round(random_stream& stream, std::vector<index_t>& order, std::vector<rotation>& round) {
   stream.shuffle(order);
   round.clear();
@@ -54,20 +55,20 @@ inline void draw_round(random_stream& stream, std::vector<index_t>& order, std::
 
 }  // namespace detail
 
-/// Rows of the unit matrix.
+/// Writes the first rows of the unit matrix.
 template <class T>
 void unit_rows(matrix<T> rows) {
   for (index_t i = 0; i < rows.extent(0); ++i)
     for (index_t j = 0; j < rows.extent(1); ++j) rows(i, j) = i == j ? T(1) : T(0);
 }
 
-/// Random orthonormal rows, the same for one seed and shape on every machine.  If there are more rows than columns, the
-/// columns are orthonormal instead.
+/// Draws random orthonormal rows.  One seed and shape give the same rows on every machine.  If there are more rows than
+/// columns, the columns are orthonormal instead.
 template <class T>
 void random_orthonormal(philox_key seed, matrix<T> rows) {
   if (rows.extent(0) > rows.extent(1)) return random_orthonormal(seed, transposed(rows));
   index_t const n = rows.extent(0), width = rows.extent(1);
-  int rounds = 8;  // four for every doubling of the width, and eight more
+  int rounds = 8;  // plus four for every doubling of the width
   for (index_t w = 1; w < width; w *= 2) rounds += 4;
   std::vector<double> values(static_cast<std::size_t>(n * width));
   unit_rows(make_matrix(values.data(), n, width, width));
@@ -98,7 +99,8 @@ inline void expect_wide_enough(index_t labels, index_t width) {
 }
 }  // namespace detail
 
-/// Fillers (V, f) drawn at random: row 0 is zero, the others are orthonormal.  Throws contract_violation if V - 1 > f.
+/// Draws random fillers (V, f): row 0 is zero, and the other rows are orthonormal.  Throws contract_violation if V - 1
+/// > f.
 template <class T>
 void random_fillers(philox_key seed, matrix<T> fillers) {
   index_t const labels = fillers.extent(0) - 1, width = fillers.extent(1);
@@ -107,7 +109,8 @@ void random_fillers(philox_key seed, matrix<T> fillers) {
   if (labels > 0) random_orthonormal(seed, row_block(fillers, 1, labels));
 }
 
-/// Fillers (V, f): the filler of label number v is unit vector v - 1.  Throws contract_violation if V - 1 > f.
+/// Writes unit vectors as fillers (V, f): the filler of label number v is unit vector v - 1.  Row 0 is zero.  Throws
+/// contract_violation if V - 1 > f.
 template <class T>
 void one_hot_fillers(matrix<T> fillers) {
   detail::expect_wide_enough(fillers.extent(0) - 1, fillers.extent(1));
@@ -115,7 +118,8 @@ void one_hot_fillers(matrix<T> fillers) {
     for (index_t j = 0; j < fillers.extent(1); ++j) fillers(v, j) = v == j + 1 ? T(1) : T(0);
 }
 
-/// Throws data_error, naming two rows, if the rows from `first` on are not orthonormal within orthonormal_tolerance.
+/// Throws data_error, which names two rows, if the rows from `first` on are not orthonormal within
+/// orthonormal_tolerance.
 template <class T>
 void expect_orthonormal(tensor<T const, dyn, dyn> rows, std::string const& name, index_t first = 0) {
   index_t const width = rows.extent(1);

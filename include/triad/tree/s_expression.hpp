@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   tree  = ( LABEL child ... )  |  LABEL            LABEL: any characters but spaces and parentheses
-//   child = tree                                     a single child has number 0: it is the left one
+//   child = tree                                     a single child has number 0: it is the left child
 //
-// Written text has one space between tokens.  A node is ( label children ), a leaf child is its label alone, a lone
-// root is ( label ).  The empty tree has no text.  Missing children are not written, so a lone right child reads back
-// as a left one.
+// Written text has one space between tokens.  A node with children is written as ( label children ), a leaf below the
+// root as its label, and a root without children as ( label ).  The empty tree has no text.  Missing children are not
+// written, so a right child without a left sibling is read back as a left child.
 #pragma once
 
 #include <string>
@@ -20,14 +20,14 @@
 
 namespace triad {
 
-/// The place of a text in a file, for messages.  Columns count bytes from 1.
+/// The place of a text in a file, for error messages.  Columns count bytes, from 1.
 struct text_position {
   std::string file = {};
   index_t line = 0;
   index_t column = 1;
 };
 
-/// Throws data_error with `what`, found `offset` bytes after `where`.
+/// Throws data_error with the message `what`, for the place `offset` bytes after `where`.
 [[noreturn]] inline void fail_at(text_position const& where, index_t offset, std::string const& what) {
   std::string message = where.file;
   if (where.line > 0) message += (message.empty() ? "line " : ":") + std::to_string(where.line);
@@ -36,7 +36,7 @@ struct text_position {
 }
 
 namespace detail {
-/// The characters that no label has: white space and parentheses.
+/// The characters that a label must not contain: white space and parentheses.
 inline constexpr char const* no_label_has = "() \t\n\r";
 
 class tree_reader {
@@ -78,14 +78,14 @@ class tree_reader {
   void skip_spaces() {
     while (at_ < text_.size() && is_space(text_[at_])) ++at_;
   }
-  /// The next token, as messages quote it.
+  /// The next token, as error messages quote it.
   std::string token() const {
     if (text_[at_] == '(' || text_[at_] == ')') return std::string(1, text_[at_]);
     auto end = at_;
     while (end < text_.size() && !ends_label(text_[end])) ++end;
     return std::string(text_.substr(at_, end - at_));
   }
-  /// Whether the next token is the first parenthesis and has no label.
+  /// Whether the next token is the outermost opening parenthesis and has no label after it.
   bool begins_outer() const {
     if (!of_treebank_ || outer_ || made_.level() > 0 || text_[at_] != '(') return false;
     auto next = at_ + 1;
@@ -124,7 +124,7 @@ class tree_reader {
   text_position const& where_;
   index_t branching_;
   bool of_treebank_;
-  bool outer_ = false;  // whether a parenthesis without a label is open around the tree
+  bool outer_ = false;  // whether an outer parenthesis without a label is open
   symbol_tree::builder made_;
   std::size_t at_ = 0;
   bool ended_ = false;
@@ -132,23 +132,23 @@ class tree_reader {
 
 }  // namespace detail
 
-/// Reads one tree of at most `branching` children a node; spaces around parentheses are optional.  Throws data_error
-/// with the file, line and column at which the text has another form.
+/// Reads one tree with at most `branching` children for each node.  Spaces around parentheses are optional.  If the
+/// text has another form, throws data_error with the file, line and column.
 inline symbol_tree parse_tree(std::string_view text, text_position const& where = {}, index_t branching = 2) {
   return detail::tree_reader(text, where, branching).read();
 }
 
-/// The most children that parse_treebank_tree() takes.  With more, binarise() would make the tree deeper than any whose
-/// places can be numbered.
+/// The largest number of children of a node that parse_treebank_tree() accepts.  With more children, binarise() would
+/// make the tree deeper than the 64 levels that a path code can hold.
 inline constexpr index_t most_children = 64;
 
-/// The same for a tree of a treebank: a node has up to most_children children, and parentheses without a label may
-/// surround the tree: ( (S (NP ...) (VP ...) (. .)) ).  binarise() makes such a tree binary.
+/// Reads a tree of a treebank.  A node has up to most_children children, and parentheses without a label may surround
+/// the tree: ( (S (NP ...) (VP ...) (. .)) ).  binarise() makes such a tree binary.
 inline symbol_tree parse_treebank_tree(std::string_view text, text_position const& where = {}) {
   return detail::tree_reader(text, where, most_children, true).read();
 }
 
-/// The tree as text.  Throws contract_violation if a label is empty, or has white space or a parenthesis.
+/// Returns the tree as text.  Throws contract_violation if a label is empty or contains a character of no_label_has.
 inline std::string to_text(symbol_tree const& tree) {
   std::string text;
   std::vector<index_t> ends;  // for each open node, the number of the first node after its subtree

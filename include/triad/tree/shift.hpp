@@ -1,13 +1,15 @@
-// Matrices that move subtrees for roles that are vectors: one for each child, computed once for a set of roles.
+// The matrices that take and graft children, for any orthonormal roles: one matrix for each child, computed once for a
+// set of roles.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   D_c = sum_x r_x r_cx'    (r, r), sum over positions x above the last level;
-//                            cx: the position in the whole tree of the node at x of child c's tree
+//   D_c = sum_x r_x r_cx'    (r, r), sum over the positions x above the last level; cx is the position in the whole
+//                            tree of the node that has position x in child c's tree
 //   E_c = D_c'               grafting is the transpose of taking a child
 //
 //   D_c E_c = sum_x r_x r_x', which is the identity on trees with an empty last level.
 //
-// With canonical roles, the unit vectors, D_c copies one block a level (tree/positions.hpp), and no matrix is needed.
+// With canonical roles, which are unit vectors, D_c copies one block for each level (tree/positions.hpp), so no matrix
+// is needed.
 #pragma once
 
 #include <vector>
@@ -22,8 +24,8 @@ namespace triad {
 
 namespace detail {
 
-/// C (m, n) = sum over x < k of a(x)' b(x), with rows a(x) of m and b(x) of n numbers.  Keeps tiles of 4 x 16 sums, and
-/// reads a panel of all b(x) for each.
+/// C (m, n) = sum over x < k of a(x)' b(x).  The row a(x) has m elements, and the row b(x) has n.  Computes tiles of 4
+/// x 16 sums, and copies the 16 columns of b for all x into one buffer first.
 template <class T, class RowA, class RowB>
 void sum_of_products(index_t k, RowA&& a, RowB&& b, T* c, index_t m, index_t n) {
   constexpr index_t tile_rows = 4, tile_columns = 16;
@@ -54,7 +56,7 @@ void sum_of_products(index_t k, RowA&& a, RowB&& b, T* c, index_t m, index_t n) 
 
 }  // namespace detail
 
-/// Computes D_c for every child from roles (N, r).  Overwrites shifts (b, r, r).
+/// Computes D_c for every child from the roles (N, r).  Overwrites shifts (b, r, r).
 template <class T, index_t B, index_t D>
 void make_shifts(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn> roles,
                  tensor<T, dyn, dyn, dyn> shifts) {
@@ -69,7 +71,7 @@ void make_shifts(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn
         [&](index_t x) { return all + positions.child_source(c, x) * width; }, &shifts(c, 0, 0), width, width);
 }
 
-/// Computes D_c for every child, then E_c = D_c' for every child, from roles (N, r).  Overwrites maps (2 b, r, r).
+/// Computes D_c for every child, then E_c = D_c' for every child, from the roles (N, r).  Overwrites maps (2 b, r, r).
 template <class T, index_t B, index_t D>
 void make_shifts_both_ways(tree_positions<B, D> const& positions, tensor<T const, dyn, dyn> roles,
                            tensor<T, dyn, dyn, dyn> maps) {
@@ -81,7 +83,7 @@ void make_shifts_both_ways(tree_positions<B, D> const& positions, tensor<T const
       for (index_t j = 0; j < width; ++j) maps(b + c, j, i) = maps(c, i, j);
 }
 
-/// Roles and their shifts, in the caller's memory.
+/// Roles and their matrices D_c, in memory that the caller provides.
 template <class T>
 struct role_maps {
   tensor<T, dyn, dyn> roles;        // (N, r)
@@ -94,7 +96,8 @@ struct role_maps {
   }
 };
 
-/// Fills maps with canonical roles: role number i is unit vector i.  Columns beyond the number of roles are unused.
+/// Fills maps with canonical roles: the role of position i is unit vector i.  If a role has more elements than there
+/// are positions, the other elements are zero.
 template <class T, index_t B, index_t D>
 void make_canonical(tree_positions<B, D> const& positions, role_maps<T> const& maps) {
   TRIAD_EXPECTS(maps.roles.extent(1) >= positions.count(),
@@ -119,7 +122,7 @@ void make_random(tree_positions<B, D> const& positions, philox_key seed, role_ma
   make_shifts<T>(positions, maps.roles, maps.shifts);
 }
 
-/// Computes the shifts of roles that the caller has written into maps.  Throws data_error if the roles are not
+/// Computes the matrices D_c for roles that the caller has written into maps.  Throws data_error if the roles are not
 /// orthonormal.
 template <class T, index_t B, index_t D>
 void make_given(tree_positions<B, D> const& positions, role_maps<T> const& maps) {

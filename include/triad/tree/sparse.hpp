@@ -1,13 +1,14 @@
-// Trees as lists of non-zero coordinates, with each role as a path in 64 bits: for depths at which no array fits in
-// memory.
+// The tree algebra on lists of non-zero coordinates, for depths at which an array of all positions does not fit in
+// memory.  A role is a path in 64 bits.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x = sum_i w_i (filler index f_i at role r_i)
 //
-// The terms are sorted by (role, filler), and each pair occurs once: equal pairs are merged as sums are formed.
+// The terms are sorted by (role, filler), and each pair occurs once, because equal pairs are merged when sums are
+// formed.
 //
-// Has the primitives of tree/gather.hpp, each in time linear in the coordinates.  Exact to depth 64 for b = 2
-// (tree/paths.hpp).
+// Has the primitives that tree/gather.hpp lists; the time of each is linear in the number of coordinates.  For b = 2,
+// trees may have up to 64 levels (tree/paths.hpp).
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,7 @@
 
 namespace triad {
 
-/// A sparse tree; it owns its coordinates.
+/// A sparse tree, which owns its coordinates.
 template <class T>
 struct sparse_tree {
   struct coordinate {
@@ -31,7 +32,7 @@ struct sparse_tree {
     index_t filler;
     T weight;
     bool operator==(coordinate const&) const = default;
-    /// Whether a comes before b.
+    /// Whether coordinate a comes before coordinate b in the list.
     friend constexpr bool before(coordinate const& a, coordinate const& b) {
       return a.role != b.role ? a.role < b.role : a.filler < b.filler;
     }
@@ -55,7 +56,7 @@ class sparse_algebra {
   using tree = sparse_tree<T>&;
   using const_tree = sparse_tree<T> const&;
 
-  /// depth 0 stands for the greatest depth that 64 bits allow.
+  /// A depth of 0 stands for the greatest depth that 64 bits allow.
   constexpr sparse_algebra(index_t branching, index_t depth, index_t fillers)
       : paths_(branching),
         depth_(depth == 0 ? paths_.max_depth() : depth),
@@ -78,7 +79,7 @@ class sparse_algebra {
     expect_child(c);
     merge(w, x, y, [&](role_code role) { return paths_.in_child(c, role); });
   }
-  /// y += w E_c x.  Drops nodes that would lie below the last level, as the other forms do.
+  /// y += w E_c x.  Drops nodes that would lie below the last level, as the other tree algebras do.
   void add_graft(T w, index_t c, const_tree x, tree y) const {
     expect_child(c);
     merge(w, x, y, [&](role_code role) { return paths_.level(role) + 1 < depth_ ? paths_.under(c, role) : no_role; });
@@ -86,7 +87,7 @@ class sparse_algebra {
   void add_bound(T w, role_code role, vec<T const> s, tree y) const {
     expect_role(role, s.extent(0));
     auto& all = y.coordinates;
-    if (all.empty() || all.back().role < role) {  // all are in order: nothing to merge
+    if (all.empty() || all.back().role < role) {  // the new coordinates come last, so nothing is merged
       for (index_t f = 0; f < fillers_; ++f)
         if (w * s(f) != T(0)) all.push_back({role, f, w * s(f)});
       return;
@@ -116,8 +117,8 @@ class sparse_algebra {
     return sum;
   }
 
-  /// Keeps the `most` coordinates of largest absolute weight, the earlier one of two equal ones.  Returns a summary of
-  /// those removed.
+  /// Keeps the `most` coordinates with the largest absolute weights; of two equal weights, keeps the earlier
+  /// coordinate. Returns a summary of the removed coordinates.
   pruned prune(tree y, index_t most) const {
     TRIAD_EXPECTS(most >= 0, "sparse_algebra: " + std::to_string(most) + " coordinates to keep, expected 0 or more");
     auto& all = y.coordinates;
@@ -145,7 +146,8 @@ class sparse_algebra {
   using coordinate = typename sparse_tree<T>::coordinate;
   static constexpr bool in_order(coordinate const& a, coordinate const& b) { return before(a, b); }
 
-  /// y += w x, with every role of x moved.  Moving keeps the order of roles, so this merges two sorted lists.
+  /// y += w times x after move() was applied to every role of x.  move() keeps the order of roles, so this merges two
+  /// sorted lists.
   template <class Move>
   static void merge(T w, const_tree x, tree y, Move&& move) {
     std::vector<coordinate> sum;

@@ -1,4 +1,5 @@
-// An algebra with its symbols: encodes trees of labels as tensors that own their numbers, and decodes them.
+// A tree algebra together with its labels and their fillers: encodes trees of labels as tensors that own their
+// elements, and decodes them.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   symbol_algebra const language(gather_algebra<double>({2, 4}, words.size()), words);
@@ -20,15 +21,16 @@
 
 namespace triad {
 
-/// Owns its labels and their fillers.  Its trees point to the algebra, so it must not move and must outlive them.
+/// Owns its labels and their fillers.  Its trees point to the algebra, so this object must not be moved and must
+/// outlive its trees.
 template <tree_algebra A>
 class symbol_algebra {
  public:
   using value_type = typename A::value_type;
   using tree = tensor_tree<A>;
 
-  /// Fillers are unit vectors.  Throws contract_violation if the fillers are narrower than the number of labels without
-  /// the empty one.
+  /// Uses unit vectors as fillers.  Throws contract_violation if a filler has fewer elements than there are labels, not
+  /// counting the empty label.
   symbol_algebra(A algebra, vocabulary words)
       : algebra_(std::move(algebra)), words_(std::move(words)), table_(numbers()) {
     TRIAD_EXPECTS(algebra_.fillers() + 1 >= words_.size(),
@@ -38,8 +40,8 @@ class symbol_algebra {
     one_hot_fillers(as_matrix(table()));
     symbols_ = number_of_symbols();
   }
-  /// The same with random orthonormal fillers, drawn by the seed.  Throws contract_violation if the fillers are too
-  /// narrow, as above.
+  /// Uses random orthonormal fillers, drawn from the seed.  Throws contract_violation if the fillers have too few
+  /// elements, as above.
   symbol_algebra(A algebra, vocabulary words, philox_key seed)
       : algebra_(std::move(algebra)), words_(std::move(words)), table_(numbers()) {
     random_fillers(seed, as_matrix(table()));
@@ -50,7 +52,7 @@ class symbol_algebra {
 
   A const& algebra() const& { return algebra_; }
   vocabulary const& words() const& { return words_; }
-  /// The fillers: (labels, width of a filler).
+  /// The fillers (labels, f).
   tensor<value_type const, dyn, dyn> fillers() const& {
     return tensor<value_type const, dyn, dyn>(table_.data(), words_.size(), algebra_.fillers());
   }
@@ -61,7 +63,7 @@ class symbol_algebra {
     triad::encode(algebra_, fillers(), words_.number(labels), x.view());
     return x;
   }
-  /// The tree of labels nearest to x.  Throws contract_violation if x has other labels or fillers.
+  /// Returns the tree of labels nearest to x.  Throws contract_violation if x was made with other labels or fillers.
   symbol_tree decode(tree const& x, double threshold = decode_threshold) const {
     TRIAD_EXPECTS(x.symbols() == symbols_ || x.symbols() == 0,
                   "symbol_algebra: a tree of another symbol algebra, expected one of the same labels and fillers; "
@@ -71,7 +73,8 @@ class symbol_algebra {
   /// The empty tree: zero.
   tree none() const& { return tree(algebra_, symbols_); }
 
-  // On a temporary, these functions would return views of destroyed memory: the overloads exist only for their message.
+  // Called on a temporary, these functions would return views of destroyed memory.  These overloads exist only to
+  // explain that at compile time.
   template <class Self = symbol_algebra>
   void algebra() const&& {
     refuse_temporary<Self>();
@@ -106,7 +109,8 @@ class symbol_algebra {
     return tensor<value_type, dyn, dyn>(table_.data(), words_.size(), algebra_.fillers());
   }
 
-  /// A hash of labels and fillers, which distinguishes their trees from others (Fowler, Noll and Vo's hash).
+  /// A hash of the labels and fillers (Fowler, Noll and Vo's hash), which distinguishes trees of this object from trees
+  /// with other labels or fillers.
   std::uint64_t number_of_symbols() const {
     std::uint64_t hash = 0xcbf29ce484222325u;
     auto const add = [&](void const* data, std::size_t bytes) {

@@ -1,9 +1,9 @@
 // A tree of labels as a value: a vector of nodes in pre-order, without pointers.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The subtree of node i is nodes i .. i + size(i) - 1.  The children of node i come right after it, each with a child
-// number: 0 for the left one (car), 1 for the right one (cdr).  Numbers may be left out, so a node can have a right
-// child and no left one.
+// The subtree of node i is the nodes i .. i + size(i) - 1.  The children of node i and their subtrees follow node i
+// directly.  Each child has a child number: 0 for the left child (car), 1 for the right child (cdr).  A child number
+// may be unused, so a node can have a right child without a left one.
 //
 //   ( A B ( C D ) )      node  label  number  size        depth 3 (the root alone has depth 1), branching 2
 //                          0     A      0     4
@@ -22,17 +22,18 @@
 
 namespace triad {
 
-/// The value that stands for no node.
+/// The number that means "no node".
 inline constexpr index_t no_node = -1;
 
-/// Label: std::string, or a number of a vocabulary.  Trees are equal if their labels and child numbers are equal.
+/// The label type is std::string, or index_t for numbers of a vocabulary.  Two trees are equal if their shapes, child
+/// numbers and labels are equal.
 template <class Label>
 class basic_tree {
  public:
   struct node {
     Label label;
-    index_t child_number;  // which child of its parent; 0 for the root
-    index_t size;          // number of nodes in its subtree, itself included
+    index_t child_number;  // the number of this child under its parent; 0 for the root
+    index_t size;          // the number of nodes in its subtree, including itself
     bool operator==(node const&) const = default;
   };
 
@@ -40,7 +41,7 @@ class basic_tree {
   basic_tree() = default;
   /// A tree with a single node.
   explicit basic_tree(Label root) { nodes_.push_back({std::move(root), 0, 1}); }
-  /// A root over copies of `children`; an empty tree among them leaves its child number unused.
+  /// A root with copies of `children`.  An empty tree in `children` leaves its child number unused.
   basic_tree(Label root, std::vector<basic_tree> const& children) : basic_tree(std::move(root)) {
     for (std::size_t c = 0; c < children.size(); ++c) {
       auto const& child = children[c].nodes_;
@@ -56,7 +57,7 @@ class basic_tree {
   index_t size() const { return static_cast<index_t>(nodes_.size()); }
   /// All nodes, in pre-order.
   std::vector<node> const& nodes() const { return nodes_; }
-  /// Node `at`.  Throws contract_violation if there is no such node, as do all functions below that take a node's
+  /// Returns node `at`.  Throws contract_violation if there is no such node; so do all functions below that take a node
   /// number.
   node const& operator[](index_t at) const {
     TRIAD_EXPECTS(at >= 0 && at < size(),
@@ -68,19 +69,19 @@ class basic_tree {
 
   bool is_leaf(index_t at) const { return (*this)[at].size == 1; }
   index_t first_child(index_t at) const { return is_leaf(at) ? no_node : at + 1; }
-  /// The next child of the same `parent`.
+  /// Returns the next child of `parent` after `child`, or no_node.
   index_t next_child(index_t parent, index_t child) const {
     index_t const next = child + (*this)[child].size;
     return next < parent + (*this)[parent].size ? next : no_node;
   }
-  /// The child with this number, or no_node.
+  /// Returns the child of node `at` with this child number, or no_node.
   index_t child(index_t at, index_t child_number) const {
     for (index_t c = first_child(at); c != no_node; c = next_child(at, c))
       if ((*this)[c].child_number == child_number) return c;
     return no_node;
   }
 
-  /// A copy of the subtree at `at`; the empty tree if `at` is no_node.
+  /// Returns a copy of the subtree of node `at`, or the empty tree if `at` is no_node.
   basic_tree subtree(index_t at) const {
     basic_tree result;
     if (at == no_node) return result;
@@ -114,7 +115,7 @@ class basic_tree {
     return size() > 1 ? most : 0;
   }
 
-  /// A tree of the same shape with f(label) at every node.
+  /// Returns a tree of the same shape in which every label is f(label).
   template <class F>
   auto mapped(F&& f) const {
     basic_tree<std::decay_t<decltype(f(std::declval<Label const&>()))>> result;
@@ -136,9 +137,9 @@ class basic_tree {
 template <class Label>
 class basic_tree<Label>::builder {
  public:
-  /// Opens the next child of the innermost open node; the first call opens the root.
+  /// Opens a node as the next child of the innermost open node.  The first call opens the root.
   void open(Label label) { open(std::move(label), open_.empty() ? 0 : open_.back().next_child); }
-  /// The same with a given child number, which must be larger than those in use.
+  /// Opens a child with a given child number, which must be larger than those already used.
   void open(Label label, index_t child_number) {
     auto& nodes = made_.nodes_;
     TRIAD_EXPECTS(nodes.empty() || !open_.empty(),
@@ -158,13 +159,13 @@ class basic_tree<Label>::builder {
     n.size = made_.size() - open_.back().node;
     open_.pop_back();
   }
-  /// The number of nodes that are open, which is the level of the next one.
+  /// The number of open nodes, which is the level of the next node.
   index_t level() const { return static_cast<index_t>(open_.size()); }
-  /// The number of the next child of the innermost open node; left-out numbers before it count.
+  /// The child number that the next child of the innermost open node gets; it follows the largest number used so far.
   index_t next_child() const { return open_.empty() ? 0 : open_.back().next_child; }
   /// The label of the innermost open node.
   Label const& label() const { return made_.label(open_.back().node); }
-  /// Returns the tree after every node was closed; empty if none was opened.
+  /// Returns the tree; every opened node must have been closed.  Returns the empty tree if no node was opened.
   basic_tree finish() {
     TRIAD_EXPECTS(open_.empty(),
                   "tree: finish() with " + std::to_string(open_.size()) + " nodes open, expected none; close() them");
@@ -179,9 +180,9 @@ class basic_tree<Label>::builder {
   std::vector<level_state> open_;
 };
 
-/// A tree with labels as text.
+/// A tree whose labels are text.
 using symbol_tree = basic_tree<std::string>;
-/// A tree with labels as numbers of a vocabulary.
+/// A tree whose labels are numbers of a vocabulary.
 using numbered_tree = basic_tree<index_t>;
 
 }  // namespace triad

@@ -1,5 +1,5 @@
-// A tree of the algebra that owns its numbers, for programs that compute with a few trees: car(x), cons(l, r, s), 0.5 *
-// x + y, blend(w, trees) are expressions.
+// A tree of the algebra that owns its elements, for programs that compute with a few trees.  car(x), cons(l, r, s), 0.5
+// * x + y and blend(w, trees) are expressions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,14 +16,14 @@
 
 namespace triad {
 
-/// A tree with a pointer to its algebra, which must outlive it.  Every operation allocates a new tree, so this type is
-/// not for training.
+/// A tree and a pointer to its algebra, which must outlive the tree.  Every operation allocates a new tree, so this
+/// type is not for training.
 template <tree_algebra A>
 class tensor_tree {
  public:
   using value_type = typename A::value_type;
 
-  /// Deleted: a temporary algebra would be destroyed at the end of the expression.
+  /// Deleted, because a temporary algebra would be destroyed at the end of the expression.
   template <class Temporary>
     requires(!std::is_lvalue_reference_v<Temporary> && std::is_same_v<std::remove_cv_t<Temporary>, A>)
   explicit tensor_tree(Temporary&&) {
@@ -31,14 +31,15 @@ class tensor_tree {
                   "tensor_tree: the algebra is a temporary, which ends before the tree does; give it a name that lives "
                   "as long as its trees");
   }
-  /// The empty tree: zero.  symbols: a number that identifies the labels and fillers of this tree; 0 if they are
-  /// unknown.
+  /// The empty tree: all zeros.  symbols: a number that identifies the labels and fillers of this tree, or 0 if they
+  /// are unknown.
   explicit tensor_tree(A const& a, std::uint64_t symbols = 0) : algebra_(&a), symbols_(symbols) {
     if constexpr (owns_views) numbers_.resize(static_cast<std::size_t>(a.elements()));
   }
 
   A const& algebra() const { return *algebra_; }
-  /// The number that identifies the labels and fillers, as given by a symbol_algebra; results of operations inherit it.
+  /// The number that identifies the labels and fillers, set by a symbol_algebra.  The result of an operation has the
+  /// number of its arguments.
   std::uint64_t symbols() const { return symbols_; }
   typename A::const_tree view() const {
     if constexpr (owns_views)
@@ -60,7 +61,7 @@ class tensor_tree {
   }
   friend tensor_tree car(tensor_tree const& x) { return child(x, 0); }
   friend tensor_tree cdr(tensor_tree const& x) { return child(x, 1); }
-  /// A tree with the root of x, without its children.
+  /// Returns a tree that has the root of x and no children.
   friend tensor_tree root_of(tensor_tree const& x) {
     std::vector<value_type> s(static_cast<std::size_t>(x.algebra().fillers()));
     vec<value_type> const filler(s.data(), x.algebra().fillers());
@@ -69,7 +70,7 @@ class tensor_tree {
     triad::plant(x.algebra(), vec<value_type const>(filler), y.view());
     return y;
   }
-  /// The tree whose root is that of `root`, over two children.
+  /// Returns a tree with two children and the root filler of `root`.
   friend tensor_tree cons(tensor_tree const& left, tensor_tree const& right, tensor_tree const& root) {
     expect_same(left, root);
     expect_same(right, root);
@@ -100,9 +101,9 @@ class tensor_tree {
     return x.algebra().inner_product(x.view(), y.view());
   }
 
-  /// Throws contract_violation if the algebras of the trees have different sizes.  Throws it also if both trees know
-  /// their labels and fillers and these differ, since the numbers would not be comparable.  Two algebras with equal
-  /// sizes but different roles are not detected.
+  /// Throws contract_violation if the algebras of the two trees have different sizes.  Throws it also if both trees
+  /// know their labels and fillers and these differ, because the numbers of the trees would not be comparable.  Does
+  /// not detect two algebras that have equal sizes but different roles.
   static void expect_same(tensor_tree const& x, tensor_tree const& y) {
     TRIAD_EXPECTS(x.symbols_ == y.symbols_ || x.symbols_ == 0 || y.symbols_ == 0,
                   "tensor_tree: trees of two symbol algebras, expected equal labels and fillers; make both with one, "
@@ -140,7 +141,7 @@ tensor_tree<A> blended(Weights const& w, Trees const& trees) {
 }
 }  // namespace detail
 
-/// sum_l w_l M_l, called as blend({0.7, 0.3}, {x, y}) or with a vector of trees.
+/// Returns sum_l w_l M_l.  Call it as blend({0.7, 0.3}, {x, y}), or with a vector of trees.
 template <tree_algebra A>
 tensor_tree<A> blend(std::vector<typename A::value_type> const& w, std::vector<tensor_tree<A>> const& trees) {
   return detail::blended<A>(w, trees);
@@ -150,7 +151,7 @@ tensor_tree<A> blend(std::vector<typename A::value_type> const& w, std::initiali
   return detail::blended<A>(w, trees);
 }
 
-/// Encodes a tree of labels as a tensor that owns its numbers, with fillers F (V, f).  Throws as encode of
+/// Encodes a tree of labels as a tensor that owns its elements, with fillers F (V, f).  Throws as encode() of
 /// tree/bind.hpp does.
 template <tree_algebra A>
 tensor_tree<A> encode(A const& a, tensor<typename A::value_type const, dyn, dyn> fillers, numbered_tree const& tree) {
@@ -165,7 +166,7 @@ tensor_tree<A> encode(A const&&, tensor<typename A::value_type const, dyn, dyn>,
       "encode: the algebra is a temporary, which ends before the tree does; give it a name that lives as long "
       "as its trees");
 }
-/// The tree of labels nearest to x.
+/// Returns the tree of labels nearest to x.
 template <tree_algebra A>
 numbered_tree decode(tensor<typename A::value_type const, dyn, dyn> fillers, tensor_tree<A> const& x,
                      double threshold = decode_threshold) {

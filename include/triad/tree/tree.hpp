@@ -1,4 +1,5 @@
-// Includes the whole tree algebra: symbols, roles, three forms of tensors, one set of operations.  Needs only core.
+// Includes the whole tree algebra: trees of symbols, roles, the three kinds of tensor trees and the operations on them.
+// Depends on core/ only.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Numbers labels from 1, in the order of their first appearance; number 0 is the empty node.
+// A vocabulary of labels, numbered from 1 in the order of first appearance.  Number 0 is the empty node.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,13 +13,13 @@
 
 namespace triad {
 
-/// The label of number 0, which no node of a tree has.
+/// The label with number 0, which no node of a tree has.
 inline constexpr std::string_view empty_label = "<empty>";
 
 class vocabulary {
  public:
   vocabulary() { insert(std::string(empty_label)); }
-  /// Takes a list that labels() returned: "<empty>" first, no label twice.
+  /// Takes a list that labels() returned: its first label is "<empty>", and no label occurs twice.
   explicit vocabulary(std::vector<std::string> const& labels) {
     if (labels.empty() || labels.front() != empty_label)
       throw data_error("vocabulary: expected '<empty>' as the first label, found " +
@@ -40,7 +40,7 @@ class vocabulary {
   }
   bool has(std::string const& label) const { return numbers_.contains(label); }
 
-  /// The label's number; a new label gets the next number.
+  /// Returns the label's number; a new label gets the next number.
   index_t insert(std::string const& label) {
     auto const [at, added] = numbers_.try_emplace(label, size());
     if (added) labels_.push_back(label);
@@ -51,7 +51,7 @@ class vocabulary {
     for (auto const& n : tree.nodes()) insert(n.label);
   }
 
-  /// The label's number.  Throws data_error, naming the label, if it has none.
+  /// Returns the label's number.  Throws data_error, which names the label, if the label has none.
   index_t number(std::string const& label) const {
     auto const found = numbers_.find(label);
     if (found == numbers_.end() || found->second == 0)
