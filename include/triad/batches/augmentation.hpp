@@ -1,4 +1,5 @@
-// Augmented data: in each epoch every sample may be changed at random, depending only on seed, epoch and index.
+// Data augmentation: in each epoch, any sample may be changed at random.  The change depends only on the seed, the
+// epoch and the sample's index.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const swap = [&](sample const& s, random_stream random) { return swapped(s, data[random.below(count)]); };
@@ -6,9 +7,9 @@
 //   for (auto const& [in, targets] : batches(loader, seen, add_one, {.shuffle = 1, .epoch = epoch, .most = 100}))
 //     trainer.update(in, targets, rate);
 //
-// A single random number generator for the whole training would have to be saved with every checkpoint, and processes
-// that share a batch would each need a part of its numbers.  Here every sample has its own random stream in every
-// epoch.  So a resumed run sees the same samples, and so does any number of threads or processes.
+// A single random number generator for the whole training would have to be saved with every checkpoint.  Processes that
+// share a batch would each need a part of its random numbers.  Here every sample has its own random stream in every
+// epoch.  So a resumed run sees the same samples, and any number of threads or processes does too.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +25,18 @@
 
 namespace triad {
 
-/// Selects the samples that are changed, and gives each its random stream.
+/// Chooses the samples that are changed, and gives each of them its random stream.
 struct augmentation {
   philox_key seed = 0;
   double rate = 1;  // the probability that a sample is changed, from 0 to 1
 
-  /// Returns the random stream for changing sample `place` in this epoch; nothing if the sample stays unchanged.
+  /// Returns the random stream for changing the sample with index `place` in this epoch; nothing if the sample stays
+  /// unchanged.
   std::optional<random_stream> of(std::size_t place, std::uint64_t epoch) const {
     TRIAD_EXPECTS(!is_nan(rate) && rate >= 0 && rate <= 1,
                   "augmentation: rate is " + std::to_string(rate) + ", expected 0 to 1");
-    // Philox maps (epoch, place) one to one, so no two samples share a stream.  A sample and a shuffle share a stream
-    // only by chance.
+    // Philox maps (epoch, place) one to one, so no two samples share a stream.  A sample and the shuffling of the data
+    // share a stream only by chance.
     auto const words = philox({low(epoch), high(epoch), low(place), high(place)}, seed);
     random_stream random(std::uint64_t{words[0]} << 32U | words[1], std::uint64_t{words[2]} << 32U | words[3]);
     if (random.uniform() >= rate) return std::nullopt;
@@ -46,8 +48,9 @@ struct augmentation {
   static constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32U); }
 };
 
-/// Data for training, with size() and with seen(place, epoch), which batches() calls.  Keeps a reference to the data.
-/// change(sample, random) returns another sample; it may return nothing, which leaves the sample unchanged.
+/// Data for training that changes samples.  Has size() and seen(place, epoch), which batches() calls.  Keeps a
+/// reference to the original data.  change(sample, random) returns the changed sample, or nothing to leave the sample
+/// unchanged.
 template <class Data, class Change>
 class augmented {
  public:
@@ -55,7 +58,7 @@ class augmented {
 
   augmented(Data const& data, Change change, augmentation const& how)
       : data_(data), change_(std::move(change)), how_(how) {}
-  /// Deleted, since temporary data would end with the expression.
+  /// Deleted, because temporary data would be destroyed at the end of the expression.
   augmented(Data const&&, Change, augmentation const&) = delete;
 
   std::size_t size() const { return std::size(data_); }

@@ -1,4 +1,4 @@
-// Prepares a batch on the host and copies it to a backend's memory in one copy.
+// Prepares a batch on the host, and moves it to a backend's memory in a single copy.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,8 +19,8 @@ class batch_upload {
 
   batch_upload(std::size_t bytes, memory where) : here_(bytes), there_(bytes, where) {}
 
-  /// Runs fill(put), and copies all values that it passes to put() to the backend's memory.  put(values, count) returns
-  /// the view that the first `count` values will have there.  The views are valid until the next call.
+  /// Runs fill(put), and copies all values that fill passes to put() to the backend's memory.  put(values, count)
+  /// returns the view that the first `count` values will have in that memory.  The views are valid until the next call.
   template <class Fill>
   auto operator()(Fill&& fill) {
     auto here = here_.place(), there = there_.place();

@@ -1,15 +1,17 @@
-// Divides your own data into batches, in order or shuffled, each with a given number of samples or with as many as fit.
+// Divides your own data into batches, in order or shuffled.  Each batch has a given number of samples, or as many as
+// fit.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const add_one = [](auto& batch, my_sample const& s) { batch.add(...); };
 //   for (auto const& [in, targets] : batches(loader, data, add_one, {.shuffle = 1, .epoch = epoch, .most = 100}))
 //     learner.update(in, targets, rate);
 //
-// Every sample comes once, and the last batch may be smaller.  A loader made with room_for(data, most)
-// (batches/room_for.hpp) holds any `most` samples.  For a smaller loader let add_one return whether it added the
+// Every sample occurs once, and the last batch may be smaller than the others.  A loader made with room_for(data, most)
+// (batches/room_for.hpp) can hold any `most` samples.  For a smaller loader, let add_one return whether it added the
 // sample; a batch then ends before the first sample that does not fit.
 //
-// If the data have seen(place, epoch), such as augmented data (batches/augmentation.hpp), samples are read by seen().
+// If the data have a member seen(place, epoch), as augmented data do (batches/augmentation.hpp), samples are read with
+// it.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +32,11 @@ namespace triad {
 
 /// Options of batches().
 struct batches_options {
-  std::optional<philox_key> shuffle{};                 // the seed of the order; none: in the order of the data
-  std::uint64_t epoch = 0;                             // with one seed each epoch has another order
+  std::optional<philox_key> shuffle{};                 // the seed of the random order; none: in the order of the data
+  std::uint64_t epoch = 0;                             // each epoch has another order, even with the same seed
   index_t most = std::numeric_limits<index_t>::max();  // the largest number of samples in a batch
-  // For training: if the backend replays work, pads batches to a few shapes (batches/padding.hpp).  The loader must
-  // have upload_padded(), and the trainer's capacity must be padded_room_for<Ex>(the loader's capacity).
+  // For training: pads batches to a few shapes (batches/padding.hpp) if the backend replays recorded work.  The loader
+  // must have upload_padded(), and the trainer's capacity must be padded_room_for<Ex>(the loader's capacity).
   bool pad = false;
 };
 
@@ -45,7 +47,7 @@ struct batch_and_answers {
   Answers targets;
 };
 
-/// Calls upload() of any loader, and returns the batch with its targets.  padded: calls upload_padded() instead.
+/// Returns the batch with its targets, from upload() of any loader; from upload_padded() if `padded` is true.
 template <loader Loader>
 auto upload_both(Loader& batch, bool padded = false) {
   auto const upload = [&] {
@@ -64,7 +66,7 @@ auto upload_both(Loader& batch, bool padded = false) {
       both.first, both.second};
 }
 
-/// The result of batches(), an input range.  Keeps references to the loader and the data.
+/// The result of batches(): an input range over batches.  Keeps references to the loader and the data.
 template <loader Loader, class Data, class AddOne>
 class batch_range {
  public:
@@ -106,7 +108,8 @@ class batch_range {
   batch_range(batch_range const&) = delete;
   batch_range& operator=(batch_range const&) = delete;
 
-  /// Starts the pass from the first sample.  Until the pass ends, other batches of the loader invalidate its views.
+  /// Starts again from the first sample.  The views of a batch become invalid when the loader uploads another batch,
+  /// also outside of this range.
   iterator begin() {
     next_ = 0;
     fill();
@@ -114,7 +117,7 @@ class batch_range {
   }
   std::default_sentinel_t end() const { return {}; }
 
-  /// The number of samples in the current batch, and the index in the data of sample k of the batch.
+  /// samples() is the number of samples in the current batch.  sample(k) is the index in the data of its sample k.
   index_t samples() const { return static_cast<index_t>(next_ - first_); }
   std::size_t sample(index_t k) const {
     TRIAD_EXPECTS(k >= 0 && k < samples(), "batches: sample " + std::to_string(k) + " of a batch, expected 0 to " +
@@ -162,19 +165,19 @@ class batch_range {
   AddOne add_one_;
   std::size_t count_, first_ = 0, next_ = 0;
   batches_options options_;
-  std::vector<std::uint32_t> order_;  // empty if nothing is shuffled
+  std::vector<std::uint32_t> order_;  // empty if the data are not shuffled
   std::optional<value_type> batch_;
 };
 
 /// Returns a range over all of the data in batches.  The data have size(), and operator[] or seen(place, epoch).
-/// add_one(loader, sample) adds a sample, and may return whether it did.  Throws contract_violation if a sample does
-/// not fit into an empty batch.
+/// add_one(loader, sample) adds a sample to the batch, and may return whether it did.  Throws contract_violation if a
+/// sample does not fit into an empty batch.
 template <loader Loader, class Data, class AddOne>
 batch_range<Loader, Data, AddOne> batches(Loader& batch, Data const& data, AddOne add_one,
                                           batches_options const& options = {}) {
   return {batch, data, std::move(add_one), options};
 }
-/// Deleted, since temporary data would end with the expression.
+/// Deleted, because temporary data would be destroyed at the end of the expression.
 template <loader Loader, class Data, class AddOne>
   requires(!std::is_lvalue_reference_v<Data>)
 void batches(Loader&, Data&&, AddOne, batches_options const& = {}) {

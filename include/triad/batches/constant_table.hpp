@@ -9,11 +9,11 @@
 
 namespace triad {
 
-/// Numbers in a backend's memory that are copied once and that no batch changes.
+/// A table in a backend's memory that is copied there once and that no batch changes.
 template <class T, class Memory>
 class constant_table {
  public:
-  /// values: row by row, with `columns` numbers in a row; converted to T.
+  /// values: the table row by row, with `columns` numbers in a row.  Converts them to T.
   template <class V>
   constant_table(std::vector<V> const& values, index_t columns, Memory where)
       : rows_(columns > 0 ? static_cast<index_t>(values.size()) / columns : 0),

@@ -1,4 +1,4 @@
-// Input and targets of dependency parsers: sentences, and for each token its parent and the relation to the parent.
+// Input and targets of dependency parsers: sentences, and for each token its parent and its relation to the parent.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace triad {
 
-/// A batch of sentences, and the pairs of tokens whose relations are wanted.  In training there is one pair for each
-/// token in order: the token and its target parent.  Otherwise there are none.
+/// A batch of sentences, and the pairs of tokens for which the model computes the relation.  In training, there is one
+/// pair for each token in order: the token and its target parent.  Outside of training, there are no pairs.
 template <class T>
 struct dependency_batch : sentence_batch<T> {
   token_pairs pairs{};
@@ -30,8 +30,9 @@ struct dependency_batch : sentence_batch<T> {
 /// Scores of parents and logits of relations, or their gradients.
 template <class T>
 struct dependency_scores {
-  vec<T> arc;                    // (rows) one for each edge (child, parent)
-  tensor<T, dyn, dyn> relation;  // (nodes, relations) of the pairs in training; not written without pairs
+  vec<T> arc;                    // (rows) the score of each edge (child, parent)
+  tensor<T, dyn, dyn> relation;  // (nodes, relations) the logits of the pairs in training; not written if there are no
+                                 // pairs
 
   static dependency_scores plan(arena& place, graph_dims const& dims, index_t relations) {
     auto const arc = place.make<vec<T>>(dims.rows);
@@ -45,7 +46,7 @@ struct dependency_scores {
   }
 };
 
-/// The targets of each token; a negative number means no target.
+/// The targets of each token; a negative number means that the token has no target.
 struct dependency_answers {
   vec<index_t const> parent;    // (nodes) index of the parent in its sentence; a root's parent is the root itself
   vec<index_t const> relation;  // (nodes)
@@ -62,14 +63,14 @@ struct dependency_answers {
   }
 };
 
-/// Computes the mean cross entropy of parents, that of relations at the target parents, and the sum of both.
-/// Overwrites loss (1) and all of d.
+/// Computes the mean cross entropy of the parents and the mean cross entropy of the relations to the target parents.
+/// Overwrites loss (1) with their sum, and all of d with its gradient.
 template <backend Ex, class T>
 void dependency_loss(Ex& ex, arena& scratch, graph_batch const& graphs, dependency_scores<T> const& scores,
                      dependency_answers const& answers, vec<T> loss, dependency_scores<T> const& d) {
   auto const frame = scratch.open();
   auto const parts = scratch.make<vec<T>>(2);
-  auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null while memory is planned
+  auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null view while planning
   arc_cross_entropy(ex, scratch, {}, graphs, vec<T const>(scores.arc), answers.parent, part(0), d.arc);
   cross_entropy(ex, scores.relation, answers.relation, part(1), d.relation);
   sum(ex, scratch, parts, loss);

@@ -1,4 +1,5 @@
-// Fills batches of sentences with dependencies on the host, and copies them to a backend's memory.  Allocates once.
+// Fills batches of sentences with dependencies on the host, and copies them to a backend's memory.  Allocates only when
+// it is constructed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,10 +16,10 @@
 
 namespace triad {
 
-/// A token, its parent, and the relation to the parent; a negative number means no target.
+/// A token, its parent, and its relation to the parent; a negative number means no target.
 struct attached_token {
   index_t token = 0;
-  index_t parent = -1;  // index in the sentence; a root has its own index; text::parents_of() reads CoNLL-U
+  index_t parent = -1;  // index in the sentence; a root has its own index; text::parents_of() reads them from CoNLL-U
   index_t relation = -1;
 };
 
@@ -27,9 +28,9 @@ class dependency_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Allocates memory for batches up to `capacity`.  Relative positions are clipped at `reach`.  width: the model's
-  /// width, which is also that of the position encodings.  where: memory_of(ex) for the backend of a device; not needed
-  /// on a host.
+  /// Allocates memory for batches up to `capacity`.  Relative positions are limited to -reach .. reach.  width: the
+  /// model's width, which is also the width of the position encodings.  where: memory_of(ex) if the backend computes on
+  /// a device; not needed on a host.
   dependency_loader(graph_dims capacity, index_t reach, index_t width, memory where = {})
       : sentences_("dependency_loader", capacity, reach, width, where),
         upload_(upload_bytes(dependency_batch<T>::measured(padded_room_for<Ex>(capacity), 0),
@@ -42,8 +43,9 @@ class dependency_loader {
   void clear() { sentences_.clear(); }
   bool has_room(index_t n) const { return sentences_.has_room(n); }
 
-  /// Adds a sentence.  Throws contract_violation if it does not fit, if a token is below 0, or if a parent is not one
-  /// of its tokens.  The model's gather_rows() checks, on hosts only, that the model knows each token.
+  /// Adds a sentence.  Throws contract_violation if the sentence does not fit, if a token is below 0, or if a parent is
+  /// not one of the sentence's tokens.  Does not check that the model knows each token; the model's gather_rows() does
+  /// so on hosts.
   void add(std::span<attached_token const> sentence) {
     auto const word = [&](index_t i) -> attached_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
@@ -51,8 +53,7 @@ class dependency_loader {
     auto const first = sentences_.add(n, [&](index_t i) { return word(i).token; });
     for (index_t i = 0; i < n; ++i) {
       auto const at = static_cast<std::size_t>(first.nodes + i);
-      index_t const p =
-          word(i).parent >= 0 ? word(i).parent : i;  // without a parent: the pair (i, i), which has no target
+      index_t const p = word(i).parent >= 0 ? word(i).parent : i;  // no parent: the pair (i, i), which has no target
       parent_[at] = word(i).parent;
       relation_[at] = word(i).parent >= 0 ? word(i).relation : -1;
       edge_[at] = first.rows + i * n + p;
@@ -63,7 +64,8 @@ class dependency_loader {
 
   graph_dims const& dims() const { return sentences_.dims(); }
 
-  /// Returns the batch with its target pairs, and its targets, in the backend's memory.  Valid until the next call.
+  /// Returns the batch with its pairs, and the targets, in the backend's memory.  The result is valid until the next
+  /// call.
   std::pair<dependency_batch<T>, dependency_answers> upload() {
     return upload_([&](auto const& put) {
       index_t const nodes = dims().nodes;
@@ -75,9 +77,9 @@ class dependency_loader {
     });
   }
 
-  /// Returns a batch for training.  If the backend replays work, the batch is padded to a shape that other batches
-  /// share (batches/padding.hpp), and the trainer's capacity must be padded_room_for<Ex>(capacity).  Tokens of the
-  /// padding have no targets; the pair of each is the first such token with itself.
+  /// Returns a batch for training.  If the backend replays recorded work, the batch is padded to a shape that other
+  /// batches share (batches/padding.hpp).  The trainer's capacity must then be padded_room_for<Ex>(capacity).  Added
+  /// tokens have no targets; each has the same pair, the first added token with itself.
   std::pair<dependency_batch<T>, dependency_answers> upload_padded() {
     auto const before = dims();
     auto const pad = [&] {

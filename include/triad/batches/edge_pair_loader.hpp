@@ -1,4 +1,5 @@
-// Fills batches of pairs of sequences, as graphs, on the host, and copies them to a backend's memory.  Allocates once.
+// Fills batches of pairs of sequences, as graphs, on the host, and copies them to a backend's memory.  Allocates only
+// when it is constructed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +20,7 @@
 namespace triad {
 
 namespace detail {
-/// Returns the capacity of whole graphs, including the sources that pad a batch's sources.
+/// Returns the capacity of the whole graphs, including the sources that are added to pad a batch's source graphs.
 constexpr graph_dims whole_with_sources(edge_pair_dims const& capacity) {
   auto const source = padded_room(capacity.source);
   auto whole = capacity.whole;
@@ -31,8 +32,8 @@ constexpr graph_dims whole_with_sources(edge_pair_dims const& capacity) {
 }
 }  // namespace detail
 
-/// Returns the capacity for padded batches that have at most `capacity` before padding.  Edges and nodes of sources and
-/// of whole graphs are rounded up to the next bucket.  Tokens of targets grow by an eighth of the nodes.
+/// Returns the capacity for padded batches that have at most `capacity` before padding.  The numbers of edges and nodes
+/// are rounded up to the next bucket.  The number of target tokens grows by an eighth of the number of nodes.
 constexpr edge_pair_dims padded_room(edge_pair_dims const& capacity) {
   auto source = padded_room(capacity.source);
   auto const whole = padded_room(detail::whole_with_sources(capacity));
@@ -40,17 +41,17 @@ constexpr edge_pair_dims padded_room(edge_pair_dims const& capacity) {
   return {whole.graphs, source, whole, capacity.targets + whole.nodes / 8};
 }
 
-/// Takes the same sequences as pair_loader, without `begin` and `end`.  For a source s and a target t the model reads
-/// `s end` and `begin t`, and has the targets `t end`.
+/// Takes the same sequences as pair_loader, without `begin` and `end`.  For a source s and a target t, the model reads
+/// `s end` and `begin t`, and its targets are `t end`.
 template <backend Ex, class T>
 class edge_pair_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Allocates memory for batches up to `capacity` (edge_pair_dims_of), in which every sequence is counted with one
-  /// additional token.  layout and width: the same as the model's.  where: memory_of(ex) for the backend of a device;
-  /// not needed on a host.  positions: the number of position encodings, if a decoder will continue beyond the targets
-  /// that are added here.
+  /// Allocates memory for batches up to `capacity` (see edge_pair_dims_of), which counts one additional token for every
+  /// sequence.  layout and width must be the model's.  where: memory_of(ex) if the backend computes on a device; not
+  /// needed on a host.  positions: the number of position encodings, if a decoder will go on to longer targets than
+  /// those that are added here.
   edge_pair_loader(edge_pair_dims const& capacity, edge_pair_layout const& layout, index_t width, index_t begin_token,
                    index_t end_token, memory where = {}, index_t positions = 0)
       : capacity_(checked(capacity)),
@@ -88,8 +89,8 @@ class edge_pair_loader {
            target_length < capacity_.whole.max_nodes && source_length + target_length < most_nodes &&
            fits(dims() + edge_pair_dims_of(source_length + 1, target_length + 1), capacity_);
   }
-  /// Adds a pair.  Throws contract_violation if it does not fit or a token is below 0.  The model's gather_rows()
-  /// checks, on hosts only, that the model knows each token.
+  /// Adds a pair.  Throws contract_violation if the pair does not fit or a token is below 0.  Does not check that the
+  /// model knows each token; the model's gather_rows() does so on hosts.
   void add(std::span<index_t const> source, std::span<index_t const> target) {
     detail::expect_pair("edge_pair_loader", source, target, has_room(count(source), count(target)), dims(), capacity_);
     index_t const first = targets_;
@@ -102,7 +103,7 @@ class edge_pair_loader {
               token_.begin() + whole_.dims().nodes - (targets_ - first));
   }
 
-  /// The following two take a source alone, whose target is to be decoded; the batch has an empty target.
+  /// has_room() and add() of a source alone, whose target is to be decoded; the target in the batch is then empty.
   bool has_room(index_t source_length) const {
     return source_length >= 0 && source_length < capacity_.whole.max_nodes && source_length < most_nodes &&
            fits(dims() + edge_pair_dims_of(source_length + 1, 0), capacity_);
@@ -114,11 +115,11 @@ class edge_pair_loader {
 
   edge_pair_dims dims() const { return {source_.dims().graphs, source_.dims(), whole_.dims(), targets_}; }
 
-  /// Returns the batch and its targets, in the backend's memory.  Valid until the next call.
+  /// Returns the batch and its targets, in the backend's memory.  The result is valid until the next call.
   std::pair<edge_pair_batch<T>, pair_answers> upload() {
     auto const z = dims();
-    // Encoder states begin at index `known_from`.  Positional edges come before them, one for each row, so it is known
-    // only now.
+    // One table has the initial states of edges, followed by the encoder's states, which begin at index `known_from`.
+    // In a positional layout, every row of the batch has an initial state of its own, so the index is known only now.
     index_t const known_from = relational() ? layout_.relative.count() : z.whole.rows;
     for (index_t r = 0; r < z.whole.rows; ++r) {
       auto const known = known_[size(r)], itself = relational() ? place_[size(r)] : r;
@@ -153,10 +154,10 @@ class edge_pair_loader {
     });
   }
 
-  /// Returns a batch for training.  If the backend replays work, sources and whole graphs are each padded to a shape
-  /// that other batches share (batches/padding.hpp), and the trainer's capacity must be padded_room_for<Ex>(capacity).
-  /// The padding consists of pairs with only a source, pairs with only a target, and empty pairs.  None has targets in
-  /// the loss.
+  /// Returns a batch for training.  If the backend replays recorded work, the source graphs and the whole graphs are
+  /// each padded to a shape that other batches share (batches/padding.hpp).  The trainer's capacity must then be
+  /// padded_room_for<Ex>(capacity).  The padding consists of pairs with only a source, pairs with only a target, and
+  /// empty pairs.  Added pairs have no targets in the loss.
   std::pair<edge_pair_batch<T>, pair_answers> upload_padded() {
     auto const source = source_.dims(), whole = whole_.dims();
     auto const targets = targets_;
@@ -183,14 +184,14 @@ class edge_pair_loader {
     return upload_bytes(edge_pair_batch<T>::measured(z, 0), edge_pair_batch<T>::measured_answers(z));
   }
 
-  /// Adds both graphs of a pair whose target has t tokens, except for the tokens of the target.
+  /// Adds the two graphs of a pair whose target has t tokens.  Does not write the tokens of the target.
   void add_graphs(std::span<index_t const> source, index_t t) {
     index_t const s = count(source) + 1;
     auto const of_source = source_.add(s), all = whole_.add(s + t);
     lay(of_source, all, s, t, [&](index_t i) { return i + 1 < s ? source[size(i)] : end_; });
   }
-  /// Writes the graphs of a pair, which begin at `of_source` and `all`.  s, t: the numbers of tokens of source and
-  /// target. token(i): a token of the source.
+  /// Writes the two graphs of a pair.  of_source, all: the offsets of the source graph and of the whole graph.  s, t:
+  /// the numbers of tokens of the source and the target.  token(i): token i of the source.
   template <class Token>
   void lay(graph_dims const& of_source, graph_dims const& all, index_t s, index_t t, Token const& token) {
     index_t const n = s + t;
@@ -219,9 +220,9 @@ class edge_pair_loader {
     }
   }
 
-  /// Adds pairs with only a source until the sources have a shape that other batches share; then adds pairs with only a
-  /// target until the whole graphs have one.  Returns false if there is no such shape; some pairs may then have been
-  /// added.
+  /// Adds pairs with only a source until the source graphs have a shape that other batches share.  Then adds pairs with
+  /// only a target until the whole graphs have such a shape.  Returns false if there is no such shape; some pairs may
+  /// then have been added.
   bool fill_up() {
     auto const no_token = [](index_t) { return index_t{0}; };
     bool fit = true;
@@ -241,7 +242,7 @@ class edge_pair_loader {
     };
     return whole_.pad(targets_too) && fit;
   }
-  /// Returns the row of the table for edge (i, j) of a whole graph with s source nodes.
+  /// Returns the table row for edge (i, j) of a whole graph with s source nodes.
   index_t place_of(index_t i, index_t j, index_t s) const {
     auto const& p = layout_.relative;
     if ((i < s) != (j < s)) return i < s ? p.to_target() : p.to_source();
@@ -251,7 +252,7 @@ class edge_pair_loader {
   edge_pair_dims capacity_;
   edge_pair_layout layout_;
   index_t begin_, end_, targets_ = 0;
-  edge_pair_dims room_;  // the capacity including padding, if the backend replays
+  edge_pair_dims room_;  // the capacity including padding, if the backend replays recorded work
   graph_offsets source_, whole_;
   std::vector<index_t> sources_;
   std::vector<index_t> source_token_, source_position_, source_self_, source_relation_, source_row_;

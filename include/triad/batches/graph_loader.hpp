@@ -1,4 +1,5 @@
-// Fills batches of labelled graphs on the host, and copies them to a backend's memory.  Allocates once.
+// Fills batches of labelled graphs on the host, and copies them to a backend's memory.  Allocates only when it is
+// constructed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,12 +27,12 @@ inline void expect_query(char const* what, index_t source, index_t target, index
 }
 }  // namespace detail
 
-/// The label of an edge between two nodes.  Labels start at 1; 0 means that there is no edge.
+/// An edge between two nodes, and its label.  Labels start at 1; label 0 means that there is no edge.
 struct labelled_edge {
   index_t source, label, target;
 };
 
-/// An ordered pair of a graph's nodes; nodes are counted from 0.
+/// An ordered pair of nodes of a graph; nodes are counted from 0.
 struct node_pair {
   index_t source = 0, target = 0;
 };
@@ -42,15 +43,16 @@ struct further_question {
   index_t answer = -1;  // -1: unknown
 };
 
-/// A graph and a question about it.  The spans refer to data that the caller owns.
+/// A graph and a question about it.  The spans view data that the caller owns.
 struct graph_question {
   index_t nodes = 0;
   std::span<labelled_edge const> edges{};
-  std::span<index_t const> node_labels{};  // (nodes) or (0); the labels of edges (i, i)
+  std::span<index_t const> node_labels{};  // (nodes) or (0); the label of edge (i, i) for each node i
   node_pair ask{};
   index_t answer = -1;                          // -1: unknown
-  std::function<index_t(index_t)> inverse{};    // returns the label of an edge's inverse, which is added
-  std::span<further_question const> further{};  // more questions; further_weight() sets their weight
+  std::function<index_t(index_t)> inverse{};    // returns the label of the inverse of an edge; if given, inverse edges
+                                                // are added
+  std::span<further_question const> further{};  // more questions; graph_loader::further_weight() sets their weight
 };
 
 template <backend Ex>
@@ -58,8 +60,8 @@ class graph_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Allocates memory for batches up to `capacity`.  where: memory_of(ex) for the backend of a device; not needed on a
-  /// host.
+  /// Allocates memory for batches up to `capacity`.  where: memory_of(ex) if the backend computes on a device; not
+  /// needed on a host.
   explicit graph_loader(graph_dims capacity, memory where = {})
       : graphs_(graph_offsets::padded_for<Ex>(capacity, 0, {.loader = "graph_loader"})),
         label_(size(padded_room_for<Ex>(capacity).rows)),
@@ -73,7 +75,7 @@ class graph_loader {
   void clear() { graphs_.clear(); }
   /// Returns true if a graph of n nodes with this number of further questions fits.
   bool has_room(index_t n, index_t further = 0) const { return graphs_.has_room(n, further); }
-  /// Sets the weight w of all further questions of a batch together (batches/graph_queries.hpp); it is 1 at first.
+  /// Sets w, the weight of all further questions of a batch together (batches/graph_queries.hpp).  It is 1 at first.
   void further_weight(double weight) {
     TRIAD_EXPECTS(weight >= 0 && is_finite(weight), "graph_loader: the weight of further questions is " +
                                                         std::to_string(weight) +
@@ -82,7 +84,8 @@ class graph_loader {
   }
 
   /// Adds a graph of n nodes, in which all edges have the label 0, and a question about (source, target).  answer: -1
-  /// if it is unknown.  Returns a pointer to the labels: the label of edge (i, j) is at i * n + j.
+  /// if the answer is unknown.  Returns a pointer to the labels, for the caller to fill: edge (i, j) has index i * n +
+  /// j.
   index_t* add(index_t n, index_t source, index_t target, index_t answer) {
     graphs_.expect_room(n);
     detail::expect_query("a question", source, target, n);
@@ -97,7 +100,7 @@ class graph_loader {
     return labels;
   }
 
-  /// Adds a question about the last graph.  In the batch it comes after the questions of all graphs.
+  /// Adds a question about the last graph.  In the batch, this question follows the questions of all graphs.
   void ask(further_question const& q) {
     TRIAD_EXPECTS(graphs_.has_room_to_ask(), "graph_loader: another question after " + std::to_string(dims().further) +
                                                  " further ones of " + std::to_string(dims().graphs) +
@@ -112,9 +115,9 @@ class graph_loader {
     further_answer_[at] = q.answer;
   }
 
-  /// Adds a whole graph.  Inverse edges that are missing are added, except those from a node to itself.  Throws
-  /// contract_violation, and adds nothing, if an edge leads to no node of the graph, if a label is below 1, or if an
-  /// edge has two labels.
+  /// Adds a graph with its edges and questions.  Adds the missing inverse edges, except those from a node to itself.
+  /// If an edge leads to no node of the graph, if a label is below 1, or if an edge has two labels, throws
+  /// contract_violation and adds nothing.
   index_t* add(graph_question const& g) {
     auto const text = [](index_t v) { return std::to_string(v); };
     auto const expect_label = [&](index_t i, index_t label, index_t j) {
@@ -161,10 +164,10 @@ class graph_loader {
   }
 
   graph_dims const& dims() const { return graphs_.dims(); }
-  /// The answer of each graph of the batch, until the next add(); answers of further questions are not included.
+  /// The answer of each graph of the batch, without the answers of further questions.  Valid until the next add().
   std::span<index_t const> answers() const { return {target_.data(), size(dims().graphs)}; }
 
-  /// Returns the batch and its answers, in the backend's memory.  Valid until the next call.
+  /// Returns the batch and its answers, in the backend's memory.  The result is valid until the next call.
   std::pair<graph_queries, vec<index_t const>> upload() {
     return upload_([&](auto const& put) {
       index_t const q = dims().questions();
@@ -178,15 +181,15 @@ class graph_loader {
       return std::pair(batch, answer);
     });
   }
-  /// Returns a batch for training.  If the backend replays work, the batch is padded to a shape that other batches
-  /// share (batches/padding.hpp), and the trainer's capacity must be padded_room_for<Ex>(capacity).  Graphs of the
-  /// padding have no answers.
+  /// Returns a batch for training.  If the backend replays recorded work, the batch is padded to a shape that other
+  /// batches share (batches/padding.hpp).  The trainer's capacity must then be padded_room_for<Ex>(capacity).  Added
+  /// graphs have no answers.
   std::pair<graph_queries, vec<index_t const>> upload_padded() {
     auto const before = dims();
     auto const pad = [&] {
       bool const padded = graphs_.pad([&](index_t n, graph_dims const& first) {
         auto const g = size(first.graphs);
-        // All questions refer to the first node of the padding, since some graphs have no nodes.
+        // The questions of all added graphs refer to the first added node, because some of these graphs have no nodes.
         query_edge_[g] = before.rows;
         query_source_[g] = query_target_[g] = before.nodes;
         target_[g] = -1;
@@ -206,7 +209,7 @@ class graph_loader {
   static std::size_t bytes(graph_dims const& d) {
     return upload_bytes(graph_queries::measured(d), vec<index_t const>(nullptr, d.questions()));
   }
-  /// Copies the further questions behind those of the graphs.
+  /// Copies the further questions to the place after the questions of the graphs.
   void join_further() {
     auto const b = static_cast<std::ptrdiff_t>(dims().graphs), f = static_cast<std::ptrdiff_t>(dims().further);
     if (f == 0) return;
@@ -228,7 +231,7 @@ class graph_loader {
   }
 
   graph_offsets graphs_;
-  graph_dims last_;  // the dims before the last graph
+  graph_dims last_;  // the dims before the last graph was added
   std::vector<index_t> label_, query_edge_, query_source_, query_target_, target_;
   std::vector<index_t> further_edge_, further_source_, further_target_, further_answer_;
   std::vector<double> further_share_{0.0};

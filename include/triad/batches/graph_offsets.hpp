@@ -12,10 +12,10 @@
 
 namespace triad {
 
-/// The largest number of nodes of a graph or sequence; its third power still fits into index_t.
+/// The largest number of nodes of a graph or sequence, so that its third power fits into index_t.
 inline constexpr index_t most_nodes = index_t{1} << 20;
 
-/// Words for messages: the loader's name, and what it calls a graph and its nodes.
+/// Words for error messages: the loader's name, and the loader's words for a graph and for its nodes.
 struct graph_words {
   char const* loader = "graph_offsets";
   char const* one = "a graph";
@@ -35,7 +35,8 @@ class graph_offsets {
                      {"further", capacity.further}});
     reserve(capacity.graphs);
   }
-  /// Returns offsets with a capacity for padding, if the backend replays.  graphs: the least number of graphs in all.
+  /// Returns offsets whose capacity includes padding, if the backend replays recorded work.  graphs: the capacity for
+  /// graphs is at least this number.
   template <backend Ex>
   static graph_offsets padded_for(graph_dims const& capacity, index_t graphs = 0, graph_words const& words = {}) {
     graph_offsets all(capacity, words);
@@ -50,7 +51,7 @@ class graph_offsets {
   graph_dims const& dims() const { return dims_; }
   /// Returns true if a graph of n nodes with this number of further questions fits.
   bool has_room(index_t n, index_t further = 0) const {
-    if (n < 1 || n > capacity_.max_nodes || n > most_nodes) return false;  // n^3 must fit into index_t
+    if (n < 1 || n > capacity_.max_nodes || n > most_nodes) return false;  // so that n^3 fits into index_t
     if (further < 0 || further > capacity_.further) return false;
     auto all = dims_ + dims_of(n);
     all.further += further;
@@ -60,7 +61,7 @@ class graph_offsets {
   /// Adds a further question about the last graph; returns its index among the further questions.
   index_t ask() { return dims_.further++; }
 
-  /// Adds a graph of n nodes.  Returns the dims before it, which say where its first node, edge and triangle are.
+  /// Adds a graph of n nodes.  Returns the dims before it, which are the offsets of its first node, edge and triangle.
   graph_dims add(index_t n) {
     expect_room(n);
     return append(n);
@@ -74,9 +75,9 @@ class graph_offsets {
                                   dims_, capacity_));
   }
 
-  /// Pads the batch to a shape that other batches share, until take_back().  Calls add(n, dims before it) for each
-  /// added graph of n nodes; the first has nodes, and the last ones may have none.  Adds nothing if the backend does
-  /// not replay, or if there is no such shape nearby.  Returns whether the batch was padded.
+  /// Pads the batch to a shape that other batches share; take_back() undoes it.  Calls add(n, dims before it) for each
+  /// added graph of n nodes.  The first added graph has nodes; the last ones may have none.  Adds nothing if the
+  /// backend does not replay recorded work, or if no such shape is near.  Returns whether the batch was padded.
   template <class Add>
   bool pad(Add const& add) {
     if (!padding_ || !padding_->find(dims_)) return false;
@@ -84,10 +85,10 @@ class graph_offsets {
     dims_ = padding_->dims();
     return true;
   }
-  /// Adds a graph of n nodes, or of none, because another set of graphs is padded; returns the dims before it.
+  /// Adds a graph of n >= 0 nodes, because another set of graphs was padded by one graph.  Returns the dims before it.
   graph_dims add_padding(index_t n) { return append(n); }
 
-  /// Removes all that was added after the dims were `before`.
+  /// Removes every graph that was added after the dims were `before`.
   void take_back(graph_dims const& before) { dims_ = before; }
 
   template <class Put>

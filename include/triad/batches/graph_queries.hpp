@@ -1,12 +1,15 @@
-// Input of the models of labelled graphs: the graphs, their edge labels, and one or more pairs of nodes as questions.
+// Input of the models of labelled graphs: the graphs, the labels of their edges, and one or more pairs of nodes as
+// questions.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch of b graphs may have f further questions about any of the graphs; all of these together have a weight w.
-// With m graphs and n further questions whose answers are known,
+// A batch of b graphs may have f further questions about any of these graphs.  All further questions together have a
+// weight w.  Let m be the number of graphs whose answer is known, and n the number of further questions whose answer is
+// known.  Then
 //
 //   loss = 1/m sum over graphs of loss(its question) + w/m sum over further questions of loss(question)
 //
-// This makes the loss of a batch in parts (train/trainer.hpp) equal to that of the whole batch.
+// With this definition, the loss of a batch that is computed in parts (train/trainer.hpp) is the loss of the whole
+// batch.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +25,19 @@
 
 namespace triad {
 
-/// A batch of b labelled graphs and q = b + f questions of how `source` and `target` are related.  The first b
-/// questions belong to one graph each, in order.
+/// A batch of b labelled graphs and q = b + f questions about how `source` and `target` are related.  Question i < b is
+/// about graph i.
 struct graph_queries {
   graph_batch graphs;
   vec<index_t const> label;                       // (rows) the label of each edge; 0: no edge
   vec<index_t const> query_edge;                  // (q) the row of edge (source, target)
-  vec<index_t const> query_source;                // (q) the row among all nodes
-  vec<index_t const> query_target;                // (q) the row among all nodes
-  triangle_mask mask{};                           // for padded batches only
-  vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) or (0); 1 if an end of the edge is padding
+  vec<index_t const> query_source;                // (q) the index of the source among the nodes of all graphs
+  vec<index_t const> query_target;                // (q) the index of the target among the nodes of all graphs
+  triangle_mask mask{};                           // for batches padded to equal sizes only
+  vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) or (0); 1 if the edge has a padding node
   vec<double const> further_share{nullptr, 0};    // (1) w n/m if f > 0; else (0)
 
-  /// Lists the views of the batch, for core/batch_views.hpp.
+  /// Lists the views of the batch for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     graphs.each(f);
@@ -54,7 +57,7 @@ struct graph_queries {
 };
 
 namespace detail {
-/// Calls look_up(), which gathers rows of a table by the labels of all edges.  If a label has no row, throws
+/// Calls look_up(), which gathers the table rows of the labels of all edges.  If a label has no row, throws
 /// contract_violation, which names the edge and its graph.  Only hosts detect such a label.
 template <class F>
 void by_known_labels(graph_batch const& graphs, F const& look_up) {
@@ -72,11 +75,12 @@ void by_known_labels(graph_batch const& graphs, F const& look_up) {
 }
 }  // namespace detail
 
-/// Base of models of labelled graphs.  Has the functions that a trainer needs; the model has targets() logits.
+/// Base class of models of labelled graphs.  Has the functions that a trainer needs.  The model must have targets(),
+/// the number of logits.
 template <class Model, class T>
 struct answers_questions {
   using output = tensor<T, dyn, dyn>;  // (q, targets)
-  using answers = vec<index_t const>;  // (q) negative: not in the loss
+  using answers = vec<index_t const>;  // (q) a negative answer is not in the loss
 
   output plan_output(arena& place, graph_dims const& dims) const {
     return place.make<output>(dims.questions(), static_cast<Model const&>(*this).targets());
@@ -84,7 +88,8 @@ struct answers_questions {
   /// Returns a batch and targets of these sizes for memory planning; their views have no memory.
   static auto measured_input(graph_dims const& dims) { return Model::input::measured(dims); }
   static answers measured_answers(graph_dims const& dims) { return answers(nullptr, dims.questions()); }
-  /// Computes the mean cross entropy, with further questions by their weight, and its gradient.
+  /// Computes the loss, which is the mean cross entropy with the weight of further questions as above, and its
+  /// gradient.
   template <backend Ex>
   void loss(Ex& ex, arena& scratch, graph_queries const& in, output logits, answers const& targets, vec<T> loss,
             output dlogits) const {

@@ -1,4 +1,4 @@
-// Logits of four kinds of labels of each token: role, category, noun type and verb.
+// Logits for four kinds of labels of each token: role, category, noun type and verb.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,7 +22,7 @@ inline label_counts checked_labels(label_counts const& z) {
 }
 }  // namespace detail
 
-/// One view for each kind of label: (nodes, labels).
+/// One view (nodes, labels) for each kind of label.
 template <class T>
 struct label_views {
   tensor<T, dyn, dyn> role, category, noun_type, verb;

@@ -1,7 +1,7 @@
 // The concept of a loader of batches.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   memory          the type of the memory that batches are copied to
+//   memory          the type of the memory to which batches are copied
 //   clear()         starts an empty batch
 //   has_room(...)   returns true if one more sample of this size fits; the arguments depend on the loader
 //   add(...)        adds a sample
@@ -13,7 +13,7 @@
 
 namespace triad {
 
-/// A type that fills batches and copies them to a backend's memory.
+/// A class that fills batches and copies them to a backend's memory.
 template <class L>
 concept loader = requires(L& batch) {
   typename L::memory;

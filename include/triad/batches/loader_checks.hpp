@@ -1,4 +1,4 @@
-// Checks that loaders share: for impossible capacities, tokens below 0, and samples that do not fit.
+// Checks that loaders share: of capacities, of tokens below 0, and of samples that do not fit.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace triad {
 
-/// Throws contract_violation if a count of a loader's capacity is negative, or so large that sums would overflow.
+/// Throws contract_violation if a count of a loader's capacity is negative, or so large that sums of counts could
+/// overflow.
 inline void expect_capacity(std::initializer_list<named_size> counts) {
   constexpr index_t most = index_t{1} << 60;
   for (auto const& c : counts)
@@ -22,14 +23,14 @@ inline void expect_capacity(std::initializer_list<named_size> counts) {
                                                        std::to_string(most));
 }
 namespace detail {
-/// Throws contract_violation if a token is below 0; the message has the loader's name.
+/// Throws contract_violation if a token is below 0.  loader: the name for the message.
 inline void expect_tokens(char const* loader, std::span<index_t const> tokens) {
   auto const bad = std::find_if(tokens.begin(), tokens.end(), [](index_t token) { return token < 0; });
   TRIAD_EXPECTS(bad == tokens.end(), std::string(loader) + ": token " + std::to_string(bad - tokens.begin()) +
                                          " of a sequence is " + std::to_string(*bad) + ", expected 0 or more");
 }
-/// Throws contract_violation if a token of a pair is below 0 or the pair does not fit.  expect_source() checks a source
-/// alone.
+/// Throws contract_violation if a token of the pair is below 0 or if the pair does not fit.  expect_source() checks a
+/// source without a target.
 template <class Dims>
 void expect_pair(char const* loader, std::span<index_t const> source, std::span<index_t const> target, bool has_room,
                  Dims const& dims, Dims const& capacity) {

@@ -1,17 +1,18 @@
-// Pads batches of graphs to a few shapes, for backends that record work and replay it.
+// Pads batches of graphs to a few shapes, for backends that record work and replay it, such as CUDA graphs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recorded work can be replayed only for the same sizes, and shuffled batches of ragged data rarely have the same sizes
-// again.  So edges and nodes are rounded up to buckets.  Buckets are at most a twelfth apart, and 8 apart below 96.
-// The difference is filled with graphs without a question:
+// Recorded work can be replayed only for the same sizes.  Shuffled batches of graphs of different sizes rarely have
+// equal sizes in all.  So the numbers of edges and nodes are rounded up to buckets.  Below 96, buckets are 8 apart;
+// above, they are at most a twelfth of their size apart.  The missing nodes and edges come from added graphs without a
+// question:
 //
 //   sum of m = missing nodes,  sum of m^2 = missing edges      over the sizes m of these graphs
 //
-// So each row belongs to a graph.  An added graph is computed like any other, its numbers are finite, and no other
-// graph depends on it.  It has no loss, so its gradients are zero and change no sum.  It comes after the batch, so that
-// dropout has the same masks for the batch as without padding.  There are two exceptions.  Attention over sequences
-// numbers its elements by the sizes of the whole batch, and the rows of further questions come after those of the added
-// graphs.
+// So each row belongs to a graph.  An added graph is computed like any other: its numbers are finite, and no other
+// graph depends on it.  It has no loss, so its gradients are zero and change no sum.  Added graphs follow the batch, so
+// dropout has the same masks for the batch as without padding.  There are two exceptions.  In attention over sequences,
+// the random number of an element depends on the sizes of the whole batch.  And the rows of further questions follow
+// the rows of the added graphs, so their random numbers change.
 //
 // The shape depends only on the batch and the capacity, so a resumed run has the same shapes as an uninterrupted one.
 #pragma once
@@ -27,15 +28,15 @@
 namespace triad {
 
 /// Returns the count rounded up to a multiple of a step.  The step is the largest power of two that is at most a
-/// twelfth of the count, but at least 8.
+/// twelfth of the count, but is at least 8.
 constexpr index_t bucket_of(index_t count) {
   index_t step = 8;
   while (step <= count / 24) step *= 2;
   return (count + step - 1) / step * step;
 }
 
-/// Returns the number of graphs in a padded batch: a power of two, or three quarters of one, that is at least 8 above
-/// 5/4 of `graphs`.  A graph without nodes costs almost nothing.
+/// Returns the number of graphs in a padded batch: the smallest power of two, or three quarters of a power of two, that
+/// is at least 5/4 of `graphs` plus 8.  A graph without nodes costs almost nothing.
 constexpr index_t padded_graphs(index_t graphs) {
   index_t const least = graphs + graphs / 4 + 8;
   index_t power = 8;
@@ -43,8 +44,8 @@ constexpr index_t padded_graphs(index_t graphs) {
   return power / 4 * 3 >= least ? power / 4 * 3 : power;
 }
 
-/// Returns the capacity for padded batches that have at most `capacity` before padding: more graphs, which are small or
-/// empty, and the next buckets of edges and nodes.
+/// Returns the capacity for padded batches that have at most `capacity` before padding.  It has more graphs, because
+/// graphs are added that are small or empty, and the next buckets of edges and nodes.
 constexpr graph_dims padded_room(graph_dims const& capacity) {
   constexpr index_t most = std::numeric_limits<index_t>::max();
   index_t const rows = bucket_of(capacity.rows + 1), longest = std::max<index_t>(capacity.max_nodes, 1);
@@ -55,14 +56,14 @@ constexpr graph_dims padded_room(graph_dims const& capacity) {
           .max_nodes = capacity.max_nodes,
           .further = bucket_of(capacity.further)};
 }
-/// Returns padded_room(capacity), of graphs or of pairs, if the backend replays; otherwise returns the capacity
-/// unchanged.
+/// Returns padded_room(capacity), for graphs or for pairs, if the backend replays recorded work; otherwise returns
+/// `capacity`.
 template <backend Ex, class Dims>
 constexpr Dims padded_room_for(Dims const& capacity) {
   return replays<Ex> ? padded_room(capacity) : capacity;
 }
 
-/// Finds the graphs that pad a batch.  Allocates at construction.
+/// Computes the sizes of the graphs that pad a batch.  Allocates only when it is constructed.
 class graph_padding {
  public:
   /// capacity: the capacity for batches before padding.
@@ -70,9 +71,9 @@ class graph_padding {
     nodes_.reserve(static_cast<std::size_t>(room_.graphs));
   }
 
-  /// Finds the smallest shape to which a batch of these sizes can be padded.  Some shapes are impossible: a single
-  /// additional node cannot have a hundred edges.  Returns false, and pads nothing, if the next three buckets of edges
-  /// have no shape.
+  /// Finds the smallest shape to which a batch of these sizes can be padded.  Some shapes are impossible: for example,
+  /// one added node cannot have a hundred edges.  Returns false, and pads nothing, if none of the next three buckets of
+  /// edges has a possible shape.
   bool find(graph_dims const& batch) {
     dims_ = batch;
     nodes_.clear();
@@ -90,7 +91,7 @@ class graph_padding {
         if (!cut(dims_.nodes - batch.nodes, rows, dims_.graphs - batch.graphs, dims_.max_nodes)) continue;
         dims_.triangles = dims_.rows * dims_.max_nodes;
         dims_.further = bucket_of(batch.further);
-        nodes_.resize(static_cast<std::size_t>(dims_.graphs - batch.graphs));  // the other graphs have no nodes
+        nodes_.resize(static_cast<std::size_t>(dims_.graphs - batch.graphs));  // the remaining graphs have no nodes
         return true;
       }
     }
@@ -98,21 +99,21 @@ class graph_padding {
     return false;
   }
 
-  /// The sizes of the padded batch.  triangles: an upper bound; no memory is planned with it.
+  /// The sizes of the padded batch.  `triangles` is an upper bound; no memory is planned with it.
   graph_dims const& dims() const { return dims_; }
   /// The number of nodes of each added graph, in descending order; the last ones may be 0.
   std::span<index_t const> nodes() const { return nodes_; }
 
  private:
-  /// Kernels are selected by the largest graph up to 16 nodes; larger graphs are computed in tiles.
+  /// The largest graph decides which kernel runs up to 16 nodes; larger graphs are computed in tiles.
   static constexpr index_t longest_of(index_t n) { return n <= 6 ? 6 : (n + 15) / 16 * 16; }
 
-  /// Finds at most `graphs` graphs of at most `largest` nodes with `nodes` nodes and `rows` edges in all, and appends
-  /// their sizes.  Returns false, and appends nothing, if there are none.  Backtracks if a graph was too large; more
-  /// than a thousand steps are rare.
+  /// Finds the sizes of at most `graphs` graphs with `nodes` nodes and `rows` edges in all, each of at most `largest`
+  /// nodes, and appends them.  Returns false, and appends nothing, if there are none.  Backtracks if a graph was too
+  /// large; searches rarely take more than a thousand steps.
   bool cut(index_t nodes, index_t rows, index_t graphs, index_t largest) {
     if (nodes == 0) return rows == 0;
-    // The number of edges must lie between that of many graphs of equal size and that of graphs of the largest size.
+    // `rows` must lie between the edges of `graphs` graphs of equal size and the edges of graphs of the largest size.
     if (++steps_ > most_steps || graphs == 0 || rows < nodes || rows > nodes * largest || nodes * nodes > graphs * rows)
       return false;
     index_t n = std::min(largest, nodes);
@@ -132,7 +133,7 @@ class graph_padding {
   int steps_ = 0;
 };
 
-/// Calls pad(), which adds graphs without a question, and returns the batch of upload().  At the end take_back()
+/// Calls pad(), which adds graphs without a question, and returns the result of upload().  At the end take_back()
 /// removes the added graphs, even if pad() or upload() throws.
 template <class Pad, class Upload, class TakeBack>
 auto upload_with(Pad&& pad, Upload&& upload, TakeBack&& take_back) {

@@ -1,4 +1,4 @@
-// Input and targets of sequence-to-sequence models: pairs of sequences of any lengths.
+// Input and targets of sequence-to-sequence models: pairs of a source sequence and a target sequence, of any lengths.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace triad {
 
-/// The sizes of a batch of pairs, known to the host.  Memory is planned with them.
+/// The sizes of a batch of pairs, which are known on the host and from which memory is planned.
 struct pair_dims {
   index_t pairs = 0;                               // b
-  index_t source_rows = 0, target_rows = 0;        // tokens of all sequences
-  index_t longest_source = 0, longest_target = 0;  // the largest number of tokens
+  index_t source_rows = 0, target_rows = 0;        // the numbers of tokens of all sources and of all targets
+  index_t longest_source = 0, longest_target = 0;  // the numbers of tokens of the longest sequences
 };
 
 /// Returns the dims of one pair whose sequences have these numbers of tokens, including `begin` and `end`.
@@ -21,13 +21,13 @@ constexpr pair_dims dims_of(index_t source_tokens, index_t target_tokens) {
   return {1, source_tokens, target_tokens, source_tokens, target_tokens};
 }
 
-/// Returns the dims of both batches together.
+/// Returns the dims of two batches together.
 constexpr pair_dims operator+(pair_dims const& a, pair_dims const& b) {
   return {a.pairs + b.pairs, a.source_rows + b.source_rows, a.target_rows + b.target_rows,
           std::max(a.longest_source, b.longest_source), std::max(a.longest_target, b.longest_target)};
 }
 
-/// Lists the counts of the dims, for core/batch_sizes.hpp.
+/// Lists the counts of the dims for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(pair_dims& d, F&& f) {
   f.sum(d.pairs, "pairs");
@@ -37,7 +37,7 @@ constexpr void each_count(pair_dims& d, F&& f) {
   f.largest(d.longest_target, "in the longest target");
 }
 
-/// Returns the smallest dims that hold either of two batches.
+/// Returns the smallest dims that hold a batch of dims a and also one of dims b.
 constexpr pair_dims larger(pair_dims const& a, pair_dims const& b) {
   return {std::max(a.pairs, b.pairs), std::max(a.source_rows, b.source_rows), std::max(a.target_rows, b.target_rows),
           std::max(a.longest_source, b.longest_source), std::max(a.longest_target, b.longest_target)};
@@ -50,21 +50,21 @@ constexpr bool fits(pair_dims const& d, pair_dims const& capacity) {
 }
 
 /// Sources, and the part of their targets that a decoder has seen.  Loaders put sequences one after another, without
-/// padding.  Masks are for padded batches.
+/// padding.  Masks are only for batches that are padded to equal lengths.
 template <class T>
 struct pair_batch {
   pair_dims sizes;
-  sequence_batch source, target;                                             // one of each for a pair
+  sequence_batch source, target;                                             // one sequence in each for a pair
   vec<index_t const> source_token{nullptr, 0}, source_position{nullptr, 0};  // (source rows) position: the row of waves
   vec<index_t const> target_token{nullptr, 0},
-      target_position{nullptr, 0};  // (target rows) each target shifted right, after `begin`
+      target_position{nullptr, 0};  // (target rows) what the decoder reads: `begin`, then the target
   tensor<T const, dyn, dyn> waves;  // (positions, d) half_waves
   vec<std::uint8_t const> source_masked{nullptr, 0},
-      target_masked{nullptr, 0};  // (rows) or (0); 1 if the token is padding, which masks the key
+      target_masked{nullptr, 0};  // (rows) or (0); 1 if the token is padding, to which no token attends
 
   pair_dims const& dims() const { return sizes; }
 
-  /// Lists the views of the batch, for core/batch_views.hpp.
+  /// Lists the views of the batch for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     f.value(sizes.pairs, sizes.source_rows, sizes.target_rows, sizes.longest_source, sizes.longest_target);
@@ -89,7 +89,7 @@ struct pair_batch {
 
 /// The targets of a batch of pairs.
 struct pair_answers {
-  // (target rows) the token after those that the decoder has seen; negative: not in the loss
+  // (target rows) the token that follows the tokens that the decoder has seen; a negative token is not in the loss
   vec<index_t const> next{nullptr, 0};
 
   template <class F>

@@ -1,4 +1,5 @@
-// Fills batches of pairs of sequences on the host, and copies them to a backend's memory.  Allocates once.
+// Fills batches of pairs of sequences on the host, and copies them to a backend's memory.  Allocates only when it is
+// constructed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,15 +20,15 @@
 namespace triad {
 
 /// Takes sequences without `begin` and `end`, as text::dictionary::numbers() returns them (encode() adds them).  For a
-/// source s and a target t the model reads `s end` and `begin t`, and has the targets `t end`.
+/// source s and a target t, the model reads `s end` and `begin t`, and its targets are `t end`.
 template <backend Ex, class T>
 class pair_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Allocates memory for batches up to `capacity`, in which every sequence is counted with one additional token.
-  /// width: the model's width, which is also that of the position encodings.  where: memory_of(ex) for the backend of a
-  /// device; not needed on a host.
+  /// Allocates memory for batches up to `capacity`, which counts one additional token for every sequence.  width: the
+  /// model's width, which is also the width of the position encodings.  where: memory_of(ex) if the backend computes on
+  /// a device; not needed on a host.
   pair_loader(pair_dims const& capacity, index_t width, index_t begin_token, index_t end_token, memory where = {})
       : capacity_(checked(capacity)),
         begin_(begin_token),
@@ -53,8 +54,8 @@ class pair_loader {
            target_length < capacity_.longest_target &&
            fits(dims_ + dims_of(source_length + 1, target_length + 1), capacity_);
   }
-  /// Adds a pair.  Throws contract_violation if it does not fit or a token is below 0.  The model's gather_rows()
-  /// checks, on hosts only, that the model knows each token.
+  /// Adds a pair.  Throws contract_violation if the pair does not fit or a token is below 0.  Does not check that the
+  /// model knows each token; the model's gather_rows() does so on hosts.
   void add(std::span<index_t const> source, std::span<index_t const> target) {
     detail::expect_pair("pair_loader", source, target, has_room(count(source), count(target)), dims_, capacity_);
     index_t const row = dims_.target_rows;
@@ -65,7 +66,7 @@ class pair_loader {
     dims_ = dims_ + dims_of(count(source) + 1, count(target) + 1);
   }
 
-  /// The following two take a source alone, whose target is to be decoded; the batch has an empty target.
+  /// has_room() and add() of a source alone, whose target is to be decoded; the target in the batch is then empty.
   bool has_room(index_t source_length) const {
     return source_length >= 0 && source_length < capacity_.longest_source &&
            fits(dims_ + dims_of(source_length + 1, 0), capacity_);
@@ -79,7 +80,7 @@ class pair_loader {
 
   pair_dims const& dims() const { return dims_; }
 
-  /// Returns the batch and its targets, in the backend's memory.  Valid until the next call.
+  /// Returns the batch and its targets, in the backend's memory.  The result is valid until the next call.
   std::pair<pair_batch<T>, pair_answers> upload() {
     return upload_([&](auto const& put) {
       pair_batch<T> in;
@@ -97,9 +98,9 @@ class pair_loader {
     });
   }
 
-  /// Returns a batch for training.  If the backend replays work, the batch is padded to a shape that other batches
-  /// share (batches/pair_padding.hpp), and the trainer's capacity must be padded_room_for<Ex>(capacity).  Pairs of the
-  /// padding have no targets.
+  /// Returns a batch for training.  If the backend replays recorded work, the batch is padded to a shape that other
+  /// batches share (batches/pair_padding.hpp).  The trainer's capacity must then be padded_room_for<Ex>(capacity).
+  /// Added pairs have no targets.
   std::pair<pair_batch<T>, pair_answers> upload_padded() {
     auto const before = dims_;
     auto const pad = [&] {
@@ -133,12 +134,12 @@ class pair_loader {
     return upload_bytes(pair_batch<T>::measured(z, 0), pair_answers::measured(z));
   }
 
-  /// The sources, or the targets, of all pairs.
+  /// The sources of all pairs, or the targets of all pairs.
   struct side {
     side(index_t pairs, index_t rows)
         : size(static_cast<std::size_t>(pairs)), first(size), token(static_cast<std::size_t>(rows)), position(token) {}
 
-    /// Writes sequence p from row r on: `before` if it is not null, the tokens, and `after` if it is not null.
+    /// Writes sequence p from row r on: *before, the tokens, and *after.  A null pointer adds no token.
     void add(index_t p, index_t r, std::span<index_t const> tokens, index_t const* before, index_t const* after) {
       auto at = token.begin() + r;
       if (before) *at++ = *before;
@@ -150,7 +151,7 @@ class pair_loader {
       for (index_t i = 0; i < n; ++i) position[static_cast<std::size_t>(r + i)] = i;
     }
 
-    /// Writes sequence p from row r on: n tokens 0.
+    /// Writes sequence p from row r on, as n times token 0.
     void add_blanks(index_t p, index_t r, index_t n) {
       size[static_cast<std::size_t>(p)] = n;
       first[static_cast<std::size_t>(p)] = r;
@@ -164,7 +165,7 @@ class pair_loader {
 
   pair_dims capacity_;
   index_t begin_, end_;
-  pair_dims room_, dims_{};  // room_: the capacity including padding, if the backend replays
+  pair_dims room_, dims_{};  // room_: the capacity including padding, if the backend replays recorded work
   side source_, target_;
   std::vector<index_t> next_;
   batch_upload<Ex> upload_;

@@ -1,10 +1,10 @@
-// Pads batches of pairs to a few shapes, for backends that record work and replay it.
+// Pads batches of pairs to a few shapes, for backends that record work and replay it, such as CUDA graphs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Similar to batches/padding.hpp, except that a sequence adds only its tokens and not their square.  So the missing
-// tokens of sources and of targets are divided evenly among the added pairs.  These are short, and their attention
-// costs little.  An added pair has target tokens only if it has source tokens to attend to.  It has no targets in the
-// loss, so its gradients are zero.
+// Similar to batches/padding.hpp, except that a sequence of m tokens adds m rows and not m^2.  So the missing tokens of
+// sources and of targets are divided evenly among the added pairs.  These pairs are short, so their attention costs
+// little.  An added pair has target tokens only if it has source tokens to which they can attend.  It has no targets in
+// the loss, so its gradients are zero.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace triad {
 
-/// Returns the capacity for padded batches that have at most `capacity` before padding: more pairs, which are short or
-/// empty, and the next buckets of tokens.
+/// Returns the capacity for padded batches that have at most `capacity` before padding.  It has more pairs, because
+/// pairs are added that are short or empty, and the next buckets of tokens.
 constexpr pair_dims padded_room(pair_dims const& capacity) {
   return {padded_graphs(capacity.pairs), bucket_of(capacity.source_rows + 1), bucket_of(capacity.target_rows + 1),
           capacity.longest_source, capacity.longest_target};
@@ -23,17 +23,17 @@ constexpr pair_dims padded_room(pair_dims const& capacity) {
 
 /// The pairs that pad a batch.
 struct pair_padding {
-  pair_dims dims;                                       // sizes of the batch, with its padding if there is any
-  index_t pairs = 0, source_rows = 0, target_rows = 0;  // added by the padding
+  pair_dims dims;                                       // sizes of the batch, with its padding if it is padded
+  index_t pairs = 0, source_rows = 0, target_rows = 0;  // the numbers that padding adds
 
-  /// The number of source tokens and of target tokens of added pair p.  All pairs with tokens have the same number,
-  /// except that the first ones may have one more.
+  /// The numbers of source tokens and of target tokens of added pair p.  All added pairs that have tokens have the same
+  /// number, except that the first ones may have one more.
   index_t source_tokens(index_t p) const { return tokens_of(source_rows, with_source(), p); }
   index_t target_tokens(index_t p) const { return tokens_of(target_rows, with_target(), p); }
 
-  /// Returns the padding to the smallest possible shape within `room`.  Some shapes are impossible: a single source
-  /// token allows at most one target of the longest length.  Returns no padding if the next three buckets have no
-  /// shape.
+  /// Returns the padding to the smallest possible shape within `room`.  Some shapes are impossible: for example, one
+  /// added source token allows only one added target, whose length is limited.  Returns no padding if none of the next
+  /// three buckets has a possible shape.
   static pair_padding of(pair_dims const& batch, pair_dims const& room) {
     auto const longest_of = [](index_t n, index_t most) { return std::min((n + 15) / 16 * 16, most); };
     pair_padding p;

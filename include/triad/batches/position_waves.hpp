@@ -1,4 +1,4 @@
-// Sinusoidal position encodings ("waves"), as in Edge Transformers and as in sequence models.
+// Sinusoidal position encodings ("waves"): two variants, those of Edge Transformers and those of sequence models.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,8 +27,8 @@ inline std::vector<float> position_waves(index_t positions, index_t d) {
   return waves;
 }
 
-/// Returns a table (positions, d), row by row.  Row k has the sines of position k in its first half and the cosines in
-/// its second half, as in fairseq.
+/// Returns a table (positions, d), row by row.  The first half of row k has the sines of position k, and the second
+/// half has the cosines, as in fairseq.
 ///
 ///   p(k, i) = sin((k + 2) w_i),  p(k, h + i) = cos((k + 2) w_i),  w_i = 10000^(-i / (h - 1)),  i < h = floor(d / 2)
 ///   p(k, d - 1) = 0 if d is odd

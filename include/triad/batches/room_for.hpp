@@ -1,12 +1,13 @@
-// Computes the capacity of a batch from your data or from numbers.  Loaders and trainers are made with it.
+// Computes the capacity of a batch from your data or from numbers.  Loaders and trainers are constructed with this
+// capacity.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   graph_dims const room = room_for(data, 100);                      for samples with a member `nodes`
-//   graph_dims const room = room_for_graphs(100, 7, 12);              for 100 graphs, mostly of 7, at most of 12 nodes
+//   graph_dims const room = room_for_graphs(100, 7, 12);              for 100 graphs of about 7 and at most 12 nodes
 //   pair_dims const pairs = room_for(data, 100, [](auto const& s) { return dims_of(s.source + 1, s.target + 1); });
 //
-// A count that adds up, such as that of edges, gets the sum of its `most` largest values.  So any `most` samples fit,
-// and no memory is wasted on impossible batches.
+// A count that adds up over samples, such as the number of edges, gets the sum of its `most` largest values.  So any
+// `most` samples fit, and no memory is wasted on impossible batches.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@
 
 namespace triad {
 
-/// Returns the size of a sample, which is its member `nodes`.
+/// Returns the number of nodes of a sample, from its member `nodes`.
 struct nodes_of_sample {
   template <class Sample>
   index_t operator()(Sample const& s) const {
@@ -43,7 +44,7 @@ constexpr auto dims_of_size(Size const& size) {
     return size;
 }
 
-/// Collects every count of many dims, with one list for each count.
+/// Collects the counts of the dims of many samples, with one list for each count.
 struct counts_of_samples {
   std::vector<std::vector<index_t>>& lists;
   std::size_t k = 0;
@@ -55,7 +56,7 @@ struct counts_of_samples {
   void largest(index_t count, char const* = nullptr) { sum(count); }
   void maybe(index_t count, char const* = nullptr) { sum(count); }
 };
-/// Sets each count of dims to the most that `most` samples can need.
+/// Sets each count of dims to the largest value that `most` samples can need.
 struct counts_of_room {
   std::vector<std::vector<index_t>>& lists;
   std::size_t most, k = 0;
@@ -74,8 +75,8 @@ struct counts_of_room {
 };
 }  // namespace detail
 
-/// Returns the capacity for any `most` samples of the data.  size_of(sample) returns its number of nodes, or the dims
-/// of this sample alone, as from dims_of(n), dims_of(source, target) and edge_pair_dims_of.
+/// Returns the capacity for any `most` samples of the data.  size_of(sample) returns the sample's number of nodes, or
+/// the dims of this sample alone, as dims_of(n), dims_of(source, target) and edge_pair_dims_of return them.
 template <class Data, class SizeOf = nodes_of_sample>
   requires requires(Data const& data) {
     std::size(data);
@@ -95,7 +96,7 @@ auto room_for(Data const& data, index_t most, SizeOf size_of = {}) {
   return room;
 }
 
-/// Returns the capacity for `batch` graphs of `usual` nodes, or for fewer graphs of up to `largest` nodes.
+/// Returns the capacity for `batch` graphs of `usual` nodes on average, or for fewer graphs with up to `largest` nodes.
 constexpr graph_dims room_for_graphs(index_t batch, index_t usual, index_t largest) {
   index_t const rows = std::max(batch * usual * usual, largest * largest);
   return {batch, rows, std::max(batch * usual, largest), rows * largest, largest};

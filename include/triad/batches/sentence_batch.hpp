@@ -12,12 +12,12 @@
 
 namespace triad {
 
-/// A batch of sentences, with masks of padding, and with the original tokens if some were dropped.
+/// A batch of sentences, with masks of padding.  If some tokens were dropped, it also has the original tokens.
 template <class T>
 struct sentence_batch : token_sequences<T> {
-  triangle_mask mask{};                           // for padded batches only
-  vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) or (0); 1 if an end of the edge is padding
-  vec<index_t const> word{nullptr, 0};            // (nodes) the original tokens; or (0) if none was dropped
+  triangle_mask mask{};                           // for batches padded to equal lengths only
+  vec<std::uint8_t const> edge_mask{nullptr, 0};  // (rows) or (0); 1 if the edge has a padding node
+  vec<index_t const> word{nullptr, 0};            // (nodes) the original tokens; or (0) if no token was dropped
 
   /// Returns the original tokens.
   vec<index_t const> words() const { return word.extent(0) > 0 ? word : this->token; }
@@ -41,7 +41,7 @@ struct sentence_batch : token_sequences<T> {
 /// Scores of parents and logits of labels, or their gradients.
 template <class T>
 struct parse_scores {
-  vec<T> parent;          // (rows) one for each edge
+  vec<T> parent;          // (rows) the score of each edge
   label_views<T> labels;  // (nodes, labels) for each token
 
   static parse_scores plan(arena& place, graph_dims const& dims, label_counts const& z) {
@@ -59,7 +59,7 @@ struct parse_scores {
   }
 };
 
-/// The targets of each token; a negative number means no target.
+/// The targets of each token; a negative number means that the token has no target.
 struct parse_answers {
   vec<index_t const> parent;  // (nodes) index of the parent in its sentence; a root's parent is the root itself
   vec<index_t const> role, category, noun_type, verb;  // (nodes)
@@ -75,14 +75,14 @@ struct parse_answers {
   }
 };
 
-/// Computes the mean cross entropy of parents and of each kind of label, and their sum.  Overwrites loss (1), all of d,
-/// and parts (5), which gets the five losses in the order of parse_answers.
+/// Computes the mean cross entropy of the parents and of each kind of label, and their sum.  Overwrites loss (1) with
+/// the sum, d with its gradient, and parts (5) with the five mean cross entropies in the order of parse_answers.
 template <backend Ex, class T>
 void parse_loss(Ex& ex, arena& scratch, arc_cross_entropy_options const& arcs, graph_batch const& graphs,
                 parse_scores<T> const& scores, parse_answers const& answers, vec<T> loss, vec<T> parts,
                 parse_scores<T> const& d) {
   expect_shape("parse_loss", "parts", parts, {5});
-  auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null while memory is planned
+  auto const part = [&](index_t k) { return make_vec(parts.data_handle() + k, 1); };  // null view while planning
   arc_cross_entropy(ex, scratch, arcs, graphs, vec<T const>(scores.parent), answers.parent, part(0), d.parent);
   cross_entropy(ex, scores.labels.role, answers.role, part(1), d.labels.role);
   cross_entropy(ex, scores.labels.category, answers.category, part(2), d.labels.category);
@@ -91,8 +91,8 @@ void parse_loss(Ex& ex, arena& scratch, arc_cross_entropy_options const& arcs, g
   sum(ex, scratch, parts, loss);
 }
 
-/// Base of parsers.  Has the functions that a trainer needs; the model has heads, width(), and a `readout` of its
-/// scores.
+/// Base class of parsers.  Has the functions that a trainer needs.  The model must have heads, width(), and `readout`,
+/// which says how edge scores become scores of parents.
 template <class Model, class T>
 struct parses_sentences {
   using value_type = T;
@@ -106,7 +106,7 @@ struct parses_sentences {
   /// Returns sentences and targets of these sizes for memory planning; their views have no memory.
   input measured_input(graph_dims const& dims) const { return input::measured(dims, self().width()); }
   static answers measured_answers(graph_dims const& dims) { return answers::measured(dims); }
-  /// Computes the sum of five mean cross entropies, and its gradient.
+  /// Computes the loss, which is the sum of five mean cross entropies, and its gradient.
   template <backend Ex>
   void loss(Ex& ex, arena& scratch, input const& in, output const& scores, answers const& targets, vec<T> loss,
             output const& d) const {
@@ -114,7 +114,7 @@ struct parses_sentences {
     parse_loss(ex, scratch, arcs_of(in), in.graphs, scores, targets, loss, scratch.make<vec<T>>(5), d);
   }
 
-  /// Returns the options by which scores of edges become scores of parents.
+  /// Returns the options by which the scores of edges become scores of parents.
   arc_cross_entropy_options arcs_of(input const& in) const { return {self().readout, in.edge_mask}; }
 
  private:

@@ -20,9 +20,9 @@ class sentence_columns {
  public:
   using memory = typename Ex::memory;
 
-  /// Relative positions are clipped at `reach`.  width: the model's width, which is also that of the position
-  /// encodings.  Each position must be below `positions` or below the length of the longest sentence.  loader: the name
-  /// for messages.
+  /// Relative positions are limited to -reach .. reach.  width: the model's width, which is also the width of the
+  /// position encodings.  Each position must be below `positions` or below the length of the longest sentence.  loader:
+  /// the name for messages.
   sentence_columns(char const* loader, graph_dims const& capacity, index_t reach, index_t width, memory where,
                    index_t positions = 0)
       : loader_(loader),
@@ -37,7 +37,7 @@ class sentence_columns {
 
   void clear() { graphs_.clear(); }
   bool has_room(index_t n) const { return graphs_.has_room(n); }
-  /// Throws contract_violation if one of n tokens is below 0 or has a parent outside of the sentence.
+  /// Throws contract_violation if one of the n tokens is below 0 or has a parent outside of the sentence.
   template <class Token, class Parent>
   void expect_tokens(index_t n, Token const& token, Parent const& parent) const {
     index_t bad = 0;
@@ -51,7 +51,8 @@ class sentence_columns {
   }
   graph_dims const& dims() const { return graphs_.dims(); }
 
-  /// Adds a sentence of n tokens: token(i) has the position position(i), 0 <= i < n.  Returns the dims before it.
+  /// Adds a sentence of n tokens: token(i) has the position position(i), for 0 <= i < n.  Returns the dims before the
+  /// sentence.
   template <class Token, class Position>
   graph_dims add(index_t n, Token const& token, Position const& position) {
     auto const first = graphs_.add(n);
@@ -70,7 +71,7 @@ class sentence_columns {
     return add(n, token, place);
   }
 
-  /// Pads the batch to a shape that other batches share, with sentences of token 0, until take_back(dims before).
+  /// Pads the batch to a shape that other batches share, with sentences of token 0.  take_back(dims before) undoes it.
   void pad() {
     graphs_.pad([&](index_t n, graph_dims const& first) { lay(n, first, [](index_t) { return index_t{0}; }, place); });
   }

@@ -1,4 +1,5 @@
-// Fills batches of sentences on the host, and copies them to a backend's memory.  Allocates once.
+// Fills batches of sentences on the host, and copies them to a backend's memory.  Allocates only when it is
+// constructed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,13 +16,13 @@
 
 namespace triad {
 
-/// A token and its targets; a negative number means no target.
+/// A token and its targets; a negative number means that there is no target.
 struct labelled_token {
   index_t token = 0;
   index_t parent = -1;  // index in the sentence; a root has its own index
   index_t role = -1, category = -1, noun_type = -1, verb = -1;
-  index_t word = -1;      // the original token if `token` replaces a dropped one; negative: not dropped
-  index_t position = -1;  // negative: the index in the sentence
+  index_t word = -1;      // the original token, if it was dropped and `token` replaces it; otherwise negative
+  index_t position = -1;  // the position for the encoding; negative: the index in the sentence
 };
 
 template <backend Ex, class T>
@@ -29,9 +30,10 @@ class sentence_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// Allocates memory for batches up to `capacity`.  Relative positions are clipped at `reach`.  width: the model's
-  /// width, which is also that of the position encodings.  where: memory_of(ex) for the backend of a device; not needed
-  /// on a host.  Each position must be below `positions` or below the length of the longest sentence.
+  /// Allocates memory for batches up to `capacity`.  Relative positions are limited to -reach .. reach.  width: the
+  /// model's width, which is also the width of the position encodings.  where: memory_of(ex) if the backend computes on
+  /// a device; not needed on a host.  Each position must be below `positions` or below the length of the longest
+  /// sentence.
   sentence_loader(graph_dims capacity, index_t reach, index_t width, memory where = {}, index_t positions = 0)
       : sentences_("sentence_loader", capacity, reach, width, where, positions),
         upload_(upload_bytes(with_words(sentence_batch<T>::measured(padded_room_for<Ex>(capacity), 0)),
@@ -47,8 +49,9 @@ class sentence_loader {
   }
   bool has_room(index_t n) const { return sentences_.has_room(n); }
 
-  /// Adds a sentence.  Throws contract_violation if it does not fit, if a token is below 0, or if a parent is not one
-  /// of its tokens.  The model's gather_rows() checks, on hosts only, that the model knows each token.
+  /// Adds a sentence.  Throws contract_violation if the sentence does not fit, if a token is below 0, or if a parent is
+  /// not one of the sentence's tokens.  Does not check that the model knows each token; the model's gather_rows() does
+  /// so on hosts.
   void add(std::span<labelled_token const> sentence) {
     auto const word = [&](index_t i) -> labelled_token const& { return sentence[static_cast<std::size_t>(i)]; };
     auto const n = static_cast<index_t>(sentence.size());
@@ -68,7 +71,7 @@ class sentence_loader {
 
   graph_dims const& dims() const { return sentences_.dims(); }
 
-  /// Returns the batch and its targets, in the backend's memory.  Valid until the next call.
+  /// Returns the batch and its targets, in the backend's memory.  The result is valid until the next call.
   std::pair<sentence_batch<T>, parse_answers> upload() {
     return upload_([&](auto const& put) {
       index_t const nodes = dims().nodes;
@@ -81,9 +84,9 @@ class sentence_loader {
     });
   }
 
-  /// Returns a batch for training.  If the backend replays work, the batch is padded to a shape that other batches
-  /// share (batches/padding.hpp), and the trainer's capacity must be padded_room_for<Ex>(capacity).  Tokens of the
-  /// padding have no targets.
+  /// Returns a batch for training.  If the backend replays recorded work, the batch is padded to a shape that other
+  /// batches share (batches/padding.hpp).  The trainer's capacity must then be padded_room_for<Ex>(capacity).  Added
+  /// tokens have no targets.
   std::pair<sentence_batch<T>, parse_answers> upload_padded() {
     auto const before = dims();
     auto const pad = [&] {
@@ -102,7 +105,7 @@ class sentence_loader {
   }
 
   sentence_columns<Ex, T> sentences_;
-  bool drops_ = false;  // some token of the batch was dropped
+  bool drops_ = false;  // whether a token of the batch was dropped
   std::vector<index_t> word_, parent_, role_, category_, noun_type_, verb_;
   batch_upload<Ex> upload_;
 };

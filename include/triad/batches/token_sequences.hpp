@@ -1,4 +1,4 @@
-// Sentences as graphs of their tokens: tokens, the edges between them, and pairs of tokens.
+// Sentences as graphs: the tokens, the edges between them, and pairs of tokens.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@ struct token_sequences {
   vec<index_t const> self;          // (nodes) the row of edge (i, i)
   tensor<T const, dyn, dyn> waves;  // (positions, d) position_waves; relational encodings do not read them
 
-  /// Lists the views of the batch, for core/batch_views.hpp.
+  /// Lists the views of the batch for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     graphs.each(f);
@@ -26,8 +26,8 @@ struct token_sequences {
   }
 };
 
-/// Pairs of a child token and a parent token whose relation is wanted.  Both are in one sentence; a root's pair is (i,
-/// i).
+/// Pairs of a child token and a parent token for which the model computes the relation.  Both tokens are in one
+/// sentence; the pair of a root is (i, i).
 struct token_pairs {
   vec<index_t const> edge{nullptr, 0};    // (pairs) row of the edge (child, parent)
   vec<index_t const> child{nullptr, 0};   // (pairs) row of the child token
@@ -36,21 +36,21 @@ struct token_pairs {
   constexpr index_t count() const { return edge.extent(0); }
 };
 
-/// The initial state of an edge between two tokens depends on their relative position, or on the position of each.
+/// The initial state of an edge depends either on the relative position of its two tokens, or on the position of each.
 enum class sequence_encoding { relational, positional };
 
-/// Returns the row of the table for an edge from i to j, in 0 .. 2 reach.
+/// Returns the table row for an edge from position i to position j, in 0 .. 2 reach.
 constexpr index_t relative_position(index_t i, index_t j, index_t reach) {
   index_t const apart = j - i;
   return reach + (apart < -reach ? -reach : apart > reach ? reach : apart);
 }
 
-/// Computes the row of the table for an edge between tokens of a source and its target.  Relative positions are clipped
-/// at `reach`.
+/// Computes the table row for an edge between tokens of a source and its target.  Relative positions are limited to
+/// -reach .. reach.
 struct relative_edges {
   index_t reach = 32;
 
-  /// Returns the row for two nodes of the same sequence; only the difference of i and j counts.
+  /// Returns the table row for two nodes of the same sequence.  It depends only on the difference of i and j.
   constexpr index_t within(index_t i, index_t j) const { return relative_position(i, j, reach); }
   constexpr index_t to_target() const { return 2 * reach + 1; }  // from a source node to a target node
   constexpr index_t to_source() const { return 2 * reach + 2; }

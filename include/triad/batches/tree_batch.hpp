@@ -1,4 +1,4 @@
-// Input and targets of a Differentiable Tree Machine: trees as symbols, one at each position.
+// Input and targets of a Differentiable Tree Machine: trees, as arrays with a symbol at each position.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,49 +8,54 @@
 
 namespace triad {
 
-/// The sizes of a batch, known to the host.
+/// The sizes of a batch, which are known on the host.
 struct tree_dims {
   index_t batch = 0;
 };
-/// Lists the counts of the dims, for core/batch_sizes.hpp.
+/// Lists the counts of the dims for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(tree_dims& d, F&& f) {
   f.sum(d.batch, "trees");
 }
 
-/// A batch of trees, with all other data that a pass over it needs.
+/// A batch of trees, and all other data that a forward or backward pass over it needs.
 template <class T>
 struct tree_batch {
   tree_dims sizes;
   index_t positions = 0;              // N
-  vec<index_t const> symbols;         // (batch N) 0: no node
-  tensor<T const, dyn, dyn> fillers;  // (v, f), row 0 zero
+  vec<index_t const> symbols;         // (batch N) the symbol at each position; 0: no node
+  tensor<T const, dyn, dyn> fillers;  // (v, f) one filler for each symbol; row 0 is zero
   tree_support support{};             // the positions that may hold a node, for each slot
-  /// On the host: in slot k all positions from bounds[k] on are empty.  Null: no position is known to be empty.
+  /// In slot k, all positions from bounds[k] on are empty.  The array is on the host.  Null: no position is known to be
+  /// empty.
   index_t const* bounds = nullptr;
   vec<index_t const> sample;       // (batch) 0, 1, 2 ...
   vec<index_t const> zero;         // (batch) 0
-  vec<index_t const> size, first;  // (steps batch) step k: tokens_at(k) of each sample; its first token's index
-  bool empty_tree = false;         // the empty tree is a possible argument; its token follows those of the trees
+  vec<index_t const> size, first;  // (steps batch) for each sample at step k: tokens_at(k), and the index of its first
+                                   // token
+  bool empty_tree = false;         // whether an argument may be the empty tree; its token follows the tokens of the
+                                   // trees
 
-  // Gumbel-softmax for operations, for arguments or for both.  Optional noise is added to the logits; then the logits
-  // are divided by the temperature.
+  // Gumbel-softmax for operations, for arguments or for both.  If there is noise, it is added to the logits; then the
+  // logits are divided by the temperature.
   double operation_temperature = 1, argument_temperature = 1;
-  double evenness = 0;                    // weight of evenness of choices in the loss, in positions of a tree
-  double recency = 0;                     // subtracted from a tree's score for each step of its age
-  choice_over over = choice_over::trees;  // the alternatives in the softmax of the arguments
+  double evenness = 0;                    // weight in the loss of the evenness of choices; the unit is one position of
+                                          // a tree
+  double recency = 0;                     // subtracted from the score of a tree for each step since it was written
+  choice_over over = choice_over::trees;  // the set of alternatives over which the softmax of the arguments runs
   tensor<T const, dyn, dyn, dyn> operation_noise{};  // (steps, batch, b + 1)
-  tensor<T const, dyn, dyn, dyn> argument_noise{};   // (steps, batch, n 2 b) for the n choices of the last step;
-                                                     // step k reads the first columns, as many as it has arguments
+  tensor<T const, dyn, dyn, dyn> argument_noise{};   // (steps, batch, n 2 b) for the n choices at the last step; step k
+                                                     // reads only the first columns, as many as its choices need
 
-  tree_loss_options loss{};  // the loss that a machine is trained with on this batch
+  tree_loss_options loss{};  // the loss with which a machine is trained on this batch
 
   tree_dims const& dims() const { return sizes; }
   /// Returns the number of positions of slot k that may hold a node; later positions are empty.
   index_t bound(index_t k) const { return bounds != nullptr ? bounds[k] : positions; }
-  /// Returns the number of tokens of a sample at step k: operation, root, and the choices of an argument.
+  /// Returns the number of tokens of a sample at step k: one for the operation, one for the root, and one for each
+  /// choice of an argument.
   index_t tokens_at(index_t k) const { return tree_tokens_at(k, empty_tree); }
-  /// Returns the number of choices of an argument at step k: k + 1 trees, and the empty tree if it is a choice.
+  /// Returns the number of choices of an argument at step k: k + 1 trees, and the empty tree if it may be an argument.
   index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
   /// Returns the tokens of step k as sequences.
   sequence_batch tokens(index_t k) const {
@@ -60,7 +65,7 @@ struct tree_batch {
     };
     return {b, b * each, each, of_step(size), of_step(first)};
   }
-  /// Returns the options of the choice at step k.  If there is noise, it must have at least k + 1 steps.
+  /// Returns the options of the choice at step k.  Noise, if there is any, must have at least k + 1 steps.
   tree_choice_options<T> choice(index_t k) const {
     tree_choice_options<T> t{over, operation_temperature, argument_temperature};
     if (evenness > 0) t.evenness = evenness / (static_cast<double>(sizes.batch) * static_cast<double>(positions));
@@ -79,7 +84,7 @@ struct tree_batch {
     return t;
   }
 
-  /// Lists the views of the batch, for core/batch_views.hpp.
+  /// Lists the views of the batch for core/batch_views.hpp.
   template <class F>
   void each(F&& f) {
     f.value(sizes.batch, operation_temperature, argument_temperature, static_cast<index_t>(over), evenness, recency,
@@ -104,7 +109,7 @@ struct tree_batch {
   }
 };
 
-/// The target symbols (batch N); 0 if there is no node.
+/// The target symbols (batch N); 0 if the position has no node.
 struct tree_answers {
   vec<index_t const> symbols;
 

@@ -1,4 +1,4 @@
-// Fills batches of trees on the host, and copies them to a backend's memory.  Allocates once.
+// Fills batches of trees on the host, and copies them to a backend's memory.  Allocates only when it is constructed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace triad {
 
-/// Finds the positions that trees can have in each slot, step by step from the positions in slot 0.
+/// Finds the positions that trees in each slot can have, step by step, from the positions in slot 0.
 class reachable_positions {
  public:
   reachable_positions(tree_positions<> where, index_t steps)
@@ -27,7 +27,7 @@ class reachable_positions {
 
   void clear() { std::fill(first_.begin(), first_.end(), std::uint8_t{0}); }
   void add(index_t position) { first_[size(position)] = 1; }
-  /// Follows all steps; afterwards first(), since() and bounds() are valid.
+  /// Computes the positions for all steps.  Call it before first(), since() and bounds().
   void close() {
     index_t const count = where_.count(), never = steps_ + 1;
     std::fill(since_.begin(), since_.end(), never);
@@ -35,7 +35,7 @@ class reachable_positions {
     for (index_t q = 0; q < count; ++q)
       if (first_[size(q)] != 0) reached_.push_back(q);
     bounds_[0] = reached_.empty() ? 1 : reached_.back() + 1;
-    // A position that is reached at step k is reached again at all later steps, so only new positions are followed.
+    // A position that is reachable at step k is also reachable at all later steps, so only new positions are followed.
     auto const held = [&](index_t q) { return first_[size(q)] != 0 || since_[size(q)] != never; };
     std::size_t begin = 0;
     for (index_t k = 1; k <= steps_; ++k) {
@@ -48,7 +48,7 @@ class reachable_positions {
         bounds_[size(k)] = std::max(bounds_[size(k)], to + 1);
         if (!known) reached_.push_back(to);
       };
-      reach(0);  // the root's filler
+      reach(0);  // the root, which gets its own filler
       for (; begin < end; ++begin) {
         index_t const q = reached_[begin];
         reach(where_.cons_source(q).position);
@@ -59,7 +59,7 @@ class reachable_positions {
 
   std::vector<std::uint8_t> const& first() const { return first_; }
   std::vector<index_t> const& since() const { return since_; }
-  /// In slot k all positions from bounds()[k] on are empty.
+  /// In slot k, all positions from bounds()[k] on are empty.
   std::vector<index_t> const& bounds() const { return bounds_; }
 
  private:
@@ -74,10 +74,11 @@ class reachable_positions {
 /// Options of a loader of trees.
 struct tree_loader_options {
   tree_positions<> where;
-  index_t steps = 1;        // steps of the machine
-  index_t symbols = 0;      // v, including <empty>; the filler of <empty> is zero, and the others are the unit vectors
-  index_t batch = 1;        // the largest number of trees
-  bool empty_tree = false;  // as in the machine
+  index_t steps = 1;        // the number of steps of the machine
+  index_t symbols = 0;      // v, including <empty>; the filler of <empty> is zero, and the other fillers are unit
+                            // vectors
+  index_t batch = 1;        // the largest number of trees in a batch
+  bool empty_tree = false;  // must equal the machine's option of the same name
 };
 
 template <backend Ex, class T>
@@ -85,7 +86,7 @@ class tree_loader {
  public:
   using memory = typename Ex::memory;
 
-  /// where: memory_of(ex) for the backend of a device; not needed on a host.
+  /// where: memory_of(ex) if the backend computes on a device; not needed on a host.
   explicit tree_loader(tree_loader_options const& options, memory where = {})
       : z_(checked(options)),
         symbols_(size(options.batch * options.where.count())),
@@ -109,8 +110,8 @@ class tree_loader {
   tree_dims dims() const { return {batch_}; }
   bool has_room() const { return batch_ < z_.batch; }
 
-  /// Adds two ranges of nodes.  Each node has a `position`, which differs between the nodes of a range, and a `filler`,
-  /// which is a symbol other than 0.
+  /// Adds a source tree and a target tree, each as a range of nodes.  A node has a `position`, which no other node of
+  /// its range has, and a `filler`, which is a symbol other than 0.
   template <class Source, class Target>
   void add(Source const& source, Target const& target) {
     TRIAD_EXPECTS(has_room(), detail::no_room("tree_loader", "one more tree", dims(), tree_dims{z_.batch},
@@ -138,7 +139,7 @@ class tree_loader {
     ++batch_;
   }
 
-  /// Returns the batch and its target trees, in the backend's memory.  Valid until the next call.
+  /// Returns the batch and its target trees, in the backend's memory.  The result is valid until the next call.
   std::pair<tree_batch<T>, tree_answers> upload() {
     index_t const count = z_.where.count();
     tree_batch<T> in;
@@ -150,7 +151,7 @@ class tree_loader {
         size_[size(k * batch_ + b)] = in.tokens_at(k);
         begin_[size(k * batch_ + b)] = b * in.tokens_at(k);
       }
-    // A device records its work once for all batches, so every position is computed there.
+    // A device records its work once and replays it for all batches, so it computes every position.
     constexpr bool by_batch = std::is_same_v<memory, host_memory>;
     if constexpr (by_batch) reachable_.close();
     return upload_([&](auto const& put) {
