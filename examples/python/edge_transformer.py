@@ -1,7 +1,7 @@
 """Trains the Edge Transformer on CLUTRR in PyTorch, with triad's triangular attention or with the paper's equations.
 
-It compares the two, the equations by einsum.  Seconds per step and memory are measured in single precision.  Losses are
-compared in double precision, in which rounding errors do not grow from step to step as they do in single precision.
+It runs both, computes the equations by einsum, and compares the two.  Seconds per step and memory are measured in
+single precision.  Losses are compared in double precision, in which rounding errors do not grow from step to step.
 
     python edge_transformer.py --data FOLDER                   runs both; do their losses agree for 50 steps?
     python edge_transformer.py --data FOLDER --epochs 50       trains with triad's, then scores each test file
@@ -49,7 +49,8 @@ def batches(rows, labels, answers, size):
 
 
 def train(model, rows, labels, answers, o, steps):
-    """Trains by Adam, with a linear warm-up and decay as in the released program; returns losses and seconds a step."""
+    """Trains by Adam, with a linear warm-up and decay as in the released program; returns losses and seconds per
+    step."""
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser, lambda s: min((s + 1) / 100, max(0.0, (steps - s) / max(1, steps - 100))))
@@ -106,7 +107,7 @@ def main():
                 print(f"{path.name}  k={tests[0][0]}  {right / len(tests):.3f}")
         return
 
-    def pair():  # with the same weights; without dropout, because the two would draw different masks
+    def pair():  # two modules with the same weights; no dropout, because the two would draw different masks
         ours, theirs = make(0.0), make(0.0)
         theirs.encoder.layers[0].edge_attention = EinsumAttention(theirs.encoder.layers[0].edge_attention)
         return {"triad": ours, "einsum": theirs}

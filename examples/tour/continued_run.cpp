@@ -1,10 +1,11 @@
-// A run that continues elsewhere: another trainer with another number of threads loads a checkpoint and ends with the
-// same bits as an uninterrupted run.  On another backend the run continues as well.
+// A run that continues elsewhere: another trainer with another number of threads loads a checkpoint, and ends with the
+// same bits as an uninterrupted run.  A run can also continue on another backend.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Say that a machine is needed elsewhere, or that the hours of a job are over.  What must move?  Parameters, Adam's
-// moments, the number of the update and the key of dropout are in a checkpoint.  The program makes the data and their
-// order from two numbers: a seed and the epoch.  The checkpoint has both, so one file is enough.
+// Suppose that a machine is needed for other work, or that a job's time limit is over.  What must be copied to the next
+// machine?  A checkpoint has the parameters, Adam's moments, the number of the update and the key of dropout.  The
+// program makes the data and their order from two numbers, a seed and the epoch.  The checkpoint has both, so one file
+// is enough.
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -51,8 +52,8 @@ double run(job const& j) {
     std::uint64_t const updates_an_epoch = 8;
     auto const data = chains(256);
     graph_dims const room = room_for(data, 32);
-    // Dropout draws by key, update and position, never from a generator with a state: the mask of update 17 is the same
-    // wherever it is drawn.
+    // Dropout draws from a key, the update's number and the position; no random generator keeps a state.  So the mask
+    // of update 17 is the same on every machine.
     edge_transformer<float> const model(
         {.labels = 4, .targets = 3, .layers = 2, .layer = {.width = 16, .heads = 2, .hidden = 32, .dropout = 0.05}});
     std::uint64_t key = 7, first_epoch = 0;
@@ -62,7 +63,7 @@ double run(job const& j) {
       initialize(learner.parameters(), 1);
     } else {
       checkpoint const file(j.from);
-      file.resume(learner);  // parameters, moments and the step, from which schedule and dropout continue
+      file.resume(learner);  // loads parameters, moments and the step, from which the schedule and dropout continue
       first_epoch = file.step() / updates_an_epoch;
     }
     graph_loader<std::remove_reference_t<decltype(ex)>> loader(room);
@@ -89,13 +90,14 @@ int main() try {
   run({"cpu:2", file("half"), file("moved"), 20});            // the other ten on another machine, with two threads
   double const elsewhere = run({"reference", file("half"), file("on the reference"), 20});  // or by plain loops
 
-  // Kernels add in an order that does not depend on the number of threads.  So the two files are identical: every
-  // parameter, every moment, the step and the key.
+  // Kernels add numbers in an order that does not depend on the number of threads.  So the two files are identical:
+  // every parameter, every moment, the step and the key.
   bool const same_bits = bytes_of(file("whole")) == bytes_of(file("moved"));
-  // The reference adds in another order, as another kind of processor may.  There the results agree up to rounding.
+  // The reference backend adds in another order, and another kind of processor may, too.  There the results agree up to
+  // rounding.
   bool const close = std::abs(elsewhere - loss) < 0.01;
   bool const other_bits = bytes_of(file("whole")) != bytes_of(file("on the reference"));
-  // Loading did matter: after ten epochs the parameters were different.
+  // The loaded file mattered: after ten epochs the parameters were different from those after twenty.
   bool const moved_on = bytes_of(file("half")) != bytes_of(file("moved"));
   std::printf("two threads: %s; the reference: loss %.6f beside %.6f\n", same_bits ? "the same bits" : "other bits",
               elsewhere, loss);

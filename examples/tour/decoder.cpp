@@ -28,8 +28,9 @@ int main() {
   sizes.encoder = sizes.decoder = {.layer = layer, .layers = 2, .fused = all_fused(2)};
   using model = fused_transformer<float>;
 
-  // A trainer plans all its memory from the largest batch: the pairs, the tokens of all sources and of all targets, and
-  // the longest of each, ends included.  Token tables start with the deviation that their scaling expects.
+  // A trainer plans all its memory from the largest batch: the number of pairs, the number of tokens in all sources and
+  // in all targets, and the longest source and target, all with their ends.  Token tables start with the standard
+  // deviation that suits their scaling.
   trainer<model, cpu::backend>::options_type options;
   options.max_norm = 1;
   options.capacity = {batch, batch * longest, batch * longest, longest, longest};
@@ -38,7 +39,8 @@ int main() {
     return path.ends_with("table") ? initializer::normal(0.18) : initializer::by_name();
   });
 
-  // ---- 2. The data.  A loader appends the end to a source, and puts it before a target as the decoder's first input.
+  // ---- 2. The data.  A loader appends the end to each source.  It puts the end before each target, as the decoder's
+  // first input.
   pair_loader<cpu::backend, float> loader(options.capacity, layer.width, end, end);
   random_stream random(1, 0);
   auto const sequence = [&] {
@@ -58,7 +60,7 @@ int main() {
     }
   };
 
-  // ---- 3.  Answers.  In training the decoder saw the right previous tokens; now it reads its own.  A beam of 1 takes
+  // ---- 3.  Answers.  In training the decoder read the right previous tokens; now it reads its own.  A beam of 1 takes
   // the likeliest token each time.  A beam of 5 keeps the five likeliest beginnings, so it can still drop a first token
   // that was a mistake.  That helps while the model is unsure, and costs five times as much; once the model is sure,
   // both give the same answer.  (A search ends when it has as many finished hypotheses as its beam is wide.  With eight
@@ -68,7 +70,7 @@ int main() {
   auto const ask = [&](index_t beam) {
     beam_search_options search_for;
     search_for.beam = beam;
-    search_for.longest = longest - 1;  // tokens of an answer; the decoder also reads the begin
+    search_for.longest = longest - 1;  // the longest answer, in tokens; the decoder reads one more, the begin
     search_for.begin = search_for.end = end;
     beam_search search(batch, words, search_for);
     fused_decoder<model, cpu::backend> decoder(ex, learner.model(), {options.capacity, search_for.beam, longest});

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stories of rooms on a grid, as JSON lines for `graphs train --data DIR`:   python3 grid_relations.py DIR
 
-The edge [0, "left", 1] says: room 1 is left of room 0.  The question is where the last room is, seen from the first.
-A story may turn, but never goes back: after `left, right` one would have to count steps, and words do not say how many.
+The edge [0, "left", 1] says that room 1 is left of room 0.  The question: where is the last room, seen from the first?
+A story may turn but never goes back: after `left, right` one would have to count steps, and words do not say how many.
 Training has stories of 2 to 4 steps.  Each test file has longer ones, of one length, 5 to 10."""
 import json
 import pathlib
@@ -12,7 +12,7 @@ import sys
 
 
 def story(steps, rng):
-    sides = rng.choice(["left", "right"]), rng.choice(["above", "below"])  # the two ways that this story may go
+    sides = rng.choice(["left", "right"]), rng.choice(["above", "below"])  # the two directions that this story may take
     taken = [rng.choice(sides) for _ in range(steps)]
     edges = [[room, side, room + 1] for room, side in enumerate(taken)]
     target = "-".join(side for side in sides if side in taken)  # one of eight: "left", ..., "right-below"

@@ -102,7 +102,7 @@ int main() try {
   std::printf("the last node is %d hours on, and %d is right\n", static_cast<int>(answer),
               static_cast<int>(longer[0].answer));
 
-  // The loaded model answers as the trainer does, and the model has learned its task.
+  // The loaded model gives the same answer as the trainer, and the model has learned its task.
   t::index_t const of_learner = learner.classes(loader.upload().first).front();
   bool const learned = t::evaluate(learner, loader, valid, add_one, {.most = 60}).accuracy > 0.95;
   return learned && answer == of_learner ? 0 : 1;

@@ -1,4 +1,4 @@
-// Your own layer inside a model: written from the library's pieces, checked by finite differences, and trained as
+// Your own layer inside a model: written with the library's operations, checked by finite differences, and trained as
 // the readout of an Edge Transformer.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
@@ -71,7 +71,7 @@ struct gated_linear {
 }  // namespace mine
 
 int main() {
-  // ---- 2.  Check every gradient against finite differences, in double, before training. ----
+  // ---- 2.  Check every gradient against finite differences, in double precision, before training. ----
   std::vector<double> values(7 * 3);
   random_stream random(1, 2);
   for (double& v : values) v = random.uniform(-1, 1);
@@ -95,8 +95,8 @@ int main() {
   trainer learner(ex, network, {.capacity = room});
   initialize(learner.parameters(), 1);
 
-  // The data: marks on a cycle of five nodes; edge (i, i + 1) has one of two labels.  The question: do the first two
-  // edges differ?
+  // The data: cycles of five nodes; edge (i, i + 1) has one of two labels.  The question: do the labels of the first
+  // two edges differ?
   graph_loader<cpu::backend> batch(room);
   auto const marked_cycles = [&] {
     batch.clear();

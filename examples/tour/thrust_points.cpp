@@ -23,7 +23,7 @@ using device = triad::cpu::backend;
 #endif
 
 namespace essay {
-using namespace triad;  // in a namespace: nvcc generates code that says cuda::, and triad has a namespace cuda, too
+using namespace triad;  // in a namespace: nvcc generates code that says cuda::, which must not mean triad::cuda
 
 // ---- 1.  The data, made on the device: points of a square, and whether both coordinates have the same sign.
 struct coordinate {

@@ -3,7 +3,7 @@
 //
 // torch_encoder.py wrote a file with an nn.TransformerEncoder, two sequences, and PyTorch's answers to them.  Your own
 // program needs only the part between the two lines below to use such a model; the rest compares the answers.  The
-// program fails if a number differs by more than rounding in float explains.
+// program fails if a number differs from PyTorch's by more than rounding in float explains.
 //
 //   torch_encoder examples/tour/torch_encoder.safetensors
 #include <algorithm>
@@ -24,7 +24,7 @@ int main(int count, char** arguments) try {
   safetensors const file(count > 1 ? arguments[1] : "torch_encoder.safetensors");
 
   // Sequences are stored one after the other, without padding: here 5 tokens and then 3.  PyTorch padded the second one
-  // and masked the padding, so both give the same rows.
+  // and masked the padding, so both programs compute the same rows.
   index_t const sizes[] = {5, 3}, first[] = {0, 5}, rows = 8, width = 16;
   auto const numbers = file.read_as<float>("example.x"), expected = file.read_as<float>("example.y");
   tensor<float const, dyn, dyn> const x(numbers.data(), rows, width);
@@ -38,15 +38,15 @@ int main(int count, char** arguments) try {
   runner encode(ex, encoder, row_dims(rows));
 
   // 2.  Its weights.  Here the repeat is the whole model, so its layers are called 0 and 1; in PyTorch they are
-  // layers.0 and layers.1.  A tensor that no parameter takes is an error, and so is a parameter without a tensor: no
-  // weight stays zero unnoticed.  The tensors for our comparison are left out by name.
+  // layers.0 and layers.1.  A tensor without a parameter is an error, and so is a parameter without a tensor, so no
+  // weight can stay zero unnoticed.  The tensors for our comparison are left out by name.
   load_weights(file, encode.parameters(), torch_encoder("layers.", ""), {.leave_out = {"example.*"}});
 
   // 3. The answer.
   auto const y = encode({x, sequences});
   // ----
 
-  // Equal to six digits.  PyTorch adds in another order, so the last bits differ.
+  // The answers agree to six digits.  PyTorch adds in another order, so the last bits differ.
   float furthest = 0;
   for (index_t r = 0; r < rows; ++r)
     for (index_t c = 0; c < width; ++c)

@@ -15,13 +15,13 @@ torch.manual_seed(1)
 layer = nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, dropout=0, batch_first=True)
 encoder = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False).eval()
 with torch.no_grad():
-    for parameter in encoder.parameters():  # biases and gains too, so that an error in any of them changes the answer
+    for parameter in encoder.parameters():  # biases and gains too, so that an error in any parameter changes the answer
         parameter.add_(0.2 * torch.randn_like(parameter))
     x = torch.randn(len(SIZES), max(SIZES), WIDTH)
     padding = torch.arange(max(SIZES)) >= torch.tensor(SIZES)[:, None]
     y = encoder(x, src_key_padding_mask=padding)
 
 tensors = dict(encoder.state_dict())
-tensors["example.x"] = x[~padding]  # without padding: the rows of one sequence after those of the other
+tensors["example.x"] = x[~padding]  # without padding: the rows of the second sequence follow those of the first
 tensors["example.y"] = y[~padding]
 save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, sys.argv[1])

@@ -14,7 +14,7 @@
 
 using namespace triad;
 
-// ---- The program's own type: formulas over p, q and r, as pointers, and their truth values. ----
+// ---- The program's own type: formulas over p, q and r as nodes with pointers, and the truth value of a formula. ----
 struct formula {
   std::string label;  // not, and, or; else a name
   std::shared_ptr<formula const> left{}, right{};
@@ -50,7 +50,7 @@ using language = symbol_algebra<sparse_algebra<double>>;
 using tree = language::tree;
 
 struct laws {
-  tree none, negation, both, either;  // the empty tree, and the three connectives as trees of one node
+  tree none, negation, both, either;  // the empty tree, and a tree of one node for each connective
 
   explicit laws(language const& l)
       : none(l.none()),
@@ -58,12 +58,13 @@ struct laws {
         both(l.encode(symbol_tree("and"))),
         either(l.encode(symbol_tree("or"))) {}
 
-  // Fillers are orthonormal, so the inner product with a tree of one node is the weight of that label at the root.
+  // Returns the weight of a label at the root.  Fillers are orthonormal, so this is the inner product with the one-node
+  // tree.
   static double rooted(tree const& x, tree const& label) { return inner_product(x, label); }
   tree negated(tree const& x) const { return cons(x, none, negation); }
 
-  // not (a and b) = (not a) or (not b).  car, cdr and cons are linear, and the new labels are weighted by the weight of
-  // the old one: so the whole rule is a linear map.
+  // not (a and b) = (not a) or (not b).  car, cdr and cons are linear, and the weights of the new labels are the weight
+  // of the old label.  So the whole rule is a linear map.
   tree de_morgan(tree const& x) const {
     auto const inner = car(x);
     double const to_or = rooted(inner, both), to_and = rooted(inner, either), all = to_or + to_and;
@@ -71,7 +72,8 @@ struct laws {
                 to_or * either + to_and * both);
   }
 
-  // Repeats until every `not` stands before a name.  Each decision uses one inner product, never a symbol.
+  // Repeats until every `not` stands before a name.  Each decision is made by an inner product, without decoding
+  // symbols.
   tree normal(tree const& x) const {
     auto const is = [](tree const& t, tree const& label) { return rooted(t, label) > 0.5; };
     if (is(x, both) || is(x, either)) return cons(normal(car(x)), normal(cdr(x)), x);
@@ -102,8 +104,9 @@ int main() {
   for (unsigned world = 0; world < 8; ++world)
     expect(holds(before, world) == holds(to_formula(found), world), "the same formula");
 
-  // Two formulas in one vector, rewritten at once: a linear map of a blend is the blend of the results.  Subtract one
-  // result, and the other can be decoded.  In this way a learner can weigh programs before it chooses one.
+  // Two formulas are added as vectors and rewritten at once: a linear map of a sum is the sum of the results.  If one
+  // result is subtracted, the other can be decoded.  In this way a learner can weigh several programs before it chooses
+  // one.
   auto const x = logic.encode(parse_tree("( not ( and p q ) )")), z = logic.encode(parse_tree("( not ( or q r ) )"));
   auto const mixed = by.de_morgan(blend({0.7, 0.3}, {x, z}));
   auto const rest = (1 / 0.3) * (mixed - by.de_morgan(0.7 * x));

@@ -1,4 +1,4 @@
-// A user's whole program: one product on the CPU backend, and the version it was compiled with.
+// A user's whole program: multiplies two matrices on the CPU backend, and prints the version of triad.
 // SPDX-License-Identifier: Apache-2.0
 #include <iostream>
 

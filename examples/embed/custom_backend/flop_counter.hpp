@@ -5,14 +5,14 @@
 //   triangle, forward           5 n^3 d per graph: 2 for the score, 3 for the output (v1 v2, times p, added)
 //   triangle, backward         14 n^3 d: 2 for the score again, 3 for dp, 5 for dv1 and dv2, 2 for dq, 2 for dk
 //
-// Exponentials, norms, dropout and other work that is linear in the number of values are not counted.
+// Not counted: exponentials, norms, dropout and other operations whose cost is linear in the number of values.
 #pragma once
 
 #include "triad/cpu/cpu.hpp"
 
 namespace counting {
 
-/// Hooks that are not overridden below are found in triad::cpu, then in triad::reference.
+/// A hook that is not overridden below is found in triad::cpu, or else in triad::reference.
 struct backend : triad::cpu::backend {
   using triad::cpu::backend::backend;
   double products = 0, triangles = 0;  // flops

@@ -43,7 +43,7 @@ int main(int count, char** arguments) try {
   file.load(network.parameters());
   t::graph_loader<t::cpu::backend> graph(t::dims_of(3));
   auto* const labels =
-      graph.add(3, 0, 2, -1);  // ann, bea, carl: what is 2 to 0?  The label of edge (i, j) is at 3 i + j.
+      graph.add(3, 0, 2, -1);  // ann, bea, carl are 0, 1, 2: what is 2 to 0?  The label of edge (i, j) is at 3 i + j.
   labels[3 * 0 + 1] = label("mother");
   labels[3 * 1 + 2] = label("brother");
   t::index_t const best = network.classes(graph.upload().first).front();

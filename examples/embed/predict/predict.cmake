@@ -1,7 +1,8 @@
-# Trains a small model, and wants the same answer from predict as from `clutrr predict`, and of a bad file a message.
+# Trains a small model. Checks that predict prints the same answer as `clutrr predict`, and that a bad file gives a
+# message.
 file(REMOVE_RECURSE "${FOLDER}")
 execute_process(COMMAND "${CLUTRR}" train --preset smoke --out "${FOLDER}" RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
-if(NOT status MATCHES "^[03]$")  # 3: trained, but too short to have learned
+if(NOT status MATCHES "^[03]$")  # 3: the run ended, but was too short to learn the task
   message(FATAL_ERROR "clutrr train: status ${status}\n${output}")
 endif()
 execute_process(COMMAND "${CLUTRR}" predict "${FOLDER}" --facts "ann:mother:bea bea:brother:carl" --ask ann:carl
@@ -11,7 +12,7 @@ if(NOT output STREQUAL expected)
   message(FATAL_ERROR "predict says\n${output}\nclutrr predict says\n${expected}")
 endif()
 
-# Another model has other answers, or none.
+# A checkpoint of another model is refused with a message that names the difference.
 foreach(other IN ITEMS "--paper-form" "--attention;value-ablation" "--model;rat")
   execute_process(COMMAND "${CLUTRR}" train --preset smoke --chains 64 ${other} --out "${FOLDER}/other" OUTPUT_QUIET ERROR_QUIET)
   execute_process(COMMAND "${PREDICT}" "${FOLDER}/other/model.safetensors" RESULT_VARIABLE status ERROR_VARIABLE error)
@@ -20,7 +21,7 @@ foreach(other IN ITEMS "--paper-form" "--attention;value-ablation" "--model;rat"
   endif()
 endforeach()
 
-# A bad file is reported in one line, and ends nothing by a signal.
+# A bad file gives an error message of one line. The program exits with status 1 and is not killed by a signal.
 file(WRITE "${FOLDER}/bad.safetensors" "no model")
 foreach(bad IN ITEMS bad.safetensors none.safetensors)
   execute_process(COMMAND "${PREDICT}" "${FOLDER}/${bad}" RESULT_VARIABLE status ERROR_VARIABLE error)

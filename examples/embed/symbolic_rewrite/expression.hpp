@@ -4,7 +4,7 @@
 //   sum = product { + product | - product }      product = signed { * signed | / signed }
 //   signed = - signed | power                    power = atom [ ^ signed ]          atom = NUMBER | NAME | ( sum )
 //
-// x - 2 * y is the tree ( - x ( * 2 y ) ); the sign of -x is the node ~, with one child.
+// x - 2 * y is the tree ( - x ( * 2 y ) ).  The negation -x is a node with the label ~ and one child.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace rewrite {
 using triad::index_t;
 using triad::symbol_tree;
 
-/// The greatest depth of an expression: a sparse role has 64 bits, one for each level.
+/// The greatest depth of an expression: the path in a sparse role has 64 bits, one for each level.
 inline constexpr index_t deepest = 64;
 
 namespace detail {
@@ -101,7 +101,7 @@ class reader {
     return {symbol_tree(std::move(label), {left.tree, right.tree}), depth};
   }
 
-  /// Counts open subexpressions, so that a hostile text ends with an error message.
+  /// Counts open subexpressions, so that text with too many nested ones gives an error message.
   struct nesting {
     explicit nesting(reader& of) : depth(of.open_) {
       if (++depth > 16 * deepest) of.too_deep();
@@ -130,7 +130,7 @@ class reader {
   index_t open_ = 0;
 };
 
-/// The precedence of a node.
+/// Returns the precedence of a node's operator; a leaf has the highest.
 inline int strength(symbol_tree const& tree, index_t at) {
   if (tree.is_leaf(at)) return 5;
   auto const& label = tree.label(at);
@@ -148,7 +148,7 @@ inline std::string write(symbol_tree const& tree, index_t at) {
   if (own == 5) return label;
   if (own == 4) return part(0, 5) + "^" + part(1, 3);
   if (own == 3) return "-" + part(0, 3);
-  return part(0, own) + " " + label + " " + part(1, own + 1);  // left-associative: a - (b - c) keeps its parentheses
+  return part(0, own) + " " + label + " " + part(1, own + 1);  // left-associative, so a - (b - c) keeps its parentheses
 }
 
 }  // namespace detail
@@ -158,7 +158,7 @@ inline symbol_tree parse(std::string_view text, triad::text_position where = {})
   return detail::reader(text, std::move(where)).read();
 }
 
-/// Writes an expression with only those parentheses that are needed to read it back.
+/// Returns the infix notation, with only those parentheses that are needed to parse it into the same tree.
 inline std::string to_infix(symbol_tree const& tree) { return tree.empty() ? std::string() : detail::write(tree, 0); }
 
 }  // namespace rewrite

@@ -1,5 +1,5 @@
 // symbolic-rewrite: simplifies algebraic expressions step by step, by rewriting tensors.  Nothing is learned.  It uses
-// only core, tree and the functions that read a line from triad.
+// only triad's core and tree headers, and the functions that read a line.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstdlib>

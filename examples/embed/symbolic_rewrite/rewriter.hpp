@@ -1,5 +1,5 @@
-// Rewriting of tensors: inner products find patterns; car, cdr and cons make the results.  The code never looks at a
-// tree of symbols.
+// Rewriting of tensors: inner products find the patterns; car, cdr and cons build the results.  The code never looks at
+// symbols.
 // SPDX-License-Identifier: Apache-2.0
 //
 // An expression is the tensor x = sum over its nodes of filler (x) role.  Fillers and roles are orthonormal, so inner
@@ -9,9 +9,9 @@
 //   <p, x> = <p, p>                 every node of p is a node of x, at the same place
 //   <u, v> = <u, u> = <v, v>        u and v are the same expression
 //
-// The left side of a rule has a tensor p of its operators and numbers, and the positions of its names.  The rule
-// matches x if the second line holds, every name's position is filled, and all positions of one name fulfil the third
-// line.
+// The left side of a rule consists of a tensor p of its operators and numbers, and of the positions of its names.  The
+// rule matches x under three conditions: <p, x> = <p, p>; x has a node at the position of every name; and the
+// subexpressions at all positions of the same name are equal, by the third line.
 #pragma once
 
 #include <cmath>
@@ -25,8 +25,8 @@
 
 namespace rewrite {
 
-/// A is any form of the algebra (dense, gather, sparse).  The rows of the fillers are orthonormal, except for the empty
-/// first one.
+/// A is any form of the algebra (dense, gather or sparse).  The rows of the filler table are orthonormal, except for
+/// the first, which is zero and stands for no filler.
 template <class A>
 class rewriter {
  public:
@@ -37,7 +37,7 @@ class rewriter {
   rewriter(A const& algebra, triad::vocabulary const& words, filler_table fillers, std::vector<rule> const& rules)
       : algebra_(algebra), words_(words), fillers_(fillers) {
     for (auto const& r : rules)
-      if (r.left.depth() <= algebra.depth()) rules_.push_back(prepared(r));  // a deeper rule can match nothing here
+      if (r.left.depth() <= algebra.depth()) rules_.push_back(prepared(r));  // a deeper rule can match nothing
   }
 
   tree encode(symbol_tree const& expression) const {
@@ -51,8 +51,8 @@ class rewriter {
     tree result;
     std::string by;  // the rule's name
   };
-  /// Applies the first rule that matches: at the root before the children, left before right.  Returns nothing if none
-  /// matches.
+  /// Applies the first rule that matches.  Tries the root before its children, and the left child before the right one.
+  /// Returns nothing if no rule matches.
   std::optional<step> once(tree const& x) const {
     for (auto const& r : rules_)
       if (auto const found = match(r, x)) return step{made(r.right, 0, *found), r.text};
@@ -95,7 +95,7 @@ class rewriter {
     return made;
   }
 
-  /// Inner products of expressions are whole numbers, up to rounding.
+  /// Returns an inner product of two expressions, rounded to the whole number that it is up to rounding errors.
   static long long counted(tree const& x, tree const& y) {
     return std::llround(static_cast<double>(inner_product(x, y)));
   }
@@ -122,7 +122,7 @@ class rewriter {
     return found;
   }
 
-  /// Builds the right side from node `at` on, with each name replaced by its expression.
+  /// Builds the subtree of the right side at node `at`, with each name replaced by its expression.
   tree made(symbol_tree const& right, index_t at, bindings const& found) const {
     if (at == triad::no_node) return tree(algebra_);
     auto const& label = right.label(at);

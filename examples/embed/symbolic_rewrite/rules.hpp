@@ -55,10 +55,10 @@ struct rule {
   symbol_tree left, right;
 };
 
-/// Returns true for a name, which stands for an expression.  Numbers and operators stand for themselves.
+/// Returns true if the label is a name, which stands for any expression.  Numbers and operators stand for themselves.
 inline bool is_variable(std::string const& label) { return detail::is_letter(label.front()); }
 
-/// Throws data_error with the column if the text is no rule.
+/// Throws data_error with the column if the text is not a rule.
 inline rule parse_rule(std::string const& text) {
   std::string const where = "rule '" + text + "'";
   auto const equals = text.find('=');

@@ -1,10 +1,11 @@
-# symbolic-rewrite: steps, all forms alike, your own rules, standard input, and every error in a sentence.
+# Tests symbolic-rewrite: its steps, the agreement of all forms, rules of the user, standard input, and every error
+# message.
 include(${CMAKE_CURRENT_LIST_DIR}/../../programs/shared/tests/program_test.cmake)
 
 run(0 "(x + 0) * 1 - x")
 expect("  \\(x \\+ 0\\) \\* 1 - x\n= x \\+ 0 - x +by  a \\* 1 = a\n= x - x +by  a \\+ 0 = a\n= 0 +by  a - a = 0\n")
 
-# What an expression becomes, in every form of the algebra.
+# Each expression and its simplified form; all forms of the algebra must give the same one.
 foreach(case IN ITEMS "a*b + a*c|a * (b + c)" "x/y*y - -z|x + z" "(x^2)^y * x^z|x^(2 * y + z)" "-(x - -x)|-(2 * x)" "(p+q)*(p+q) / 1|(p + q)^2"
     "x - (y - z)|x - (y - z)" "2^3^x|2^3^x" "(2^3)^x|2^(3 * x)" "7|7" "x*y + z*y - (x+z)*y|0")
   string(REGEX MATCH "^[^|]+" expression "${case}")
@@ -17,7 +18,7 @@ foreach(case IN ITEMS "a*b + a*c|a * (b + c)" "x/y*y - -z|x + z" "(x^2)^y * x^z|
   endforeach()
 endforeach()
 
-# Sixty signs and sixty sums: as deep as 64 bits of path go.
+# Sixty negations and sixty sums: nearly as deep as the 64 bits of a path allow.
 string(REPEAT "-" 60 signs)
 run(0 --quiet "(${signs}x)")
 expect("^x\n$")
@@ -32,7 +33,7 @@ expect("^a - a = 0\n$")
 run(0 --help)
 expect("symbolic-rewrite \\[OPTIONS\\]")
 
-# Lines of the standard input.
+# Expressions read line by line from standard input.
 file(MAKE_DIRECTORY ${FOLDER})
 file(WRITE ${FOLDER}/lines "x + 0\n\n y * 1 \n")
 execute_process(COMMAND ${PROGRAM} --quiet INPUT_FILE ${FOLDER}/lines OUTPUT_VARIABLE output RESULT_VARIABLE status)
@@ -46,7 +47,8 @@ if(NOT status EQUAL 1)
 endif()
 expect("line 2: column 5: expected a number, a name, '-' or '\\(', found the end")
 
-# Errors: of expressions and rules with their column, of what does not fit with its place.
+# Error messages. Those about an expression or a rule have the column; the one about a tree that is too deep has the
+# node's position.
 run(1 "x + * y")
 expect("column 5: expected a number, a name, '-' or '\\(', found '\\*'")
 run(1 "(x + y")
@@ -90,7 +92,7 @@ if(NOT status EQUAL 1)
 endif()
 expect("expected a number, a name")
 
-# It needs no library but the language's.
+# The program links nothing but the standard libraries.
 find_program(LDD ldd)
 if(LDD)
   execute_process(COMMAND ${LDD} ${PROGRAM} OUTPUT_VARIABLE libraries ERROR_QUIET)

@@ -26,14 +26,15 @@ triad::cpu::backend host(triad_place const& place) {
   return ex;
 }
 
-/// Memory that a thread keeps between its calls, so that training does not allocate; at most this much.
+/// The largest memory (bytes) that a thread keeps between its calls, so that training does not allocate in each call.
 constexpr std::size_t most_kept = std::size_t{64} << 20;
 triad::buffer<>& memory_of_thread() {
   thread_local triad::buffer<> memory;
   return memory;
 }
 
-/// Calls run(backend, arena) twice: first with a backend that only plans and an arena without memory, then to compute.
+/// Calls run(backend, arena) twice: first with a backend that only measures the memory, then with that memory, to
+/// compute.
 template <class Run>
 void planned_and_run(triad_place const& place, Run&& run) {
   auto ex = host(place);
@@ -56,7 +57,7 @@ constexpr auto copy_rows = [](auto* to, auto const* from, index_t rows, index_t 
   for (index_t r = 0; r < rows; ++r) std::copy_n(from + r * stride, columns, to + r * columns);
 };
 
-/// Calls run(call, backend, arena, graphs) with the element type of the call.
+/// Calls run(call, backend, arena, graphs), with the call's numbers as float or as double.
 template <class Run>
 void with_triangle(triad_triangle_call const& c, Run&& run) {
   with_type(c.type, [&](auto type) {

@@ -1,4 +1,5 @@
-// Common code of the kernels for the host and for GPUs: a call's arrays as views, checks, and errors as sentences.
+// The code that the kernels for the host and those for GPUs share: a call's arrays as views, checks, and error
+// messages.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,7 +32,7 @@ inline std::string sentence_of(std::exception const& e) {
   return text;
 }
 
-/// Calls work(); if it throws, writes the error to `message` as a sentence and returns 1.
+/// Calls work(); if it throws, writes the error message to `message` and returns 1.
 template <class Work>
 int guarded(char* message, std::int64_t room, Work&& work) {
   auto const say = [&](std::string const& text) {
@@ -48,7 +49,7 @@ int guarded(char* message, std::int64_t room, Work&& work) {
   }
 }
 
-/// Calls f with a number of the data's element type.
+/// Calls f with a value of the data's element type.
 template <class F>
 void with_type(std::int64_t type, F&& f) {
   TRIAD_EXPECTS(type == triad_float32 || type == triad_float64, "kernels: data are float32 or float64");
@@ -58,15 +59,17 @@ void with_type(std::int64_t type, F&& f) {
     f(double{});
 }
 
-/// Returns true if the bytes that a kernel may load after an operand are in its last page, so that they can be read.
+/// Returns true if the bytes that a kernel may load after an operand's end are in the operand's last page, so that they
+/// can be read.
 inline bool may_read_past(void const* end) {
   constexpr std::uintptr_t page = 4096;
   auto const last = reinterpret_cast<std::uintptr_t>(end) - 1;
   return last / page == (last + triad::arena_slack) / page;
 }
 
-/// Returns the caller's rows as an operand.  Kernels load whole vectors (triad/ops/triangle.hpp), so rows that end at
-/// the end of a page are copied, by copy(to, from, rows, columns, stride).
+/// Returns the caller's rows as an operand.  Kernels load whole vectors and so read beyond the end
+/// (triad/ops/triangle.hpp). Rows whose end is too close to the end of a page are copied, by copy(to, from, rows,
+/// columns, stride).
 template <class T, class Copy>
 triad::matrix<T const> operand(triad::arena& place, triad_rows const& x, index_t rows, index_t columns, Copy&& copy) {
   TRIAD_EXPECTS(rows <= 1 || x.stride >= columns, "kernels: rows of an operand overlap");
@@ -112,7 +115,7 @@ struct graph_sizes {
                                                               std::to_string(c.masks) + " bytes, and there are " +
                                                               std::to_string(dims.triangles) + " triangles");
   }
-  /// Calls f(vector) for each of the four vectors, in the order of graph_batch.
+  /// Calls f(vector) for each of the four vectors, and returns the four results as a graph_batch.
   template <class F>
   triad::graph_batch view(F&& f) const {
     auto const s = f(size), n = f(node), e = f(edge), t = f(triangle);
@@ -120,8 +123,8 @@ struct graph_sizes {
   }
 };
 
-/// The seed is the step of the dropout mask.  Kernels read it from the data's memory, so the host and GPUs use the same
-/// code.
+/// Returns the dropout mask that has the seed as its step.  Kernels read the seed from memory of the data's device, so
+/// the host and GPUs use the same code.
 inline triad::dropout_mask dropout(double rate, std::uint64_t const* seed) {
   TRIAD_EXPECTS(rate >= 0 && rate < 1,
                 "dropout: the rate is " + std::to_string(rate) + ", expected 0 or more, below 1");
@@ -208,7 +211,7 @@ struct fuse_call {
                           write(c.weights, c.heads * c.layers), write(c.mixed, c.heads * c.width),
                           write(c.kept, c.heads));
   }
-  /// Adds to d_states.
+  /// Adds to c.d_states, and overwrites c.d_u.
   template <class Ex>
   void gradient(Ex& ex) const {
     triad::fuse_attention_grad(ex, how, c.layers, read(c.u, c.heads * c.width), states(),

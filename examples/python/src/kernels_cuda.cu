@@ -1,4 +1,4 @@
-// The same kernels for GPUs, in CUDA.
+// The kernels of kernels.cpp for GPUs, in CUDA.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The work runs in triad's own stream.  This stream waits for all earlier work of the caller's stream, and the caller's
@@ -35,8 +35,8 @@ struct gpu {
   std::mutex one_call;
 };
 
-/// All GPUs in use.  triad_cuda_kernels_end() releases them.  If the process ends without it, they are never released,
-/// because the driver may already be unloaded.
+/// All GPUs in use.  triad_cuda_kernels_end() releases them.  A process that ends without that call does not release
+/// them, because the driver may already be unloaded.
 struct all_gpus {
   std::mutex access;
   std::map<std::int64_t, std::unique_ptr<gpu>> used;
@@ -65,8 +65,8 @@ class device_as_it_was {
   int number_ = 0;
 };
 
-/// Calls work(gpu) after all earlier work of the caller's stream and before all later work.  The order also holds if
-/// work() throws, since some kernels may already be running.
+/// Calls work(gpu) after all earlier work of the caller's stream and before all later work of that stream.  The order
+/// also holds if work() throws, since some kernels may already be running.
 template <class Work>
 void in_order(triad_place const& place, Work&& work) {
   device_as_it_was const caller;
@@ -89,7 +89,7 @@ void in_order(triad_place const& place, Work&& work) {
   check(let_the_caller_wait(), "letting the caller's stream wait for the kernels");
 }
 
-/// Copies rows with a distance of `stride` to contiguous rows.
+/// Copies rows whose starts are `stride` elements apart to contiguous rows.
 template <class T>
 struct dense_rows {
   static constexpr char const* name = "dense_rows";
@@ -142,7 +142,8 @@ void with_triangle(triad_triangle_call const& c, Run&& run) {
   });
 }
 
-/// Takes one child of each tree, or makes each tree that child, with one thread for each number of the result.
+/// Takes child `child` of each tree, or (Graft) makes each tree child `child` of a new root; one thread for each
+/// element of the result.
 template <class T, bool Graft>
 struct shift_trees {
   static constexpr char const* name = "shift_trees";

@@ -27,8 +27,8 @@ inline void expect_alike(tensor const& x, tensor const& like, char const* name) 
 }
 
 inline triad_kernels const *host_kernels = nullptr, *cuda_kernels = nullptr;
-// Returns PyTorch's current stream on a device.  Null in a PyTorch for the host, which lacks this function of its CUDA
-// library.
+// Returns PyTorch's current stream on a device.  Null if PyTorch is built without CUDA, because this function is in its
+// CUDA library.
 inline AOTITorchError (*current_cuda_stream)(std::int32_t device, void** stream) = nullptr;
 
 /// Runs tasks on PyTorch's threads.  Threads of our own would compete with them, since idle OpenMP threads spin.
@@ -47,7 +47,7 @@ inline void on_pytorchs_threads(int workers, void (*work)(void*, int), void* con
         "lend its threads");
 }
 
-/// The kernels for the device of x, and the place for their calls.
+/// The kernels for the device of x, and the device and stream on which they run.
 struct here {
   triad_kernels const* kernels = nullptr;
   triad_place place{};

@@ -16,7 +16,7 @@ using namespace triad_torch;
 
 // ---- fuse-attention -------------------------------------------------------------------------------------------------
 
-/// u (rows, h, d), states (l, rows, d), seed, dropout.
+/// The operands of fuse-attention: u (rows, h, d), states (l, rows, d), seed, dropout.
 struct fuse_arguments {
   static constexpr std::uint64_t tensors = 3;
   tensor u, states, seed;
@@ -133,7 +133,7 @@ void tree_graft(StableIValue* stack, std::uint64_t inputs, std::uint64_t) {
 
 // ---- registration ---------------------------------------------------------------------------------------------------
 
-// A SymInt is a size: torch.compile and torch.export use one graph for all sizes.
+// In PyTorch's schemas a size is a SymInt. With it, torch.compile and torch.export make one graph for all sizes.
 #define TRIAD_TRIANGLE_ARGUMENTS \
   "Tensor sizes, Tensor masked, Tensor sources, Tensor seed, SymInt nodes, int form, float fill, float dropout"
 
@@ -145,7 +145,7 @@ struct registration {
   registration() {
     try {
       make();
-    } catch (std::exception const& e) {  // while a library is loaded, the exception could not be caught
+    } catch (std::exception const& e) {  // an exception could not be caught while the library is being loaded
       failure = e.what();
     }
   }
@@ -190,7 +190,8 @@ struct registration {
 
 }  // namespace
 
-/// Returns why the operators could not be registered, for example a library with the same names; "" if they were.
+/// Returns why the operators could not be registered, for example another library registers the same names; "" if they
+/// were registered.
 extern "C" TRIAD_TORCH_API char const* triad_torch_failure() { return registered.failure.c_str(); }
 /// Sets the kernels that suit this processor; called by Python.
 extern "C" TRIAD_TORCH_API void triad_torch_use(triad_kernels const* kernels) { host_kernels = kernels; }

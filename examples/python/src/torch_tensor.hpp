@@ -89,15 +89,15 @@ class tensor {
     return tensor(made);
   }
 
-  /// Returns true if the last `together` axes are contiguous and the rows of the axes before do not overlap.  Rows of
-  /// expanded tensors overlap.
+  /// Returns true if the last `together` axes are contiguous and no two rows, at the indices of the other axes,
+  /// overlap. The rows of expanded tensors overlap.
   bool rows_lie_apart(std::int64_t together) const {
     std::int64_t step = 1, a = axes();
     for (; a-- > axes() - together; step *= size(a))
       if (size(a) != 1 && stride(a) != step) return false;
     return axes() == together || size(0) <= 1 || stride(0) >= step;
   }
-  /// Makes the last axes contiguous, by a copy if necessary.
+  /// Makes the last `axes_together` axes contiguous, by a copy if necessary.
   void put_together(std::int64_t axes_together) {
     if (count() == 0 || rows_lie_apart(axes_together)) return;
     AtenTensorHandle other = nullptr;
@@ -116,8 +116,8 @@ class tensor {
   AtenTensorHandle handle_ = nullptr;
 };
 
-/// The arguments of an operator; the tensors come first.  It owns the tensors from the beginning, so that none leaks if
-/// an argument is refused.
+/// The arguments of an operator; the tensors come first.  It owns the tensors from the start, so no tensor leaks if an
+/// argument is refused.
 class arguments {
  public:
   arguments(StableIValue* stack, std::uint64_t inputs, std::uint64_t tensors) : stack_(stack) {

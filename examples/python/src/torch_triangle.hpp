@@ -11,7 +11,7 @@
 
 namespace triad_torch {
 
-/// The arguments of both operators other than the projections, with their checks.
+/// Those arguments of both operators that are not projections, with their checks.
 struct triangle_arguments {
   static constexpr std::uint64_t tensors = 4;
   tensor sizes, masked, sources, seed;
@@ -77,8 +77,8 @@ struct triangle_arguments {
 
 inline bool has_right(std::int64_t form) { return triad::uses_right_value(static_cast<triad::triangle_form>(form)); }
 
-/// Returns the rows of x (rows, h, k), or of one projection of x (rows, p, h, k), which begins at `offset` in a row.
-/// The stride of a single row is arbitrary, and is set to its width.
+/// Returns the rows of x (rows, h, k), or those of one projection of x (rows, p, h, k), which begins at `offset` in
+/// each row.  If there is only one row, its stride has no meaning and is set to its width.
 inline triad_rows rows_of(tensor const& x, std::int64_t offset = 0) {
   std::int64_t const bytes = type_of(x) == triad_float32 ? 4 : 8;
   auto* const data = static_cast<char*>(x.data());
@@ -87,7 +87,7 @@ inline triad_rows rows_of(tensor const& x, std::int64_t offset = 0) {
   return {data ? data + offset * bytes : nullptr, x.size(0) > 1 ? x.stride(0) : width};
 }
 
-/// The places for the four projections of a call, or for their gradients.
+/// The arrays for the four projections of a call, or for their gradients.
 struct projection_rows {
   triad_rows &query, &key, &left, &right;
 };

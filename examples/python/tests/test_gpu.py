@@ -1,4 +1,4 @@
-"""The operators on an NVIDIA GPU: the checks that other tests make on a host; streams, graphs and lower precision."""
+"""The operators on an NVIDIA GPU: the checks that other tests make on the host; also streams, graphs and autocast."""
 import copy
 import json
 
@@ -123,7 +123,7 @@ def test_strides_do_not_matter():
         assert_alike([triangular_attention(*x)], [expected], 1e-12)
     x = nodes(1, 5, 2, 3)
     assert_alike(torch.autograd.grad(triangular_attention(*x).sum(), x), torch.autograd.grad(by_einsum(*x).sum(), x),
-                 1e-11)  # a gradient that is expanded
+                 1e-11)  # the gradient of a sum is an expanded tensor
 
 
 def test_operators_keep_pytorchs_rules():
@@ -215,7 +215,7 @@ def test_autocast_goes_on_in_single_precision(dtype):
 
 
 def test_it_waits_for_the_callers_stream_and_the_caller_for_it():
-    """Operands that a slow kernel on the caller's stream still writes, and a result that is read at once."""
+    """A slow kernel on the caller's stream still writes the operands at the call, and the result is read at once."""
     x = nodes(1, 40, 2, 16, dtype=torch.float32, grad=False)
     expected = triangular_attention(*x)
     torch.cuda.synchronize()
@@ -272,7 +272,7 @@ def test_a_call_that_is_recorded_is_refused_in_a_sentence():
 
 
 def test_large_graphs_store_no_triangle():
-    """n = 256: a number for each triangle and channel would take 4 GB."""
+    """n = 256: with one number for each triangle and channel, the GPU would need 4 GB."""
     x = nodes(1, 256, 4, 16, dtype=torch.float32)
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()

@@ -36,7 +36,7 @@ def single(x):
 
 
 def assert_came_back(result, given, expected):
-    """Checks that the result has the kind and type of the argument, and the numbers computed in single precision."""
+    """Checks that the result has the kind and type of the argument, and the numbers of a computation in float32."""
     assert type(result) is type(given) and result.dtype == given.dtype
     assert np.array_equal(np.asarray(result), expected.astype(np.asarray(given).dtype))
 
@@ -91,7 +91,7 @@ def test_other_types_of_jax_are_named(kind):
 
 
 class Foreign:
-    """An array of an unknown library, whose types have an unusual textual form."""
+    """An array of an unknown library, which prints its element types in an unusual way."""
 
     def __init__(self, x):
         self.x, self.dtype = x, f"<dtype: '{x.dtype}'>"

@@ -1,4 +1,4 @@
-"""Arguments that are no plain tensors or numbers are refused with their name, or computed correctly."""
+"""Arguments other than plain tensors and numbers are refused with their name, or the result is correct."""
 import re
 
 import numpy as np
@@ -15,7 +15,7 @@ def operands(kind="torch", n=3):
 
 
 class Dispatched(torch.Tensor):
-    """A tensor with its own operators."""
+    """A subclass of tensors with its own operators."""
 
     @classmethod
     def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
@@ -27,7 +27,7 @@ class Named(torch.Tensor):
 
 
 def unusual(x):
-    """Yields (sentence, tensor) for tensors that store x, or a part of it, in another way."""
+    """Yields (description, tensor) for tensors that store x, or a part of x, in an unusual way."""
     yield "is of layout torch.sparse_coo, expected a dense tensor", x.to_sparse()
     yield "is a nested tensor", torch.nested.nested_tensor([x, x])
     yield "is a nested tensor", torch.nested.nested_tensor([x, x], layout=torch.jagged)
@@ -67,7 +67,7 @@ def test_tensors_that_only_look_unusual_are_computed():
     x = operands()
     expected = triangular_attention(*x)
     assert torch.equal(triangular_attention(x[0].as_subclass(Named), *x[1:]), expected)
-    negated = torch.complex(torch.zeros_like(x[0]), -x[0]).conj().imag  # a view with lazily negated numbers
+    negated = torch.complex(torch.zeros_like(x[0]), -x[0]).conj().imag  # a view that is negated when read
     assert negated.is_neg() and torch.equal(triangular_attention(negated, *x[1:]), expected)
     parameters = [torch.nn.Parameter(t) for t in x]
     assert torch.equal(triangular_attention(*parameters), expected)

@@ -1,4 +1,4 @@
-"""Tests the line of Python in the project's README."""
+"""Tests the line of Python code in the project's README."""
 import re
 from pathlib import Path
 

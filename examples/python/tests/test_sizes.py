@@ -7,7 +7,7 @@ from triad_torch import FuseAttention, TriangularAttention, triangular_attention
 
 @pytest.fixture(autouse=True)
 def _forgotten():
-    """Resets the compiler, so that graphs of one test do not count in another."""
+    """Resets the compiler, so that the graphs of one test are not counted in the next."""
     torch._dynamo.reset()
     yield
     torch._dynamo.reset()
@@ -32,7 +32,7 @@ def test_ten_numbers_of_nodes_are_one_graph():
     graphs, attention = Graphs(), TriangularAttention(8, 2)
     compiled = torch.compile(attention, dynamic=True, fullgraph=True, backend=graphs)
     for n in range(2, 12):
-        x = edges(3, n)  # 3 differs from every other size in the first call
+        x = edges(3, n)  # batch 3: torch.compile would treat two equal sizes of the first call as one
         assert torch.allclose(compiled(x), attention(x), atol=1e-6)
     assert graphs.count == 1
 

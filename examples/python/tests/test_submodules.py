@@ -1,6 +1,6 @@
-"""Projections with more than a weight: adapters, hooks, pruning, norms of weights, quantised layers.
+"""Projections that do more than multiply by a weight: adapters, hooks, pruning, weight norms, quantised layers.
 
-Modules read the weights of plain nn.Linear layers, and call all others."""
+The modules read the weights of plain nn.Linear projections, and call all other projections."""
 import copy
 import warnings
 from unittest import mock
@@ -17,7 +17,7 @@ WIDTH, HEADS = 8, 2
 
 
 class Case:
-    """A module, an input for it, and the names of the projections whose weights it reads."""
+    """A module, its inputs, and the names of the projections whose weights it reads."""
 
     def __init__(self, module, inputs, names):
         self.module, self.inputs, self.names = module, inputs, names
@@ -68,7 +68,7 @@ every_module = pytest.mark.parametrize("make", [triangular, value_ablation, flat
 
 
 class Adapter(nn.Module):
-    """A layer of low rank next to a frozen one; its weight and bias are those of the frozen layer."""
+    """A frozen layer plus a low-rank layer; `weight` and `bias` are those of the frozen layer."""
 
     def __init__(self, base):
         super().__init__()
@@ -83,7 +83,7 @@ class Adapter(nn.Module):
 
 
 class Called(nn.Module):
-    """The unchanged layer, but of a class that must be called."""
+    """Computes what the base layer does, but is not an nn.Linear, so it must be called."""
 
     def __init__(self, base):
         super().__init__()
@@ -180,7 +180,7 @@ def test_a_mask_of_pruning_is_applied_to_new_weights(make):
         now = case()
         for part in case.parts():
             assert (part.weight_orig.grad[part.weight_mask == 0] == 0).all()
-            prune.remove(part, "weight")  # leaves weight_orig with the mask applied
+            prune.remove(part, "weight")  # now weight is a parameter that has the mask applied
         assert torch.allclose(case(), now, atol=1e-6)
 
 
@@ -198,7 +198,7 @@ def test_norms_of_weights_learn(make, norm):
     for _ in range(3):
         optimiser.zero_grad()
         loss = case().square().mean()
-        loss.backward()  # a second step too: it reuses nothing of the first
+        loss.backward()  # a second step shows that nothing of the first is reused
         assert all(p.grad is not None and p.grad.abs().max() > 0 for p in parameters)
         optimiser.step()
         values.append(float(loss.detach()))
@@ -210,7 +210,8 @@ def quantised(module):
         warnings.simplefilter("ignore")
         try:
             return torch.ao.quantization.quantize_dynamic(module, {nn.Linear}, torch.qint8)
-        except (AttributeError, RuntimeError) as error:  # PyTorch lacks this part, or has no engine for this processor
+        # No such layer in this PyTorch, or no engine for this processor.
+        except (AttributeError, RuntimeError) as error:
             pytest.skip(f"no dynamic quantisation: {error}")
 
 
@@ -275,7 +276,8 @@ def test_an_adapter_compiles_and_stays_in_one_graph():
 
 
 class Packed(torch.Tensor):
-    """A weight in whole numbers with a scale, as quantisers store it.  Its product is its only operator."""
+    """A weight stored as whole numbers with a scale, as quantisers store it.  It supports no operator but the
+    product."""
 
     @staticmethod
     def __new__(cls, numbers, scale):
@@ -310,7 +312,7 @@ class Packed(torch.Tensor):
 
 
 def packed(part):
-    """Returns the layer with its weight in whole numbers."""
+    """Returns the layer with its weight stored as whole numbers."""
     scale = part.weight.detach().abs().max() / 127
     numbers = (part.weight.detach() / scale).round().to(torch.int8)
     part.weight = nn.Parameter(Packed(numbers, scale), requires_grad=False)

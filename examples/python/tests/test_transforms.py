@@ -1,4 +1,4 @@
-"""Transforms of PyTorch: the result of each derivative of the operators, and the refusals of missing derivatives."""
+"""PyTorch's function transforms of the operators: derivatives that exist are correct, and missing ones are refused."""
 import pytest
 import torch
 from torch.autograd import forward_ad
@@ -79,6 +79,6 @@ def test_what_is_not_differentiated_passes_through_transforms():
 def test_trees_over_given_vectors_take_every_transform():
     roles, x = Roles.dense(3), torch.randn(2, 3, 7)
     value, tangent = torch.func.jvp(lambda t: swapped(roles, t), (x,), (x,))
-    assert torch.allclose(value, tangent)  # the map is linear
+    assert torch.allclose(value, tangent)  # a linear map is its own derivative
     assert torch.func.grad(lambda t: swapped(roles, t).sum())(x).shape == x.shape
     assert torch.allclose(torch.func.vmap(lambda t: swapped(roles, t))(x), swapped(roles, x), atol=1e-6)

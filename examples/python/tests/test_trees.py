@@ -10,7 +10,7 @@ ROLES = [Roles.gather(4), Roles.dense(4, seed=3), Roles.dense(4, seed=1, width=2
 
 
 def some_tree(roles, kind, batch=(2,), filler=5, levels=None):
-    """Returns a tree whose last level is empty, so that nothing is lost below a new root."""
+    """Returns a tree whose last level is empty, so that no node is lost when the tree gets a new root."""
     x = np.random.default_rng(0).standard_normal((*batch, roles.count, filler))
     inner = (roles.branching ** (roles.depth - 1) - 1) // (roles.branching - 1)
     x[..., inner:, :] = 0

@@ -1,4 +1,4 @@
-// A user's whole program: learns and applies merges, scores a translation, and classifies a character.
+// A user's whole program: learns byte-pair merges and applies them, scores a translation, and classifies a character.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <string>

@@ -1,4 +1,4 @@
-// A user's whole program: one tree as a tensor, its halves exchanged, and the version it was compiled with.
+// A user's whole program: encodes a tree as a tensor, swaps its two subtrees, and prints the version of triad.
 // SPDX-License-Identifier: Apache-2.0
 #include <iostream>
 #include <vector>

@@ -1,6 +1,6 @@
 """Prints what was found, and compares triangular attention with PyTorch's own operations, forward and backward.
 
-    python -m triad_torch                 takes less than two minutes
+        python -m triad_torch                 prints both; takes less than two minutes
     python -m triad_torch --found         only prints what was found
     python -m triad_torch --memory        also measures the memory of each, in separate processes
     python -m triad_torch --shapes 1x128,1x64,1x32,400x5    batch x nodes
@@ -65,7 +65,8 @@ def steps(kind: str, batch: int, n: int):
 
 
 def attention_by_pytorch(batch: int, n: int):
-    """Returns a step, forward and backward, through PyTorch's operators; without projections."""
+    """Returns a function that makes one step, forward and backward, through PyTorch's operators; without
+    projections."""
     import torch
 
     from . import _operators
@@ -81,7 +82,7 @@ def attention_by_pytorch(batch: int, n: int):
 
 
 def attention_by_kernels(batch: int, n: int):
-    """Returns the same step as direct calls of the kernels, on one thread, with memory that is allocated once."""
+    """Returns the same step, made by direct calls of the kernels, on one thread, in memory that is allocated once."""
     import numpy as np
     rows = batch * n * n
     draw = np.random.default_rng(0).standard_normal
@@ -103,7 +104,7 @@ def attention_by_kernels(batch: int, n: int):
 
 
 def overhead(shapes, seconds: float) -> None:
-    """Measures the three ways in turn, each on one thread."""
+    """Measures a step by the module, by the operators and by the kernels, in turn, each on one thread."""
     import torch
     torch.set_num_threads(1)
     print(f"triangular attention, width {WIDTH}, {HEADS} heads, float32, forward and backward, 1 thread; medians")
@@ -134,7 +135,7 @@ def median_ms(step, seconds: float) -> float:
 
 
 def peak_of(kind: str, batch: int, n: int) -> float:
-    """Returns the memory that a step needs in addition to the process before it, measured in a separate process."""
+    """Returns by how much a step raises the peak memory of a process (MiB), measured in a new process."""
     answer = subprocess.run([sys.executable, "-m", "triad_torch", "--peak-of", kind, "--shapes", f"{batch}x{n}"],
                             capture_output=True, text=True, check=True)
     return float(answer.stdout)
@@ -143,9 +144,9 @@ def peak_of(kind: str, batch: int, n: int) -> float:
 def print_peak(kind: str, batch: int, n: int) -> None:
     from ._memory import forget_peak, peak_mib
     step, small = steps(kind, batch, n), steps(kind, 1, 2)
-    small()  # excludes memory that PyTorch needs on first use
+    small()  # now: memory that PyTorch allocates on first use does not count
     if kind == "compiled":
-        step()  # excludes the compiler's memory
+        step()  # now: memory of the compiler does not count
     forget_peak()
     before = peak_mib()
     step()

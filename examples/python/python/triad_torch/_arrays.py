@@ -1,4 +1,4 @@
-"""Arrays of other libraries than PyTorch, on the host: NumPy's, and by DLPack those of JAX and others."""
+"""Arrays of libraries other than PyTorch, in host memory: NumPy's arrays, and by DLPack those of JAX and others."""
 from __future__ import annotations
 
 import ctypes
@@ -23,7 +23,7 @@ def _type_name(x) -> str:
 
 
 def expect_plain(x, name: str):
-    """Returns x.  Refuses an array that has more than numbers (a mask, a unit), since that would be lost."""
+    """Returns x.  Refuses an array that has more than numbers (a mask, a unit), since these would be lost."""
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array, whose mask would be lost; fill it: {name}.filled(0)")
     if isinstance(x, np.ndarray) and type(x) not in (np.ndarray, np.memmap):
@@ -51,7 +51,7 @@ def through_dlpack(x, name: str) -> np.ndarray:
 def read(x, name: str) -> np.ndarray:
     """Returns x as a NumPy array of float32, float64, float16 or bfloat16."""
     expected = "expected float32 or float64, or float16 or bfloat16, which are computed in float32"
-    # Element types of other libraries have their own textual forms; only DLPack tells the type.
+    # A library may print its element types in its own way. DLPack gives the type in every case.
     prints_name = is_torch(x) or isinstance(getattr(x, "dtype", None), np.dtype)
     if prints_name and hasattr(x, "__dlpack__") and _type_name(x) not in ("float32", "float64", *_half):
         raise TypeError(f"{name} is {x.dtype}, {expected}")
@@ -62,12 +62,12 @@ def read(x, name: str) -> np.ndarray:
 
 
 def computed(x: np.ndarray) -> np.ndarray:
-    """Returns x in the type for computing: float32 for the half types."""
+    """Returns x in the element type for computing: float32 if x has a half type."""
     return x if x.dtype in TYPES else x.astype(np.float32)
 
 
 def give_back(result: np.ndarray, like):
-    """Returns the result as an array of the library and type of `like`."""
+    """Returns the result as an array of the same library and element type as `like`."""
     if isinstance(like, np.ndarray):
         return result.astype(like.dtype, copy=False)
     if type(like).__module__.startswith("jax"):

@@ -9,7 +9,7 @@ from . import _arrays
 
 
 def whole(value, name: str) -> int:
-    """Returns the value as an int.  Refuses 2.0, and True, which is 1 in Python."""
+    """Returns the value as an int.  Refuses 2.0 (a float) and True (a bool, although Python treats it as 1)."""
     if type(value) is int:
         return value
     if not isinstance(value, (bool, np.bool_)):
@@ -28,7 +28,7 @@ def rate(value: float, name: str) -> float:
 
 
 def source_count(value) -> int:
-    """Returns one number of sources for all graphs."""
+    """Returns the number of sources, which is the same for all graphs."""
     count = whole(value, "causal_sources")
     if not 0 <= count < 2**63:
         raise ValueError(f"causal_sources is {count}, expected 0 or more, below 2^63")
@@ -36,7 +36,8 @@ def source_count(value) -> int:
 
 
 def source_counts(given, graphs: int) -> np.ndarray:
-    """Returns the sources of each graph, int64 (graphs).  given: one number for all graphs, or one for each."""
+    """Returns the number of sources of each graph, int64 (graphs).  given: one number for all graphs, or one for
+    each."""
     if np.ndim(given) == 0 and not hasattr(given, "dtype"):
         return np.full(graphs, source_count(given), dtype=np.int64)
     counts = np.asarray(_arrays.expect_plain(given, "causal_sources"))

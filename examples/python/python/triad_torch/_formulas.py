@@ -6,7 +6,8 @@ from torch import nn
 
 
 def by_einsum(q, k, v1, v2, mask=None, fill=-1e9):
-    """The paper's equations, which store the vector of every triangle.  All tensors are (b, n, n, heads, width)."""
+    """The paper's equations, computed with a stored vector for each triangle.  All tensors are (b, n, n, heads,
+    width)."""
     scores = torch.einsum("bilhc,bljhc->bhilj", q, k) * q.shape[-1] ** -0.5
     if mask is not None:
         scores = scores.masked_fill(mask.logical_not()[:, None], fill)
@@ -16,7 +17,8 @@ def by_einsum(q, k, v1, v2, mask=None, fill=-1e9):
 
 
 def by_broadcast(q, k, v1, v2):
-    """The same equations as products that torch.compile fuses into the sum, so that no product is stored."""
+    """The same equations as elementwise products that torch.compile fuses with the sum, so that no product is
+    stored."""
     # (b, l, h, i, j), then (b, i, j, l, h, 1)
     scores = torch.matmul(q.permute(0, 2, 3, 1, 4), k.permute(0, 1, 3, 4, 2)) * q.shape[-1] ** -0.5
     weights = scores.softmax(1).permute(0, 3, 4, 1, 2).unsqueeze(-1)
@@ -38,7 +40,7 @@ class Formulas(nn.Module):
 
 
 class EinsumAttention(nn.Module):
-    """Replaces a TriangularAttention and uses its weights; computes by_einsum."""
+    """Replaces a TriangularAttention: has the same weights, and computes by_einsum."""
 
     def __init__(self, ours):
         super().__init__()

@@ -10,7 +10,7 @@ from pathlib import Path
 FLOAT32, FLOAT64 = 0, 1
 _message_room = 1024
 
-# The processor features that each instruction set requires, as Linux names them; the best set comes first.
+# The processor features that each instruction set requires, as Linux names them. The best instruction set comes first.
 _wanted = {
     "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
     "x86-64-v3": {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe", "abm"},
@@ -63,13 +63,13 @@ def _processor_has() -> set[str]:
 
 
 def built() -> list[str]:
-    """Returns the instruction sets that have kernels in this package."""
+    """Returns the instruction sets for which this package has kernels."""
     found = Path(__file__).parent.glob("libtriad_kernels-*.so")
     return sorted({path.stem.removeprefix("libtriad_kernels-") for path in found} - {"cuda"})
 
 
 def cuda_path() -> Path:
-    """Returns the path of the kernels for GPUs, which need not exist."""
+    """Returns the path of the kernels for GPUs; the file may be missing."""
     return Path(__file__).parent / "libtriad_kernels-cuda.so"
 
 
@@ -81,7 +81,7 @@ def _choose() -> str:
             raise ImportError(f"triad_torch: TRIAD_TORCH_INSTRUCTIONS is {forced!r}, and there are {', '.join(names)}")
         return forced
     others = [name for name in names if name not in _wanted]
-    if others:  # "native", or a set of another kind of processor
+    if others:  # "native", or an instruction set of another processor architecture
         return others[0]
     has = _processor_has()
     for name, wanted in _wanted.items():
@@ -94,7 +94,7 @@ def _choose() -> str:
 
 @lru_cache(maxsize=None)
 def library() -> ctypes.CDLL:
-    """Returns the library of kernels, which is loaded once."""
+    """Returns the library of kernels; loads it at the first call."""
     lib = ctypes.CDLL(str(Path(__file__).parent / f"libtriad_kernels-{_choose()}.so"))
     lib.triad_kernels_description.restype = ctypes.c_char_p
     lib.triad_kernels_table.restype = ctypes.c_void_p
@@ -114,12 +114,12 @@ def description() -> str:
 
 
 def table() -> int:
-    """Returns the address of the table of kernels, for the operators of PyTorch."""
+    """Returns the address of the table of kernels, which PyTorch's operators call."""
     return library().triad_kernels_table()
 
 
 def run(name: str, *arguments) -> None:
-    """Calls a kernel function; raises ValueError with its message if it refuses its arguments."""
+    """Calls a kernel function.  If the kernel refuses its arguments, raises ValueError with the kernel's message."""
     message = ctypes.create_string_buffer(_message_room)
     if getattr(library(), name)(*arguments, message, _message_room) != 0:
         raise ValueError(message.value.decode(errors="replace"))
@@ -130,7 +130,7 @@ def run_call(name: str, call: ctypes.Structure) -> None:
 
 
 def threads() -> int:
-    """Returns the number of threads for arrays that are not PyTorch's: OMP_NUM_THREADS, or one for each processor."""
+    """Returns the number of threads for arrays other than PyTorch's: OMP_NUM_THREADS, or one for each processor."""
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     if wanted.isdigit() and int(wanted) > 0:
         return int(wanted)

@@ -8,7 +8,7 @@ def forget_peak() -> None:
 
 
 def peak_mib() -> float:
-    """Returns the peak memory in MiB.  getrusage cannot be used: a process starts with the peak of its parent."""
+    """Returns the peak memory in MiB.  getrusage is not used, because a new process starts with its parent's peak."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) / 1024

@@ -1,4 +1,5 @@
-"""The projections of a module: computed from their weights if possible, otherwise by calls."""
+"""The projections of a module: computed directly from their weights if possible, otherwise by calls of their
+modules."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -12,16 +13,16 @@ _hooks_of_all = tuple(f"_global{name}" for name in _own_hooks)
 
 
 def is_plain(part: nn.Module, width: int) -> bool:
-    """Returns whether a call of `part` only multiplies by its weight (width, width) and adds its bias.
+    """Returns whether `part` only multiplies by its weight (width, width) and adds its bias when it is called.
 
-    This is false for an adapter, a quantised layer, and a layer with hooks.  Pruning, weight norm and spectral norm use
-    hooks."""
+    The result is false for an adapter, a quantised layer, and a layer with hooks.  Pruning, weight norm and spectral
+    norm use hooks."""
     if type(part) is not nn.Linear or "forward" in part.__dict__ or part.out_features != width:
         return False
     if any(getattr(part, name) for name in _own_hooks) or any(getattr(nn.modules.module, n) for n in _hooks_of_all):
         return False
-    # A weight of another class may have its own product.  The exceptions are the tracers' classes, which stand for
-    # tensors.
+    # A weight of another class may define its own product. Tracers use such classes, too; these are accepted because
+    # they only stand for tensors.
     kind = type(part.weight)
     return kind in (nn.Parameter, torch.Tensor) or kind.__module__.startswith("torch._subclasses.")
 

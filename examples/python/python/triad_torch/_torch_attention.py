@@ -14,7 +14,7 @@ _whole = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
 def expect_dense(x: torch.Tensor, name: str) -> None:
-    """Refuses tensors that are not dense, since the kernels read numbers from memory."""
+    """Refuses tensors that are not dense, since the kernels read the numbers from memory."""
     if not isinstance(x, torch.Tensor):
         raise TypeError(f"{name} is {type(x).__name__}, expected a tensor of PyTorch, as the others are")
     if x.is_nested:
@@ -27,8 +27,8 @@ def expect_dense(x: torch.Tensor, name: str) -> None:
 
 
 def _computes_by_itself(kind: type) -> bool:
-    """Returns whether a class of tensors has its own operators.  Classes of tracers and collectives only stand for
-    tensors."""
+    """Returns whether a class of tensors has its own operators.  Returns false for the classes of tracers and
+    collectives, which only stand for tensors."""
     return (kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
             and not kind.__module__.startswith(("torch._subclasses.", "torch.distributed._functional_collectives")))
 
@@ -43,7 +43,7 @@ def expect_type(x: torch.Tensor, name: str) -> torch.dtype:
 
 
 def numbers_are_at_hand(x: torch.Tensor) -> bool:
-    """Returns whether the numbers of x can be read: without waiting for a GPU, and not in a trace, which has none."""
+    """Returns whether the numbers of x can be read at once: x is on the host, and is not being traced."""
     return type(x) is torch.Tensor and x.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
@@ -114,7 +114,7 @@ def of_tensors(q, k, v1, v2, mask, scale, dropout_p, generator, causal_sources, 
             offsets = offsets.cpu().numpy()
         sizes = sizes_of(offsets, q.shape[0])
         batch, n = len(sizes), None
-    if q.numel() == 0:  # there is nothing to attend to; the empty sums keep the graph of derivatives
+    if q.numel() == 0:  # there are no queries; the empty sums keep the result connected to its operands for autograd
         return sum(x.sum() for x in given.values()) + torch.zeros_like(q)
     rows = [x.to(computed).reshape(-1, heads, width) for x in given.values()]
     if scale is not None:

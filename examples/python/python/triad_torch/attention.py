@@ -18,7 +18,7 @@ def form_number(form: str) -> int:
 
 
 def has_right(form: int) -> bool:
-    """Returns whether a form multiplies by a second value."""
+    """Returns whether a form of attention multiplies by a second value, v2."""
     return form in (0, 2)
 
 

@@ -1,5 +1,5 @@
-"""Modules of PyTorch for the functions.  The Edge Transformer's parameters have the names of its released program, so
-that its checkpoints can be loaded."""
+"""PyTorch modules for the functions of this package.  The parameters of the Edge Transformer have the names of its
+released program, so its checkpoints can be loaded."""
 from __future__ import annotations
 
 import torch
@@ -65,7 +65,7 @@ class TriangularAttention(nn.Module):
             if fifth is None:
                 state[f"{prefix}linears.5.{kind}"] = fourth
         third = f"{prefix}linears.3."
-        if "3" not in self.linears:  # in its ablations, the released program keeps the unused value
+        if "3" not in self.linears:  # with a value ablated, the released program keeps the unused projection
             for key in [key for key in state if key.startswith(third)]:
                 del state[key]
 
@@ -179,7 +179,7 @@ class EdgeTransformer(nn.Module):
 
 
 def _without(pad: torch.Tensor, graphs: int, n: int) -> torch.Tensor:
-    """Returns the mask (graphs, n, n, n) of triangles without padding nodes; pad is (graphs, n)."""
+    """Returns the mask (graphs, n, n, n), which is True for triangles without padding nodes; pad is (graphs, n)."""
     if pad.shape != (graphs, n):
         raise ValueError(f"pad has shape {tuple(pad.shape)}, expected ({graphs}, {n})")
     here = pad.logical_not()
@@ -187,10 +187,10 @@ def _without(pad: torch.Tensor, graphs: int, n: int) -> torch.Tensor:
 
 
 def _edges_asked(query: torch.Tensor, graphs: int, n: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Returns graph, source and target of each row of query.
+    """Returns the graphs, sources and targets of all rows of query.
 
-    Negative numbers would count from the end.  They are refused here if their values can be read; otherwise they are
-    replaced by numbers that are out of range for PyTorch, too."""
+    PyTorch would count negative numbers from the end.  They are refused here if their values can be read; otherwise
+    they are replaced by numbers that are out of range, which PyTorch refuses."""
     if query.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"query is {query.dtype}, expected int64")
     if query.dim() != 2 or query.shape[1] not in (2, 3) or (query.shape[1] == 2 and query.shape[0] != graphs):
@@ -210,7 +210,7 @@ def _edges_asked(query: torch.Tensor, graphs: int, n: int) -> tuple[torch.Tensor
 
 def fuse_attention(u: torch.Tensor, states: torch.Tensor, dropout_p: float = 0.0,
                    generator: torch.Generator | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-    """A token attends to its own states after each layer below (LRF, equations 9 and 10); without the projections:
+    """A token attends to its own states after each layer below (LRF, equations 9 and 10), without the projections:
 
         p[j] = softmax over j of  u . x[j];   mixed = sum over j of  p[j] x[j];   kept = sum over j of  p[j]
 
@@ -268,7 +268,7 @@ class FuseAttention(nn.Module):
         return self.out_proj(self._by_calls(q, states, *dropout).reshape(x.shape))
 
     def _by_weights(self, q: torch.Tensor, states: torch.Tensor, *dropout) -> torch.Tensor:
-        """Computes (rows, heads, k) from q (rows, heads, k) and unprojected states (layers, rows, width)."""
+        """Returns the attention (rows, heads, k) of q (rows, heads, k) to unprojected states (layers, rows, width)."""
         _, heads, k = q.shape
         u = torch.einsum("rhk,hkd->rhd", q, self.k_proj.weight.view(heads, k, self.width))
         mixed, kept = fuse_attention(u, states, *dropout)
@@ -276,8 +276,9 @@ class FuseAttention(nn.Module):
         return context + kept.unsqueeze(-1) * self.v_proj.bias.view(heads, k)
 
     def _by_calls(self, q: torch.Tensor, states: torch.Tensor, *dropout) -> torch.Tensor:
-        """Computes the same with a key and a value for each state, by calls of k_proj and v_proj.  A state of a head
-        then has its key and its value side by side.  The query is padded with zeros at the places of the value."""
+        """Returns the same, with a key and a value for each state, by calls of k_proj and v_proj.  fuse_attention has
+        no separate values: so key and value are stored side by side as one state, and the query has zeros in the
+        value's half."""
         rows, heads, k = q.shape
         projected = (_projections.call(getattr(self, name), name, states) for name in ("k_proj", "v_proj"))
         both = torch.cat([y.reshape(states.shape[0], rows * heads, k) for y in projected], -1)

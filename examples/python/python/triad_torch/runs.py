@@ -1,4 +1,4 @@
-"""Reads a run of triad's programs: a module of PyTorch with the run's weights, and its vocabulary."""
+"""Reads a run of triad's programs, and returns a PyTorch module with the run's weights, and the run's vocabulary."""
 from __future__ import annotations
 
 import json
@@ -22,7 +22,7 @@ _outside = {"embedding.table": "encoder.embedding.weight", "readout.inner.weight
 
 
 def read_safetensors(path: Path) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
-    """Returns tensors and texts of a safetensors file.  Raises ValueError that names the file and the error."""
+    """Returns the tensors and the texts of a safetensors file.  Raises ValueError that names the file and the error."""
     data = path.read_bytes()
     if data.startswith(b"version https://git-lfs.github.com/spec/"):
         raise ValueError(f"{path}: a Git LFS pointer, expected the file that it stands for; run `git lfs pull` where it "
@@ -87,7 +87,7 @@ class Run:
 
     @torch.no_grad()
     def ask(self, edges, source: int, target: int, nodes: int | None = None) -> tuple[str, float]:
-        """Returns the answer about (source, target) and its probability, for edges as triples (from, name, to)."""
+        """Returns the answer about (source, target) and its probability; edges are triples (from, name, to)."""
         edges = list(edges)
         if nodes is None:
             nodes = 1 + max([source, target, *(max(a, b) for a, _, b in edges)])

@@ -1,5 +1,5 @@
-"""Trees as tensors: fillers bound to the roles of a tree's positions, and the linear maps that take trees apart and
-build them.
+"""Trees as tensors: each filler is bound to the role of its position in the tree.  Linear maps take such trees apart
+and build them.
 
     T = sum over positions i of  f[i] bound to role[i]          (Differentiable Tree Machine, section 2)
 
@@ -98,16 +98,16 @@ class Roles:
         return c
 
     def _like(self, x, which: str):
-        """Returns vectors or shifts in the type and on the device of x."""
+        """Returns the vectors or the shift matrices in the type and on the device of x."""
         if not _arrays.is_torch(x):
             return getattr(self, which).astype(x.dtype, copy=False)
         import torch
         key = (which, x.dtype, x.device)
         if key in self._tensors:
             return self._tensors[key]
-        with torch.inference_mode(False):  # so that the kept tensor can also be used in training
+        with torch.inference_mode(False):  # so that the stored tensor can also be used in training
             made = torch.from_numpy(getattr(self, which)).to(x.device, x.dtype)
-        if type(made) is torch.Tensor:  # not a tracer's tensor, which has no data
+        if type(made) is torch.Tensor:  # not the tensor of a tracer, which has no data
             self._tensors[key] = made
         return made
 
@@ -143,7 +143,7 @@ def _shift(kernel: str, roles: Roles, c: int, x):
         if x.numel() == 0:
             return x + 0
         operator = getattr(_operators, kernel)
-        computed = x.to(expect_type(x, "x"))  # numbers are only moved, so nothing is rounded
+        computed = x.to(expect_type(x, "x"))  # the operator only moves numbers, so no result is rounded
         return operator(computed.reshape(-1, *shape[-2:]), c, roles.branching, roles.depth).reshape(shape).to(x.dtype)
     x = np.ascontiguousarray(x)
     y = np.empty_like(x)
