@@ -1,14 +1,14 @@
 // Includes the CUDA backend with every operation; needs nvcc.
 // SPDX-License-Identifier: Apache-2.0
-// If TRIAD_CUDA_KERNELS is defined, functions that launch kernels are only declared: another unit of the program has
-// compiled the kernels.
+// If TRIAD_CUDA_KERNELS is defined, this header only declares the functions that launch kernels.  Another translation
+// unit of the program then compiles the kernels.
 #pragma once
 
 #include "triad/cuda/backend.cuh"
 
-// TRIAD_CUDA_KERNELS is for float; TRIAD_CUDA_KERNELS_IN_DOUBLE is for double, which few programs need.  Each is
-// `extern` in units that use compiled kernels and empty in the unit that compiles them.  It is not defined if each unit
-// compiles its own.
+// TRIAD_CUDA_KERNELS is for float; TRIAD_CUDA_KERNELS_IN_DOUBLE is for double, which few programs need.  In units that
+// use compiled kernels, the macro is `extern`; in the unit that compiles the kernels, it is empty.  If each unit
+// compiles its own kernels, neither macro is defined.
 #if defined(TRIAD_CUDA_KERNELS) && defined(TRIAD_CUDA_KERNELS_IN_DOUBLE)
 #define TRIAD_HOOK(hook, on_cpu)                                                           \
   TRIAD_CUDA_KERNELS template decltype(triad::cuda::hook<float>) triad::cuda::hook<float>; \

@@ -1,5 +1,5 @@
-// Includes everything but io (JSON is slow to compile) and cuda: core, operations, the backends reference and cpu,
-// trees, layers, models, training.
+// Includes the core, operations, the backends reference and cpu, trees, layers, models and training.  It leaves out io,
+// since JSON is slow to compile, and cuda, which needs nvcc.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// The library's version.  CMake reads this header, so the version of the package is always equal to it.
+// The library's version.  CMake reads this header, so the package always has the same version.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

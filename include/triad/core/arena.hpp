@@ -1,4 +1,5 @@
-// A bump allocator over memory that the caller owns.  With a null base it only measures, and runs the same code.
+// A bump allocator over memory that the caller owns.  With a null base, the same code only measures how much memory it
+// takes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,15 +16,17 @@ namespace triad {
 inline constexpr std::size_t arena_alignment = 64;
 /// The number of readable bytes after every view, so that a kernel may load a whole vector at its end.
 inline constexpr std::size_t arena_slack = 64;
-/// The largest plan, in bytes; twice as many still fit into std::size_t.
+/// The largest number of bytes of a plan; twice this number still fits into std::size_t.
 inline constexpr std::size_t arena_most = std::size_t{1} << 62;
 
-/// Thrown if an arena has too little memory left, since it was measured with a smaller batch.
+/// Thrown if an arena has too little memory left.  The usual reason is that the memory was measured with a smaller
+/// batch.
 struct arena_too_small : contract_violation {
   using contract_violation::contract_violation;
 };
 
-/// The private memory of one operation.  It is planned first, and then passed to the operation.
+/// Memory for the intermediate values of one operation.  The caller plans it first, and then passes it to the
+/// operation.
 struct workspace {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
@@ -36,7 +39,7 @@ constexpr std::size_t arena_stride(std::size_t bytes) {
 
 class arena {
  public:
-  /// Creates an arena that measures; the elements of its views must not be read.
+  /// Creates an arena that only measures; the elements of its views must be neither read nor written.
   constexpr arena() = default;
   constexpr arena(void* base, std::size_t capacity) : base_(static_cast<std::byte*>(base)), capacity_(capacity) {}
 
@@ -46,9 +49,9 @@ class arena {
   /// The largest number of bytes that were in use at once.
   constexpr std::size_t peak() const { return peak_; }
 
-  /// Returns the next view.  `place.make<tensor<float, dyn, 64>>(rows)` takes either the dynamic extents or all of
-  /// them.  Throws contract_violation if a size is negative or differs from the static one, or if the product of all
-  /// sizes is too large for any memory.
+  /// Takes the memory of a view, and returns the view.  The arguments are either the dynamic extents or all extents, as
+  /// in `place.make<tensor<float, dyn, 64>>(rows)`.  Throws contract_violation if a size is negative or differs from
+  /// its static extent, or if the product of all sizes is too large for any memory.
   template <class View, class... Sizes>
   View make(Sizes... sizes) {
     using extents_type = typename View::extents_type;
@@ -71,8 +74,8 @@ class arena {
 
   workspace make_workspace(std::size_t bytes) { return {take(bytes), bytes}; }
 
-  /// Returns the next `count` pieces of `bytes` bytes as one arena, for memory that is planned repeatedly from its
-  /// start.
+  /// Takes memory for `count` pieces of `bytes` bytes each, and returns it as a new arena.  The caller can plan this
+  /// memory more than once.
   arena cut(std::size_t bytes, index_t count = 1) {
     auto const all = product(bytes, count);
     auto* const begin = take_aligned(all);
@@ -91,7 +94,7 @@ class arena {
     std::size_t mark_;
   };
 
-  /// Frees, at the end of the scope, all memory that is taken after this call.
+  /// Returns a frame.  When the frame is destroyed, all memory that was taken after this call is free again.
   [[nodiscard]] frame open() { return frame(*this); }
 
  private:

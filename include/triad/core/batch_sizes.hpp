@@ -1,7 +1,8 @@
 // The sizes of a batch: functions that read them, describe them in messages, and compare them with a capacity.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A struct of sizes lists its counts in a function next to it.  Messages and batches/room_for.hpp call that function:
+// For each struct of sizes there is a function each_count() that lists its counts.  Messages and batches/room_for.hpp
+// call this function:
 //
 //   template <class F>
 //   constexpr void each_count(my_dims& d, F&& f) {
@@ -10,7 +11,7 @@
 //     f.maybe(d.further, "further questions");  a count that adds up, and that few batches have
 //   }
 //
-// A count without words appears in no message.
+// A count that is listed without a text appears in no message.
 #pragma once
 
 #include <string>
@@ -20,7 +21,7 @@
 
 namespace triad::detail {
 
-/// A type with sizes: a batch with dims(), or an input with graphs.
+/// A type with sizes: a batch with a member dims() (has_dims), or an input with a member `graphs` (has_graphs).
 template <class Input>
 concept has_dims = requires(Input const& in) { in.dims(); };
 template <class Input>
@@ -35,7 +36,7 @@ auto const& dims_of_batch(Input const& in) {
     return in.graphs.dims;
 }
 
-/// A visitor that writes counts as words.
+/// A visitor that writes counts and their names into a text, such as "3 graphs, 40 edges".
 struct counts_in_words {
   std::string text;
 
@@ -48,7 +49,7 @@ struct counts_in_words {
   }
 };
 
-/// Returns the sizes of a batch as words.
+/// Returns the sizes of a batch as a text for messages.
 template <class Dims>
 std::string dims_text(Dims d) {
   counts_in_words words;
@@ -56,7 +57,7 @@ std::string dims_text(Dims d) {
   return words.text.empty() ? "another size" : words.text;
 }
 
-/// Returns a loader's message about a sample that does not fit.
+/// Returns a loader's message about a sample that does not fit into its batch.
 template <class Dims>
 std::string no_room(char const* loader, std::string const& one, Dims const& batch, Dims const& capacity,
                     char const* remedy = "make the loader with room_for(data, most)") {
@@ -64,8 +65,8 @@ std::string no_room(char const* loader, std::string const& one, Dims const& batc
          ", and there is room for " + dims_text(capacity) + "; ask has_room() first, or " + remedy;
 }
 
-/// Runs work().  If an arena is too small for it, throws contract_violation with the sizes of the batch and the
-/// capacity of `owner`, and says `where` that capacity is set.
+/// Runs work() and returns its result.  If an arena is too small for the work, throws contract_violation.  The message
+/// has the sizes of the batch, the capacity of `owner`, and a text `where` that says where this capacity is set.
 template <class Dims, class Work>
 auto within_capacity(char const* owner, char const* where, Dims const& batch, Dims const& capacity, Work&& work) {
   try {

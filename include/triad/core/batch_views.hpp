@@ -1,16 +1,18 @@
-// A batch lists its views in each().  That list is used to measure a batch, to upload it, and to recognise it.
+// Functions that use a batch's list of its views to measure memory, to size an upload, and to recognise repeated work.
 // SPDX-License-Identifier: Apache-2.0
+//
+// A batch lists its views in its member each():
 //
 //   template <class F>
 //   void each(F&& f) {
 //     f(label, dims.rows);       a view that a loader fills, and its extents if the sizes determine them
-//     f.table(waves);            a view that no batch changes
+//     f.table(waves);            a view that is the same for all batches
 //     f.maybe(mask);             a view that few batches have
 //     f.value(temperature);      a number that a pass depends on and that no view contains
 //   }
 //
-// If `each()` omits a view, the view is empty while memory is measured, so code that reads it fails then.  An omitted
-// `maybe` or `value` is not detected.
+// A view that `each()` omits is empty while memory is measured, so a forward pass that reads this view fails at that
+// time.  An omitted `maybe` or `value` is not detected.
 #pragma once
 
 #include "triad/core/arena.hpp"
@@ -79,8 +81,8 @@ void visit(Batch& batch, F const& f) {
 }
 }  // namespace detail
 
-/// Returns the batch for measuring: sizes and tables are kept, and views that a loader fills are replaced by views
-/// without memory.
+/// Returns a copy of the batch for measuring memory.  The copy keeps sizes and tables, but the views that a loader
+/// fills become views without memory.
 template <class Batch>
 Batch without_memory(Batch batch) {
   batch.each(detail::views_without_memory{});
@@ -93,8 +95,8 @@ std::size_t upload_bytes(Batch... full) {
   return planned_bytes([&](arena& place) { (detail::visit(full, detail::views_to_fill(place)), ...); });
 }
 
-/// Adds a batch, or a view of targets, to a key.  Batches with the same key have the same memory and need the same
-/// work.
+/// Adds the addresses, sizes and numbers of a batch, or of a view of targets, to a key.  Batches with the same key have
+/// the same memory and need the same work.
 template <class Batch>
 void add_to_key(replay_key& key, Batch batch) {
   detail::visit(batch, detail::views_that_count{key});

@@ -1,4 +1,4 @@
-// Memory that a buffer owns, in a backend's memory; on the host it is aligned to a page.
+// A buffer owns a block of a backend's memory; on the host the block is aligned to a page.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -34,8 +34,9 @@ class memory_refused : public std::bad_alloc {
   char text_[96];  // a std::string might need memory
 };
 
-/// The memory of the host.  A backend defines such a type as `Backend::memory`, with the same five functions.  It is a
-/// small value, so that it can hold the stream that orders copies to and from a device.
+/// The memory of the host.  A backend defines such a type as `Backend::memory`, with the same five functions. Objects
+/// of the type are small and copied freely.  For a device, they hold the stream that orders copies to and from the
+/// device.
 struct host_memory {
   static void* allocate(std::size_t bytes) {
     void* const p = ::operator new(bytes, std::align_val_t(4096), std::nothrow);
@@ -53,8 +54,8 @@ struct host_memory {
   }
 
  private:
-  /// Asks for pages of 2 MiB for large buffers, since rows of a fused projection are several pages apart.  Without such
-  /// pages only time is lost.
+  /// Asks for pages of 2 MiB for large buffers, because rows of a fused projection are several pages of 4 KiB apart.
+  /// If there are no such pages, the program only becomes slower.
   static void advise_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__)
     constexpr std::uintptr_t huge = std::uintptr_t{1} << 21;
@@ -65,14 +66,14 @@ struct host_memory {
   }
 };
 
-/// A block of memory that it owns; the memory is zero at first.
+/// Owns a block of memory and frees it in the destructor; all bytes are zero at first.
 template <class Memory = host_memory>
 class buffer {
  public:
   buffer() = default;
   explicit buffer(std::size_t bytes, Memory memory = {})
       : buffer(memory, memory.allocate(std::max<std::size_t>(bytes, 1)), bytes) {
-    memory_.zero(data_, bytes_);  // if it throws, the destructor runs
+    memory_.zero(data_, bytes_);  // if this throws, the destructor frees the block
   }
   buffer(buffer&& other) noexcept
       : memory_(other.memory_), data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
@@ -88,7 +89,7 @@ class buffer {
 
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
-  /// The memory of this block; it can copy to and from the block.
+  /// The object that allocated the block; it also copies to and from the block.
   Memory const& memory() const { return memory_; }
 
   /// Returns an empty arena over the whole block.
@@ -102,7 +103,7 @@ class buffer {
   std::size_t bytes_ = 0;
 };
 
-/// Returns the values of a contiguous view, on the host.
+/// Copies the values of a contiguous view to the host, and returns them as a std::vector.
 template <class Memory, class View>
 auto host_copy(Memory const& from, View const& view) {
   using value = std::remove_const_t<typename View::element_type>;

@@ -40,8 +40,8 @@ struct call {
     return c;
   }
 
-  /// Returns the dropout mask of this position; outside of training it keeps everything.  The rate must be at least 0
-  /// and below 1.
+  /// Returns the dropout mask of this position in the model.  Outside of training, the mask keeps every element.  The
+  /// rate must be at least 0 and below 1.
   constexpr dropout_mask dropout(double rate) const {
     (void)dropout_rate("call", rate);
     return {train ? rate : 0, key, path, step};

@@ -4,7 +4,8 @@
 
 #if __cplusplus < 202002L
 #error "triad needs C++20: compile with -std=c++20; target_link_libraries(... triad::triad) in CMake says so"
-// The missing header stops the compilation here, so that only the error above is shown, and not a thousand others.
+// The header below does not exist.  It stops the compilation here, so that the compiler shows the error above and not a
+// thousand others.
 #include <stop_here_because_triad_needs_cxx20>
 #endif
 
@@ -43,13 +44,13 @@ constexpr void expect_extent(char const* operation, char const* what, long long 
   if (got != want) detail::extent_violated(operation, what, got, want, file, line);
 }
 
-/// Throws if `heads` is not positive or does not divide a width of 1 or more.
+/// Throws unless both numbers are at least 1 and `heads` divides `width`.
 constexpr void expect_heads(char const* operation, long long width, long long heads,
                             char const* file = __builtin_FILE(), int line = __builtin_LINE()) {
   if (!(heads > 0 && width > 0 && width % heads == 0)) detail::heads_violated(operation, width, heads, file, line);
 }
 
-/// Returns the message about a row whose target is not one of `classes`.
+/// Returns the message about a row whose target is not a number below `classes`.
 inline std::string target_outside(char const* operation, long long row, long long target, long long classes) {
   return std::string(operation) + ": the target of row " + std::to_string(row) + " is " + std::to_string(target) +
          ", expected a class below " + std::to_string(classes);
@@ -57,8 +58,8 @@ inline std::string target_outside(char const* operation, long long row, long lon
 
 }  // namespace triad
 
-/// Checks a precondition, once in each call of a public operation, outside of loops.  Evaluates the message only on
-/// failure.
+/// Throws contract_violation if the condition is false; only then is the message evaluated.  A public operation checks
+/// each precondition once in a call, outside of loops.
 #define TRIAD_EXPECTS(condition, message) ((condition) ? void(0) : ::triad::violated(message, __FILE__, __LINE__))
 
 /// Marks functions that kernels call; empty for a host compiler.

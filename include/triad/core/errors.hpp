@@ -1,4 +1,5 @@
-// Exceptions for errors in data, files and training runs.  Errors in programs are contract violations.
+// Exceptions for errors in data, files and training runs.  For a wrong use of the library there is contract_violation
+// (core/contracts.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,8 +10,8 @@
 
 namespace triad {
 
-/// Thrown for data and files.  The message names the file, the line or offset, what was expected, what was found, and
-/// what to do.
+/// Thrown if data or a file is wrong.  The message names the file, the line or offset, what was expected, what was
+/// found, and what to do.
 struct data_error : std::runtime_error {
   explicit data_error(std::string what) : std::runtime_error(without_zeros(std::move(what))) {}
 

@@ -1,4 +1,4 @@
-// Walks the named tensors of a `fields` struct.  Initialisation, optimisers and checkpoints all use this one list.
+// Functions that visit the named tensors of a `fields` struct, for initialisation, optimisers and checkpoints.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +17,7 @@ struct any_visitor {
 };
 }  // namespace detail
 
-/// A struct that lists its tensors, or structs of tensors, by `each(f)`, which calls f(name, member).
+/// A struct with a member `each(f)`, which calls f(name, member) for each of its tensors and structs of tensors.
 template <class F>
 concept has_fields = requires(F f) { f.each(detail::any_visitor{}); };
 
@@ -40,8 +40,9 @@ struct scalar_of<Part> {
 template <class Part>
 using scalar_t = typename detail::scalar_of<Part>::type;
 
-/// Places the parameters of a part in an arena.  Braced lists are evaluated in order, so a plan is a single statement:
-/// `return {plan<S>(norm, place), plan<S>(block, place)};`  wanted: if false, the part gets no memory.
+/// Places the parameters of a part in an arena.  Braced lists are evaluated in order, so the plan of several parts is a
+/// single statement: `return {plan<S>(norm, place), plan<S>(block, place)};`  wanted: if false, the part gets no
+/// memory.
 template <class S, class Part>
 fields_of<Part, S> plan(Part const& part, arena& place, bool wanted = true) {
   arena nowhere;
@@ -78,7 +79,7 @@ void walk(Fields fields, F&& f, std::string const& prefix = {}) {
       prefix);
 }
 
-/// Returns the number of values, without padding.
+/// Returns the number of values in all tensors; the padding between tensors does not count.
 template <class Fields>
 index_t count_values(Fields fields) {
   index_t count = 0;

@@ -1,5 +1,5 @@
-// Tests by the bits of a number whether it is finite, infinite or NaN, even if the compiler assumes that all are
-// finite.
+// Functions that tell from the bits of a number whether it is finite, infinite or NaN.  They are correct even if the
+// compiler assumes that all numbers are finite.
 // SPDX-License-Identifier: Apache-2.0
 //
 // With -ffinite-math-only (part of -ffast-math and -Ofast) a compiler may treat x != x, x - x == 0 and std::isnan(x) as
@@ -19,7 +19,8 @@ namespace triad {
 namespace detail {
 
 /// Returns the bits of a float or double without its sign, as an unsigned integer.  A larger magnitude has a larger
-/// integer.  The integer of infinity is above those of all numbers, and those of NaN are above it.
+/// integer.  The integer of infinity is above the integers of all finite numbers, and the integers of NaN are above
+/// that of infinity.
 template <class T>
 TRIAD_HOST_DEVICE constexpr auto magnitude_bits(T const& x) {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>, "a float or a double");
@@ -37,7 +38,7 @@ inline constexpr auto infinity_bits = std::conditional_t<sizeof(T) == 4, std::ui
 
 }  // namespace detail
 
-/// Returns true if x is NaN, even if flags let the compiler assume that there is no NaN.
+/// Returns true if x is NaN, also under flags that let the compiler assume that there is no NaN.
 template <class T>
 [[nodiscard]] TRIAD_HOST_DEVICE constexpr bool is_nan(T const& x) {
   return detail::magnitude_bits(x) > detail::infinity_bits<T>;
@@ -56,7 +57,8 @@ template <class T>
 }
 
 /// The initial value of a maximum, and the score that masks set: minus infinity, or the lowest finite number if the
-/// compiler may assume that there is no infinity.  Finite: leave the default, which differs between flags of a unit.
+/// compiler may assume that there is no infinity.  Finite: do not pass it; its default depends on the compiler flags of
+/// the translation unit.
 template <class T, bool Finite = __FINITE_MATH_ONLY__ != 0>
 inline constexpr T below_all = Finite ? std::numeric_limits<T>::lowest() : -std::numeric_limits<T>::infinity();
 

@@ -15,7 +15,7 @@ struct graph_dims {
   index_t nodes = 0;      // sum of n
   index_t triangles = 0;  // sum of n^3
   index_t max_nodes = 0;  // largest n
-  index_t further = 0;    // further questions, besides one for each graph
+  index_t further = 0;    // questions beyond the first one of each graph
 
   constexpr index_t questions() const { return graphs + further; }
 };
@@ -33,7 +33,7 @@ constexpr graph_dims operator+(graph_dims a, graph_dims const& b) {
           .further = a.further + b.further};
 }
 
-/// Returns the smallest dims that hold either of two batches.
+/// Returns the smallest dims into which each of the two batches fits.
 constexpr graph_dims larger(graph_dims a, graph_dims const& b) {
   return {.graphs = std::max(a.graphs, b.graphs),
           .rows = std::max(a.rows, b.rows),
@@ -77,10 +77,10 @@ struct graph_batch {
   }
 };
 
-/// The mask of triangles: if masked[t] is 1, the score of triangle t becomes `fill`.  An empty mask masks none.
+/// The mask of triangles: if masked[t] is 1, the score of triangle t becomes `fill`.  An empty mask masks no triangle.
 struct triangle_mask {
   vec<std::uint8_t const> masked{nullptr, 0};  // (triangles) or (0)
-  double fill = -1e9;                          // the released programs have -1e9 (CLUTRR) and -1e3 (COGS, CFQ)
+  double fill = -1e9;                          // the paper's programs use -1e9 (CLUTRR) and -1e3 (COGS, CFQ)
 
   constexpr bool empty() const { return masked.extent(0) == 0; }
   template <class F>

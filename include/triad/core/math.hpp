@@ -11,9 +11,9 @@
 namespace triad {
 
 namespace detail {
-/// Returns true if a < 0 or a is -0; false for NaN of either sign.  The bits are compared as a signed integer, in which
-/// -0 to -infinity come before all others.  So a single comparison is enough, which compilers vectorise, and which is
-/// correct even if they assume that there is no NaN.
+/// Returns true if a < 0 or a is -0; false for NaN of either sign.  The bits are compared as a signed integer.  The
+/// integers of -0 to -infinity are below the integers of all other values, so a single comparison is enough.  Compilers
+/// vectorise it, and it is correct even if they assume that there is no NaN.
 template <class T>
 TRIAD_HOST_DEVICE constexpr bool is_negative(T a) {
   if constexpr (std::is_same_v<T, float>)
@@ -35,8 +35,8 @@ TRIAD_HOST_DEVICE constexpr bool is_plus_zero(T a) {
 }
 }  // namespace detail
 
-// Elementwise functions.  If a function has a gradient, `name_grad` computes it, from the stored output unless its
-// comment says otherwise.
+// Elementwise functions.  If a function `name` has a gradient, `name_grad` computes the gradient.  Its argument is the
+// stored output of `name`, unless a comment says that it is the input.
 struct unchanged {
   template <class T>
   TRIAD_HOST_DEVICE constexpr T operator()(T a) const {
@@ -87,7 +87,8 @@ struct leaky_relu {
     return x > T(0) ? x : T(slope) * x;
   }
 };
-/// Returns dx from the input x; from the output only if the slope is positive.  The derivative at 0 is the slope.
+/// Returns dx from the input x.  The output may take the place of the input only if the slope is positive.  The
+/// derivative at 0 is the slope.
 template <class S>
 struct leaky_relu_grad {
   S slope;

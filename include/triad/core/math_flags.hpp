@@ -1,11 +1,12 @@
-// A namespace that depends on the floating-point flags of a translation unit, so that other flags give other names.
+// A namespace whose name depends on the floating-point flags of a translation unit.
 // SPDX-License-Identifier: Apache-2.0
 //
-// With -ffast-math, or with one of its parts, sums may be reordered and NaN may be assumed absent.  If two units
-// contain the same inline function, the linker keeps one copy for the whole program.  So units compiled with such flags
-// could change the bits of all others.  The namespaces of the reference, the CPU backend and its kernels prevent this.
-// Code without a backend, such as that of trees, has the same name under all flags.  Macros show -ffast-math and
-// -ffinite-math-only, and g++ has macros for all such flags.
+// With -ffast-math, or with one of its parts, a compiler may reorder sums and may assume that there is no NaN.  If two
+// units contain the same inline function, the linker keeps one copy for the whole program.  So a unit compiled with
+// such flags could change the results of all other units.  The namespaces of the reference, the CPU backend and its
+// kernels prevent this, because functions compiled with other flags have other names.  Code that belongs to no backend,
+// such as the code of trees, has the same name under all flags.  The compilers' macros tell whether -ffast-math or
+// -ffinite-math-only is set; those of g++ tell it for all such flags.
 #pragma once
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
@@ -20,6 +21,5 @@
 #define TRIAD_MATH_FLAGS
 #endif
 
-// The namespace of the reference, inside of triad.  The cpu backend calls the reference, and so do units with other
-// flags.
+// The namespace of the reference, inside of triad.  Both the cpu backend and units with other flags call the reference.
 #define TRIAD_REFERENCE reference TRIAD_MATH_FLAGS

@@ -14,12 +14,12 @@
 
 namespace triad {
 
-/// Thrown if a loop uses an element of a view without memory.  Views have none while memory is measured.
+/// Thrown if a loop uses an element of a view without memory.  While memory is measured, views have no memory.
 struct element_without_memory : contract_violation {
   using contract_violation::contract_violation;
 };
 
-// CCCL's macro for index checks also turns on this check that a view has memory.
+// CCCL's macro that turns on index checks also turns on the check that a view has memory.
 #if defined(CCCL_ENABLE_HOST_ASSERTIONS)
 namespace detail {
 [[noreturn]] inline void no_memory_here() {
@@ -78,11 +78,12 @@ using extents = ::cuda::std::extents<index_t, static_cast<std::size_t>(E)...>;
 template <class T, index_t... E>
 using tensor = ::cuda::std::mdspan<T, extents<E...>, ::cuda::std::layout_right, element_access<T>>;
 
-/// One contiguous row of values, as backends take it.
+/// One contiguous row of values, a type of argument of the backends' hooks.
 template <class T>
 using vec = tensor<T, dyn>;
 
-/// A matrix with any strides, as backends take it; so that a transpose or a column block is only another view.
+/// A matrix with any strides, a type of argument of the backends' hooks.  Because of the strides, a transpose or a
+/// block of columns is another view of the same memory.
 template <class T>
 using matrix = ::cuda::std::mdspan<T, extents<dyn, dyn>, ::cuda::std::layout_stride, element_access<T>>;
 

@@ -1,11 +1,12 @@
-// Counter-based random numbers: one for (seed, step, path, element), the same on every backend and with any threads.
+// Counter-based random numbers.  A number depends only on (seed, step, path, element), so it is the same on every
+// backend and with any number of threads.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Philox 4x32 with 10 rounds (Salmon et al., SC 2011).  The key is the seed.  The words of the counter are the
-// element's block, the step, and the path (two words).  Element e of dropout belongs to block e / 64.  It is kept or
-// dropped by word w of counter (e / 64) * 16 + q, where e % 64 = 16 w + q.  So sixteen consecutive counters make one
-// block, and sixteen vector lanes compute it at once.  Elements from 2^34 on have counters of 2^32 and more; their
-// upper half goes into the word of the step.
+// element's block, the step, and the path (two words).  Element e of dropout belongs to block e / 64.  Word w of
+// counter (e / 64) * 16 + q decides whether it is kept, where e % 64 = 16 w + q.  So sixteen consecutive counters make
+// one block, and sixteen vector lanes compute the block at once.  Elements from 2^34 on have counters of 2^32 and more;
+// the upper half of such a counter changes the word of the step.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ TRIAD_HOST_DEVICE constexpr philox_words philox(philox_words c, philox_key key) 
 /// Returns counter `number` of a mask; `first` is counter 0.
 TRIAD_HOST_DEVICE constexpr philox_words counter_at(philox_words first, std::uint64_t number) {
   first[0] = static_cast<std::uint32_t>(number);
-  // The factor is odd, so each number gives another word, far from the words of nearby steps.
+  // The factor is odd, so different numbers give different words.  These are far from the words of nearby steps.
   first[1] ^= static_cast<std::uint32_t>(number >> 32) * 0x9E3779B9u;
   return first;
 }
@@ -65,7 +66,7 @@ struct dropout_mask {
 
   TRIAD_HOST_DEVICE constexpr philox_words counter(std::uint64_t number) const {
     auto const s = step ? *step : 0;
-    auto const part = static_cast<std::uint32_t>(s >> 32) * 0x9E3779B9u;  // odd: another number for each part
+    auto const part = static_cast<std::uint32_t>(s >> 32) * 0x9E3779B9u;  // the factor is odd, so parts differ
     return counter_at({0, static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(path),
                        static_cast<std::uint32_t>(path >> 32) ^ part},
                       number);
@@ -126,10 +127,10 @@ class random_stream {
   int next_ = 4;
 };
 
-/// A random number generator with 64 bits for each draw; random_stream has 32.  The programs generate their data with
-/// it.  A number depends on the seed, the stream and the count of earlier draws, as in random_stream, but is hashed by
-/// SplitMix64 instead of Philox.  That takes a third of the work, and runs only on the host.  Neither generator is fit
-/// for cryptography.
+/// A random number generator with 64 bits for each draw, where random_stream has 32 bits.  The programs generate their
+/// data with it.  A number depends on the seed, the stream and the number of earlier draws, as in random_stream.  The
+/// hash function is SplitMix64 instead of Philox; it takes a third of the work, and runs only on the host.  Neither
+/// generator is fit for cryptography.
 class counter_random {
  public:
   explicit counter_random(std::uint64_t seed, std::uint64_t stream = 0) : key_(mix(mix(seed) + stream)) {}

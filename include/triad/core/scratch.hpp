@@ -1,4 +1,4 @@
-// Measures the scratch memory of some work, by running its code on an arena with a null base.
+// Measures how much scratch memory some work needs, by running its code with an arena that only measures.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,8 @@ std::string name_of_type() {
   return std::string(name.substr(name.rfind(':') == name.npos ? 0 : name.rfind(':') + 1));
 }
 
-/// Runs measure().  If a loop uses elements although memory is only measured, the exception names Layer.
+/// Runs measure() and returns its result.  If a loop uses elements although memory is only measured, the exception
+/// names Layer.
 template <class Layer, class Measure>
 auto measured_for(Measure&& measure) {
   try {
@@ -32,9 +33,9 @@ auto measured_for(Measure&& measure) {
 }
 }  // namespace detail
 
-/// Returns the bytes of scratch memory that work(backend, call) takes.  Runs work on `measuring<Ex>` and on an arena
-/// without memory, so that it only plans.  Measure with the largest batch; an arena of that size then serves every
-/// smaller one.
+/// Returns the bytes of scratch memory that work(backend, call) takes.  Runs work with the backend `measuring<Ex>` and
+/// an arena without memory, so work only plans memory and computes nothing.  Measure with the largest batch; an arena
+/// of that size is then large enough for every smaller batch.
 template <backend Ex, class Work>
 std::size_t planned_scratch(Ex& ex, call c, Work&& work) {
   measuring<Ex> planner{&ex};

@@ -6,8 +6,8 @@
 
 namespace triad {
 
-/// A batch of sequences.  Element i of sequence s is row begin[s] + i.  Between two sequences there may be unused rows,
-/// into which the first one can grow.
+/// A batch of sequences.  Element i of sequence s is row begin[s] + i.  There may be unused rows after a sequence, so
+/// that the sequence can grow.
 struct sequence_batch {
   index_t count = 0;                     // b
   index_t rows = 0;                      // rows of the matrices that hold the sequences

@@ -9,8 +9,8 @@
 
 namespace triad {
 
-/// A series of pieces.  plan(arena&) places a piece; if pieces differ in size, plan(arena&, k) places piece k.  Each
-/// call of at(k) plans piece k again, in slot k mod `slots`.
+/// A series of pieces.  plan(arena&) takes the memory of a piece and returns its views; if pieces differ in size,
+/// plan(arena&, k) does this for piece k.  Each call of at(k) plans piece k again, in slot k mod `slots`.
 template <class Plan>
 struct series {
   Plan plan;
@@ -36,7 +36,7 @@ struct series {
   }
 };
 
-/// Plans pieces 0 to count - 1, in `slots` slots.
+/// Takes the memory of `slots` slots for pieces 0 to count - 1.
 template <class Plan>
 series<Plan> plan_series(arena& place, Plan plan, index_t count, index_t slots) {
   series<Plan> s{plan, {}, 0, slots};
@@ -45,7 +45,7 @@ series<Plan> plan_series(arena& place, Plan plan, index_t count, index_t slots) 
   s.memory = place.cut(s.stride, slots);
   return s;
 }
-/// Plans `count` pieces, each with its own slot.
+/// Takes the memory of `count` pieces, each with its own slot.
 template <class Plan>
 series<Plan> plan_series(arena& place, Plan plan, index_t count) {
   return plan_series(place, plan, count, count);

@@ -6,8 +6,9 @@
 //   checked_size("my_layer", {"labels", given})       a size that is in no type
 //   dropout_rate("my_layer", given)                   a rate of at least 0 and below 1
 //
-// All functions throw contract_violation with the number in the message.  A size that is in the type may be left out of
-// the options, where it is then `not_given`.  If it is given and differs from the type's, the functions throw.
+// All functions throw contract_violation with the number in the message.  The options may leave out a size that is
+// static in the type; its value in the options is then `not_given`.  If the options give another value than the static
+// one, the functions throw.
 #pragma once
 
 #include <limits>
@@ -19,8 +20,8 @@
 
 namespace triad {
 
-/// The default of sizes in options.  The size then comes from the type if it is static, or has the default that the
-/// option documents; otherwise it is an error.
+/// The value of a size in options that the caller has not set.  The size is then the static one of the type, or the
+/// default that the comment of the option gives.  If there is neither, it is an error.
 inline constexpr index_t not_given = std::numeric_limits<index_t>::min();
 
 /// The largest width, number of labels or number of tokens; the product of two still fits into index_t.
@@ -47,13 +48,14 @@ namespace detail {
 }
 }  // namespace detail
 
-/// Returns the size, which must be at least 1 and at most size.most.  owner: the part that is built, for the message.
+/// Returns the size, which must be at least 1 and at most size.most.  owner: the name of the part that is built, for
+/// the message.
 constexpr index_t checked_size(char const* owner, named_size const& size) {
   if (size.value < 1 || size.value > size.most) detail::refuse_size(owner, size);
   return size.value;
 }
 
-/// Returns E if it is a static size, which a given size must equal; returns checked_size() if E is dyn.
+/// Returns E if E is a static size; a given size must then be equal to E.  Returns checked_size() if E is dyn.
 template <index_t E>
 constexpr index_t checked_size_of(char const* owner, named_size const& size) {
   if constexpr (E != dyn) {
@@ -64,7 +66,7 @@ constexpr index_t checked_size_of(char const* owner, named_size const& size) {
   }
 }
 
-/// Returns the extents of checked sizes.
+/// Returns the extents of one size, which is checked as in checked_size_of().
 template <index_t E>
 constexpr extents<E> extents_of(char const* owner, named_size const& size) {
   return extents<E>(checked_size_of<E>(owner, size));
@@ -75,7 +77,7 @@ constexpr extents<A, B> extents_of(char const* owner, named_size const& a, named
   return extents<A, B>(first, checked_size_of<B>(owner, b));
 }
 
-/// Returns (width, heads).  If heads are not given, they are the type's, or 1.
+/// Returns (width, heads).  If the number of heads is not given, it is H, or 1 if H is dyn.
 template <index_t D, index_t H>
 constexpr extents<D, H> width_and_heads(char const* owner, index_t width, index_t heads) {
   if (H == dyn && heads == not_given) heads = 1;
@@ -86,7 +88,8 @@ constexpr extents<D, H> width_and_heads(char const* owner, index_t width, index_
   return both;
 }
 
-/// Returns a rate of dropout, which must be at least 0 and below 1; 0 drops no values, and 1 would drop all.
+/// Returns the given rate of dropout, which must be at least 0 and below 1.  A rate of 0 drops no values; a rate of 1
+/// would drop all.
 constexpr double dropout_rate(char const* owner, double rate) {
   if (is_nan(rate) || !(rate >= 0 && rate < 1))
     throw contract_violation(std::string(owner) + ": dropout is " + std::to_string(rate) +
@@ -102,7 +105,8 @@ constexpr index_t checked_product(char const* owner, char const* name, index_t a
   return a * b;
 }
 
-/// Returns the options of a layer (width, heads, hidden and dropout), checked, and with the static sizes of its type.
+/// Checks the options of a layer: width, heads, hidden and dropout.  Returns the options with the static sizes of the
+/// layer's type.
 template <index_t D, index_t H, index_t F, class Options>
 constexpr Options checked_options(char const* owner, Options o) {
   auto const shape = width_and_heads<D, H>(owner, o.width, o.heads);

@@ -78,7 +78,7 @@ constexpr tensor<typename View::element_type, dyn, dyn> as_row(View v) {
   return reshape(v, 1, static_cast<index_t>(v.size()));
 }
 
-/// Returns the address of an element; also for a view without memory, such as in an arena that measures.
+/// Returns the address of an element.  The view may be one without memory, such as one of an arena that only measures.
 template <class View, class... Index>
 constexpr typename View::element_type* address_of(View const& v, Index... at) {
   return v.data_handle() + v.mapping()(at...);
@@ -91,7 +91,7 @@ constexpr const_view<View> read_only(View v) {
 }
 
 /// Returns slice k of a contiguous view along its first axis: for (l, rows, d) a view (rows, d), with the static
-/// extents of v.  If v has no memory, as in an arena that measures, the slice has none.
+/// extents of v.  If v has no memory, as in an arena that only measures, the slice has none.
 template <class T, std::size_t First, std::size_t... Rest>
 constexpr auto slice(
     ::cuda::std::mdspan<T, ::cuda::std::extents<index_t, First, Rest...>, ::cuda::std::layout_right, element_access<T>>
@@ -193,7 +193,7 @@ constexpr void expect_shape(char const* operation, char const* what, View const&
   detail::shape_violated(operation, what, got, want, View::rank(), file, line);
 }
 
-/// Throws the same if two views differ in shape.
+/// Throws a message of the same form if the two views differ in shape.
 template <class View, class Other>
 constexpr void expect_same_shape(char const* operation, char const* what, View const& view, Other const& other,
                                  char const* file = __builtin_FILE(), int line = __builtin_LINE()) {

@@ -3,10 +3,10 @@
 //
 //   return with_backend<cpu::backend, reference::backend>(text, [&](auto& ex) { return train_and_ask(ex); });
 //
-// Types select the kernels, so a choice at run time is made once, around the whole computation.  The function is
-// compiled for each listed backend, and no call inside it is indirect.  A single object for all backends would need a
-// virtual function for each operation and each type.  List only the backends that a program is to be compiled for;
-// cuda::backend needs a source that nvcc compiles.
+// The type of a backend selects the kernels, so a program chooses the backend once, around the whole computation.  The
+// passed function is compiled for each listed backend, and no call inside it is indirect.  The alternative, one class
+// for all backends, would need a virtual function for each operation and each element type.  List only the backends
+// that a program is to be compiled for; cuda::backend needs a source that nvcc compiles.
 #pragma once
 
 #include <charconv>
@@ -21,12 +21,12 @@
 
 namespace triad {
 
-/// The parts of a text: a name, and a number after a colon.  For "cpu:2" they are cpu and 2.
+/// The parts of a text: a name, and a number after a colon.  For "cpu:2" these are "cpu" and 2.
 struct backend_text {
   std::string_view name;
   int number = -1;  // -1: no number was given
 
-  /// Throws data_error if no number follows the colon.
+  /// Splits the text.  Throws data_error if there is a colon without a number after it.
   static backend_text of(std::string_view text) {
     auto const colon = text.find(':');
     backend_text parsed{text.substr(0, colon)};
