@@ -1,4 +1,5 @@
-// Cross entropy of the parent of each node: a softmax over all nodes of the node's graph, from one score for each edge.
+// Cross entropy of each node's parent.  For each node, the scores of edges become a softmax over all nodes of its
+// graph.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   s(i, j) = score(edge (i, j))  (arcs::from_child)  or  score(edge (j, i))  (arcs::from_parent);  fill where masked
@@ -8,8 +9,8 @@
 //          = 0 where the edge is masked, or parent(i) < 0
 //
 // A score that is NaN or +infinity gives NaN in the loss and in the gradient of its node, unless the edge is masked or
-// the node has no parent.  best_arcs may hide a NaN: no comparison with NaN is true, so a NaN is chosen only as the
-// first score of its row.
+// the node has no parent.  best_arcs may hide a NaN, because no comparison with NaN is true.  It chooses a NaN only if
+// the NaN is the first score of its row.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -19,7 +20,7 @@
 
 namespace triad {
 
-/// The edge whose score is that of node j as the parent of node i.  from_child: (i, j), as in the released program of
+/// The edge that has the score of node j as the parent of node i.  from_child: (i, j), as in the released program of
 /// the Edge Transformer's parser.  from_parent: (j, i), as in its paper.
 enum class arcs { from_child, from_parent };
 

@@ -1,9 +1,9 @@
 // Attention: the result of a query is a weighted sum of the values of its sequence; the weights are a softmax of the
-// query's products with the keys.
+// query's dot products with the keys.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The formulas are for one head of width k (d = h k).  Sequences of queries (q rows) and of keys and values (k rows)
-// are ragged.  In self-attention both are the same sequences.  J(i) are the keys that query i sees.
+// are ragged.  In self-attention both are the same sequences.  J(i) is the set of keys that query i attends to.
 //
 //   s(i, j) = query(i) . key(j) / sqrt(k),  j in J(i);  lse(i) = log sum_j exp s(i, j)
 //   p(i, j) = exp(s(i, j) - lse(i));  p~ = dropout(p)
@@ -14,15 +14,15 @@
 //
 // Forward saves lse, from which backward computes p again, so nothing of size queries x keys is stored.
 //
-// Relative positions (Shaw et al. 2018) of reach R > 0: every offset of a key from its query has a vector that is added
-// to the key and one that is added to the value.  These are rows of the tables a and b (2R + 1, k), which all heads
-// share.  Query i is at the position of key i + keys - queries of its sequence:
+// Relative positions (Shaw et al. 2018) of reach R > 0: each offset of a key from its query has two vectors.  One is
+// added to the key, the other to the value.  The vectors are the rows of the tables a and b (2R + 1, k), which all
+// heads share.  Query i is at the position of key i + keys - queries of its sequence:
 //
 //   r(i, j) = clip(j - (i + keys - queries), -R, R) + R
 //   s(i, j) = query(i) . (key(j) + a(r)) / sqrt(k),  c(i) = sum_j p~(i, j) (value(j) + b(r)),  r = r(i, j)
 //
-// Kernels read and write one number for each query, head and offset, (q rows, h (2R + 1)).  Matrix products convert
-// between these numbers and the tables:
+// Kernels do not use the tables.  They read and write matrices (q rows, h (2R + 1)), with one number for each query,
+// head and offset.  Matrix products convert between these matrices and the tables:
 //
 //   bias = query a';  s(i, j) = (query(i) . key(j) + bias(i, r)) / sqrt(k)
 //   offset_weights(i, r) = sum_{j: r(i, j) = r} p~(i, j);  c(i) = sum_j p~(i, j) value(j) + offset_weights(i) b
@@ -31,8 +31,8 @@
 //   dbias(i, r) = sum_{j: r(i, j) = r} ds(i, j);  dquery += dbias a;  da += dbias' query;  db += offset_weights' dc
 //
 // A NaN in an operand, or a score of +infinity, gives NaN in every row and gradient that depends on it.  A masked key
-// has the weight 0, but 0 times NaN is NaN if a backend multiplies whole tiles: masked keys and values must be finite
-// too.
+// has the weight 0.  But a backend may multiply whole tiles, and 0 times NaN is NaN, so masked keys and values must be
+// finite too.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -42,16 +42,17 @@
 
 namespace triad {
 
-/// Options of the operation.  J(i) are all keys of the sequence that are not masked.
+/// Options of the operation.  J(i) is the set of all keys of the sequence that are not masked.
 struct attention_options {
   index_t heads = 1;
   bool causal = false;  // masks keys after the query; the last query is at the position of the last key
   vec<std::uint8_t const> masked{nullptr, 0};  // (k rows) 1: the key is masked; (0): no key is
-  dropout_mask dropout{};                      // element attention_weight(...) of p
-  index_t reach = 0;                           // R of relative positions; 0: none
+  dropout_mask dropout{};                      // attention_weight() numbers the elements of p
+  index_t reach = 0;                           // R; 0: no relative positions
 };
 
-/// The sequences of queries and of keys, equally many.  Queries of sequence s attend to keys of sequence s.
+/// The sequences of queries and the same number of sequences of keys.  Queries of sequence s attend to keys of sequence
+/// s.
 struct attention_sequences {
   sequence_batch queries, keys;
 };
@@ -68,7 +69,7 @@ template <class S>
 struct relative_tables {
   matrix<S> key, value;  // (2R + 1, k) each: a and b
 };
-/// Numbers of relative positions that forward saves for backward.
+/// The matrices of relative positions that forward saves for backward.
 template <class T>
 struct relative_memory {
   matrix<T> bias, offset_weights;  // (q rows, h (2R + 1)) each, offsets side by side
@@ -88,20 +89,21 @@ struct relative_backward {
 
 /// The number of offsets: 2R + 1.
 TRIAD_HOST_DEVICE constexpr index_t relative_offsets(index_t reach) { return 2 * reach + 1; }
-/// r(i, j): the offset of key j of `keys` from query i of `queries`.
+/// r(i, j): the clipped offset of key j from query i, in a sequence of this number of queries and of keys.
 TRIAD_HOST_DEVICE constexpr index_t relative_offset(index_t reach, index_t queries, index_t keys, index_t i,
                                                     index_t j) {
   index_t const ahead = j - (i + keys - queries);
   return (ahead < -reach ? -reach : ahead > reach ? reach : ahead) + reach;
 }
 
-/// The number of keys that query i sees: the first ones of its sequence.
+/// The number of keys that query i attends to, if none is masked.  They are the first keys of its sequence.
 TRIAD_HOST_DEVICE constexpr index_t keys_before(bool causal, index_t queries, index_t keys, index_t i) {
   index_t const seen = causal ? i + 1 + keys - queries : keys;
   return seen > 0 ? seen : 0;
 }
 
-/// The number of a weight p for dropout: of head c, row `query` among all queries, and key j of the query's sequence.
+/// Returns the number by which dropout identifies a weight p.  The weight belongs to head c, row `query` of all
+/// queries, and key j of the query's sequence.
 TRIAD_HOST_DEVICE constexpr index_t attention_weight(attention_sequences const& s, index_t c, index_t query,
                                                      index_t j) {
   return (c * s.queries.rows + query) * s.keys.longest + j;
@@ -181,8 +183,8 @@ void attention(Ex& ex, arena& scratch, attention_options const& options, attenti
                                         ", expected 0 without tables of relative positions; pass the tables");
   detail::run_attention(ex, scratch, options, s, x, relative_forward<T>{}, lse, c);
 }
-/// The same with relative positions.  Also overwrites `relative`, which backward needs.  Every row of queries must
-/// belong to a sequence.
+/// Computes attention with relative positions.  Also overwrites `relative`, which backward needs.  Every row of queries
+/// must belong to a sequence.
 template <backend Ex, class T>
 void attention(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                attention_operands<T const> const& x, relative_tables<T const> const& tables,
@@ -206,8 +208,8 @@ void attention_grad(Ex& ex, arena& scratch, attention_options const& options, at
                                         ", expected 0 without tables of relative positions; pass the tables");
   detail::run_attention_grad(ex, scratch, options, s, x, relative_backward<T>{}, lse, c, dc, dx);
 }
-/// The same with relative positions.  Also adds to the gradients of the tables.  Every row of queries must belong to a
-/// sequence.
+/// Computes the gradients of attention with relative positions.  Also adds to the gradients of the tables.  Every row
+/// of queries must belong to a sequence.
 template <backend Ex, class T>
 void attention_grad(Ex& ex, arena& scratch, attention_options const& options, attention_sequences const& s,
                     attention_operands<T const> const& x, relative_tables<T const> const& tables,

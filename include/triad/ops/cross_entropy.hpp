@@ -24,7 +24,7 @@ namespace triad {
 struct label_smoothing {
   double epsilon = 0;
 
-  /// The probability of the target's class, and that of each other of v classes.
+  /// hit(): q of the target's class.  miss(v): q of each of the other v - 1 classes.
   constexpr double hit() const { return 1 - epsilon; }
   constexpr double miss(index_t v) const { return epsilon > 0 ? epsilon / static_cast<double>(v - 1) : 0; }
 };

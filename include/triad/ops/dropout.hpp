@@ -13,7 +13,7 @@
 
 namespace triad {
 
-/// y = keep x / (1 - rate).  y may be x.
+/// Computes y = keep x / (1 - rate).  y may be x.
 template <backend Ex, class X, class Y>
 void dropout(Ex& ex, dropout_mask mask, X x, Y y) {
   using T = element_t<Y>;
@@ -23,14 +23,14 @@ void dropout(Ex& ex, dropout_mask mask, X x, Y y) {
   if constexpr (executes<Ex>) do_dropout(ex, mask, matrix<T const>(as_matrix(x)), as_matrix(y));
 }
 
-/// dx = keep dy / (1 - rate).  dx may be dy.
+/// Computes dx = keep dy / (1 - rate).  dx may be dy.
 template <backend Ex, class Dy, class Dx>
 void dropout_grad(Ex& ex, dropout_mask mask, Dy dy, Dx dx) {
   dropout(ex, mask, dy, dx);
 }
 
-/// Returns the gradient of the input of dropout: dy itself if the mask drops nothing, otherwise `memory`, which it
-/// overwrites.
+/// Returns the gradient of the input of dropout: dy itself if the mask drops nothing, otherwise `memory`, into which
+/// the gradient is written.
 template <backend Ex, class View>
 const_view<View> undropped(Ex& ex, dropout_mask mask, const_view<View> dy, View memory) {
   if (!mask.active()) return dy;

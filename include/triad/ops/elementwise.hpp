@@ -1,8 +1,9 @@
 // A function of every element: y = f(x), y = f(a, b).
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of core/math.hpp, including relu, return NaN for NaN.  If the stored output of relu is NaN, its
-// gradient is dy, as in PyTorch: the NaN shows in the output, and so in the loss.
+// The functions of core/math.hpp, including relu, return NaN for NaN.  If the stored output of relu is NaN, the
+// gradient of relu is dy, as in PyTorch.  The NaN is visible all the same, because it is in the output, and so in the
+// loss.
 //
 // Equal inputs give equal bits wherever they are in a tensor.  There is one exception: a function of yours that calls
 // std::exp and is compiled with -Ofast or -ffast-math.  Compilers then use one exponential for whole vectors and
@@ -39,19 +40,19 @@ void fill(Ex& ex, element_t<Y> value, Y y) {
 }
 
 namespace detail {
-/// sum + fraction x; the fraction is in the memory of the data.
+/// Returns sum + fraction x.  `fraction` points into the same memory as the data.
 template <class T>
 struct add_fraction {
   double const* fraction;
   TRIAD_HOST_DEVICE T operator()(T sum, T x) const { return sum + static_cast<T>(*fraction) * x; }
 };
-/// fraction x
+/// Returns fraction x.
 template <class T>
 struct take_fraction {
   double const* fraction;
   TRIAD_HOST_DEVICE T operator()(T x) const { return static_cast<T>(*fraction) * x; }
 };
-/// d *= fraction, for a view d, or for each view of a struct d.
+/// Computes d *= fraction, for a view d, or for each view of a struct d.
 template <class T, backend Ex>
 struct weigh {
   Ex& ex;

@@ -1,8 +1,8 @@
 // Fuse-attention: every token attends to its own states after each of the preceding layers.
 // SPDX-License-Identifier: Apache-2.0
 //
-// In LRF equations 9 and 10 a query h attends to the states x_0 .. x_{l-1} of one token, with keys W_k x_j + b_k and
-// values W_v x_j + b_v.  With q = (W_q h + b_q) / sqrt(k) of a head, no x_j has to be projected:
+// In equations 9 and 10 of LRF, a query h attends to the states x_0 .. x_{l-1} of one token, with keys W_k x_j + b_k
+// and values W_v x_j + b_v.  With q = (W_q h + b_q) / sqrt(k) of a head, no x_j has to be projected:
 //
 //   q . (W_k x_j + b_k) = u . x_j + a number that is the same for all j,   u = W_k' q          u (d) of every head
 //   sum_j p~_j (W_v x_j + b_v) = W_v m + s b_v,   m = sum_j p~_j x_j,  s = sum_j p~_j          s is 1 without dropout
@@ -24,7 +24,7 @@ namespace triad {
 
 struct fuse_attention_options {
   index_t heads = 1;
-  dropout_mask dropout{};  // element (row h + head) l + j of p
+  dropout_mask dropout{};  // p_j of a row and head is element (row h + head) l + j
 };
 
 /// The states of all tokens after each layer.  The operation reads those of the first `layers` layers.
@@ -49,8 +49,8 @@ void expect_fuse(fuse_attention_options const& options, index_t layers, U const&
 }  // namespace detail
 
 /// Computes the attention of each token over its states.  Overwrites mixed (rows, heads d) and kept (rows, heads) with
-/// m and s of every head.  Also overwrites weights (rows, heads layers), which backward needs: p before dropout, with a
-/// minus sign where dropout zeroed it.
+/// m and s of every head.  Also overwrites weights (rows, heads layers), which backward needs, with p before dropout.
+/// A weight has a minus sign if dropout set it to zero.
 template <backend Ex, class T>
 void fuse_attention(Ex& ex, fuse_attention_options const& options, index_t layers, tensor<T const, dyn, dyn> u,
                     layer_states<T const> states, tensor<T, dyn, dyn> weights, tensor<T, dyn, dyn> mixed,
@@ -59,7 +59,7 @@ void fuse_attention(Ex& ex, fuse_attention_options const& options, index_t layer
   if constexpr (executes<Ex>) do_fuse_attention(ex, options, layers, u, states, weights, mixed, kept);
 }
 
-/// Computes the gradients.  Overwrites du (rows, heads d); adds to the first `layers` of d_states.
+/// Computes the gradients.  Overwrites du (rows, heads d); adds to d_states of the first `layers` layers.
 template <backend Ex, class T>
 void fuse_attention_grad(Ex& ex, fuse_attention_options const& options, index_t layers, tensor<T const, dyn, dyn> u,
                          layer_states<T const> states, tensor<T const, dyn, dyn> weights,

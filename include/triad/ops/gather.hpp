@@ -45,7 +45,7 @@ void gather_rows(Ex& ex, Table table, vec<index_t const> index, Y y) {
 
 namespace detail {
 
-/// The operands of scatter_add_rows, once their shapes have been compared.
+/// The operands of scatter_add_rows as matrices.  The constructor checks their shapes.
 template <class T>
 struct scattered {
   matrix<T const> from;
@@ -62,21 +62,21 @@ struct scattered {
 
 }  // namespace detail
 
-/// Adds dy(r) to dtable(index(r)).  Every index must be in [0, v).  The host checks this; a device skips indices
-/// outside of it.  Without scratch memory a device compares each row of the table with every index, so this is for few
-/// rows.
+/// Adds dy(r) to dtable(index(r)).  Every index must be in [0, v).  The host checks this; a device skips other indices.
+/// Without scratch memory, a device compares each row of the table with every index, so this overload is only for small
+/// tables.
 template <backend Ex, class Dy, class DTable>
 void scatter_add_rows(Ex& ex, Dy dy, vec<index_t const> index, DTable dtable) {
   detail::scattered<element_t<DTable>> const s(dy, index, dtable);
   if constexpr (executes<Ex>) do_scatter_add_rows(ex, s.from, index, s.to, workspace{});
 }
 
-/// The same with scratch memory, which a device uses if there are many rows.
+/// Adds dy(r) to dtable(index(r)), like the overload above.  A device uses the scratch memory if there are many rows.
 template <backend Ex, class Dy, class DTable>
 void scatter_add_rows(Ex& ex, scratch_place scratch, Dy dy, vec<index_t const> index, DTable dtable) {
   detail::scattered<element_t<DTable>> const s(dy, index, dtable);
   std::size_t const bytes = do_scatter_add_rows_workspace(planning(ex), s.from, index, s.to);
-  if (bytes == 0) return scatter_add_rows(ex, dy, index, dtable);  // needs no scratch memory
+  if (bytes == 0) return scatter_add_rows(ex, dy, index, dtable);  // this product needs no scratch memory
   with_workspace(ex, *scratch, bytes, [&](auto ws) { do_scatter_add_rows(ex, s.from, index, s.to, ws); });
 }
 

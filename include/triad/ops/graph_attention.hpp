@@ -1,11 +1,12 @@
-// Graph attention: a node attends to its neighbours.  A score is the sum of a part of each end and a part of the edge.
+// Graph attention: a node attends to its neighbours.  A score is the sum of three numbers: one for each of the two
+// nodes and one for their edge.
 // SPDX-License-Identifier: Apache-2.0
 //
-// As in Velickovic et al. 2018, except that the label of an edge adds to its score and its message, as in the baseline
-// of the CLUTRR data set.  In that baseline a node attends along its outgoing edges.  Here N(x) is node x and every
-// node y of its graph with an edge in either direction: label(x, y) != 0 or label(y, x) != 0.  If there is only an edge
-// from y to x, and if y = x, es(x, y) and ev(x, y) are those of label 0.  The formulas are for one head of width k,
-// over a ragged batch of graphs (nodes = sum of n, rows = sum of n^2, d = h k):
+// This is the attention of Velickovic et al. 2018, except that the label of an edge adds to its score and its message,
+// as in the baseline of the CLUTRR data set.  In that baseline a node attends along its outgoing edges.  Here N(x) is
+// node x and every node y of its graph with an edge in either direction: label(x, y) != 0 or label(y, x) != 0.  If
+// there is no edge from x to y, or if y = x, then es(x, y) and ev(x, y) belong to label 0.  The formulas are for one
+// head of width k, over a ragged batch of graphs (nodes = sum of n, rows = sum of n^2, d = h k):
 //
 //   z(x, y) = qs(x) + ks(y) + es(x, y);  s = leaky_relu(z) = z where z > 0, else slope z
 //   p(x, y) = softmax of s over y in N(x), 0 elsewhere;  p~ = dropout(p)
@@ -28,7 +29,7 @@ namespace triad {
 struct graph_attention_options {
   index_t heads = 1;
   double slope = 0.2;      // of leaky_relu for z < 0; Velickovic et al. 2018, section 2.1
-  dropout_mask dropout{};  // element relation_weight(...) of p
+  dropout_mask dropout{};  // relation_weight() numbers the elements of p
 };
 
 /// Scores and values of nodes and edges.  S = T const: inputs; S = T: their gradients.
@@ -62,7 +63,7 @@ void expect_graph_attention(graph_attention_options const& options, graph_attent
 }  // namespace detail
 
 /// Computes the attention of each node over its neighbours.  Overwrites c (nodes, d).  Also overwrites weights (h
-/// rows), which backward needs: p before dropout, with a minus sign where dropout zeroed it.
+/// rows), which backward needs, with p before dropout.  A weight has a minus sign if dropout set it to zero.
 template <backend Ex, class T>
 void graph_attention(Ex& ex, graph_attention_options const& options, graph_attention_operands<T const> const& x,
                      graph_batch const& g, vec<index_t const> label, vec<T> weights, matrix<T> c) {
@@ -72,7 +73,8 @@ void graph_attention(Ex& ex, graph_attention_options const& options, graph_atten
   if constexpr (executes<Ex>) do_graph_attention(ex, options, x, g, label, weights, c);
 }
 
-/// Computes the gradients.  Overwrites those of nodes; overwrites or adds to those of edges, as `edges` says.
+/// Computes the gradients.  Overwrites the gradients of nodes.  Overwrites the gradients of edges or adds to them, as
+/// `edges` says.
 template <backend Ex, class T>
 void graph_attention_grad(Ex& ex, graph_attention_options const& options, graph_attention_operands<T const> const& x,
                           graph_batch const& g, vec<index_t const> label, vec<T const> weights, matrix<T const> c,

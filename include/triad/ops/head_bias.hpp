@@ -1,4 +1,4 @@
-// Adds a bias of each head to every row, times one factor for each row and head.
+// Adds the bias of each head to every row, multiplied by a factor that each row has for each head.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(r, h k + e) = x(r, h k + e) + s(r, h) b(h k + e)        x, y (rows, heads k), s (rows, heads), b (heads k)

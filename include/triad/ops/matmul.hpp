@@ -3,10 +3,10 @@
 //
 //   c = a b                     a (m, k), b (k, n), c (m, n), any strides: a transpose is a view
 //   c = residual + drop(gate(relu(a b + bias)))      with all parts of an epilogue, in this order
-//   da = dc b',  db = a' dc     the gradients, which are products too
+//   da = dc b',  db = a' dc     the gradients, which are matrix products too
 //
-// A NaN or an infinity reaches every element of c that it is a term of, also as 0 times NaN.  relu keeps NaN.  A
-// dropped element is 0 even if it was NaN.
+// A NaN or an infinity in a or b affects every element of c whose sum has it as a factor, even if the other factor is
+// 0. relu keeps NaN.  A dropped element is 0 even if it was NaN.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -20,7 +20,7 @@ namespace triad {
 template <class T>
 using matrices = ::cuda::std::mdspan<T, extents<dyn, dyn, dyn>, ::cuda::std::layout_stride, element_access<T>>;
 
-/// A view of a batch in memory that the caller owns; strides in elements.
+/// Returns a view of a batch in memory that the caller owns; strides are in elements.
 template <class T>
 constexpr matrices<T> make_matrices(T* data, index_t batch, index_t rows, index_t columns, index_t batch_stride,
                                     index_t row_stride, index_t column_stride = 1) {
@@ -29,14 +29,15 @@ constexpr matrices<T> make_matrices(T* data, index_t batch, index_t rows, index_
                                    ::cuda::std::array<index_t, 3>{batch_stride, row_stride, column_stride}));
 }
 
-/// The i-th matrix of a batch.
+/// Returns the i-th matrix of a batch.
 template <class T>
 constexpr matrix<T> matrix_of(matrices<T> const& batch, index_t i) {
   return make_matrix(batch.data_handle() + i * batch.stride(0), batch.extent(1), batch.extent(2), batch.stride(1),
                      batch.stride(2));
 }
 
-/// Operations on the product, done while its rows are still in cache.  An empty view or false leaves a part out.
+/// Operations on the result of a product, done while its rows are still in cache.  A part is left out if its view is
+/// empty or its flag is false.
 template <class T>
 struct epilogue {
   vec<T const> bias{nullptr, 0};  // (n)
@@ -44,7 +45,7 @@ struct epilogue {
   matrix<T const> gate = no_matrix<T const>();  // (m, n): multiplies by gate_scale where the gate is positive or NaN,
                                                 // by 0 elsewhere: the gradient of dropout after relu
   T gate_scale = T(1);
-  dropout_mask dropout{};                           // elements numbered by dropout_element(row, column, n)
+  dropout_mask dropout{};                           // dropout_element(row, column, n) numbers the elements
   matrix<T const> residual = no_matrix<T const>();  // (m, n), may be c itself
 
   constexpr bool empty() const {
@@ -53,7 +54,7 @@ struct epilogue {
 };
 
 namespace detail {
-/// Checks the shapes of a product.  A function of its own, so that it is compiled once for all static shapes.
+/// Checks the shapes of a product.  It is a separate function, so that it is compiled once for all static shapes.
 template <class T>
 void expect_product(matrix<T const> x, matrix<T const> w, matrix<T> y, epilogue<T> const& e) {
   expect_extent("matmul", "rows of b", w.extent(0), x.extent(1));

@@ -24,8 +24,8 @@ void expect_pairs(graph_batch const& g, A const& a, B const& b, Y const& y) {
 }
 }  // namespace detail
 
-/// Computes y(i, j) = a(i) + b(j), applies dropout and adds the residual, unless it is empty.  Overwrites y, which may
-/// be the residual.  Dropout numbers the elements of y by dropout_element.
+/// Computes a(i) + b(j), applies dropout, and adds the residual unless the residual is empty.  Overwrites y with the
+/// result; y may be the residual.  Dropout numbers the elements of y by dropout_element.
 template <backend Ex, class T>
 void pair_sum(Ex& ex, graph_batch const& g, matrix<T const> a, matrix<T const> b, dropout_mask dropout,
               matrix<T const> residual, matrix<T> y) {

@@ -2,8 +2,8 @@
 // the value of y.
 // SPDX-License-Identifier: Apache-2.0
 //
-// As in Shaw et al. 2018, and in the baselines RAT and RRAT of the Edge Transformer.  The formulas are for one head of
-// width k, over a ragged batch of complete graphs (nodes = sum of n, rows = sum of n^2, d = h k):
+// This is the attention of Shaw et al. 2018, and of the baselines RAT and RRAT of the Edge Transformer.  The formulas
+// are for one head of width k, over a ragged batch of complete graphs (nodes = sum of n, rows = sum of n^2, d = h k):
 //
 //   s(x, y) = q(x) . (k(y) + gk(x, y)) / sqrt(k)              fill where the edge is masked
 //   p(x, y) = softmax over y;  p~ = dropout(p)
@@ -13,8 +13,8 @@
 //   dq(x) = sum_y ds (k(y) + gk(x, y))     dk(y) = sum_x ds q(x)        dgk(x, y) = ds q(x)
 //                                          dv(y) = sum_x p~ dc(x)       dgv(x, y) = p~ dc(x)
 //
-// A NaN in an operand, or a score of +infinity, gives NaN in every row and gradient that depends on it.  The score
-// of a masked edge does not depend on its key, but its value still counts.
+// A NaN in an operand, or a score of +infinity, gives NaN in every row and gradient that depends on it.  The score of a
+// masked edge does not depend on the edge's key, but the edge's value is still a term of the sum.
 #pragma once
 
 #include "triad/core/backend.hpp"
@@ -27,7 +27,7 @@ namespace triad {
 /// Masks edges: masked(r) = 1 sets the score of edge r to `fill`.  If `masked` is empty, no edge is masked.
 struct edge_mask {
   vec<std::uint8_t const> masked{nullptr, 0};  // (rows) or (0)
-  double fill = -1e9;                          // as in the released program
+  double fill = -1e9;                          // as in the paper's program
 
   constexpr bool empty() const { return masked.extent(0) == 0; }
 };
@@ -36,7 +36,7 @@ struct edge_mask {
 struct relation_attention_options {
   index_t heads = 1;
   edge_mask mask{};
-  dropout_mask dropout{};  // element relation_weight(...) of p
+  dropout_mask dropout{};  // relation_weight() numbers the elements of p
 };
 
 /// The index of p(x, y) of head c in the weights (h rows) of a batch.  It is also the number of p(x, y) for dropout.
@@ -70,7 +70,7 @@ void expect_relations(relation_attention_options const& options, relation_operan
 }  // namespace detail
 
 /// Computes the attention of each node over the nodes of its graph.  Overwrites c (nodes, d).  Also overwrites weights
-/// (h rows), which backward needs: p before dropout, with a minus sign where dropout zeroed it.
+/// (h rows), which backward needs, with p before dropout.  A weight has a minus sign if dropout set it to zero.
 template <backend Ex, class T>
 void relation_attention(Ex& ex, relation_attention_options const& options, relation_operands<T const> const& x,
                         graph_batch const& g, vec<T> weights, matrix<T> c) {
@@ -80,8 +80,8 @@ void relation_attention(Ex& ex, relation_attention_options const& options, relat
   if constexpr (executes<Ex>) do_relation_attention(ex, options, x, g, weights, c);
 }
 
-/// Computes the gradients.  Overwrites those of query, key and value; overwrites or adds to those of edge_key and
-/// edge_value, as `edges` says.
+/// Computes the gradients.  Overwrites the gradients of query, key and value.  Overwrites the gradients of edge_key and
+/// edge_value or adds to them, as `edges` says.
 template <backend Ex, class T>
 void relation_attention_grad(Ex& ex, relation_attention_options const& options, relation_operands<T const> const& x,
                              graph_batch const& g, vec<T const> weights, matrix<T const> c, matrix<T const> dc,

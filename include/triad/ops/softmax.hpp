@@ -4,7 +4,7 @@
 //   y(r, c) = exp(x(r, c) - max_c x(r, c)) / sum_c exp(...)        x, y (rows, columns)
 //   dx = y (dy - sum_c y dy)
 //
-// If x has NaN or +infinity in a row, that row of y is NaN.  An element of -infinity has the weight 0.
+// If x has NaN or +infinity in a row, that row of y is NaN.  An element of -infinity becomes 0.
 #pragma once
 
 #include "triad/core/backend.hpp"

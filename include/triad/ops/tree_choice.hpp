@@ -1,9 +1,11 @@
-// The soft choice of a tree operation and its arguments: computes the weights of an operation from an agent's logits.
+// The soft choice of a tree operation and of its arguments: computes the weights of operations and trees from the
+// logits of an agent.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees have branching b.  The operations are the b children and cons.  Column c of the arguments belongs to operation
-// j(c): child c if c < b, cons (number b) otherwise.  Step k chooses among n trees: l = 0 .. k and, as an option, the
-// empty tree, l = k + 1.  An operation on the empty tree adds nothing, so ops/tree_shift.hpp does not read its weight.
+// Trees have branching b.  Operation c < b takes child c of a tree; operation b is cons, which has b arguments.  So
+// there are 2 b columns of arguments.  Column c belongs to operation j(c), which is c if c < b, and b otherwise.  Step
+// k chooses among n trees: l = 0 .. k and, as an option, the empty tree, l = k + 1.  An operation on the empty tree
+// adds nothing, so ops/tree_shift.hpp does not read its weight.
 //
 //   o = softmax((a + noise) / t)                     a, o (batch, b + 1)
 //   p(l, c) = softmax over l of (z + noise) / t      z, p (batch, n, 2 b); with another noise and t than o
@@ -12,18 +14,18 @@
 //   do(j) = sum_{c: j(c) = j} sum_l p dw  (+ s . dr where j = b),  dp = o(j(c)) dw,  ds = o(b) dr
 //   followed by the gradients of both softmaxes
 //
-// Evenness e adds a penalty to the loss: e times the sum of KL(u | p) = -1/n sum_i log p_i - log n over all choices p
-// among n, where u is the uniform distribution.  Its gradient with respect to the scores is e (p - u) / t.  Unlike the
-// gradient of an entropy, it does not vanish if one p_i is close to 1, so it corrects choices that became certain too
-// early.
+// Evenness e adds a penalty to the loss: e times the sum of KL(u | p) = -1/n sum_i log p_i - log n.  The sum is over
+// all choices p among n trees, and u is the uniform distribution.  The gradient of the penalty with respect to the
+// scores is e (p - u) / t.  Unlike the gradient of an entropy, it does not vanish if one p_i is close to 1.  So it
+// corrects choices that became certain too early.
 //
 // Recency r subtracts r (k - l) from the scores z of each tree l that an earlier step wrote.  The scores of the input
-// and of the empty tree do not change.  Without recency, even choices weigh all trees equally, so most steps read the
-// trees of the first steps.  The first steps then learn first, and no earlier step is left to prepare their arguments.
-// With recency, the tree of a step is mostly read by the next steps.
+// and of the empty tree do not change.  Without recency, an undecided choice gives all trees the same weight, so most
+// steps read the trees of the first steps.  The first steps then learn first, but there is no earlier step that could
+// prepare their arguments.  With recency, it is mostly the next steps that read the tree of a step.
 //
-// Gumbel-softmax adds noise and a temperature t to operations, to arguments, or to both.  In that case the released
-// program takes the softmax of z over its columns, so the weights of a column do not sum to one.
+// Gumbel-softmax adds noise and a temperature t to operations, to arguments, or to both.  With Gumbel-softmax, the
+// released program takes the softmax of z over the columns of each tree, so the weights of a column do not sum to one.
 // choice_over::arguments does the same.
 #pragma once
 
@@ -34,13 +36,14 @@
 
 namespace triad {
 
-/// The axis of the softmax of the arguments: the trees of each column, or the columns of each tree.
+/// The axis of the softmax of the arguments.  trees: over the trees, for each column.  arguments: over the columns, for
+/// each tree.
 enum class choice_over { trees, arguments };
 
 /// n, the number of choices of an argument at step k: k + 1 trees, and the empty tree if there is one.
 TRIAD_HOST_DEVICE constexpr index_t tree_choices_at(index_t k, bool empty_tree) { return k + 1 + (empty_tree ? 1 : 0); }
 
-/// The number of a sample's tokens that represent no tree: operation and root.
+/// The number of a sample's tokens that represent no tree: one for the operation and one for the root.
 inline constexpr index_t tree_fixed_tokens = 2;
 /// The number of a sample's tokens at step k.
 TRIAD_HOST_DEVICE constexpr index_t tree_tokens_at(index_t k, bool empty_tree) {
@@ -52,13 +55,13 @@ template <class T>
 struct tree_choice_options {
   choice_over over = choice_over::trees;  // the axis of the softmax of the arguments
   double operation_temperature = 1, argument_temperature = 1;
-  double evenness = 0;  // e, for each sample; only the gradient reads it, no value includes the penalty
+  double evenness = 0;  // e, for each sample; only gradients include the penalty, no value does
   matrix<T const> operation_noise = no_matrix<T const>();  // (batch, b + 1) or none
   matrix<T const> argument_noise = no_matrix<T const>();   // (batch, n 2 b) or none
   bool empty_tree = false;                                 // whether the empty tree is one more choice
   double recency = 0;                                      // r
 
-  /// n of step k.
+  /// n, the number of choices at step k.
   TRIAD_HOST_DEVICE constexpr index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
   /// The recency that step k subtracts from the scores of tree l.
   TRIAD_HOST_DEVICE constexpr T charge(index_t k, index_t l) const {
@@ -129,8 +132,8 @@ void tree_choice(Ex& ex, tree_choice_options<T> const& options, index_t step, tr
   if constexpr (executes<Ex>) do_tree_choice(ex, options, step, x, chosen, weights, weighted_root);
 }
 
-/// Computes the gradients of a step's logits.  Overwrites dx.  Reads the step's part of d_weights, including the empty
-/// tree's, and d_weighted_root.
+/// Computes the gradients of a step's logits.  Overwrites dx.  Reads d_weighted_root and the step's part of d_weights,
+/// including the gradients of the empty tree's weights.
 template <backend Ex, class T>
 void tree_choice_grad(Ex& ex, tree_choice_options<T> const& options, index_t step, matrix<T const> root,
                       tree_choices<T const> const& chosen, tree_weights_view<T const> d_weights,

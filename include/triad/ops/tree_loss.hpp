@@ -1,8 +1,8 @@
 // The loss of trees against target trees, position by position, and the decoding of scores to symbols.
 // SPDX-License-Identifier: Apache-2.0
 //
-// x(r, v) is the score of symbol v at row r, a position of a tree.  Symbol 0 is <empty>; its score is not read.  t(r)
-// is the target symbol of row r.
+// x(r, v) is the score of symbol v in row r.  Each row is a position of a tree.  Symbol 0 is <empty>; its score is not
+// read.  t(r) is the target symbol of row r.
 //
 //   loss = 1 / rows * sum_r  { h(x(r, t(r))) + sum_{v > 0, v != t(r)} x(r, v)^2    where t(r) > 0
 //                            { e |x(r, 1..)|                                       where t(r) = 0
@@ -11,18 +11,19 @@
 //   dx(r, v) = h'(x) / rows where v = t, else 2 x / rows;  or e x / |x| / rows (0 where x = 0);  dx(r, 0) = 0
 //   h'(x) = 2 (x - 1),  or 1 - 1 / max(x, floor)
 //
-// Why a divergence: suppose that each choice of a machine is a random draw, and that a symbol comes from the input.
-// Then x(r, v) is the probability that the resulting tree has v at r.  A path of k choices with weights p_i contributes
-// p_1 ... p_k to it.  The slope of the square with respect to log p_i is at most 2 x.  It vanishes as long as the right
-// path is unlikely, so a machine keeps making other choices.  Above the floor, the slope of the divergence is 1 - x
-// times the path's share of x.  Below the floor, it is 1 / (2 floor) times the slope of the square.  h is the
-// Kullback-Leibler divergence (for measures) of x from 1; it is 0 only at x = 1.
+// Why a divergence helps: suppose that each choice of a machine is a random draw, and that a symbol comes from the
+// input.  Then x(r, v) is the probability that the resulting tree has symbol v at position r.  A path of k choices with
+// weights p_i contributes p_1 ... p_k to x(r, v).  The slope of the square with respect to log p_i is at most 2 x.
+// This is almost zero as long as the right path is unlikely, so the machine does not learn this path.  If x is above
+// the floor, the slope of the divergence is 1 - x times the path's share of x.  If x is below the floor, the slope of
+// the divergence is 1 / (2 floor) times the slope of the square.  h is the Kullback-Leibler divergence (for measures)
+// of x from 1; it is 0 only at x = 1.
 //
 //   symbol(r) = the v with the largest score, with score 0 for v = 0, if |x(r, 1..)| > threshold; 0 otherwise
 //
 // A score that is NaN gives NaN in the loss and in every gradient of its row that depends on it.  The score of <empty>
-// is not read, so it may be anything.  decode_rows hides a NaN: no comparison with NaN is true, so the row has no
-// symbol.
+// is not read, so it may be anything.  decode_rows hides a NaN, because no comparison with NaN is true: it decodes such
+// a row to symbol 0.
 #pragma once
 
 #include "triad/core/arena.hpp"
@@ -33,7 +34,7 @@
 
 namespace triad {
 
-/// The distance of the score of the target symbol from 1.
+/// The measure of how far the score of the target symbol is from 1.
 enum class tree_distance { squared, divergence };
 
 struct tree_loss_options {

@@ -1,11 +1,11 @@
 // The soft tree operations of a Differentiable Tree Machine with canonical roles: a new tree is a weighted sum of the
-// children of all trees and of new trees with them as children.
+// children of earlier trees, and of trees whose child is an earlier tree.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A tree of branching b is (N, f), with one filler for each position (tree/positions.hpp).  A memory of m trees for
-// each sample is (m, batch, N, f).  Step k reads slots 0 .. k and writes slot k + 1.  It has a weight for each tree
-// that it reads and each of 2 b arguments: b for the children, one per child, and b for the arguments of cons.  The
-// weights of the operations themselves are already factors of w and s (ops/tree_choice.hpp):
+// each sample is (m, batch, N, f).  Step k reads slots 0 .. k and writes slot k + 1.  For each tree that it reads, it
+// has 2 b weights: one for each child of the tree, and one for each of the b arguments of cons.  w and s already
+// contain the weights of the operations as factors (ops/tree_choice.hpp):
 //
 //   M_{k+1} = sum_{l <= k} [ sum_c w_k(l, c) D_c M_l  +  sum_c w_k(l, b + c) E_c M_l ]  +  s at the root      DTM eq. 1
 //
@@ -15,7 +15,7 @@
 //   dw_k(l, c) = <D_c M_l, dM_{k+1}>,  dw_k(l, b + c) = <E_c M_l, dM_{k+1}>,  ds = dM_{k+1} at the root
 //   dM_l = sum over k >= l of  sum_c w_k(l, c) D_c' dM_{k+1} + w_k(l, b + c) E_c' dM_{k+1}
 //
-// tree_shift_dots computes the first line of these, tree_shift_grad the second.
+// tree_shift_dots computes the first of these two lines, and tree_shift_grad computes the second.
 //
 // The gradient of slot l depends on those of all later slots.  Once they are complete, tree_shift_grad computes it in
 // one call, instead of adding to it at every step.
@@ -30,13 +30,14 @@
 
 namespace triad {
 
-/// The positions of each slot that may have a filler, derived from the shapes of the input trees.  If it is empty, all
-/// positions may have one.  Rows of other positions must be zero in every tree of the slot.  Every position that one
-/// step can fill from a position of a slot must be in all later slots.  Gradients of rows outside of the support are
-/// neither computed nor read.  reachable_positions (batches/tree_loader.hpp) computes such a support.
+/// The positions of each slot that may have a filler, derived from the shapes of the input trees.  If the support is
+/// empty, all positions may have a filler.  Rows of other positions must be zero in every tree of the slot.  If a step
+/// can move a filler of a slot to a position, then this position must be in the support of all later slots.  Gradients
+/// of rows outside of the support are neither computed nor read.  reachable_positions (batches/tree_loader.hpp)
+/// computes such a support.
 struct tree_support {
   vec<std::uint8_t const> first{nullptr, 0};  // (N) 1 if a tree of slot 0 has a filler at the position
-  vec<index_t const> since{nullptr, 0};       // (N) the first slot from 1 on whose trees may have a filler there
+  vec<index_t const> since{nullptr, 0};       // (N) the first slot >= 1 whose trees may have a filler there
 
   constexpr bool empty() const { return since.extent(0) == 0; }
   TRIAD_HOST_DEVICE constexpr bool has(index_t slot, index_t position) const {
@@ -49,7 +50,7 @@ using tree_batch_view = tensor<S, dyn, dyn, dyn>;  // (batch, N, f)
 template <class S>
 using tree_memory_view = tensor<S, dyn, dyn, dyn, dyn>;  // (m, batch, N, f)
 
-/// Slot `slot` of a memory.
+/// Returns slot `slot` of a memory.
 template <class S>
 TRIAD_HOST_DEVICE constexpr tree_batch_view<S> tree_slot(tree_memory_view<S> const& memory, index_t slot) {
   index_t const batch = memory.extent(1), positions = memory.extent(2), f = memory.extent(3);

@@ -1,8 +1,8 @@
 // Triangular attention: edge (i, j) attends to the pairs of edges (i, l), (l, j) of all middle nodes l.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Equations 4 (without W^o) to 8 of the Edge Transformer.  The formulas are for one head of width k, over a ragged
-// batch of complete graphs (rows = sum of n^2, d = h k):
+// These are equations 4 (without W^o) to 8 of the paper on the Edge Transformer.  The formulas are for one head of
+// width k, over a ragged batch of complete graphs (rows = sum of n^2, d = h k):
 //
 //   s(i, l, j) = q(i, l) . k(l, j) / sqrt(k)                  fill where the triangle is masked
 //   p(i, l, j) = softmax over l;  p~ = dropout(p)
@@ -14,7 +14,7 @@
 //
 // Causal (options.sources): the first s nodes of a graph are sources.  A node l after them is a middle node of (i, j)
 // only if l <= max(i, j).  Every sum over l above ends before max(s, i + 1, j + 1), so an edge does not depend on nodes
-// after both of its ends, unless these are sources.
+// after both of its ends, unless these nodes are sources.
 //
 // Forms:  value_ablation      o = sum_l p~ v1(i, l)                                       (section 4.5 of the paper)
 //         attention_ablation  s = q(i, l) . k(i, j) / sqrt(k)
@@ -23,8 +23,8 @@
 //
 // A NaN in an operand, or a score of +infinity, gives NaN in every row and gradient that depends on it, and in
 // inverse_sum, but not always in maximum.  The score of a masked triangle does not depend on its query and key, but its
-// values still count.  A triangle that the causal form leaves out has the weight 0, but 0 times NaN is NaN if a backend
-// multiplies whole tiles.
+// values are still terms of the sum.  A triangle that the causal form leaves out has the weight 0.  But a backend may
+// multiply whole tiles, and 0 times NaN is NaN.
 #pragma once
 
 #include <type_traits>
@@ -41,7 +41,7 @@ namespace triad {
 /// The full formula, or one of the forms above.
 enum class triangle_form { full, value_ablation, attention_ablation, both_ablations, flat };
 
-/// Whether v2 is in the value of a triangle.
+/// Whether v2 is a factor in the sum o(i, j).
 TRIAD_HOST_DEVICE constexpr bool uses_right_value(triangle_form f) {
   return f == triangle_form::full || f == triangle_form::attention_ablation;
 }
@@ -96,7 +96,7 @@ struct triangle_projections {
   matrix<S> right_value;             // (rows, d); (0, 0) if the form has none
 };
 
-/// Statistics of the softmax for backward: maximum m = max_l s, inverse_sum 1 / sum_l exp(s - m).
+/// Statistics of the softmax for backward: maximum m = max_l s, and inverse_sum = 1 / sum_l exp(s - m).
 template <class S>
 struct triangle_statistics {
   matrix<S> maximum, inverse_sum;  // (rows, h) each
@@ -154,8 +154,8 @@ void triangle_grad(Ex& ex, arena& scratch, triangle_options const& options, tria
 
 /// Sets weights(c, l) to p(i, l, j) of head c, before dropout, for one edge of graph `graph`.  Weights of other edges
 /// are not computed.
-/// Causal: 0 for nodes l that are no middle nodes of the edge.
-/// flat: n weights for edges (i, z), then n for edges (z, j).
+/// In the causal form, the weight is 0 if node l is not a middle node of the edge.  The flat form has n weights of the
+/// edges (i, z), followed by n weights of the edges (z, j).
 template <backend Ex, class T>
 void triangle_weights(Ex& ex, triangle_options const& options, triangle_projections<T const> const& x,
                       graph_batch const& g, index_t graph, index_t i, index_t j, matrix<T> weights) {

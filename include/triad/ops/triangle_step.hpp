@@ -9,12 +9,12 @@
 //
 //   s(i, l, j) = q(i, l) . k(l, j) / sqrt(k),  p = softmax over l <= a,  o(i, j) = sum_l p(i, l, j) v1(i, l) * v2(l, j)
 //
-// These are (2 n - 1) n triangles instead of n^3.  The ablations are those of triangle(); there is no flat form, as it
-// cannot be causal.
+// These are (2 n - 1) n triangles; all edges of the graph together have n^3.  The ablations are those of triangle();
+// there is no flat form, as it cannot be causal.
 //
-// A slot of the cache holds one hypothesis of a beam search.  There are H = beam b slots for b graphs; s_h is the
-// number of sources of slot h, S the sum of s_h over all slots, S_h the sum over the slots before h.  The rows of the
-// cache:
+// A slot of the cache holds one hypothesis of a beam search.  Each of b graphs has `beam` slots, so there are H = beam
+// b slots.  s_h is the number of sources of slot h.  S is the sum of s_h over all slots, and S_h is the sum over the
+// slots before h.  The rows of the cache:
 //   first   the edges between sources of each of the b graphs, (i, j) in row i s + j; all slots of a graph share them
 //   then    for each step t, the shells of all slots: 2 S + H (2 t + 1) rows, which begin H t^2 + 2 t S rows after
 //           those of step 0; the shell of slot h begins 2 S_h + h (2 t + 1) rows later, with (i, a) in its row i and
@@ -29,9 +29,10 @@
 
 namespace triad {
 
-/// The edges of the newest shell that are computed in each slot.  all: every edge.  diagonal: only (a, a), which reads
-/// only its own shell.  first: only (s, a), from the first node after the sources, which reads only shells.  With
-/// `diagonal` or `first` the cache may leave out the rows that are not read (edge_shells::skipped).
+/// The edges of the newest shell that are computed in each slot.  all: every edge.  diagonal: only (a, a), whose sum
+/// reads only edges of the newest shell.  first: only (s, a), from the first node after the sources.  Its sum reads
+/// edges of all shells, but no edge between sources.  With `diagonal` or `first` the cache may leave out the rows that
+/// are not read (edge_shells::skipped).
 enum class shell_edges { all, diagonal, first };
 
 /// Edge (i, j) of the hypothesis in a slot.
@@ -42,7 +43,7 @@ struct shell_edge {
 /// The rows of one hypothesis in the cache.
 struct shell_graph {
   index_t sources, nodes;            // s, n
-  index_t block, shells;             // the row of edge (0, 0) between sources; an offset in the rows of all its shells
+  index_t block, shells;             // the row of edge (0, 0) between sources; the offset of its shells' rows
   index_t twice_all_sources, slots;  // 2 S, H
   index_t const* owner;              // (t + 1)
 
@@ -62,16 +63,16 @@ struct edge_shells {
   index_t skipped = 0;  // the number of first rows that the cache leaves out, since no wanted edge reads them
 
   TRIAD_HOST_DEVICE constexpr index_t slots() const { return beam * sources.dims.graphs; }
-  /// n, the number of nodes of slot h.
+  /// n, the number of nodes of the hypothesis in slot h.
   TRIAD_HOST_DEVICE constexpr index_t nodes(index_t h) const { return sources.size(h / beam) + step + 1; }
-  /// The first row of step u, with row 0 at the first edge of the sources, and the number of rows of step u.
+  /// The first row of step u, and the number of rows of step u.  Row 0 is the first edge between sources.
   TRIAD_HOST_DEVICE constexpr index_t first_row(index_t u) const {
     return sources.dims.rows + 2 * u * beam * sources.dims.nodes + slots() * u * u;
   }
   TRIAD_HOST_DEVICE constexpr index_t rows(index_t u) const {
     return 2 * beam * sources.dims.nodes + slots() * (2 * u + 1);
   }
-  /// The number of first rows that no wanted edge reads; `skipped` is at most this.
+  /// The number of first rows that no wanted edge reads; `skipped` must not be larger.
   TRIAD_HOST_DEVICE constexpr index_t unread(shell_edges wanted) const {
     if (wanted == shell_edges::all) return 0;
     return first_row(wanted == shell_edges::diagonal ? step : 0);

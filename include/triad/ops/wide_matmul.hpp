@@ -1,4 +1,4 @@
-// Products with a matrix that has many more columns than rows; with these, whole trees are projected to vectors.
+// Products with a matrix that has many more columns than rows, such as a projection of whole trees to vectors.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   wide_matmul        y = x w' + b        x (m, k), w (n, k), b (n), y (m, n);  k much larger than m and n
@@ -17,11 +17,11 @@
 
 namespace triad {
 
-/// The number of columns in one part of a sum over k.  Parts are summed independently and then added in order, which
-/// keeps rounding errors small.
+/// The number of columns in one part of a sum over k.  Each part is summed on its own, and the sums are then added in
+/// order.  This keeps rounding errors small.
 inline constexpr index_t wide_chunk = 4096;
 
-/// w, and a backend's copy of its first `used` columns.
+/// The matrix w, and a backend's copy of its first `used` columns.
 template <class T>
 struct wide_factor {
   matrix<T const> w{};
@@ -40,8 +40,8 @@ void expect_wide(char const* operation, char const* what, X const& x, wide_facto
 }
 }  // namespace detail
 
-/// Copies w (n, k) into the order of a backend's products, for an x whose columns from `used` on are zero.  The copy is
-/// in scratch memory; later changes of w do not reach it.
+/// Copies w (n, k) into the order in which a backend's products read it, for an x whose columns from `used` on are
+/// zero.  The copy is in scratch memory.  Later changes of w do not change the copy.
 template <backend Ex, class T>
 wide_factor<T> lay_out_wide(Ex& ex, arena& scratch, matrix<T const> w, index_t used) {
   TRIAD_EXPECTS(used > 0 && used <= w.extent(1), "lay_out_wide: used is " + std::to_string(used) + ", expected 1 to " +
@@ -92,7 +92,7 @@ std::size_t wide_chunks_workspace(Ex& ex, index_t used, tensor<T, dyn, dyn> y) {
   });
 }
 
-/// Computes wide_matmul as a sum of products of chunks.
+/// Computes y as in wide_matmul, as a sum of the products of all chunks.
 template <backend Ex, class T>
 void wide_by_chunks(Ex& ex, matrix<T const> x, matrix<T const> w, index_t used, vec<T const> bias,
                     tensor<T, dyn, dyn> y, workspace ws) {
