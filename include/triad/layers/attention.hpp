@@ -1,12 +1,12 @@
 // Self-attention with its projections: every token attends to the tokens of its sequence.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   [q k v] = x w' + b                  x (rows, d), one product
+//   [q k v] = x w' + b                  x (rows, d); one matrix product
 //   y = attention(q, k, v) w_o' + b_o   (rows, d); ops/attention.hpp has the mathematics of the attention and of
 //                                       relative positions
 //
-// Relative positions have two tables (2 reach + 1, d / h), which all heads share.  Like other matrices, the tables are
-// initialised by xavier_uniform (train/initialize.hpp).
+// Relative positions have two tables (2 reach + 1, d / h), which all heads share.  xavier_uniform initialises these
+// tables, as it does other matrices (train/initialize.hpp).
 #pragma once
 
 #include "triad/core/views.hpp"
@@ -16,22 +16,22 @@
 
 namespace triad {
 
-/// The keys and values of all earlier tokens, for sequences that grow by one token at a time.  All sequences have the
-/// same length and the same capacity, `room`.
+/// The keys and values of all tokens so far, for sequences that grow by one token at a time.  All sequences have the
+/// same length and the same capacity `room`.
 template <class T>
 struct attention_cache {
   tensor<T, dyn, dyn, dyn> memory;  // (sequences, room, 2 d): keys and values side by side
-  index_t length = 0;               // tokens of each sequence, including the newest one
-  attention_sequences sequences;    // one query for each sequence, in row s for sequence s, and `length` keys
+  index_t length = 0;               // the number of tokens of each sequence, including the newest token
+  attention_sequences sequences;    // sequence s has one query, in row s, and `length` keys
 };
 
-/// The states of a batch of sequences.  Every row must belong to a sequence, since linear maps and their gradients use
-/// all rows.
+/// The states of the tokens of a batch of sequences.  Every row must belong to a sequence, because the linear maps and
+/// their gradients use all rows.
 template <class T, index_t D>
 struct sequence_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
   sequence_batch sequences;
-  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: the key is masked; (0): no key is
+  vec<std::uint8_t const> masked{nullptr, 0};  // (rows) 1: no query sees this key; (0): all keys are seen
 };
 
 template <class T, index_t D = dyn, index_t H = dyn>
@@ -41,14 +41,14 @@ struct self_attention {
   using planned_with = row_dims;
   using projection = stacked_linear<T, query_key_value, D>;
 
-  [[no_unique_address]] extents<D, H> shape;  // width, heads
-  double dropout = 0;                         // of the weights, after the softmax
+  [[no_unique_address]] extents<D, H> shape;  // d, h
+  double dropout = 0;                         // the dropout rate of the attention weights, after the softmax
   bool causal = false;                        // true: a query does not see later keys
-  index_t reach = 0;                          // of relative positions; 0: none
+  index_t reach = 0;                          // the reach of relative positions (2 reach + 1 rows); 0: there are none
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr index_t heads() const { return shape.extent(1); }
-  /// The number of relative positions.
+  /// The number of different relative positions.
   constexpr index_t offsets() const { return reach > 0 ? relative_offsets(reach) : 0; }
   constexpr projection stacked() const { return {extents<D>(width())}; }
   constexpr linear<T, D, D> mixer() const { return {extents<D, D>(width(), width()), true}; }
@@ -71,12 +71,12 @@ struct self_attention {
     tensor<T, dyn, dyn> projected;             // (rows, 3 d)
     vec<T> lse;                                // (h rows)
     tensor<T, dyn, D> context;                 // (rows, d)
-    tensor<T, dyn, dyn> bias, offset_weights;  // (rows, h (2 reach + 1)) each: of relative positions; or none
+    tensor<T, dyn, dyn> bias, offset_weights;  // (rows, h (2 reach + 1)) each, for relative positions; or empty
   };
 
   template <class S = T>
   fields<S> plan_params(arena& place) const {
-    arena none;  // without memory: for parts that the layer does not have
+    arena none;  // an arena without memory, for parts that this layer does not have
     auto const table = [&] {
       return (reach > 0 ? place : none).template make<tensor<S, dyn, dyn>>(offsets(), width() / heads());
     };
@@ -99,8 +99,9 @@ struct self_attention {
     attend(ex, c, w, options(c, in), {in.sequences, in.sequences}, split(read_only(s.projected)), s);
     mixer().forward(ex, c, w.output, s.context, {}, y, after);
   }
-  /// The same for the newest token of every sequence; row s of x belongs to sequence s.  Adds its key and value to the
-  /// cache, then attends to the whole cache.  It is always causal.  There may be no mask.
+  /// forward() for the newest token of every sequence; row s of x is the newest token of sequence s.  Adds the token's
+  /// key and value to the cache, then attends to the whole cache.  The attention is always causal, and masks are not
+  /// allowed.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after, attention_cache<T> const& cache) const {
@@ -118,7 +119,7 @@ struct self_attention {
     gather_rows(ex, column_block(s.projected, d, 2 * d), cache.sequences.queries.begin, newest);
     auto const all = make_matrix<T const>(memory, count * room, 2 * d, 2 * d);
     attention_options now = options(c, in);
-    now.causal = false;  // the query is the newest token, so it sees all keys
+    now.causal = false;  // the query is the newest token, so it may see all keys
     attend(ex, c, w, now, cache.sequences,
            {column_block(read_only(s.projected), 0, d), column_block(all, 0, d), column_block(all, d, d)}, s);
     mixer().forward(ex, c, w.output, s.context, {}, y, after);
@@ -163,7 +164,7 @@ struct self_attention {
     else
       attention(ex, *c.scratch, now, of, x, s.lse, as_matrix(s.context));
   }
-  /// Splits projected (rows, 3 d) into the operands of the operation.
+  /// Splits projected (rows, 3 d) into q, k and v.
   template <class S>
   attention_operands<S> split(tensor<S, dyn, dyn> projected) const {
     index_t const d = width();

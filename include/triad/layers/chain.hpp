@@ -1,8 +1,8 @@
-// Two layers, one after the other.
+// Two layers, of which the second takes the output of the first.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   u = first(x),  y = second(u)                 x: input of first, u (rows, columns), y: output of second
-//   du = dsecond/du dy,  dx = dfirst/dx du       more than two layers: chain(a, chain(b, c))
+//   du = dsecond/du dy,  dx = dfirst/dx du       a chain of more layers is nested: chain(a, chain(b, c))
 #pragma once
 
 #include <type_traits>
@@ -14,12 +14,12 @@ namespace triad {
 
 namespace detail {
 
-/// An input that is a struct of views, with the state as its member x.
+/// An input that is a struct of views and has the state as its member x.
 template <class Input>
 concept carries_state = requires(Input in) { in.x; };
 
-/// Checks that the output of a layer fits the state of the next one.  Both types are template arguments, so compilers
-/// print them with the message.
+/// Checks that the output of a layer fits the input of the next layer.  Compilers print both types with the message,
+/// because the types are template arguments.
 template <class Output, class State>
 struct joins {
   static_assert(std::is_same_v<element_t<Output>, element_t<State>>,
@@ -42,7 +42,7 @@ struct chain {
   using T = element_t<typename B::output>;
   using middle = typename A::output;  // (rows, columns)
   using output = typename B::output;
-  // If one layer takes rows and the other one graphs, the chain takes graphs.
+  // If one of the layers takes rows and the other takes graphs, the chain takes graphs.
   using input = std::conditional_t<detail::carries_state<typename B::input>, typename B::input, typename A::input>;
 
   static_assert(detail::joins<middle, state_of_t<typename B::input>>::checked);
@@ -100,7 +100,7 @@ struct chain {
     first.backward(ex, c.child(0), w.first, into_first(x), s.first, second_backward(ex, c, w, x, s, dy, gradient), dx,
                    gradient.first);
   }
-  /// The same for a first layer whose input has no gradient, such as an embedding.
+  /// backward() for a first layer whose input has no gradient, such as an embedding.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& x, saved const& s, const_view<output> dy,
                 fields<T> gradient) const {
@@ -122,7 +122,7 @@ struct chain {
     else
       return typename B::input(s.between);
   }
-  /// Runs the second layer's backward pass and returns du, in scratch memory.
+  /// Runs the backward pass of the second layer.  Returns du, in scratch memory.
   template <backend Ex>
   middle second_backward(Ex& ex, call const& c, fields<T const> w, input const& x, saved const& s,
                          const_view<output> dy, fields<T> gradient) const {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   q = x w_q' + b_q                      x (rows, d)
-//   [k v] = source w' + b                 source (source rows, e), one product, once for all tokens of a target
+//   [k v] = source w' + b                 source (source rows, e); one matrix product, shared by all tokens of a target
 //   y = attention(q, k, v) w_o' + b_o     (rows, d); the mathematics of the attention is in ops/attention.hpp
 #pragma once
 
@@ -12,16 +12,16 @@
 
 namespace triad {
 
-/// The sequences that are attended to: states from another network.
+/// The sequences to which the tokens attend: states from another network.
 template <class T>
 struct source_states {
   tensor<T const, dyn, dyn> x;  // (source rows, e); has a gradient
   sequence_batch sequences;
-  vec<std::uint8_t const> masked{nullptr, 0};  // (source rows) 1: the key is masked; (0): no key is
+  vec<std::uint8_t const> masked{nullptr, 0};  // (source rows) 1: no query sees this key; (0): all keys are seen
 };
 
-/// The input: sequence s of x attends to sequence s of the source.  Every row of x and of the source must belong to a
-/// sequence.
+/// The input of cross-attention: sequence s of x attends to sequence s of the source.  Every row of x and of the source
+/// must belong to a sequence.
 template <class T, index_t D = dyn>
 struct cross_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
@@ -29,7 +29,7 @@ struct cross_input {
   source_states<T> source;
 };
 
-/// The number of rows of x, and of the source.
+/// The numbers of rows of x and of the source.
 struct cross_dims : row_dims {
   index_t source_rows;
   constexpr cross_dims(row_dims r, index_t source) : row_dims(r), source_rows(source) {}
@@ -48,9 +48,9 @@ struct cross_attention {
   using planned_with = cross_dims;
   using pair = stacked_linear<T, key_value, dyn, D>;
 
-  [[no_unique_address]] extents<D, H> shape;  // width, heads
+  [[no_unique_address]] extents<D, H> shape;  // d, h
   index_t source_width;                       // e
-  double dropout = 0;                         // of the weights, after the softmax
+  double dropout = 0;                         // the dropout rate of the attention weights, after the softmax
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr index_t heads() const { return shape.extent(1); }
@@ -101,7 +101,7 @@ struct cross_attention {
   void project(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, dyn> source, projected to) const {
     keys_values().forward(ex, c, w.source, source, {}, to);
   }
-  /// The same with keys and values from project().  Of in.source it reads only the sequences and the mask.
+  /// forward() with the keys and values that project() computed.  Of in.source, reads only the sequences and the mask.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                epilogue<T> const& after, const_view<projected> source) const {
@@ -111,7 +111,7 @@ struct cross_attention {
     square().forward(ex, c, w.output, s.context, {}, y, after);
   }
 
-  /// Overwrites dx, then applies `after` to it; adds to d_source (source rows, e), the gradient of the source.
+  /// Overwrites dx, then applies `after` to dx.  Adds to d_source (source rows, e), the gradient of the source.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient, epilogue<T> const& after, tensor<T, dyn, dyn> d_source) const {

@@ -1,15 +1,16 @@
-// One layer of the Edge Transformer, in the form of its released program or of the paper's equation 3.
+// One layer of the Edge Transformer.  It follows either the released program or the paper's equation 3.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   u1 = norm(x);  a = drop(attention(u1));  u2 = u1 + a (released)  or  x + a (paper)
 //   u3 = norm(u2); f = drop(feed_forward(u3));  y = u3 + f (released)  or  f (paper)         all (rows, d)
 //
-// If in.wanted lists edges, everything after the triangle is computed only for these edges, and y has one row for each.
+// If in.wanted lists edges, everything after the triangular attention is computed only for these edges.  y then has one
+// row for each listed edge.
 //
-// A decoder's causal graph grows node by node.  A cache keeps the projections of its earlier edges
+// The graph of a causal decoder grows node by node.  A cache keeps the projections of the earlier edges
 // (ops/triangle_step.hpp).  Two functions compute new edges, without gradients or dropout:
-//   begin    all edges between sources
-//   extend   the edges of the newest nodes, or one wanted edge for each of these nodes
+//   begin    computes all edges between source nodes
+//   extend   computes the edges of the newest nodes, or one wanted edge for each of these nodes
 #pragma once
 
 #include "triad/core/sizes.hpp"
@@ -23,9 +24,9 @@
 
 namespace triad {
 
-/// Sizes and rates of an Edge Transformer layer.
+/// Sizes and dropout rate of an Edge Transformer layer.
 struct edge_transformer_layer_options {
-  // d, h, width of the feed-forward block; not_given: the size in the type, or one head
+  // d, h and the width of the feed-forward block.  not_given: the size that is given in the type, or one head.
   index_t width = not_given, heads = not_given, hidden = not_given;
   double dropout = 0;
   triangle_form variant = triangle_form::full;
@@ -37,10 +38,10 @@ struct edge_transformer_layer {
   using input = edge_input<T, D>;
   using output = tensor<T, dyn, D>;  // (rows, d) or (wanted, d)
 
-  layer_norm_layer<T, D> norm;  // both norms have this shape
+  layer_norm_layer<T, D> norm;  // computes both norms
   triangular_attention<T, D, H> attention;
   feed_forward<T, D, F, D> block;
-  double dropout = 0;  // of the results of both branches
+  double dropout = 0;  // the dropout rate of the results of both branches
 
   explicit edge_transformer_layer(edge_transformer_layer_options const& o)
       : norm{extents_of<D>("edge_transformer_layer", {"width", o.width})},
@@ -65,7 +66,7 @@ struct edge_transformer_layer {
       f("feed_forward", feed_forward);
     }
   };
-  /// The saved memory of the part after the triangle.
+  /// The saved memory of the part after the triangular attention.
   struct rest {
     tensor<T, dyn, D> u2;  // (rows or wanted, d)
     typename layer_norm_layer<T, D>::saved norm2;
@@ -76,7 +77,7 @@ struct edge_transformer_layer {
     typename layer_norm_layer<T, D>::saved norm1;
     tensor<T, dyn, D> u1;  // (rows, d)
     typename triangular_attention<T, D, H>::saved attention;
-    tensor<T, dyn, D> kept_o, kept_u;  // (wanted, d): the wanted rows of o and of the residual, or (0, d)
+    tensor<T, dyn, D> kept_o, kept_u;  // (wanted, d): the rows of the wanted edges of o and of the residual, or (0, d)
   };
 
   template <class S = T>
@@ -84,7 +85,7 @@ struct edge_transformer_layer {
     return {plan<S>(norm, place), plan<S>(attention, place), plan<S>(norm, place), plan<S>(block, place)};
   }
 
-  /// wanted: the number of edges whose results are computed; 0: all edges.
+  /// wanted: the number of edges for which y is computed; 0: all edges.
   saved plan_saved(arena& place, graph_dims dims, keep kept = keep::everything, index_t wanted = 0) const {
     index_t const d = width(), out = rows_wanted(dims.rows, wanted);
     auto const state = [&](index_t rows) { return place.make<tensor<T, dyn, D>>(rows, d); };
@@ -113,7 +114,7 @@ struct edge_transformer_layer {
     }
     finish(ex, c, w, o, residual, s, y);
   }
-  /// Runs the part after the triangle.  Overwrites y.
+  /// Runs the part after the triangular attention.  Overwrites y.
   template <backend Ex>
   void finish(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> o, tensor<T const, dyn, D> residual,
               rest const& s, output y) const {
@@ -132,14 +133,14 @@ struct edge_transformer_layer {
     index_t const d = width(), rows = in.x.extent(0), out = dy.extent(0);
     auto const state = [&](index_t n) { return scratch.make<tensor<T, dyn, D>>(n, d); };
 
-    // y = [u3 +] drop(feed_forward(u3))
+    // The gradient of y = [u3 +] drop(feed_forward(u3)).
     auto const dropped = state(out), du = state(out);
     block.backward(ex, c.child(2), w.feed_forward, s.u3, s.block,
                    undropped(ex, c.child(3).dropout(dropout), dy, dropped), du, gradient.feed_forward,
                    {.residual = in_form(form::released, dy)});
-    // u2 -> u3
+    // From the gradient of u3 to the gradient of u2.
     norm.backward(ex, c, w.norm2, s.u2, s.norm2, du, du, gradient.norm2);
-    // u2 = residual + drop(o w')
+    // The gradient of u2 = residual + drop(o w').
     bool const pruned = in.wanted.extent(0) != 0;
     auto const d_o = state(rows), d_residual = pruned ? state(rows) : du;
     auto const d_kept = pruned ? state(out) : d_o;
@@ -150,18 +151,19 @@ struct edge_transformer_layer {
       scatter_rows(ex, c.scratch, d_kept, in.wanted, d_o);
       scatter_rows(ex, c.scratch, du, in.wanted, d_residual);
     }
-    // u1 -> o, with the residual's gradient at u1 (released) or at x (paper)
+    // From the gradient of o to the gradient of u1.  The residual's gradient is added to that of u1 (released) or of x
+    // (paper).
     auto const du1 = state(rows);
     attention.mix_backward(ex, c.child(0), w.attention, with_state(in, s.u1), s.attention, d_o, du1, gradient.attention,
                            {.residual = in_form(form::released, d_residual)});
     norm.backward(ex, c, w.norm1, in.x, s.norm1, du1, dx, gradient.norm1, in_form(form::paper, d_residual));
   }
 
-  /// The number of values that a cache has for an edge.
+  /// The number of values that a cache holds for each edge.
   constexpr index_t kept_of_edge() const { return attention.projections() * width(); }
 
-  /// Computes the edges between sources, given their states x (source rows, d).  Overwrites y (source rows, d), unless
-  /// it is empty, and the first rows of the cache (rows, kept_of_edge()) with the projections.
+  /// Computes the edges between source nodes from their states x (source rows, d).  Overwrites y (source rows, d),
+  /// unless y is empty.  Overwrites the first rows of the cache (rows, kept_of_edge()) with the projections.
   template <backend Ex>
   void begin(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, graph_batch const& sources,
              tensor<T, dyn, dyn> cache, output y) const {
@@ -181,10 +183,10 @@ struct edge_transformer_layer {
     }
     finish(ex, c, w, o, goes_on(x, u1), s, y);
   }
-  /// Computes edges of the newest nodes, given the states x (rows of the step, d) of all these edges.  Writes their
-  /// projections to the cache, in the rows of the step; the cache leaves out the first at.skipped rows.  Overwrites y,
-  /// which has as many rows as x, or is (slots, d) if `wanted` is one edge for each slot.  In that case row_wanted
-  /// (slots) has the row of each wanted edge among the rows of the step.
+  /// Computes the edges of the newest nodes.  x (rows of the step, d) has the states of all these edges.  Writes their
+  /// projections to the cache, in the rows of the step; the cache leaves out the first at.skipped rows.  If `wanted`
+  /// has one edge for each slot, overwrites y (slots, d), and row_wanted (slots) gives the row of each wanted edge
+  /// among the rows of the step.  Otherwise overwrites all rows of y, which has as many rows as x.
   template <backend Ex>
   void extend(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x, edge_shells const& at,
               shell_edges wanted, vec<index_t const> row_wanted, tensor<T, dyn, dyn> cache, output y) const {
@@ -206,16 +208,16 @@ struct edge_transformer_layer {
   }
 
  private:
-  /// x if the layer has the given form, otherwise nothing: an operand that only one form adds.
+  /// Returns x if the layer has the given form, otherwise an empty view.  It is for an operand that only one form adds.
   static matrix<T const> in_form(form which, tensor<T const, dyn, D> x) {
     return Form == which ? matrix<T const>(as_matrix(x)) : no_matrix<T const>();
   }
-  /// The residual that o is added to.
+  /// Returns the residual to which o is added.
   static tensor<T const, dyn, D> goes_on(tensor<T const, dyn, D> x, tensor<T const, dyn, D> u1) {
     return Form == form::released ? u1 : x;
   }
 
-  /// Returns u1 = norm(x), in scratch memory.  Writes the projections of u1 to the cache, from row `first` on.
+  /// Returns u1 = norm(x), in scratch memory.  Writes the projections of u1 to the cache, starting at row `first`.
   template <backend Ex>
   tensor<T const, dyn, D> project(Ex& ex, call const& c, fields<T const> w, tensor<T const, dyn, D> x,
                                   tensor<T, dyn, dyn> cache, index_t first) const {

@@ -1,4 +1,5 @@
-// A table of vectors, read by index: states of edges from their labels, or of tokens from their ids.
+// A table of vectors that are looked up by index: states of edges from their labels, or states of tokens from their
+// ids.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y(r, :) = table(label(r), :)           table (v, d), y (rows, d)

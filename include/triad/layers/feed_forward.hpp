@@ -1,10 +1,10 @@
-// Two affine maps with relu or gelu and dropout between them: the feed-forward block, and the readout of the Edge
-// Transformer.
+// Two affine maps, with relu or gelu and then dropout between them.  It is the feed-forward block of the layers, and
+// the readout of the Edge Transformer.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   z = x w1' + b1,  h = drop(f(z)),  y = h w2' + b2       x (rows, in), z and h (rows, hidden), y (rows, out)
 //   dx = dz w1
-//   relu   dz = dy w2, scaled by the dropout where h > 0, 0 elsewhere: h > 0 only if relu and dropout both kept it
+//   relu   dz = dy w2, scaled by the dropout, where h > 0; else 0 (h > 0 only if both relu and dropout kept the unit)
 //   gelu   dz = drop'(dy w2) f'(z); forward saves z for this
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace triad {
 
-/// The function f between both maps.
+/// The function f between the two maps.
 enum class activation { relu, gelu };
 
 template <class T, index_t In = dyn, index_t Hidden = dyn, index_t Out = In>
@@ -28,10 +28,10 @@ struct feed_forward {
 
   linear<T, In, Hidden> inner;
   linear<T, Hidden, Out> outer;
-  double dropout = 0;  // of h
+  double dropout = 0;  // the dropout rate of h
   activation between = activation::relu;
 
-  /// A size that is static in the type may be not_given.
+  /// A size may be not_given if the type has it as a static size.
   feed_forward(index_t in, index_t hidden, index_t out, double rate = 0, activation f = activation::relu)
       : inner{extents_of<In, Hidden>(name, {"width of the input", in}, {"hidden", hidden})},
         outer{extents_of<Hidden, Out>(name, {"hidden", hidden}, {"width of the output", out})},
@@ -67,7 +67,7 @@ struct feed_forward {
     return {hidden, place.make<tensor<T, dyn, Hidden>>(dims.rows, inner.out())};
   }
 
-  /// Overwrites y, then applies `after` to it, such as the dropout and the residual of an outer block.
+  /// Overwrites y, then applies `after` to y.  `after` may be the dropout and the residual of an outer block.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, output y,
                epilogue<T> const& after = {}) const {
@@ -82,7 +82,7 @@ struct feed_forward {
     outer.forward(ex, c, w.outer, s.hidden, {}, y, after);
   }
 
-  /// Overwrites dx, then applies `after` to it.
+  /// Overwrites dx, then applies `after` to dx.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, const_view<output> dy,
                 tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {}) const {
@@ -101,7 +101,7 @@ struct feed_forward {
   }
 
  private:
-  /// The dropout mask of the hidden units, the same in forward and backward.
+  /// Returns the dropout mask of the hidden units, which is the same in forward and backward.
   dropout_mask hidden_dropout(call const& c) const { return c.child(0).dropout(dropout); }
 };
 

@@ -1,4 +1,4 @@
-// The gradient of a table with one row that is not learned, such as the vector of padding.
+// Helpers for a table with one row that is not learned, such as the vector of padding.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,8 +11,9 @@
 
 namespace triad {
 
-/// Calls add(), which adds to `table` (v, d), the gradient of a table, but keeps row `fixed` as it was before the call.
-/// So the row keeps what other code has added to it.  If `fixed` is negative, add() may change all rows.
+/// Calls add(), which adds to `table` (v, d), the gradient of a learned table.  Afterwards row `fixed` has the values
+/// that it had before the call, so it keeps what other code added to it.  If `fixed` is negative, add() may change all
+/// rows.
 template <backend Ex, class Table, class Add>
 void add_but_row(Ex& ex, arena& scratch, Table table, index_t fixed, Add&& add) {
   if (fixed < 0) return add();
@@ -25,7 +26,7 @@ void add_but_row(Ex& ex, arena& scratch, Table table, index_t fixed, Add&& add) 
 }
 
 namespace detail {
-/// Throws unless `fixed` is below `tokens`.  owner: the model, for the message.
+/// Throws unless `fixed` is below `tokens`.  owner: the name of the model for the message.
 inline void expect_fixed_token(char const* owner, index_t fixed, index_t tokens, char const* kind = "tokens") {
   TRIAD_EXPECTS(fixed < tokens, std::string(owner) + " fixed token is " + std::to_string(fixed) + ", expected below " +
                                     std::to_string(tokens) + ", the " + kind);

@@ -7,11 +7,11 @@
 //   c^h = m^h w_v^h' + s^h b_v^h
 //   y = c w_o' + b_o                                                    (rows, d)
 //
-// The superscript h is the head; heads of width k are side by side.  The formulas leave out b_k, since it does not
-// change the weights.
+// The superscript h is the head; heads of width k are side by side.  The formulas leave out b_k, because it does not
+// change the attention weights.
 //
-// The states x_j are not projected.  So a token takes 4 d^2 products for any l, instead of (2 l + 2) d^2 for projected
-// keys and values of each state.
+// The states x_j are not projected.  So the products of a token take 4 d^2 multiplications for any l.  If the keys and
+// values of each state were projected, they would take (2 l + 2) d^2.
 #pragma once
 
 #include <cmath>
@@ -27,7 +27,7 @@
 
 namespace triad {
 
-/// The states that are projected to queries, and the earlier states that the queries attend to.
+/// The states that are projected to queries, and the earlier states to which the queries attend.
 template <class T, index_t D = dyn>
 struct fuse_input {
   tensor<T const, dyn, D> x;     // (rows, d); has a gradient
@@ -48,8 +48,8 @@ struct fuse_attention_layer {
   using planned_with = fuse_dims;
   using map = linear<T, D, D>;
 
-  [[no_unique_address]] extents<D, H> shape;  // width, heads
-  double dropout = 0;                         // of the weights, after the softmax
+  [[no_unique_address]] extents<D, H> shape;  // d, h
+  double dropout = 0;                         // the dropout rate of the attention weights, after the softmax
 
   fuse_attention_layer(index_t width, index_t h, double rate = 0)
       : shape(width_and_heads<D, H>("fuse_attention_layer", width, h)),
@@ -103,7 +103,7 @@ struct fuse_attention_layer {
     square().forward(ex, c, w.output, s.context, {}, y, after);
   }
 
-  /// Overwrites dx, then applies `after` to it; adds to d_states, the gradient of the states.
+  /// Overwrites dx, then applies `after` to dx.  Adds to d_states, the gradient of the states.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient, epilogue<T> const& after, layer_states<T> d_states) const {
@@ -133,7 +133,7 @@ struct fuse_attention_layer {
  private:
   constexpr index_t head_width() const { return width() / heads(); }
   fuse_attention_options options(call const& c) const { return {heads(), c.child(0).dropout(dropout)}; }
-  /// narrow: views (rows, h k) by head, as (h, rows, k).  wide: views (rows, h d) as (h, rows, d).
+  /// narrow() views (rows, h k) by head, as (h, rows, k).  wide() views (rows, h d) by head, as (h, rows, d).
   template <class View>
   matrices<typename View::element_type> narrow(View v) const {
     return by_head(v, head_width());
@@ -146,7 +146,8 @@ struct fuse_attention_layer {
   matrices<typename View::element_type> by_head(View v, index_t columns) const {
     return make_matrices(v.data_handle(), heads(), v.extent(0), columns, columns, heads() * columns);
   }
-  /// Views of a weight (h k, d) by head: (h, k, d), and transposed for each head: (h, d, k).
+  /// Views a weight (h k, d) by head.  of_heads() is (h, k, d); of_heads_across() transposes the matrix of each head,
+  /// (h, d, k).
   matrices<T const> of_heads(fields_of<map, T const> const& w) const {
     return make_matrices(w.weight.data_handle(), heads(), head_width(), width(), head_width() * width(), width());
   }

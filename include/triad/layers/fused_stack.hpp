@@ -1,15 +1,15 @@
-// The layers of an encoder or a decoder; each may attend to the states of all earlier layers.
+// The layers of an encoder or a decoder.  Each layer may attend to the states after all earlier layers.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_0 given;  x_l = layer_l(input_l; x_0 .. x_{l-1}), l = 1 .. L
-//   y = x_L, or norm(x_L) if the norms of layers are before the branches
+//   y = x_L, or norm(x_L) if the layers have their norms before the branches
 //
 //   layer_link::previous   input_l = x_{l-1}
 //   layer_link::sum        input_l = sum_{j<l} x_j
 //   layer_link::weighted   input_l = sum_{j<l} w_lj norm_j(x_j),  y = input_{L+1}: DLCL (Wang et al. 2019)
 //
-// All states are kept.  Backward goes through the layers from the last to the first, and each adds to the gradients of
-// earlier states.  So the gradient of x_j is complete when backward reaches layer j.
+// All states are kept.  Backward goes through the layers from the last to the first, and each layer adds to the
+// gradients of the earlier states.  So the gradient of x_j is complete when backward reaches layer j.
 #pragma once
 
 #include <bit>
@@ -24,10 +24,10 @@
 
 namespace triad {
 
-/// How the input of a layer is computed from the earlier states.
+/// The way in which the input of a layer is computed from the earlier states.
 enum class layer_link { previous, sum, weighted };
 
-/// The most layers of a stack: fused_stack_options::fused has a bit for each.
+/// The largest number of layers of a stack, because fused_stack_options::fused has one bit for each layer.
 inline constexpr index_t most_layers = 63;
 
 struct fused_stack_options {
@@ -36,10 +36,11 @@ struct fused_stack_options {
   bool tied = false;        // true: all layers share one set of parameters
   std::uint64_t fused = 0;  // bit k: layer k + 1 has fuse-attention
   layer_link link = layer_link::previous;
-  index_t source_width = 0;  // the width of the states that a decoder attends to; 0: an encoder
+  index_t source_width = 0;  // the width of the encoder states to which a decoder attends; 0: an encoder
 };
 
-/// The value of fused_stack_options::fused if all layers have fuse-attention, and if only the last one has it.
+/// all_fused() is the value of fused_stack_options::fused if all layers have fuse-attention; only_top_fused() is the
+/// value if only the last layer has it.
 constexpr std::uint64_t all_fused(index_t layers) {
   if (layers != 0) (void)checked_size("all_fused", {"layers", layers, most_layers});
   return (std::uint64_t{1} << layers) - 1;
@@ -84,14 +85,14 @@ struct fused_stack {
   layer_type layer(index_t k) const { return layer_type(layer_options, source_width, (fused >> k & 1) != 0); }
   constexpr norm_type norm() const { return {extents<D>(width()), layer_options.epsilon}; }
   constexpr bool normed() const { return layer_options.norms == norm_position::before && link != layer_link::weighted; }
-  /// The number of norms outside of the layers: one for each weighted state, or one for the last state, or none.
+  /// The number of norms outside of the layers: one for each weighted state, one for the last state only, or none.
   constexpr index_t norms() const { return link == layer_link::weighted ? count + 1 : normed() ? 1 : 0; }
 
   /// The parameters.  Layers with fuse-attention have more parameters than layers without it.
   template <class S>
   struct fields {
     fused_stack stack;
-    arena memory;  // of all parameters
+    arena memory;  // the memory of all parameters
 
     index_t sets() const { return stack.tied ? 1 : stack.count; }
     fields_of<layer_type, S> at(index_t k) const {
@@ -104,7 +105,7 @@ struct fused_stack {
       for (index_t i = 0; i < j; ++i) (void)plan<S>(stack.norm(), place);
       return plan<S>(stack.norm(), place);
     }
-    /// w_l (l), l = 1 .. L + 1
+    /// w_l (l) for l = 1 .. L + 1.
     vec<S> combination(index_t l) const {
       auto place = rest(layers_before(sets()));
       for (index_t i = 0; i < stack.norms(); ++i) (void)plan<S>(stack.norm(), place);
@@ -126,7 +127,7 @@ struct fused_stack {
       (void)place.cut(skipped);
       return place;
     }
-    /// The number of bytes of the first k layers.
+    /// The number of bytes of the parameters of the first k layers.
     std::size_t layers_before(index_t k) const {
       if (k == 0) return 0;
       auto const bytes = [&](bool fuse) {
@@ -156,17 +157,18 @@ struct fused_stack {
     fused_dims dims;
     keep kept;
     layer_states<T> states;  // (L + 1, rows, d): x_0 .. x_L
-    /// sum: (L, rows, d), the inputs of layers;  weighted: (L + 1, rows, d), the normalised states;  previous: none.
+    /// sum: (L, rows, d), the inputs of the layers;  weighted: (L + 1, rows, d), the normalised states;  previous:
+    /// empty.
     layer_states<T> mixed;
-    state input;   // weighted: (rows, d), the input of the current layer;  otherwise none
-    state result;  // (rows, d): y; none if y is x_L
+    state input;   // weighted: (rows, d), the input of the current layer;  otherwise empty
+    state result;  // (rows, d): y; empty if y is x_L
     series<layer_plan> layers;
     series<norm_plan> norms;
 
-    /// The saved memory of layer k + 1.  Unless everything is kept, the next layer overwrites it.
+    /// The saved memory of layer k + 1.  Unless everything is kept, the next layer overwrites this memory.
     typename layer_type::saved at(index_t k) const { return layers.at(k); }
     typename norm_type::saved norm(index_t j) const { return norms.at(j); }
-    /// x_l
+    /// x_l.
     state x(index_t l) const { return slice(states, l); }
     /// The result of forward.
     state y() const { return result.extent(0) != 0 ? result : x(stack.count); }
@@ -185,7 +187,7 @@ struct fused_stack {
     return measured;
   }
 
-  /// With keep::inputs only the states are kept, and backward runs each layer except for the last one again.
+  /// With keep::inputs only the states are kept.  Backward then runs each layer again, except the last one.
   saved plan_saved(arena& place, index_t rows, index_t source_rows, keep kept = keep::everything) const {
     fused_dims const dims(row_dims(rows), count, source_rows);
     auto const states = place.make<layer_states<T>>(count + 1, rows, width());
@@ -208,7 +210,7 @@ struct fused_stack {
             .norms = plan_series(place, norm_plan{norm(), rows}, norms())};
   }
 
-  /// Overwrites s.y(), given x_0 in s.x(0).
+  /// Overwrites s.y().  Reads x_0 from s.x(0).
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s) const {
     each_layer(ex, w, in, s, [&](index_t k, fused_input<T, D> const& x) {
@@ -216,7 +218,7 @@ struct fused_stack {
     });
   }
   /// Computes one more token of every sequence that a decoder generates (fused_layer::extend).  For layer k + 1,
-  /// cache(k) returns its attention_cache, and source(k) (source rows, 2 d) the keys and values of the source.
+  /// cache(k) returns the attention_cache, and source(k) (source rows, 2 d) returns the keys and values of the source.
   template <backend Ex, class Cache, class Source>
   void extend(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s, Cache&& cache,
               Source&& source) const {
@@ -225,7 +227,7 @@ struct fused_stack {
     });
   }
 
-  /// Overwrites dx0 (rows, d), given dy, the gradient of s.y().  Adds to d_source (source rows, e), the gradient of the
+  /// Overwrites dx0 (rows, d).  dy is the gradient of s.y().  Adds to d_source (source rows, e), the gradient of the
   /// source.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, fused_input<T, D> const& in, saved const& s,
@@ -254,14 +256,14 @@ struct fused_stack {
     }
     for (index_t k = count - 1; k >= 0; --k) {
       if (link == layer_link::weighted) mix(ex, w, s, k + 1, s.input);
-      if (s.kept == keep::inputs && k + 1 < count)  // the last layer's s.at(k) is still that of forward
+      if (s.kept == keep::inputs && k + 1 < count)  // s.at(k) still holds forward's values for the last layer
         layer(k).forward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), again);
       layer(k).backward(ex, c.child(k), w.at(k), input_at(in, s, k), s.at(k), slice(d, k + 1), d_input, gradient.at(k),
                         d, d_source);
       if (link == layer_link::weighted) {
         unmix(ex, w, s, k + 1, d_input, d_mixed, gradient);
         unnormalise(ex, c, w, s, k, d_mixed, d, gradient);
-      } else if (link == layer_link::sum) {  // x_k is a term of the inputs of layer k + 1 and all later ones
+      } else if (link == layer_link::sum) {  // x_k is a term of the input of layer k + 1 and of all later inputs
         transform(ex, plus{}, d_sum, d_input, d_sum);
         transform(ex, plus{}, slice(d, k), d_sum, slice(d, k));
       } else {
@@ -280,7 +282,7 @@ struct fused_stack {
   }
 
  private:
-  /// Calls pass(k, input), which computes state k + 1, for every layer, then computes the result if it is no state.
+  /// Calls pass(k, input) for every layer; pass computes state k + 1.  Then computes the result, unless it is a state.
   template <backend Ex, class Pass>
   void each_layer(Ex& ex, fields<T const> w, fused_input<T, D> const& in, saved const& s, Pass&& pass) const {
     for (index_t k = 0; k < count; ++k) {
@@ -296,10 +298,10 @@ struct fused_stack {
   }
 
   static state slice(layer_states<T> v, index_t k) { return state(triad::slice(v, k)); }
-  /// The first l states, one in a row: (l, rows d).
+  /// The first l states as a matrix (l, rows d), one state in each row.
   static tensor<T, dyn, dyn> stacked(layer_states<T> v, index_t l) { return reshape(v, l, v.extent(1) * v.extent(2)); }
 
-  /// Computes the input of layer k + 1, unless it is a state.
+  /// Computes the input of layer k + 1, unless the input is itself a state.
   template <backend Ex>
   void enter(Ex& ex, fields<T const> w, saved const& s, index_t k) const {
     if (link == layer_link::sum) {
@@ -316,14 +318,14 @@ struct fused_stack {
   void normalise(Ex& ex, fields<T const> w, saved const& s, index_t j) const {
     norm().forward(ex, call{}, w.norm(j), s.x(j), s.norm(j), slice(s.mixed, j));
   }
-  /// Runs the backward pass of state j's norm.  Adds to the gradient of x_j.
+  /// Runs the backward pass of the norm of state j.  Adds to the gradient of x_j.
   template <backend Ex>
   void unnormalise(Ex& ex, call const& c, fields<T const> w, saved const& s, index_t j, layer_states<T> d_mixed,
                    layer_states<T> d, fields<T> gradient) const {
     norm().backward(ex, c, w.norm(j), s.x(j), s.norm(j), slice(d_mixed, j), slice(d, j), gradient.norm(j),
                     as_matrix(read_only(slice(d, j))));
   }
-  /// Overwrites `to` with input_l.
+  /// Overwrites `to` with input_l (layer_link::weighted).
   template <backend Ex>
   void mix(Ex& ex, fields<T const> w, saved const& s, index_t l, state to) const {
     matmul(ex, as_row(w.combination(l)), stacked(s.mixed, l), as_row(to));

@@ -8,7 +8,7 @@
 //   dc = elu'(c) drop'(dt);  per head: dv += dqs query + dks key,  dquery = dqs' v,  dkey = dks' v
 //   dx = dv w + dt,  dw = dv' x
 //
-// elu(c) is the layer of Velickovic et al. 2018.  The residual sum and the norm are added as in the other layers here.
+// elu(c) is the layer of Velickovic et al. 2018.  This layer adds a residual sum and a norm, as the other layers do.
 #pragma once
 
 #include "triad/core/sizes.hpp"
@@ -22,14 +22,15 @@
 
 namespace triad {
 
-/// Sizes and rates of a layer.
+/// Sizes and rates of a graph attention layer.
 struct graph_attention_layer_options {
-  index_t width = not_given, heads = not_given;  // d, h; not_given: the size in the type, or one head
-  double dropout = 0;                            // of the weights and of elu(c)
-  double slope = 0.2;                            // of the scores' leaky relu
+  index_t width = not_given, heads = not_given;  // d, h; not_given: the size that is given in the type, or one head
+  double dropout = 0;                            // the dropout rate of the attention weights and of elu(c)
+  double slope = 0.2;                            // the slope of the leaky relu of the scores
 };
 
-/// The states of the nodes of a batch of graphs, and for each edge its label, its part of the score and of the value.
+/// The states of the nodes of a batch of graphs.  Each edge has a label, a score that is added to the attention score,
+/// and a value that is added to the value.
 template <class T, index_t D, index_t H>
 struct graph_attention_input {
   tensor<T const, dyn, D> x;           // (nodes, d); has a gradient
@@ -39,7 +40,7 @@ struct graph_attention_input {
   vec<index_t const> label;  // (rows); 0: no edge
 };
 
-/// The gradients of edge_score and edge_value, to which all layers contribute.
+/// The gradients of edge_score and edge_value; all layers add to them.
 template <class T, index_t D, index_t H>
 struct edge_parts_gradient {
   tensor<T, dyn, H> score;  // (rows, h)
@@ -55,7 +56,7 @@ struct graph_attention_layer {
 
   static constexpr char const* name = "graph_attention_layer";
 
-  [[no_unique_address]] extents<D, H> shape;  // width, heads
+  [[no_unique_address]] extents<D, H> shape;  // d, h
   layer_norm_layer<T, D> norm;
   double dropout = 0, slope = 0.2;
 
@@ -73,7 +74,7 @@ struct graph_attention_layer {
   template <class S>
   struct fields {
     fields_of<linear<T, D, D>, S> value;
-    tensor<S, dyn, dyn> scores;  // (2 h, k): the vectors of queries, then those of keys
+    tensor<S, dyn, dyn> scores;  // (2 h, k): the query vectors of all heads, then the key vectors
     fields_of<layer_norm_layer<T, D>, S> norm;
     template <class F>
     constexpr void each(F&& f) {
@@ -119,7 +120,7 @@ struct graph_attention_layer {
     norm.forward(ex, c, w.norm, s.sum, s.norm, y);
   }
 
-  /// Overwrites dx, unless it is empty; overwrites or adds to the gradients of edges, as edges.how says.
+  /// Overwrites dx, unless dx is empty.  edges.how says whether the gradients of edges are overwritten or added to.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient, edges_gradient edges) const {
@@ -150,22 +151,22 @@ struct graph_attention_layer {
     return {of_queries(scores), of_keys(scores), as_matrix(in.edge_score), as_matrix(read_only(s.value)),
             as_matrix(in.edge_value)};
   }
-  /// The columns of a head: (nodes, k).
+  /// The columns of one head: (nodes, k).
   template <class View>
   auto of_head(View v, index_t head) const {
     return column_block(v, head * head_width(), head_width());
   }
-  /// The head's vectors for queries and for keys: (2, k).
+  /// The query vector and the key vector of one head: (2, k).
   template <class S>
   matrix<S> vectors(tensor<S, dyn, dyn> scores, index_t head) const {
     return make_matrix(scores.data_handle() + head * head_width(), 2, head_width(), width());
   }
-  /// The head's qs and ks: (nodes, 2).
+  /// qs and ks of one head: (nodes, 2).
   template <class S>
   matrix<S> both_scores(tensor<S, dyn, dyn> scores, index_t head) const {
     return column_block(scores, 2 * head, 2);
   }
-  /// qs of all heads, and ks of all heads: (nodes, h) each.
+  /// of_queries() is qs of all heads, and of_keys() is ks of all heads: (nodes, h) each.
   template <class S>
   matrix<S> of_queries(tensor<S, dyn, dyn> scores) const {
     return make_matrix(scores.data_handle(), scores.extent(0), heads(), 2 * heads(), 2);

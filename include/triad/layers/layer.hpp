@@ -1,16 +1,16 @@
 // The concept of a layer, and small types that all layers use.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A layer is a constant value, its shape and hyper-parameters.  It has these members:
+// A layer is a constant value that holds its shape and hyper-parameters.  It has these members:
 //
 //   fields<S>                            named parameters (S = T) or their read-only views (S = T const)
-//   plan_params<S>(arena&)               takes memory for them; with an arena without memory it measures their size
-//   plan_saved(arena&, dims, keep)       takes memory for what forward saves for backward
+//   plan_params<S>(arena&)               takes memory for the parameters; an arena without memory measures their size
+//   plan_saved(arena&, dims, keep)       takes memory for the values that forward saves for backward
 //   forward(ex, call, fields<T const>, input, saved const&, output)
 //   backward(ex, call, fields<T const>, input, saved const&, doutput, dinput, fields<T> gradient)
 //
-// backward gets the input again.  So `saved` consists of memory only and can be planned again at any time.  backward is
-// correct if, for f = sum(y dy), it overwrites dinput with df/dinput and adds df/dparameters to gradient.
+// backward gets the input again.  So `saved` consists of memory only, and it can be planned again at any time.
+// backward is correct if, for f = sum(y dy), it overwrites dinput with df/dinput and adds df/dparameters to gradient.
 // An `input` is a view, or a struct whose member x is the view that has a gradient.
 #pragma once
 
@@ -26,24 +26,24 @@
 
 namespace triad {
 
-/// Whether a layer follows the released program or the paper where these differ.  The published results for CLUTRR,
-/// COGS and CFQ's queries are from the released programs.
+/// Says whether a layer follows the released program or the paper, for layers in which these differ.  The published
+/// results for CLUTRR, COGS and CFQ's queries were computed with the released programs.
 enum class form { released, paper };
 
-/// The memory that a model keeps between forward and backward.
+/// The values that a model keeps between forward and backward.
 enum class keep {
-  everything,  // training
-  inputs,      // training; each repeated layer runs again in backward
-  nothing,     // inference; backward must not follow
+  everything,  // for training
+  inputs,      // for training; backward computes each repeated layer's values again
+  nothing,     // for inference; backward must not follow
 };
 
-/// The sizes of a batch for layers over rows.
+/// The sizes of a batch for layers that work on rows.
 struct row_dims {
   index_t rows = 0;
   constexpr explicit row_dims(index_t r) : rows(r) {}
-  constexpr row_dims(graph_dims const& g) : rows(g.rows) {}  // for layers over rows inside of graph layers
+  constexpr row_dims(graph_dims const& g) : rows(g.rows) {}  // for such a layer inside of a graph layer
 };
-/// Calls f.sum() with each size, for core/batch_sizes.hpp.
+/// Calls f.sum() with each size for core/batch_sizes.hpp.
 template <class F>
 constexpr void each_count(row_dims& d, F&& f) {
   f.sum(d.rows, "rows");
@@ -60,7 +60,8 @@ struct dims_of<Layer> {
   using type = typename Layer::planned_with;
 };
 }  // namespace detail
-/// The type of the sizes that plan_saved() of a layer or a model takes: its `planned_with`, or graph_dims without one.
+/// The type of the sizes that plan_saved() of a layer or model takes: its type planned_with, or graph_dims if it has
+/// none.
 template <class Layer>
 using layer_dims = typename detail::dims_of<Layer>::type;
 
@@ -83,13 +84,13 @@ concept plans_saved = requires(L const& l, arena& place, layer_dims<L> const& di
 
 }  // namespace detail
 
-/// A layer, for stacks, models and gradient_check.  The concept does not check forward and backward; compilers check
-/// them where they are called.
+/// A layer, as stacks, models and gradient_check use it.  The concept does not check forward and backward; compilers
+/// check them at their calls.
 template <class L>
 concept layer = detail::names_layer_types<L> && detail::plans_parameters<L> && detail::plans_saved<L>;
 
 namespace detail {
-/// Returns layer<L>; static assertions name a missing member.
+/// Returns layer<L>.  If a member is missing, a static assertion names it.
 template <class L>
 constexpr bool expect_layer() {
   static_assert(names_layer_types<L>, "a layer names its input, output, saved and fields<S> (triad/layers/layer.hpp)");
@@ -101,18 +102,18 @@ constexpr bool expect_layer() {
 }
 }  // namespace detail
 
-/// The states of the edges of a batch of graphs: the input of graph layers.
+/// The states of the edges of a batch of graphs, which are the input of graph layers.
 template <class T, index_t D>
 struct edge_input {
   tensor<T const, dyn, D> x;  // (rows, d); has a gradient
   graph_batch graphs;
   triangle_mask mask{};
-  vec<index_t const> wanted{nullptr, 0};  // the edges whose results are computed; (0): all edges
-  /// (b) the number of sources of each graph, for causal attention (triangle_options::sources); (0): not causal
+  vec<index_t const> wanted{nullptr, 0};  // the edges for which results are computed; (0): all edges
+  /// (b) the number of source nodes of each graph, for causal attention (triangle_options::sources); (0): not causal
   vec<index_t const> sources{nullptr, 0};
 };
 
-/// Returns the same input with another state.
+/// Returns the same input with x as its state.
 template <class Input, class View>
 constexpr Input with_state(Input in, View x) {
   if constexpr (requires { in.x; })
@@ -122,7 +123,7 @@ constexpr Input with_state(Input in, View x) {
   return in;
 }
 
-/// The part of an input that has a gradient: the input itself, or its member x.
+/// Returns the part of an input that has a gradient: the input itself, or its member x.
 template <class Input>
 constexpr auto state_of(Input const& in) {
   if constexpr (requires { in.x; })
@@ -133,8 +134,8 @@ constexpr auto state_of(Input const& in) {
 template <class Input>
 using state_of_t = decltype(state_of(std::declval<Input const&>()));
 
-/// The number of columns of a layer's input, and of its result: in() and out() if the layer has them, otherwise
-/// width().
+/// columns_in() is the number of columns of a layer's input: in() if the layer has it, otherwise width().
+/// columns_out() is the number of columns of its result: out() or width().
 template <class Layer>
 constexpr index_t columns_in(Layer const& layer) {
   if constexpr (requires { layer.in(); })
@@ -151,7 +152,7 @@ constexpr index_t columns_out(Layer const& layer) {
 }
 
 namespace detail {
-/// Whether both numbers of columns are known at compile time and differ.
+/// Whether the last extents of A and B are both known at compile time and differ.
 template <class A, class B>
 constexpr bool columns_clash() {
   if constexpr (A::rank() == B::rank() && A::rank() > 0)
@@ -161,7 +162,7 @@ constexpr bool columns_clash() {
 }
 }  // namespace detail
 
-/// The number of rows of a layer's result: `wanted`, or all `rows` if wanted is 0.
+/// Returns the number of rows of a layer's result: `wanted`, or all `rows` if `wanted` is 0.
 constexpr index_t rows_wanted(index_t rows, index_t wanted) { return wanted > 0 ? wanted : rows; }
 
 }  // namespace triad

@@ -40,14 +40,14 @@ struct linear {
   }
   saved plan_saved(arena&, row_dims, keep = keep::everything) const { return {}; }
 
-  /// Overwrites y with x w' + b, then applies `after` to it; after.bias is not read.
+  /// Overwrites y with x w' + b, then applies `after` to y.  Does not read after.bias.
   template <backend Ex>
   void forward(Ex& ex, call const&, fields<T const> w, input x, saved const&, output y, epilogue<T> after = {}) const {
     after.bias = w.bias;
     matmul(ex, x, transposed(w.weight), y, after);
   }
 
-  /// Overwrites dx, unless it is empty, then applies `after` to it.
+  /// Overwrites dx, unless dx is empty, then applies `after` to dx.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, const_view<output> dy,
                 tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {}) const {

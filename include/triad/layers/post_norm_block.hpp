@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   u = norm1(x);  v = u + drop(feed_forward(u));  y = norm2(v)          x, u, v, y (rows, d)
-//   x is a residual stream to which the result of attention was already added.
+// x is a residual stream to which the result of the attention has already been added.
 #pragma once
 
 #include "triad/core/sizes.hpp"
@@ -17,7 +17,7 @@ struct post_norm_block {
   using output = tensor<T, dyn, D>;       // (rows, d)
   using block_type = sublayer<T, triad::feed_forward<T, D, F, D>, D>;
 
-  layer_norm_layer<T, D> norm;  // norm1; norm2 is part of the block
+  layer_norm_layer<T, D> norm;  // norm1; feed_forward and norm2 are in `block`
   block_type block;
 
   post_norm_block(index_t width, index_t hidden, double rate = 0, activation f = activation::relu)
@@ -56,7 +56,7 @@ struct post_norm_block {
     norm.forward(ex, c, w.norm1, x, s.norm, s.u);
     block.forward(ex, c, w.block, s.u, s.block, y);
   }
-  /// Overwrites dx, which may not be dy.
+  /// Overwrites dx, which must not be dy.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const& s, const_view<output> dy, output dx,
                 fields<T> gradient) const {

@@ -1,9 +1,9 @@
 // Relation-aware attention with its projections.  The mathematics of the attention is in ops/relation_attention.hpp.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   [q k v] = x w' + b                       x (nodes, d), one product
+//   [q k v] = x w' + b                       x (nodes, d); one matrix product
 //   context = attention(q, k, v, gk, gv)     (nodes, d); gk and gv side by side in relations (rows, 2 d)
-//   The output projection is part of the outer layer, which may need it for only a few nodes.
+// The output projection is part of the outer layer, because that layer may need the result for only a few nodes.
 #pragma once
 
 #include "triad/core/views.hpp"
@@ -14,15 +14,16 @@
 
 namespace triad {
 
-/// Pairs of nodes.  As `wanted`: the nodes whose results are computed; without any pair, all nodes.
+/// Pairs of nodes.  As the member `wanted` of an input, they are the nodes for which results are computed; an empty
+/// list means all nodes.
 struct node_pairs {
-  vec<index_t const> first{nullptr, 0}, second{nullptr, 0};  // (b) each: rows among all nodes
+  vec<index_t const> first{nullptr, 0}, second{nullptr, 0};  // (b) each: the index among all nodes
 
   constexpr index_t count() const { return first.extent(0); }
 };
 
-/// Sets y(2 r) = x(first(r)) and y(2 r + 1) = x(second(r)).  The memory of y is also a (b, 2 d) matrix with both nodes
-/// of a pair side by side.
+/// Sets y(2 r) = x(first(r)) and y(2 r + 1) = x(second(r)).  So the memory of y is also a matrix (b, 2 d) whose rows
+/// have both nodes of a pair side by side.
 template <backend Ex, class X, class Y>
 void gather_rows(Ex& ex, X x, node_pairs const& pairs, Y y) {
   expect_extent("gather_rows", "rows of y", y.extent(0), 2 * pairs.count());
@@ -32,7 +33,7 @@ void gather_rows(Ex& ex, X x, node_pairs const& pairs, Y y) {
   gather_rows(ex, x, pairs.second, column_block(both, d, d));
 }
 
-/// Overwrites dx with the gradient of gather_rows() of pairs, and returns dx.
+/// Overwrites dx with the gradient of gather_rows() of pairs.  Returns dx.
 template <backend Ex, class Dy, class Dx>
 const_view<Dx> scatter_rows(Ex& ex, scratch_place scratch, Dy dy, node_pairs const& pairs, Dx dx) {
   index_t const d = dy.extent(1);
@@ -49,7 +50,7 @@ constexpr tensor<T, dyn, D> no_rows() {
   return tensor<T, dyn, D>(nullptr, extents<dyn, D>(0, D == dyn ? 0 : D));
 }
 
-/// The states of the nodes of a batch of graphs, and the keys and values of edges.
+/// The states of the nodes of a batch of graphs, and the keys and values of its edges.
 template <class T, index_t D>
 struct relation_input {
   tensor<T const, dyn, D> x;            // (nodes, d); has a gradient
@@ -65,8 +66,8 @@ struct relation_attention_layer {
   using output = tensor<T, dyn, D>;  // (nodes, d)
   using projections = stacked_linear<T, query_key_value, D>;
 
-  [[no_unique_address]] extents<D, H> shape;  // width, heads
-  double dropout = 0;                         // of the weights, after the softmax
+  [[no_unique_address]] extents<D, H> shape;  // d, h
+  double dropout = 0;                         // the dropout rate of the attention weights, after the softmax
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr index_t heads() const { return shape.extent(1); }
@@ -93,7 +94,7 @@ struct relation_attention_layer {
     return {heads(), in.mask, c.child(0).dropout(dropout)};
   }
 
-  /// Splits projected (nodes, 3 d) and relations (rows, 2 d) into the operands of the operation.
+  /// Splits projected (nodes, 3 d) and relations (rows, 2 d) into q, k, v, gk and gv.
   template <class S>
   relation_operands<S> split(tensor<S, dyn, dyn> projected, tensor<S, dyn, dyn> relations) const {
     index_t const d = width();
@@ -101,15 +102,15 @@ struct relation_attention_layer {
             column_block(relations, 0, d), column_block(relations, d, d)};
   }
 
-  /// Overwrites s.context with the result of the attention for every node.
+  /// Overwrites s.context with the attention's result for every node.
   template <backend Ex>
   void attend(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
     stacked().forward(ex, c, w, in.x, {}, s.projected);
     relation_attention(ex, options(c, in), split(read_only(s.projected), in.relations), in.graphs, s.weights,
                        as_matrix(s.context));
   }
-  /// Computes the gradients, given d_context.  Overwrites dx, unless it is empty, then applies `after` to it.
-  /// Overwrites or adds to d_relations, as `edges` says.
+  /// Computes the gradients from d_context.  Overwrites dx, unless dx is empty, then applies `after` to dx.  `edges`
+  /// says whether d_relations is overwritten or added to.
   template <backend Ex>
   void attend_backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s,
                        const_view<output> d_context, tensor<T, dyn, D> dx, tensor<T, dyn, dyn> d_relations,

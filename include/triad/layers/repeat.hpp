@@ -1,11 +1,11 @@
-// One layer applied N times, with the same parameters (tied) or with its own parameters each time.
+// One layer applied N times, either with the same parameters each time (tied) or with different parameters.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_0 = x,  x_{k+1} = layer(w_k, x_k),  y = x_N
 //
-// The k-th parameters, states and saved memory are pieces of a series, so N may be dynamic.  With keep::inputs only the
-// x_k are kept, and backward runs each layer again.  If only some rows of y are wanted, the last layer computes only
-// these, or they are gathered from x_N.
+// The parameters, states and saved memory of the N applications are stored as series (core/series.hpp), so N may be
+// dynamic.  With keep::inputs only the x_k are kept, and backward runs each layer again.  If only some rows of y are
+// wanted, either the last layer computes only these rows, or they are gathered from x_N.
 #pragma once
 
 #include <algorithm>
@@ -21,13 +21,13 @@
 namespace triad {
 
 namespace detail {
-/// The parameters of a layer, as a piece of a series.
+/// Plans the parameters of one application, as an element of a series.
 template <class Layer, class S>
 struct params_plan {
   Layer layer;
   fields_of<Layer, S> operator()(arena& place) const { return plan<S>(layer, place); }
 };
-/// The saved memory of a layer, as a piece of a series.
+/// Plans the saved memory of one application, as an element of a series.
 template <class Layer>
 struct saved_plan {
   Layer layer;
@@ -35,7 +35,8 @@ struct saved_plan {
   keep kept;
   auto operator()(arena& place) const { return layer.plan_saved(place, dims, kept); }
 };
-/// A layer's result, as a piece of a series: from its plan_state() if it has one, otherwise (rows, d).
+/// Plans the result of one application, as an element of a series.  Calls plan_state() of the layer if it has one;
+/// otherwise the result is (rows, d).
 template <class Layer>
 struct state_plan {
   Layer layer;
@@ -48,14 +49,14 @@ struct state_plan {
   }
 };
 
-/// The rows of its result that a repeat computes.
+/// The rows of x_N that a repeat computes.
 enum class which_rows {
   all,
   pruned,    // the last layer computes only the wanted rows
   gathered,  // the last layer computes all rows, and the wanted rows are gathered from them
 };
 
-/// Layers that can compute only the wanted rows of their results.
+/// A layer that can compute only the wanted rows of its result.
 template <class Layer>
 concept computes_wanted_rows =
     requires(Layer const& layer, arena& place, layer_dims<Layer> const& dims, typename Layer::input in) {
@@ -63,7 +64,7 @@ concept computes_wanted_rows =
       in.wanted = in.wanted;
     };
 struct nothing {};
-/// The saved memory of a layer that computes wanted rows; empty for other layers.
+/// The type of the saved memory of a layer that can compute only wanted rows; an empty type for other layers.
 template <class Layer>
 using saved_of_wanted = std::conditional_t<computes_wanted_rows<Layer>, typename Layer::saved, nothing>;
 }  // namespace detail
@@ -80,14 +81,14 @@ struct repeat {
   Layer layer;
   [[no_unique_address]] extents<N> depth;
   bool tied = false;
-  bool prune = true;  // false: if rows are wanted, the last layer computes all rows, and the wanted ones are gathered
+  bool prune = true;  // false: if rows are wanted, they are gathered from all rows of the last layer
 
   constexpr index_t count() const { return depth.extent(0); }
   constexpr index_t width() const { return columns_out(layer); }
 
   template <class S>
   struct fields {
-    series<detail::params_plan<Layer, S>> sets;  // one if tied
+    series<detail::params_plan<Layer, S>> sets;  // one set of parameters if tied, else N
 
     fields_of<Layer, S> at(index_t k) const { return sets.at(k); }
     template <class F>
@@ -100,20 +101,20 @@ struct repeat {
     index_t depth;                             // N
     series<detail::saved_plan<Layer>> layers;  // one slot unless everything is kept
     series<detail::state_plan<Layer>> states;  // x_0, x_1 ...; two slots for inference
-    detail::saved_of_wanted<Layer> last;       // of the last layer, if pruned
+    detail::saved_of_wanted<Layer> last;       // the saved memory of the last layer, if it is pruned
     detail::which_rows computed;
 
-    /// Whether layer k + 1 computes only the wanted rows, with saved memory of its own.
+    /// Whether layer k + 1 computes only the wanted rows; its saved memory is then `last`.
     bool pruned(index_t k) const { return computed == detail::which_rows::pruned && k == depth - 1; }
-    /// The saved memory of layer k + 1.  After a pass it is valid if keeps(k).
+    /// The saved memory of layer k + 1.  After a pass, it is valid if keeps(k).
     typename Layer::saved at(index_t k) const {
       if constexpr (detail::computes_wanted_rows<Layer>)
         if (pruned(k)) return last;
       return layers.at(k);
     }
     bool keeps(index_t k) const { return kept == keep::everything || pruned(k); }
-    /// x_k (rows, d) for k < N, and x_N if wanted rows are gathered from it.  A caller without memory of its own for
-    /// x_0 can use that of state(0).
+    /// x_k (rows, d) for k < N; also x_N if wanted rows are gathered from it.  A caller that has no memory for x_0 can
+    /// write x_0 to state(0).
     output state(index_t k) const {
       index_t const most = computed == detail::which_rows::gathered ? depth : depth - 1;
       TRIAD_EXPECTS(k >= 0 && k <= most, "repeat: state " + std::to_string(k) + ", expected 0 to " +
@@ -136,8 +137,8 @@ struct repeat {
             .last = {},
             .computed = which_rows::all};
   }
-  /// Plans memory for a pass that computes only `wanted` rows of the result.  in.wanted of forward and backward lists
-  /// these rows.
+  /// Plans memory for a pass that computes only `wanted` rows of the result.  The member in.wanted of the input of
+  /// forward and backward lists these rows.
   saved plan_wanted(arena& place, layer_dims<Layer> dims, keep kept, index_t wanted) const
     requires detail::computes_wanted_rows<Layer>
   {
@@ -176,8 +177,8 @@ struct repeat {
       if (s.computed == which_rows::gathered) gather_rows(ex, s.state(count()), in.wanted, y);
   }
 
-  /// Overwrites dx; adds to `gradient`.  dy has the shape of y.  more(k) are further arguments for backward() of layer
-  /// k + 1.
+  /// Overwrites dx; adds to `gradient`.  dy has the shape of y.  more(k) returns further arguments for backward() of
+  /// layer k + 1.
   template <backend Ex, class... More>
     requires(std::is_invocable_v<More const&, index_t> && ...)
   void backward(Ex& ex, call const& c, fields<T const> w, input in, saved const& s, read_only_output dy, output dx,
@@ -194,7 +195,7 @@ struct repeat {
       auto const to = k == 0 ? dx : steps[k % 2];
       auto const x = input_at(in, s, k);
       bool const overwritten = s.kept == keep::inputs && k + 1 < count() && !s.pruned(k + 1);
-      if (overwritten) layer.forward(ex, c.child(k), w.at(k), x, s.at(k), steps[k % 2]);  // result: not read
+      if (overwritten) layer.forward(ex, c.child(k), w.at(k), x, s.at(k), steps[k % 2]);  // its result is not read
       layer.backward(ex, c.child(k), w.at(k), x, s.at(k), from, to, gradient.at(k), more(k)...);
       from = read_only(to);
     }

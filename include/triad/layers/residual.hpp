@@ -1,4 +1,4 @@
-// A layer whose input is added to its output.
+// Adds the input of a layer to its output.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   y = x + layer(x)                 x, y (rows, columns)
@@ -47,20 +47,20 @@ struct residual {
     return layer.plan_saved(place, dims, kept);
   }
 
-  /// Overwrites y, which may not be x.
+  /// Overwrites y, which must not be x.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y) const {
     auto const x = state_of(in);
     if constexpr (requires(epilogue<T> after) {
                     layer.forward(ex, c, w, in, s, y, after);
-                  }) {  // adds x while the rows of y are in cache
+                  }) {  // adds x to each row of y while the row is in the cache
       layer.forward(ex, c, w, in, s, y, added(x));
     } else {
       layer.forward(ex, c, w, in, s, y);
       transform(ex, plus(), x, y, y);
     }
   }
-  /// Overwrites dx, which may not be dy.
+  /// Overwrites dx, which must not be dy.
   template <backend Ex, class Dx>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy, Dx dx,
                 fields<T> gradient) const {

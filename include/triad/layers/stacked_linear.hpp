@@ -1,4 +1,4 @@
-// Several affine maps of one input, computed as one product.
+// Several affine maps of one input, computed as one matrix product.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   [y_0 y_1 ...] = x w' + b              x (rows, in), w (p d, in), b (p d): p maps one under the other; y (rows, p d)
@@ -11,17 +11,17 @@
 
 namespace triad {
 
-/// Names for stacked_linear: the projections of self-attention.
+/// Names for stacked_linear: the projections in self-attention.
 struct query_key_value {
   static constexpr std::array<char const*, 3> list{"query", "key", "value"};
 };
-/// Names for stacked_linear: the projections of the source of cross-attention.
+/// Names for stacked_linear: the projections of the source in cross-attention.
 struct key_value {
   static constexpr std::array<char const*, 2> list{"key", "value"};
 };
 
-/// Several affine maps of one input.  Names is a type whose `list` has the names of the p maps; each map is a field of
-/// its own.  d is the width of each result.
+/// Several affine maps of one input.  Names is a type whose member `list` has the names of the p maps; each map is a
+/// field of its own.  d is the number of columns of each result.
 template <class T, class Names, index_t In = dyn, index_t D = In>
 struct stacked_linear {
   static constexpr index_t maps = static_cast<index_t>(Names::list.size());
@@ -32,7 +32,7 @@ struct stacked_linear {
 
   constexpr stacked_linear() = default;
   constexpr stacked_linear(extents<In, D> const& e) : shape(e) {}
-  /// Maps whose results are as wide as the input.
+  /// Maps whose results have as many columns as the input.
   constexpr stacked_linear(extents<In> const& e) : shape(e.extent(0), e.extent(0)) {}
 
   constexpr index_t in() const { return shape.extent(0); }
@@ -73,7 +73,7 @@ struct stacked_linear {
   void forward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, output y) const {
     product().forward(ex, c, w.all, x, {}, y);
   }
-  /// Overwrites dx, unless it is empty, then applies `after` to it.
+  /// Overwrites dx, unless dx is empty, then applies `after` to dx.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input x, saved const&, const_view<output> dy,
                 tensor<T, dyn, In> dx, fields<T> gradient, epilogue<T> const& after = {}) const {

@@ -1,4 +1,5 @@
-// A branch, its residual sum and its norm; the norm is after the sum or before the branch.
+// A branch (attention or feed-forward block) with its residual sum and its norm.  The norm comes after the sum or
+// before the branch.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   norm_position::after    s = x + drop(branch(x));  y = norm(s)
@@ -13,12 +14,12 @@
 
 namespace triad {
 
-/// Where the norm is.  after: after the residual sum, as in Vaswani et al. 2017.  before: before the branch (Xiong et
-/// al. 2020); the residual stream itself is not normalised, so a norm follows the last layer.
+/// The place of the norm.  after: after the residual sum, as in Vaswani et al. 2017.  before: before the branch (Xiong
+/// et al. 2020); the residual stream itself is not normalised, so another norm follows the last layer.
 enum class norm_position { after, before };
 
-/// A branch with its residual sum and norm.  Branch is a layer from (rows, d) to (rows, d).  Its forward() applies an
-/// epilogue to y, and its backward() applies one to dx.
+/// A branch with its residual sum and norm.  Branch is a layer from (rows, d) to (rows, d).  Its forward() takes an
+/// epilogue for y, and its backward() takes an epilogue for dx.
 template <class T, class Branch, index_t D = dyn>
   requires(detail::expect_layer<Branch>())
 struct sublayer {
@@ -28,7 +29,7 @@ struct sublayer {
 
   Branch branch;
   layer_norm_layer<T, D> norm;
-  double dropout = 0;  // of the branch's result
+  double dropout = 0;  // the dropout rate of the branch's result
   norm_position norms = norm_position::after;
 
   constexpr index_t width() const { return norm.width(); }
@@ -59,7 +60,7 @@ struct sublayer {
             norm.plan_saved(a, row_dims(dims.rows))};
   }
 
-  /// Overwrites y.  more: further arguments for forward() of the branch, after the epilogue.
+  /// Overwrites y.  more: further arguments of the branch's forward(), after the epilogue.
   template <backend Ex, class... More>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output y,
                More const&... more) const {
@@ -73,7 +74,7 @@ struct sublayer {
     }
   }
 
-  /// Overwrites dx, which may not be dy.  more: further arguments for backward() of the branch, after the epilogue.
+  /// Overwrites dx, which must not be dy.  more: further arguments of the branch's backward(), after the epilogue.
   template <backend Ex, class... More>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient, More const&... more) const {

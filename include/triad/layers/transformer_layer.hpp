@@ -1,10 +1,11 @@
-// One layer of a Transformer, with norms after the residual sums or before the branches.
+// One layer of a Transformer, with its norms after the residual sums or before the branches.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   norm_position::after    t = x + drop(attention(x));  u = norm1(t)      v = u + drop(feed_forward(u));  y = norm2(v)
 //   norm_position::before   u = norm1(x);  t = x + drop(attention(u))      v = norm2(t);  y = t + drop(feed_forward(v))
 //
-// The layer is two sublayers; parameters and memory are the same in both forms.  All states are (rows, d).
+// The layer consists of two sublayers.  Parameters and memory are the same for both positions of the norms.  All states
+// are (rows, d).
 #pragma once
 
 #include "triad/core/sizes.hpp"
@@ -16,17 +17,17 @@ namespace triad {
 
 /// Sizes and rates of a Transformer layer.
 struct transformer_layer_options {
-  // d, h, width of the feed-forward block; not_given: the size in the type, or one head
+  // d, h and the width of the feed-forward block.  not_given: the size that is given in the type, or one head.
   index_t width = not_given, heads = not_given, hidden = not_given;
-  double dropout = 0;  // of the weights, of both branches, and of the feed-forward block's hidden states
+  double dropout = 0;  // for attention weights, for the results of both branches, and for hidden units
   norm_position norms = norm_position::after;
   activation between = activation::relu;
   bool causal = false;
-  double epsilon = 1e-5;  // of every norm
-  index_t reach = 0;      // of relative positions in self-attention (ops/attention.hpp); 0: none
+  double epsilon = 1e-5;  // the epsilon of every norm
+  index_t reach = 0;      // the reach of relative positions in self-attention (ops/attention.hpp); 0: none
 };
 
-/// Returns the norm of a sublayer in a layer with these options.  owner: the name of the layer, for messages.
+/// Returns the norm of a sublayer in a layer with these options.  owner: the name of the layer for messages.
 template <class T, index_t D>
 constexpr layer_norm_layer<T, D> sublayer_norm(char const* owner, transformer_layer_options const& o) {
   return {extents_of<D>(owner, {"width", o.width}), o.epsilon};
@@ -92,7 +93,7 @@ struct transformer_layer {
     block.forward(ex, c.child(2), w.block, s.between, s.block, y);
   }
 
-  /// Overwrites dx, which may not be dy.
+  /// Overwrites dx, which must not be dy.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dy,
                 output dx, fields<T> gradient) const {

@@ -1,7 +1,7 @@
 // Triangular attention with its projections.  The mathematics of the triangle is in ops/triangle.hpp.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   [q k v1 v2] = x w' + b         one product: w (p d, d) stacks the projections, p = 4, or 3 if the form has no v2
+//   [q k v1 v2] = x w' + b         one product: w (p d, d) stacks the projections; p = 4, or 3 if the form has no v2
 //   o = triangle(q, k, v1, v2),  y = o w_o' + b_o            Edge Transformer, equations 4-9
 #pragma once
 
@@ -17,10 +17,10 @@ struct triangular_attention {
   using input = edge_input<T, D>;
   using output = tensor<T, dyn, D>;  // (rows, d)
 
-  [[no_unique_address]] extents<D, H> shape;  // width, heads
+  [[no_unique_address]] extents<D, H> shape;  // d, h
   triangle_form variant = triangle_form::full;
   bool bias = false;
-  double dropout = 0;  // of the weights, after the softmax
+  double dropout = 0;  // the dropout rate of the attention weights, after the softmax
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr index_t heads() const { return shape.extent(1); }
@@ -65,7 +65,7 @@ struct triangular_attention {
     return {variant, heads(), in.mask, in.sources, c.child(0).dropout(dropout)};
   }
 
-  /// Splits stacked projections (rows, p d) into the operands of the operation.
+  /// Splits the stacked projections (rows, p d) into q, k, v1 and v2.
   template <class S>
   triangle_projections<S> split(tensor<S, dyn, dyn> all) const {
     index_t const d = width();
@@ -81,8 +81,8 @@ struct triangular_attention {
              triangle_statistics<T>{as_matrix(s.maximum), as_matrix(s.inverse_sum)}, as_matrix(s.mixed));
   }
 
-  /// The gradient of mix(), given d_o.  Overwrites dx, then applies `after` to it; adds to the gradients of the stacked
-  /// projections.
+  /// Computes the gradient of mix() from d_o.  Overwrites dx, then applies `after` to dx.  Adds to the gradients of the
+  /// stacked projections.
   template <backend Ex>
   void mix_backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> d_o,
                     tensor<T, dyn, D> dx, fields<T> gradient, epilogue<T> const& after = {}) const {
@@ -109,7 +109,7 @@ struct triangular_attention {
   }
 
   /// Overwrites result (h, n), or (h, 2n) in the flat form, with the attention weights of edge (i, j) of one graph.
-  /// Must follow forward().
+  /// Must be called after forward().
   template <backend Ex>
   void weights(Ex& ex, call const& c, input const& in, saved const& s, index_t graph, index_t i, index_t j,
                matrix<T> result) const {

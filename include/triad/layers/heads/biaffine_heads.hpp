@@ -1,23 +1,24 @@
-// Heads that compute dependencies from states of tokens, by biaffine products of a child's and a parent's state (Dozat
-// and Manning 2017).
+// Heads that compute dependencies from the states of tokens, by biaffine products of the states of a child and a parent
+// (Dozat and Manning 2017).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   [u v p q] = drop(relu(y M' + m))                                             y (nodes, d); u, v, p, q (nodes, a)
 //   arc(i, j) = u_i' W v_j + w . v_j + [i = j] (r . u_i + c)                     arc (rows)
 //   relation((i, j), k) = sum over h < a of C_kh (A p_i + e)_h (B q_j + f)_h + g_k     relation (pairs, R)
 //
-// i is the child, j the parent.  A term that depends only on the child would add the same number to all its scores, and
-// the softmax over parents would not change.  So arc has such a term, r . u_i + c, only for i = j: a root is its own
-// parent.
+// i is the child, and j is the parent.  A term that depends only on the child would add the same number to all scores
+// of this child, so it would not change the softmax over parents.  Therefore arc has such a term, r . u_i + c, only for
+// i = j, which means that i is a root: a root is its own parent.
 //
-// If every relation had a matrix of its own, these would be R a^2 parameters, as many as those of a trunk, and R a
-// intermediate values for each pair.  Instead, all relations share a factors of rank one: [p 1]' C_k [q 1] with C_k =
-// sum of C_kh [A_h e_h]' [B_h f_h], which includes the constant and the linear terms of both tokens.  Any R matrices
-// have this form if a is large enough.  Factors are computed for each token, products only for the listed pairs; in
-// training these are the pairs of the target tree.  Logits of all pairs would be sum n^2 R numbers.
+// If every relation had a matrix of its own, there would be R a^2 parameters, as many as in the layers below the heads,
+// and R a intermediate values for each pair.  Instead, all relations share a products of rank one: [p 1]' C_k [q 1]
+// with C_k = sum of C_kh [A_h e_h]' [B_h f_h].  This includes the constant and the linear terms of both tokens.  Any R
+// matrices have this form if a is large enough.  The factors are computed for each token, but their products only for
+// the listed pairs; in training these are the pairs of the target tree.  The logits of all pairs would be sum n^2 R
+// numbers.
 //
 //   t_i = W' u_i + w:  arc = pair_product(t, v);  z_p = (A p_i + e) * (B q_j + f)
-//   the gradient of one factor is dz_p times the other factor, summed over the pairs of its token
+//   the gradient of one factor is dz_p times the other factor, summed over the pairs of the factor's token
 #pragma once
 
 #include <array>
@@ -36,11 +37,11 @@ namespace triad {
 struct biaffine_heads_options {
   index_t relations = 0;  // R
   index_t inner = 0;      // a
-  double dropout = 0;     // of u, v, p, q
+  double dropout = 0;     // the dropout rate of u, v, p and q
 };
 
-/// Names for stacked_linear: the maps to u, v, p and q, the vectors of a token as child and as parent, for arcs and for
-/// relations.
+/// Names for stacked_linear: the maps from a token's state to u, v, p and q.  These are the token's vectors as child
+/// and as parent, for arcs and for relations.
 struct biaffine_ends {
   static constexpr std::array<char const*, 4> list{"arc_child", "arc_parent", "relation_child", "relation_parent"};
 };
@@ -85,7 +86,7 @@ struct biaffine_heads {
   struct saved {
     values ends;           // (nodes, 4 a)
     values turned;         // (nodes, a): t
-    values child, parent;  // (nodes, a) each: the factors of relations
+    values child, parent;  // (nodes, a) each: the factors of the relations
   };
 
   template <class S = T>

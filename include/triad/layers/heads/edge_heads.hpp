@@ -1,12 +1,12 @@
-// Heads that compute dependencies from states of edges: a score for each pair of child and parent, and logits of the
-// pair's relation.
+// Heads that compute dependencies from the states of edges: a score for each pair of child and parent, and logits for
+// the relation of a pair.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   arc(i, j) = w . x(i, j) + c,  relation(p, :) = V x(i_p, j_p) + b       x (rows, d), arc (rows), relation (pairs, r)
 //   dx(i, j) = darc(i, j) w + sum over the pairs p that are (i, j) of V' drelation(p, :)
 //
-// i is the child, j the parent.  Relations are computed only for the listed pairs; in training these are the pairs of
-// the target tree.  Logits of all pairs would be sum n^2 r numbers.
+// i is the child, and j is the parent.  Relations are computed only for the listed pairs; in training these are the
+// pairs of the target tree.  The logits of all pairs would be sum n^2 r numbers.
 #pragma once
 
 #include "triad/batches/token_sequences.hpp"

@@ -1,10 +1,10 @@
-// Heads that compute labels of tokens: linear maps from the state of a token to the logits of four kinds of labels.
+// Heads that label tokens: linear maps from the state of a token to the logits of four kinds of labels.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   logits_k = y wk' + bk,  k: role, category, noun type, verb           y (nodes, d), logits_k (nodes, labels of k)
 //   dy = sum_k dlogits_k wk
 //
-// If vectors of words e (nodes, d) are given, the verb is computed from e instead of y.  In that case de = dlogits_verb
+// If word vectors e (nodes, d) are given, the verb is computed from e instead of y.  In that case de = dlogits_verb
 // wverb, and dy is the sum of the other three terms.
 #pragma once
 
@@ -39,7 +39,7 @@ struct label_heads {
     return {map_to(labels.role), map_to(labels.category), map_to(labels.noun_type), map_to(labels.verb)};
   }
 
-  /// Overwrites the logits.  words (nodes, d): the vectors of words; (0, d): the verb is computed from y.
+  /// Overwrites the logits.  words: the word vectors (nodes, d); if (0, d), the verb is computed from y.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input y, label_views<T> const& logits,
                input words = {}) const {
@@ -49,7 +49,7 @@ struct label_heads {
     of(labels.verb).forward(ex, c, w.verb, words.extent(0) > 0 ? words : y, {}, logits.verb);
   }
 
-  /// Overwrites dy, and d_words if there are words.
+  /// Overwrites dy, and overwrites d_words if there are word vectors.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input y, label_views<T> const& d, tensor<T, dyn, D> dy,
                 fields<T> gradient, input words = {}, tensor<T, dyn, D> d_words = {}) const {

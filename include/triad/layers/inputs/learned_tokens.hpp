@@ -1,5 +1,5 @@
-// First states of the tokens of a pre-trained encoder (RoBERTa): the normalised sum of learned vectors of token and
-// position.
+// Initial states of the tokens of a pre-trained encoder (RoBERTa): the normalised sum of the learned vectors of the
+// token, its position and its type.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   s(i) = word(token(i), :) + position(first + position(i), :) + type(0, :)          s, x_0 (rows, d)
@@ -7,8 +7,8 @@
 //   ds = norm'(drop'(dx_0))
 //   dword(token(i), :) += ds(i);  dposition(first + position(i), :) += ds(i);  dtype(0, :) += sum_i ds(i)
 //
-// In published encoders the position of a sequence's first token is row `first` = 2.  The rows before it are for
-// padding, which sequences do not have here.
+// In published encoders, row `first` = 2 of the table of positions belongs to the first token of a sequence.  The rows
+// before it are for padding, which sequences do not have here.
 #pragma once
 
 #include "triad/layers/inputs/scaled_tokens.hpp"
@@ -26,15 +26,15 @@ struct learned_tokens {
   using input = placed_tokens<T>;    // input::waves is not read
   using output = tensor<T, dyn, D>;  // (rows, d)
 
-  index_t tokens;     // rows of the table of words
-  index_t positions;  // rows of the table of positions
+  index_t tokens;     // the number of rows of the table of words
+  index_t positions;  // the number of rows of the table of positions
   [[no_unique_address]] extents<D> shape;
   double dropout = 0;
-  double epsilon = 1e-5;  // of the norm
-  index_t first = 2;      // the row of the first token's position
+  double epsilon = 1e-5;  // the epsilon of the norm
+  index_t first = 2;      // the row for the position of a sequence's first token
 
   constexpr index_t width() const { return shape.extent(0); }
-  /// The length of the longest possible sequence.
+  /// The largest possible length of a sequence.
   constexpr index_t longest() const { return positions - first; }
   constexpr layer_norm_layer<T, D> norm() const { return {shape, epsilon}; }
 
@@ -42,7 +42,7 @@ struct learned_tokens {
   struct fields {
     tensor<S, dyn, D> word;      // (tokens, d)
     tensor<S, dyn, D> position;  // (positions, d)
-    tensor<S, dyn, D> type;      // (1, d): every token is of type 0
+    tensor<S, dyn, D> type;      // (1, d), because every token is of type 0
     fields_of<layer_norm_layer<T, D>, S> norm;
     template <class F>
     constexpr void each(F&& f) {
@@ -81,7 +81,7 @@ struct learned_tokens {
     norm().forward(ex, c, w.norm, s.s, s.norm, x);
     if (auto const mask = c.dropout(dropout); mask.active()) triad::dropout(ex, mask, x, x);
   }
-  /// Adds to the gradients of the tables and of the norm; the input has none.
+  /// Adds to the gradients of the tables and of the norm.  The input has no gradient.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dx,
                 fields<T> gradient) const {
@@ -95,7 +95,7 @@ struct learned_tokens {
   }
 
  private:
-  /// The rows of the table of positions from the first token's on.
+  /// The rows of the table of positions, starting at the row for the first token.
   template <class S>
   matrix<S> from_first(tensor<S, dyn, D> table) const {
     return row_block(as_matrix(table), first, longest());

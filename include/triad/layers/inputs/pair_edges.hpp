@@ -1,19 +1,20 @@
-// First states of the edges between tokens: of a source, or of a source and its target together.  States of edges
+// Initial states of the edges between tokens of a source, or of a source and its target together.  States of edges
 // inside the source may be given.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Equation 10 of the Edge Transformer, also for its decoder.  y (known, d) are the known states, x is (rows, d):
+// Equation 10 of the Edge Transformer, which its decoder uses too.  y (known, d) are the states that are given, and x
+// is (rows, d):
 //   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: relative_edges;  e(i) = table(token(i), :),
 //                                                             plus `begin` at the first node
-//   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u: sequence_tokens, drop(e + p)
-//   both         x(i, j) = y(i, j) if the edge is known
+//   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u = drop(e + p), computed by sequence_tokens
+//   both         x(i, j) = y(i, j) if the state of the edge is given ("known")
 //
-//   dy(i, j) = dx(i, j) if the edge is known; the other edges have
+//   dy(i, j) = dx(i, j) if the edge is known; for the other edges:
 //   relational   da(r(i, j), :) += dx(i, j);  dtable(token(i), :) += dx(i, i);  dbegin += dx(first, first)
 //   positional   the gradients of two linear maps, from the sums of dx over j and over i
 //
-// The relations (or the positional sums) and then the known states form one table.  So the first states of all edges
-// are one gather from this table.
+// One table has the vectors of relative positions (or the positional sums), followed by the known states.  So one
+// gather from this table computes the initial states of all edges.
 #pragma once
 
 #include "triad/layers/fixed_row.hpp"
@@ -29,13 +30,13 @@ template <class T, index_t D>
 struct pair_edges_input {
   tensor<T const, dyn, D> table;  // (tokens, d): the vectors of tokens; has a gradient
   tensor<T const, dyn, D> known;  // (known, d): y; has a gradient; or (0, d)
-  /// nodes.token, nodes.self: if relational, of the nodes whose edge (i, i) is not known; if positional, token of all
-  /// nodes, and self is not read.
-  /// nodes.relation (rows): the row of each edge in the table.  If relational, relative_edges counts these rows; if
-  /// positional, it is the edge's row in x.  All known edges have the row after these.
+  /// nodes.token and nodes.self: if relational, they list only the nodes whose edge (i, i) is not known.  If
+  /// positional, token lists all nodes, and self is not read.
+  /// nodes.relation (rows): the table row of each edge.  If relational, relative_edges computes this row; if
+  /// positional, it is the edge's row in x.  All known edges have the same row, the first one after these.
   token_sequences<T> nodes;
-  vec<index_t const> origin{nullptr, 0};     // (rows) like nodes.relation, but k rows further for the k-th known
-                                             // edge; (0): no edge is known
+  vec<index_t const> origin{nullptr, 0};     // (rows) as nodes.relation, except that known edge k has the row of its
+                                             // own state, k rows further; (0): no edge is known
   vec<index_t const> known_row{nullptr, 0};  // (known) the row in x of each known edge
 };
 
@@ -47,13 +48,13 @@ struct pair_edges {
   sequence_encoding encoding = sequence_encoding::relational;
   relative_edges relative{};
   [[no_unique_address]] extents<D> shape;
-  double dropout = 0;        // of e + p
+  double dropout = 0;        // the dropout rate of e + p
   index_t fixed_token = -1;  // the token whose vector is not learned; negative: none
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr bool relational() const { return encoding == sequence_encoding::relational; }
   constexpr sequence_tokens<T, D> words(index_t tokens) const { return {tokens, shape, dropout}; }
-  /// The maps of both ends of an edge; without columns if relational.
+  /// The two maps, for the first and the second token of an edge.  They have no columns if relational.
   using end_map = linear<T, dyn, dyn>;
   constexpr end_map map() const { return {extents<dyn, dyn>(relational() ? 0 : width(), relational() ? 0 : width())}; }
 
@@ -83,7 +84,7 @@ struct pair_edges {
     return {place.make<output>(relational() ? 0 : dims.nodes, width())};
   }
 
-  /// Overwrites the first relative.count() rows of the table with the first states of relational edges, without e.
+  /// Overwrites the first relative.count() rows of the table with the initial states of relational edges, without e.
   template <backend Ex>
   void place_vectors(Ex& ex, fields<T const> w, output table) const {
     auto const to_self = relative.within(0, 0);
@@ -99,7 +100,7 @@ struct pair_edges {
     auto const state = [&](index_t rows) { return scratch.make<output>(rows, width()); };
     index_t const rows = in.nodes.graphs.dims.rows, nodes = in.nodes.graphs.dims.nodes, known = in.known.extent(0),
                   first = position_count(in);
-    bool const direct = !relational() && known == 0;  // x consists of the sums
+    bool const direct = !relational() && known == 0;  // x consists of the sums, without a table
     auto const table = direct ? x : state(first + known);
     if (relational()) {
       place_vectors(ex, w, table);
@@ -120,7 +121,7 @@ struct pair_edges {
     scatter_add_rows(ex, c.scratch, e, in.nodes.self, x);
   }
 
-  /// Overwrites d_known; adds to d_table (tokens, d) and to the gradient.
+  /// Overwrites d_known.  Adds to d_table (tokens, d) and to the gradient.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dx,
                 output d_known, output d_table, fields<T> gradient) const {
@@ -130,7 +131,7 @@ struct pair_edges {
     index_t const rows = in.nodes.graphs.dims.rows, nodes = in.nodes.graphs.dims.nodes, known = in.known.extent(0);
     if (known > 0) gather_rows(ex, dx, in.known_row, d_known);
     if (relational()) {
-      auto const d_rows = state(relative.count() + 1);  // the last row is for all known edges
+      auto const d_rows = state(relative.count() + 1);  // the last row collects all known edges
       fill(ex, T(0), d_rows);
       scatter_add_rows(ex, c.scratch, dx, in.nodes.relation, d_rows);
       auto const d_first = rows_of(d_rows, relative.begin(), 1),
@@ -145,7 +146,7 @@ struct pair_edges {
       return;
     }
     auto d_sums = dx;
-    if (known > 0) {  // known edges add zero
+    if (known > 0) {  // the rows of known edges add zero
       auto const all = state(rows + 1), rest = state(rows);
       transform(ex, unchanged{}, dx, rows_of(all, 0, rows));
       fill(ex, T(0), rows_of(all, rows, 1));
@@ -162,7 +163,7 @@ struct pair_edges {
   }
 
  private:
-  /// The number of rows of the table before the known states.
+  /// The number of table rows before the known states.
   index_t position_count(input const& in) const { return relational() ? relative.count() : in.nodes.graphs.dims.rows; }
 };
 

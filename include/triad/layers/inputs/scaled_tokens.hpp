@@ -1,11 +1,11 @@
-// First states of the tokens of an encoder or a decoder: scaled vectors of tokens, plus sinusoids of their positions.
+// Initial states of the tokens of an encoder or a decoder: scaled vectors of tokens, plus sinusoids of their positions.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_0(i) = drop(sqrt(d) table(token(i), :) + p(position(i)))           x_0 (rows, d)
 //   dtable(token(i), :) += sqrt(d) drop'(dx_0(i))
 //
-// p: sines and cosines, or zero.  LRF does not say how X is mapped to H_0; this is how the Transformer does it, and
-// fairseq.
+// p is a vector of sines and cosines, or zero.  LRF does not say how it computes H_0 from X.  This is how the
+// Transformer and fairseq compute it.
 #pragma once
 
 #include <cmath>
@@ -20,8 +20,8 @@ namespace triad {
 /// The tokens of sequences, one sequence after another, with their positions.
 template <class T>
 struct placed_tokens {
-  vec<index_t const> token, position;  // (rows) each: rows of the table; rows of `waves`
-  tensor<T const, dyn, dyn> waves;     // (positions, d): sinusoids; (0, d): states do not depend on positions
+  vec<index_t const> token, position;  // (rows) each: the row of the table, and the row of `waves`
+  tensor<T const, dyn, dyn> waves;     // (positions, d): sinusoids; (0, d): the states do not depend on positions
 };
 
 template <class T, index_t D = dyn>
@@ -29,7 +29,7 @@ struct scaled_tokens {
   using input = placed_tokens<T>;
   using output = tensor<T, dyn, D>;  // (rows, d)
 
-  index_t tokens;  // rows of the table
+  index_t tokens;  // the number of rows of the table
   [[no_unique_address]] extents<D> shape;
   double dropout = 0;
   index_t fixed_token = -1;  // the token whose look-ups have no gradient; negative: none
@@ -66,7 +66,7 @@ struct scaled_tokens {
     }
     if (auto const mask = c.dropout(dropout); mask.active()) triad::dropout(ex, mask, x, x);
   }
-  /// Adds to the gradient of the table; the input has none.
+  /// Adds to the gradient of the table.  The input has no gradient.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const>, input const& in, saved const&, const_view<output> dx,
                 fields<T> gradient) const {
@@ -74,7 +74,7 @@ struct scaled_tokens {
     auto const memory = c.scratch->template make<output>(dx.extent(0), width()),
                scaled = c.scratch->template make<output>(dx.extent(0), width());
     transform(ex, scale_by<double>{scale()}, undropped(ex, c.dropout(dropout), dx, memory), scaled);
-    // The fixed token's row keeps gradients from elsewhere, such as those of a tied projection.
+    // The fixed token's row keeps gradients from other uses of the table, such as a tied projection.
     add_but_row(ex, *c.scratch, gradient.table, fixed_token,
                 [&] { scatter_add_rows(ex, c.scratch, scaled, in.token, gradient.table); });
   }

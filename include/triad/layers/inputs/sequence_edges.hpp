@@ -1,9 +1,9 @@
-// First states of the edges between the tokens of a sentence.
+// Initial states of the edges between the tokens of a sentence.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Equation 10 of the Edge Transformer:
 //   relational   x(i, j) = a(r(i, j)) + [i = j] e(i)          r: j - i, clipped;  e(i) = table(token(i), :)
-//   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u: sequence_tokens, drop(e + p)
+//   positional   x(i, j) = (wl u(i) + bl) + (wr u(j) + br)    u = drop(e + p), computed by sequence_tokens
 //
 //   relational   da(r(i, j), :) += dx(i, j);  dtable(token(i), :) += dx(i, i)
 //   positional   the gradients of two linear maps, from the sums of dx over j and over i
@@ -22,15 +22,15 @@ struct sequence_edges {
   using output = tensor<T, dyn, D>;  // (rows, d)
 
   sequence_encoding encoding = sequence_encoding::relational;
-  index_t tokens = 0, relations = 0;  // rows of the tables; relations >= 2 reach + 1
+  index_t tokens = 0, relations = 0;  // the numbers of rows of the tables; relations >= 2 reach + 1
   [[no_unique_address]] extents<D> shape;
-  double dropout = 0;        // of e + p
+  double dropout = 0;        // the dropout rate of e + p
   index_t fixed_token = -1;  // the token whose vector is not learned; negative: none
 
   constexpr index_t width() const { return shape.extent(0); }
   constexpr bool relational() const { return encoding == sequence_encoding::relational; }
   constexpr sequence_tokens<T, D> words() const { return {tokens, shape, relational() ? 0 : dropout, fixed_token}; }
-  /// The maps of both ends of an edge; without columns if relational.
+  /// The two maps, for the first and the second token of an edge.  They have no columns if relational.
   using end_map = linear<T, dyn, dyn>;
   constexpr end_map map() const { return {extents<dyn, dyn>(relational() ? 0 : width(), relational() ? 0 : width())}; }
 
@@ -83,7 +83,7 @@ struct sequence_edges {
              no_matrix<T const>(), as_matrix(x));
   }
 
-  /// Adds to the gradients of the tables and maps; the input has none.
+  /// Adds to the gradients of the tables and maps.  The input has no gradient.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, const_view<output> dx,
                 fields<T> gradient) const {

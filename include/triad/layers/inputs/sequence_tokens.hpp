@@ -1,4 +1,4 @@
-// First states of the tokens of a sentence: vectors of tokens, plus sinusoids of their positions.
+// Initial states of the tokens of a sentence: vectors of tokens, plus sinusoids of their positions.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   u(i) = drop(table(token(i), :) + p(i)),  p(i): sines and cosines of the position           u (nodes, d)
@@ -18,7 +18,7 @@ struct sequence_tokens {
   using input = token_sequences<T>;
   using output = tensor<T, dyn, D>;  // (nodes, d)
 
-  index_t tokens = 0;  // rows of the table
+  index_t tokens = 0;  // the number of rows of the table
   [[no_unique_address]] extents<D> shape;
   double dropout = 0;
   index_t fixed_token = -1;  // the token whose vector is not learned; negative: none
@@ -51,7 +51,7 @@ struct sequence_tokens {
     transform(ex, plus{}, u, p, u);
     if (auto const mask = c.dropout(dropout); mask.active()) triad::dropout(ex, mask, u, u);
   }
-  /// Adds to the gradient of the table, except for the fixed token; the input has none.
+  /// Adds to the gradient of the table, except for the row of the fixed token.  The input has no gradient.
   template <backend Ex>
   void backward(Ex& ex, call const& c, fields<T const>, input const& in, saved const&, const_view<output> du,
                 fields<T> gradient) const {

@@ -1,12 +1,13 @@
-// The interpreters of a Differentiable Tree Machine: the memory of trees, and the soft operation of one step.
+// The interpreters of a Differentiable Tree Machine.  An interpreter has the memory of trees and computes the weighted
+// operation of one step.
 // SPDX-License-Identifier: Apache-2.0
 //
-// There are two interpreters with one interface.  tree_interpreter is for canonical roles: rows are positions, and
-// operations move rows (ops/tree_shift.hpp).  matrix_interpreter is for any roles, the rows of R (N, r).  It has a
-// matrix A_c for every argument c: D_c for a child, E_c for an argument of cons.  The matrices are constant, or learned
-// as in the DTM's ablation:
+// There are two interpreters with the same interface.  tree_interpreter is for canonical roles: its rows are positions,
+// and its operations move rows (ops/tree_shift.hpp).  matrix_interpreter is for any roles, which are the rows of R (N,
+// r). It has a matrix A_c for every argument c: D_c for a child, E_c for an argument of cons.  These matrices are
+// constant, or they are learned, as in the DTM's ablation:
 //
-//   M_0 = R' s                        s (N, f): the fillers of a tree, one position in a row;  inverse: s = R M
+//   M_0 = R' s                        s (N, f): the fillers of a tree, a row for each position;  inverse: s = R M
 //   B_c = sum_l w_k(l, c) M_l;   M_{k+1} = sum_c A_c B_c + r_root s_k      M (r, f) of every sample
 //   G_c = A_c' dM_{k+1};     dw_k(l, c) = <M_l, G_c>,  dM_l += sum_c w_k(l, c) G_c
 //                            dA_c += dM_{k+1} B_c',  ds_k = dM_{k+1}' r_root
@@ -27,14 +28,14 @@ namespace triad {
 /// The memory of an interpreter during one pass.
 template <class T>
 struct tree_pass {
-  tree_support support;          // the positions of each slot that may have fillers; only tree_interpreter reads it
+  tree_support support;          // the positions of each slot that may have fillers; only for tree_interpreter
   tree_memory_view<T> memory;    // (steps + 1, batch, rows, f)
   tree_weights_view<T> weights;  // (steps, batch, steps or more, 2 b); step k reads the weights of slots 0 .. k only
 };
 
 template <class T>
 struct tree_interpreter {
-  static constexpr bool rows_are_positions = true;  // so rows of positions without fillers are zero
+  static constexpr bool rows_are_positions = true;  // so the rows of positions without fillers are zero
 
   tree_positions<> where;
 
@@ -54,13 +55,13 @@ struct tree_interpreter {
     return {};
   }
 
-  /// Overwrites slot 0 with the fillers of symbols (batch N), which are rows of the table (V, f).
+  /// Overwrites slot 0 with the fillers of symbols (batch N).  The fillers are rows of the table (V, f).
   template <backend Ex>
   static void bind(Ex& ex, fields<T const>, tensor<T const, dyn, dyn> table, vec<index_t const> symbols, arena&,
                    tree_pass<T> const& p) {
     gather_rows(ex, table, symbols, as_matrix(tree_slot(p.memory, 0)));
   }
-  /// The fillers of the trees in slot `slot`, one position in a row: (batch N, f).
+  /// The fillers of the trees in slot `slot`, with a row for each position: (batch N, f).
   template <backend Ex>
   static matrix<T const> unbind(Ex&, fields<T const>, arena&, tree_pass<T> const& p, index_t slot) {
     return as_matrix(read_only(tree_slot(p.memory, slot)));
@@ -72,7 +73,7 @@ struct tree_interpreter {
               tensor<T, dyn, dyn>(d_slot.data_handle(), d.extent(0), d.extent(1)));
   }
 
-  /// Runs one step.  Overwrites slot step + 1.
+  /// Runs step `step`.  Overwrites slot step + 1.
   template <backend Ex>
   void forward(Ex& ex, call const&, fields<T const>, tree_pass<T> const& p, index_t step, matrix<T const> root) const {
     tree_shift(ex, where, p.support, step, tree_weights_view<T const>(p.weights), root, p.memory);
@@ -80,21 +81,21 @@ struct tree_interpreter {
   /// Must be called once before the first backward() of a pass.
   template <backend Ex>
   static void begin_backward(Ex&, tree_memory_view<T>) {}
-  /// Overwrites the step's part of d_weights, and d_root, given slot step + 1 of d_memory.
+  /// Reads slot step + 1 of d_memory.  Overwrites d_root and the part of d_weights that belongs to this step.
   template <backend Ex>
   void backward(Ex& ex, call const&, fields<T const>, tree_pass<T> const& p, index_t step, tree_memory_view<T> d_memory,
                 tree_weights_view<T> d_weights, matrix<T> d_root, fields<T>) const {
     tree_shift_dots(ex, where, p.support, step, tree_memory_view<T const>(p.memory),
                     tree_memory_view<T const>(d_memory), d_weights, d_root);
   }
-  /// Completes slot `slot` of d_memory with the gradients from all steps that read the slot.
+  /// Completes slot `slot` of d_memory: adds the gradients from all steps that read this slot.
   template <backend Ex>
   void complete(Ex& ex, tree_pass<T> const& p, index_t slot, tree_memory_view<T> d_memory) const {
     tree_shift_grad(ex, where, p.support, tree_weights_view<T const>(p.weights), slot, d_memory);
   }
 };
 
-/// The interpreter for any roles.  Roles and matrices are in the caller's memory; if `learned`, the matrices are
+/// The interpreter for any roles.  The caller provides the memory of roles and matrices; if `learned`, the matrices are
 /// parameters instead.
 template <class T>
 struct matrix_interpreter {
@@ -105,7 +106,7 @@ struct matrix_interpreter {
   index_t width;      // r
   bool learned = false;
   tensor<T const, dyn, dyn> roles{};      // (N, r)
-  tensor<T const, dyn, dyn, dyn> maps{};  // (2 b, r, r): D_c, then E_c; none if learned
+  tensor<T const, dyn, dyn, dyn> maps{};  // (2 b, r, r): D_c, then E_c; empty if learned
 
   constexpr index_t rows() const { return width; }
   constexpr index_t arguments() const { return 2 * branching; }
@@ -194,7 +195,7 @@ struct matrix_interpreter {
                      transposed(make_matrix<T const>(address_of(blended, a, b * width, 0), width, f, f)),
                      as_matrix(slice(gradient.maps, a)));
     }
-    // For each sample: M (step + 1, r f), G (2 b, r f);  dw = M G',  dM += w G.
+    // For each sample, with M (step + 1, r f) and G (2 b, r f):  dw = M G',  dM += w G.
     for (index_t b = 0; b < batch; ++b) {
       matmul(ex, trees_of(read_only(p.memory), b, step), transposed(arguments_of(read_only(g), b)),
              weights_of(d_weights, b, step));
@@ -230,8 +231,8 @@ struct matrix_interpreter {
     index_t const rows = v.extent(1) / batch, f = v.extent(2);
     return make_matrices(v.data_handle() + a * batch * rows * f, batch, rows, f, rows * f, f);
   }
-  // Views of sample b: the trees that a step reads (step + 1, r f), their weights (step + 1, 2 b), and a tree for each
-  // argument (2 b, r f).
+  // Views of sample b: the trees that a step reads (step + 1, r f), their weights (step + 1, 2 b), and one tree for
+  // each argument (2 b, r f).
   template <class S>
   static matrix<S> trees_of(tree_memory_view<S> const& memory, index_t b, index_t step) {
     return make_matrix(address_of(memory, 0, b, 0, 0), step + 1, memory.stride(1), memory.stride(0));
@@ -244,7 +245,7 @@ struct matrix_interpreter {
   matrix<S> arguments_of(tensor<S, dyn, dyn, dyn> const& v, index_t b) const {
     return make_matrix(address_of(v, 0, b * width, 0), v.extent(0), width * v.extent(2), v.stride(0));
   }
-  /// Returns B_c of every argument and sample: (2 b, batch r, f).
+  /// Returns B_c for every argument and sample: (2 b, batch r, f).
   template <backend Ex>
   tensor<T, dyn, dyn, dyn> blend(Ex& ex, arena& scratch, tree_pass<T> const& p, index_t step) const {
     index_t const batch = p.memory.extent(1), f = p.memory.extent(3);
