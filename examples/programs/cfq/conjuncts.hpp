@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   SELECT ... WHERE { a b c . FILTER ( ?x0 != M1 ) . d e f }       conjuncts: the text between { and }, split at `.`
-// A conjunct that occurs twice in one query must occur twice in the other.  The text before { must be the same, and
-// nothing may follow }.
+// A conjunct that occurs twice in one query must occur twice in the other.  The text before { must be the same in both,
+// and no text may follow }.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct query_parts {
   friend bool operator==(query_parts const&, query_parts const&) = default;
 };
 
-/// Returns the parts of a query, or nothing if it does not have this form.
+/// Returns the head and the conjuncts of a query, or nothing if the query does not have this form.
 inline std::optional<query_parts> parts_of(std::string const& query) {
   auto const tokens = text::words(query);
   auto const open = std::find(tokens.begin(), tokens.end(), "{");

@@ -103,7 +103,8 @@ inline corpus read_corpus(std::string const& path, int& repeated) {
   return c;
 }
 
-/// Returns the tree of a question in CoNLL-U.  Of the ten columns, only those of words, heads and labels are filled.
+/// Returns the dependency tree of a question in CoNLL-U.  Of the ten columns, only those of words, heads and labels are
+/// filled.
 inline std::string to_conllu(annotated_question const& q) {
   auto const words = text::words(q.question);
   std::string text = "# text = " + q.question + "\n";

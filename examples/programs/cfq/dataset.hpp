@@ -63,7 +63,7 @@ inline std::string raw_token(std::string_view query) {
 
 namespace detail {
 
-/// The part of a question of dataset.json, and its number in that part.
+/// The part that a question of dataset.json belongs to, and the question's number in that part.
 struct place {
   int part;  // 0 train, 1 dev, 2 test
   std::size_t number;
@@ -101,7 +101,7 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  static constexpr int deepest = 100'000;  // only bounds the counter of levels
+  static constexpr int deepest = 100'000;  // a limit for the counter of nested levels
   static constexpr char const *question_key = "questionPatternModEntities", *query_key = "sparqlPatternModEntities";
 
   bool fail(std::string const& what) {
@@ -145,7 +145,7 @@ class dataset_reader : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace detail
 
-/// Reads a JSON file that fits in memory, gzipped or not.
+/// Reads a whole JSON file into memory, gzipped or not.
 inline nlohmann::json read_json(std::string const& path) {
   triad::programs::gz_buffer bytes(path);
   std::istream stream(&bytes);
@@ -159,7 +159,7 @@ inline nlohmann::json read_json(std::string const& path) {
   }
 }
 
-/// Reads the pairs of a split file, in its order.
+/// Reads the pairs of question and query that a split file names, in the order of that file.
 inline sequences::data_set read_dataset(std::string const& path, std::string const& split) {
   static constexpr std::array<char const*, 3> keys{"trainIdxs", "devIdxs", "testIdxs"};
   std::unordered_map<std::size_t, detail::place> wanted;

@@ -12,8 +12,8 @@
 
 namespace triad::programs::cfq {
 
-/// Generates `count` distinct questions of up to `longest` words.  Phrases are nested up to `depth` levels deep.
-/// Throws data_error if hardly any new questions are left.
+/// Generates `count` distinct questions of up to `longest` words.  Phrases are nested up to `depth` levels deep. Throws
+/// data_error if almost all new draws repeat earlier questions.
 inline corpus generate_questions(int count, std::uint64_t seed, int depth = 3, std::size_t longest = 30) {
   corpus c;
   std::unordered_set<std::string> seen;

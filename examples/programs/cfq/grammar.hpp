@@ -32,8 +32,8 @@ class question_grammar {
  public:
   question_grammar(question_writer& writer, counter_random& random) : w_(&writer), random_(&random) {}
 
-  /// Draws a question with up to `depth` levels of nested phrases; at 0 there are only entities.  Returns whether the
-  /// answer is a count.
+  /// Draws a question with up to `depth` levels of nested phrases; at 0 every noun phrase is an entity.  Returns
+  /// whether the answer is a count.
   bool question(int depth) {
     static constexpr std::array<char const*, 12> rules{"did",
                                                        "was-passive",
@@ -104,7 +104,7 @@ class question_grammar {
   using applied = question_writer::applied;
   using terms = std::vector<std::string>;
   struct named {
-    int head;                        // the number of its head token
+    int head;                        // the number of the head token
     std::vector<std::string> terms;  // its terms in the query
   };
 
@@ -122,7 +122,7 @@ class question_grammar {
   }
   kind pick_kind(std::initializer_list<int> weights) { return static_cast<kind>(pick(weights)); }
 
-  /// Returns a random entry that fits, or nothing.
+  /// Returns a random entry of the table among those for which fits(entry) is true, or nothing if there is none.
   template <class Table, class Fits>
   auto const* one_of(Table const& table, Fits&& fits) {
     std::vector<typename Table::value_type const*> fitting;
@@ -145,8 +145,8 @@ class question_grammar {
       for (auto const& s : subjects) w_->require(o, v.passive, s, v.irreflexive);
   }
 
-  /// Writes two or three parts: "A and B" or "A , B , and C".  part() writes one part and returns its head; the other
-  /// heads are attached to the first.
+  /// Writes two or three parts: "A and B" or "A , B , and C".  part() writes one part and returns the number of its
+  /// head token. The heads of the later parts are attached to the first head.
   template <class Part>
   int coordinated(int parts, Part&& part) {
     int const first = part();
@@ -159,8 +159,8 @@ class question_grammar {
     return first;
   }
 
-  /// Writes a verb phrase about these subjects.  If `base`, the verb has its base form, as after "did".  `joins` allows
-  /// "and" between its parts.
+  /// Writes a verb phrase whose subjects are these terms.  If `base`, the verb has its base form, as after "did".
+  /// `joins` allows coordination with "and".
   int verb_phrase(terms const& subjects, kind what, int depth, bool base, bool joins) {
     auto const form = joins ? pick({12, 3, 3, 1}) : pick({5, 1});
     if (form >= 2) {
@@ -181,7 +181,7 @@ class question_grammar {
     return clause_of(subjects, what, depth, false, true, joins, form);
   }
 
-  /// Writes V NP or V by NP; if `two`, "V and V" replaces V.
+  /// Writes V NP, or V by NP if `is_passive`.  If `two` is not 0, two verbs "V and V" replace V.
   int clause_of(terms const& subjects, kind what, int depth, bool base, bool is_passive, bool joins, std::size_t two) {
     auto const fits = [&](verb const& v) {
       return is_passive ? v.passive != nullptr && v.object == what : v.subject == what;
@@ -206,7 +206,7 @@ class question_grammar {
     return head;
   }
 
-  /// Writes NP V of "who did NP V"; the question asks for the object.
+  /// Writes NP V of a question "who did NP V", which asks for the object.
   int asked_object(std::string const& asked, kind what, int depth) {
     auto const& v = *one_of(verbs, [&](verb const& u) { return u.object == what; });
     auto const* const other =
@@ -250,7 +250,7 @@ class question_grammar {
     return {form == 1 ? a_noun(x, what, bare ? 0 : depth) : possessive(x, what, depth), {x}};
   }
 
-  /// Writes a noun phrase about a term.
+  /// Writes a noun phrase that describes the thing that a term stands for.
   int about(std::string const& term, kind what, int depth) {
     return depth > 0 && random_->chance(1, 3) ? possessive(term, what, depth) : a_noun(term, what, depth);
   }
@@ -333,7 +333,8 @@ class question_grammar {
     return head;
   }
 
-  /// Writes a clause in which the term, or a person related to it, does something or something is done to it.
+  /// Writes a relative clause.  In it the term, or a person related to the term, is the subject or the object of a
+  /// verb.
   void clause(std::string const& term, kind what, int depth, int noun) {
     bool const acts = what != kind::character;
     auto const form = pick({acts ? 4 : 0, 4, 2, passive_clauses_ ? 3 : 0, acts ? 1 : 0});
@@ -373,7 +374,7 @@ class question_grammar {
 
   question_writer* w_;
   counter_random* random_;
-  bool passive_clauses_ = true;  // whether a noun may have a passive clause without "that was"
+  bool passive_clauses_ = true;  // whether a noun may now have a passive clause without "that was"
 };
 
 }  // namespace triad::programs::cfq

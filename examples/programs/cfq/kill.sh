@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# What scripts/kill-test kills of cfq.
+# The runs of cfq that scripts/kill-test starts and kills.
 # Order: 6
 
 make_questions() {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto page = "examples/programs/cfq/README.md";
 
-/// The options of the task from question to query, and of the verbs that make data.
+/// The options of the task that translates a question to a query, and of the verbs that make data.
 struct query_options : cfq_sequences::options {
   making made;  // generate, split
 
@@ -54,7 +54,7 @@ int query(int argc, char** argv) {
 }  // namespace
 }  // namespace triad::programs::cfq
 
-// Both tasks are linked into this program, so it needs no other one.
+// Both tasks are linked into this program, so it starts no other program.
 int main(int argc, char** argv) {
   using namespace triad::programs;
   return cfq::task_of({argv + 1, argv + argc}) == "parse" ? cfq::parse(argc, argv) : cfq::query(argc, argv);

@@ -54,7 +54,7 @@ namespace detail {
 
 inline std::string count_of(std::size_t questions) { return fmt::format("{} questions", questions); }
 
-/// Adds NAME.tsv, and NAME.conllu if all dependencies are known.
+/// Adds the files of one part: NAME.tsv, and NAME.conllu if the dependencies of all questions are known.
 inline void add_part(std::vector<new_file>& files, std::string const& name, corpus const& c,
                      std::vector<int> const& numbers) {
   std::string pairs, trees;
@@ -86,7 +86,7 @@ inline int generate(making const& m) {
   return 0;
 }
 
-/// The verb split.  Returns did_not_reach if the divergence of the atoms exceeds the limit.
+/// The verb split.  Returns did_not_reach if the divergence of the atoms exceeds the given limit.
 inline int split(making const& m) {
   int repeated = 0;
   auto const c = read_corpus(m.data, repeated);

@@ -19,8 +19,8 @@ class question_writer {
  public:
   explicit question_writer(rule_names& names) : names_(&names) {}
 
-  /// A rule is applied as long as its object of this type exists.  Rules that are applied in this time are its
-  /// children.
+  /// Applies a rule from construction to destruction.  Rules that are applied in this time become children of this
+  /// rule.
   class applied {
    public:
     applied(question_writer& w, std::string const& rule) : w_(&w), before_(w.node_), slot_(w.slot_) {
@@ -50,7 +50,7 @@ class question_writer {
     labels_[static_cast<std::size_t>(token)] = label;
   }
   void replace(int token, std::string word) { tokens_[static_cast<std::size_t>(token)] = std::move(word); }
-  /// Turns "a" into "an" if the next word needs it.
+  /// Changes the article "a" to "an" if the next word needs it.
   void inflect_article(int token) {
     if (std::string("aeiouAEIOU").find(tokens_[static_cast<std::size_t>(token) + 1][0]) != std::string::npos)
       replace(token, "an");

@@ -10,7 +10,7 @@
 
 namespace triad::programs::cfq {
 
-using rule_names = numbering;  // in the order of their first appearance
+using rule_names = numbering;  // numbered in the order of their first appearance
 using rule_tree = text::derivation;
 
 /// A question with its annotations.

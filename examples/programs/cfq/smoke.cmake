@@ -1,11 +1,12 @@
-# Data that are made, and both tasks by the one name: cfq and the program of a task leave the same files, and take each other's runs.
+# Tests generate and split, and both tasks by the name cfq. cfq and the program of a task must leave the same files, and
+# each can use runs of the other.
 include(${CMAKE_CURRENT_LIST_DIR}/../shared/tests/program_test.cmake)
 
 foreach(asked "generate;--out;${FOLDER}/none;--seed" "split;--data;${FOLDER}/none;--out;${FOLDER}/none;--seed")
   misused("seed: -1 is not a whole number from 0 to" ${asked} -1)
 endforeach()
 
-# Questions that are written, taken apart, and trained on.
+# Questions are generated and split; the split is used for training below.
 says("rules.jsonl  400 questions" generate --out ${FOLDER}/made --count 400 --seed 3)
 run(0 generate --out ${FOLDER}/again-made --count 400 --seed 3)
 run(0 split --data ${FOLDER}/made/rules.jsonl --out ${FOLDER}/mcd --train 120 --dev-and-test 20 --atom-limit 0.2)
@@ -39,7 +40,7 @@ foreach(task "semantic;cfq-sequences;up to the order of conjuncts" "parse;cfq-de
   run("0|3" train --config ${FOLDER}/by-cfq/config.toml --resume --out ${FOLDER}/by-cfq)
   run(0 train --help)
   expect_absent("--task" "${own} has one task")
-  # The task is the run's, or that of its config file.
+  # The task is taken from the run, or from the config file of the run.
   set(PROGRAM ${cfq})
   says("${figure}" evaluate ${FOLDER}/by-${own})
   run("0|3" train --config ${FOLDER}/by-${own}/config.toml --resume --out ${FOLDER}/by-${own})
@@ -48,7 +49,7 @@ foreach(task "semantic;cfq-sequences;up to the order of conjuncts" "parse;cfq-de
   file(REMOVE_RECURSE ${FOLDER}/by-cfq)
 endforeach()
 
-# Each program refuses the other's runs.
+# Each program of one task refuses runs of the other task.
 set(PROGRAM ${cfq}-sequences)
 run(1 evaluate ${FOLDER}/by-cfq-dependencies)
 expect("by-cfq-dependencies is a run of cfq --task parse, and this is cfq-sequences: give it to cfq evaluate")
@@ -56,7 +57,7 @@ set(PROGRAM ${cfq}-dependencies)
 run(1 evaluate ${FOLDER}/by-cfq-sequences)
 expect("by-cfq-sequences is a run of cfq --task semantic, and this is cfq-dependencies: give it to cfq evaluate")
 
-# What names no task is about queries; a preset names one.
+# Without a task, a command line is about queries; a preset can name the task.
 set(PROGRAM ${cfq})
 says("--sort-conjuncts" train --help-all)
 says("--min-count" train --preset paper-dependency --help-all)

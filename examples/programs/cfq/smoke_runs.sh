@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# What scripts/smoke-runs trains of cfq.
+# The runs of cfq that scripts/smoke-runs trains.
 # Order: 5
 
 data=${TRIAD_SMOKE_DATA:-$out/data}

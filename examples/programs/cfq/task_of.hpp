@@ -10,8 +10,8 @@
 
 namespace triad::programs::cfq {
 
-/// Returns the `task` of a config file; empty if there is none, or if the file is not TOML.  The task reports such a
-/// file later.
+/// Returns the value of `task` in a config file.  It is empty if there is none, or if the file is not TOML; the program
+/// of the task reports such a file later.
 inline std::string task_in(std::string const& config) {
   try {
     return config_value(config, "task");
@@ -20,8 +20,8 @@ inline std::string task_in(std::string const& config) {
   }
 }
 
-/// Returns the task of the first of these that has one: --task, --config or the config.toml of the named run, and the
-/// preset.  Otherwise returns "semantic".
+/// Returns the task that the command line names: by --task, by --config or the config.toml of the given run, or by the
+/// preset, in this order.  Returns "semantic" if none of them names a task.
 inline std::string task_of(std::vector<std::string> const& arguments) {
   auto const value_of = [&](std::string const& option) -> std::string {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
