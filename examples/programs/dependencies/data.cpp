@@ -34,7 +34,7 @@ std::vector<std::string> texts_of(nlohmann::json const& line, char const* name, 
   return texts;
 }
 
-/// Returns the endings of the program's files, for messages.
+/// Returns the endings of the files that the program reads, for error messages.
 char const* endings(options const& o) { return o.task.empty() ? ".conllu or .jsonl" : ".conllu"; }
 
 sentences read_json_sentences(std::string const& path) {
@@ -142,8 +142,8 @@ vocabulary vocabulary::from(nlohmann::json const& json, std::string const& file)
 
 namespace {
 
-/// Returns whether the dictionary has a word.  A word spelt like one of its marks, <s>, <pad>, </s> or <unk>, is
-/// unknown.
+/// Returns whether the dictionary has a word.  Returns false for a word that is spelt like a special token: <s>, <pad>,
+/// </s> or <unk>.
 bool known(std::string const& word, vocabulary const& v) { return v.words().number(word) >= dictionary::specials; }
 
 }  // namespace

@@ -1,4 +1,5 @@
-# How long a run is: by minutes, by patience, and where a longer run goes on from a shorter one.
+# The length of a run: given by --minutes, ended by --patience, or extended by a longer run that continues a shorter
+# one.
 include(${CMAKE_CURRENT_LIST_DIR}/../shared/tests/program_test.cmake)
 
 set(text "")
@@ -12,7 +13,8 @@ foreach(part train dev)
 endforeach()
 set(short train --preset smoke --data ${FOLDER}/data --learning-rate 0.01)
 
-# --minutes: the length is in config.toml, and is the run's from then on, also where its clock would say otherwise.
+# --minutes: the number of updates is written to config.toml. A resumed run keeps that number, even if a new measurement
+# would give another one.
 run("0|3" ${short} --minutes 0.02 --warmup 1000 --out ${FOLDER}/timed)
 expect("--minutes 0.02: an update takes about [-0-9.e]+ s and a checkpoint [-0-9.e]+ s, so this run has --updates [0-9]+\n")
 string(REGEX MATCH "has --updates ([0-9]+)\n" whole "${output}")
@@ -41,7 +43,8 @@ run(1 ${short} --minutes 1 --updates 5)
 expect("--minutes 1 decides how long the run is, and --updates says it: leave one of the two out")
 run(2 ${short} --minutes -1)
 
-# A longer run goes on from a shorter one by a restart at its end; then it is the longer run with that restart.
+# A longer run continues a shorter one with a restart of the schedule at its end. It equals a long run that had this
+# restart from the beginning.
 set(long ${short} --evaluate-every 8)
 run("0|3" ${long} --updates 20 --out ${FOLDER}/grown)
 run("0|3" ${long} --updates 44 --resume --out ${FOLDER}/grown)
@@ -51,7 +54,7 @@ run("0|3" ${long} --updates 44 --restarts 20 --out ${FOLDER}/restarted)
 expect_same_files(grown/model.safetensors restarted/model.safetensors "a run that grew is another one")
 expect_same_files(grown/metrics.csv restarted/metrics.csv "a run that grew has other metrics")
 expect_same_files(grown/config.toml restarted/config.toml "a run that grew has other options")
-run("0|3" ${long} --updates 44 --resume --out ${FOLDER}/grown)  # nothing is left to do
+run("0|3" ${long} --updates 44 --resume --out ${FOLDER}/grown)  # the run has already ended
 expect_absent("goes on after" "a run that is as long as it was goes on")
 expect_same_files(grown/model.safetensors restarted/model.safetensors "a run that had ended went on")
 run("0|3" ${long} --updates 60 --resume --out ${FOLDER}/grown)
@@ -63,7 +66,8 @@ expect("grown/model.safetensors has 60 updates, more than the 20 of this run|was
 refused("was trained with " ${long} --dropout 0.1 --dropout-until 0.5 --updates 80 --resume --out ${FOLDER}/grown)
 refused("--restarts 20,10: expected updates in rising order" ${short} --restarts 20,10)
 
-# --patience ends a run that gets no better, and its best checkpoint answers: here the first, since nothing changes.
+# --patience ends a run that does not improve, and its best checkpoint is kept for answers. Here this is the first one,
+# since nothing changes.
 set(still train --preset smoke --data ${FOLDER}/data --learning-rate 1e-30 --evaluate-every 2 --updates 40)
 run("0|3" ${still} --patience 3 --out ${FOLDER}/patient)
 expect("the best checkpoint, of update 2, is kept in model.safetensors and answers; 3 later ones are no better\n")
@@ -72,13 +76,13 @@ expect_files(patient/last.safetensors)
 expect_scores_of_run("dev  exact match [0-9.]+  UAS [0-9.]+  LAS [0-9.]+" ${FOLDER}/patient)
 run("0|3" ${still} --patience 3 --resume --out ${FOLDER}/patient)
 expect_lines(patient/metrics.csv 5)
-run("0|3" ${still} --patience 5 --resume --out ${FOLDER}/patient)  # more of it: two checkpoints more
+run("0|3" ${still} --patience 5 --resume --out ${FOLDER}/patient)  # makes two more checkpoints
 expect("of update 2, is kept in model.safetensors and answers; 5 later ones")
 run("0|3" ${still} --patience 5 --out ${FOLDER}/at-once)
 foreach(file metrics.csv model.safetensors last.safetensors)
   expect_same_files(patient/${file} at-once/${file} "patience in two parts is another run")
 endforeach()
-run("0|3" ${short} --evaluate-every 4 --updates 24 --patience 100 --out ${FOLDER}/learning)  # that gets better
+run("0|3" ${short} --evaluate-every 4 --updates 24 --patience 100 --out ${FOLDER}/learning)  # a run that improves
 run("0|3" ${short} --evaluate-every 4 --updates 24 --out ${FOLDER}/learned)
 expect_same_files(learning/last.safetensors learned/model.safetensors "patience changes what is trained")
 run("0|3" ${still} --patience 3 --out ${FOLDER}/learning)

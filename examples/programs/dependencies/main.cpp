@@ -1,4 +1,5 @@
-// The program dependencies, formerly parse: predicts the dependencies of sentences, with your own data.
+// The program dependencies, formerly called parse: predicts the dependencies of sentences.  It is trained on your own
+// data.
 // SPDX-License-Identifier: Apache-2.0
 #include "program.hpp"
 #include "shared/cli/called_by.hpp"
@@ -8,7 +9,7 @@ namespace triad::programs::dependencies {
 namespace {
 
 struct own_options : options {
-  std::string file;  // inspect
+  std::string file;  // inspect: the file to summarise
 
   own_options() { other_names = {"dependencies", "parse"}; }
   void each(option_list& f) override {

@@ -28,21 +28,21 @@ using sentences = std::vector<conllu_sentence>;
 /// The defaults are our own settings.
 struct options : stack_options {
   std::string task;      // "parse" in runs on CFQ, which read only CoNLL-U
-  bool one_task = true;  // false: --task names one of several tasks of the program
-  int least_count = 1;   // least number of occurrences in the training set of a word of the dictionary
+  bool one_task = true;  // false: the program has several tasks, and --task names one
+  int least_count = 1;   // least number of times that a word of the dictionary occurs in the training set
 
-  // model: edge-transformer, transformer, universal-transformer
+  // Choices of the model: edge-transformer, transformer, universal-transformer.
   triangle_form attention = triangle_form::full;
-  int max_offset = 16;  // relative positions are clipped at this number of words
+  int max_offset = 16;  // longest distance, in words, that relative positions distinguish
 
   int updates = 2000, evaluate_every = 200;
-  int tokens = 500;    // largest number of words of a batch
-  int dev_size = 500;  // largest number of sentences that checkpoints are validated on
+  int tokens = 500;    // largest total number of words in a batch
+  int dev_size = 500;  // largest number of sentences that validate a checkpoint
   double decay = 0;
 
   std::string sentence;           // predict, explain: words separated by spaces
   programs::questions questions;  // predict
-  bool unknown = false;           // predict, explain: unknown words become <unk>
+  bool unknown = false;           // predict, explain: words that the model does not know become <unk>
   bool probabilities = false;     // predict
   bool confusion = false;         // evaluate: prints which relations are confused
 
@@ -74,7 +74,7 @@ inline void apply_preset(options& o) {
   }
 }
 
-/// The words of the training set, most frequent first, and its relations, sorted by bytes.
+/// The vocabulary: the words of the training set, most frequent first, and its relations, sorted by bytes.
 class vocabulary {
  public:
   vocabulary() = default;
@@ -99,7 +99,7 @@ nlohmann::json to_json(vocabulary const& v);
 struct found_tree {
   std::vector<int> parent;      // parents in the best tree with one root; a root has its own position
   std::vector<int> relation;    // the best relation to that parent
-  std::vector<double> sure;     // probability of that relation, given the parent
+  std::vector<double> sure;     // the probability of that relation, given the parent
   std::vector<double> parents;  // (n, n) log-probability that the parent of token i is j, without regard to a tree
 };
 inline auto tied_parts(found_tree& t) { return std::tie(t.parent, t.relation, t.sure, t.parents); }
@@ -124,19 +124,19 @@ class parser : public learner {
   using vocabulary = dependencies::vocabulary;
   using room = parser_room;
 
-  // A batch: first add sentences, then use it.
+  // To use a batch: clear it, add sentences, then call one of the functions below.
   virtual void clear() = 0;
   /// Returns false if the batch has no memory left for it.
   virtual bool add(std::span<attached_token const> sentence) = 0;
   /// Returns the trees of the sentences of the batch.
   virtual std::vector<found_tree> const& infer() = 0;
 
-  /// Returns the attention of an edge over words.  Call infer() first.  The table has no rows if the model has no
-  /// triangles, or if the parser was made for inference only.
+  /// Returns the attention of an edge to all words.  Requires a call of infer() before.  The table has no rows if the
+  /// model has no triangular attention, or if the parser was made for inference only.
   virtual attention_table<float> attention(attention_place const& at) = 0;
 
-  /// Makes the model that the options describe.  The backend is moved into the model.  The backends' translation units
-  /// call this function.
+  /// Makes the model that the options describe, and moves the backend into the model.  Each backend's own source file
+  /// calls this function.
   template <class Ex>
   static std::unique_ptr<parser> make(Ex ex, options const& o, room const& z);
 };

@@ -1,4 +1,4 @@
-// The dependency parsers, each made of a triad model and a backend, and their initial values.
+// The dependency parsers: each combines a triad model with a backend, and sets the initial values.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace triad::programs::dependencies {
 
-/// Returns the initial values of a parameter.  Word vectors are normal; the name of any other parameter decides.
+/// Returns how a parameter is initialised.  Word vectors are normal; for any other parameter this depends on the name.
 inline initializer first_values_of(std::string const& path) {
   return path == "encoder.tokens" ? initializer::normal(1) : initializer::by_name();
 }
@@ -86,7 +86,7 @@ class parser_on final : public learner_on<parser_on<Model, Ex>, parser, Model, E
   static void plan_pairs(arena& a, parser_room const& z) {
     for (int i = 0; i < 3; ++i) (void)a.make<vec<index_t>>(z.capacity().nodes);
   }
-  /// Returns the size of the scratch memory for computing a relation for each word of the largest batch.
+  /// Returns the scratch memory that is needed to compute a relation for each word of the largest batch.
   std::size_t relating_scratch(parser_room const& z) {
     auto const& m = trainer_.model();
     auto const dims = z.capacity();
@@ -106,7 +106,7 @@ class parser_on final : public learner_on<parser_on<Model, Ex>, parser, Model, E
     return values;
   }
 
-  /// Finds the best tree of one sentence from its scores, and stores its pairs.
+  /// Finds the best tree of one sentence from its scores, and stores the (child, parent) pairs of the tree.
   void choose(found_tree& tree, float const* scores, index_t n, index_t node, index_t row) {
     tree.parents.resize(at(n * n));
     for (index_t i = 0; i < n; ++i) {
@@ -126,7 +126,7 @@ class parser_on final : public learner_on<parser_on<Model, Ex>, parser, Model, E
     }
   }
 
-  /// Computes the relations of the stored pairs.
+  /// Computes the relations of the stored (child, parent) pairs.
   void relate(graph_dims const& dims) {
     auto const pairs = pairs_([&](auto const& put) {
       auto const edge = put(edge_, dims.nodes), child = put(child_, dims.nodes);
@@ -150,7 +150,7 @@ class parser_on final : public learner_on<parser_on<Model, Ex>, parser, Model, E
   }
 
   dependency_loader<Ex, float> loader_;
-  std::vector<index_t> edge_, child_, parent_;  // of the chosen pairs
+  std::vector<index_t> edge_, child_, parent_;  // rows of the chosen pairs
   batch_upload<Ex> pairs_;
   buffer<typename Ex::memory> logits_, scratch_;
   std::vector<index_t> sizes_;

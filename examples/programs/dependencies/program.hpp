@@ -30,11 +30,11 @@ struct data_set {
 /// Reads the files train, dev and test (or test_NAME), .conllu or .jsonl, of a folder, gzipped or not.
 data_set read_data(options const& o, bool needs_train);
 
-/// Returns the "tokens" of a line of JSON.  Throws data_error if CoNLL-U cannot have one of them.
+/// Returns the "tokens" of a line of JSON.  Throws data_error if a token cannot be written in CoNLL-U.
 std::vector<std::string> tokens_of(nlohmann::json const& line);
 
-/// Returns a sentence as numbers; a root is its own parent.  An unknown word becomes <unk>; an unknown relation gets a
-/// number that no answer has.
+/// Returns a sentence as numbers; a root is its own parent.  An unknown word becomes <unk>.  An unknown relation gets a
+/// number that the model never predicts.
 std::vector<attached_token> numbered(conllu_sentence const& s, vocabulary const& v);
 
 /// Throws data_error if a word is not in the vocabulary.
@@ -59,13 +59,13 @@ template <class F>
 void parse_all(parser& net, sentences const& all, vocabulary const& v, F const& f) {
   parse_in_batches(net, all, [&](conllu_sentence const& s) { return numbered(s, v); }, f);
 }
-/// A function that gets each right sentence and its parse.  It may be empty.
+/// A function that is called with each right sentence and its predicted parse.  It may be empty.
 using parsed_sentence = std::function<void(conllu_sentence const& right, conllu_sentence const& parsed)>;
 text::attachment_scores score(parser& net, sentences const& all, vocabulary const& v, parsed_sentence const& f = {});
 
 int train(options& o);
 
-/// Returns the scores of a part's parses.
+/// Returns the scores of one part of the data.
 part_scores scores_of(std::string const& part, text::attachment_scores const& s);
 /// Returns a line such as "test  exact match 12.34  UAS 90.12  LAS 88.00  (100 sentences, 900 words)".
 std::string told(part_scores const& p, long long words);
@@ -79,7 +79,7 @@ class parser_training final : public sentence_training<parser, attached_token> {
   std::string measured() const override { return "LAS"; }
   std::int64_t updates() override { return options_.updates; }
   std::int64_t epoch_updates() override { return options_.evaluate_every; }
-  /// The mean number of words of a batch.
+  /// The mean number of words in a batch.
   std::int64_t batch_size() override;
   std::span<std::size_t const> batch(std::int64_t update) override { return batches_->batch(update); }
   std::string data_setting() override;
@@ -104,7 +104,7 @@ class parser_training final : public sentence_training<parser, attached_token> {
   std::optional<token_batches> batches_;
   sentences dev_;
   bool measured_on_train_ = false;
-  int most_ = 0;  // words of the longest sentence of any part
+  int most_ = 0;  // number of words in the longest sentence of all parts
 };
 
 /// Prints a summary of a file.

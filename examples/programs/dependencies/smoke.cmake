@@ -1,4 +1,4 @@
-# Every verb of the program once, on JSON lines; and bad lines.
+# Runs every verb of the program once, on JSON lines, and tests bad lines.
 include(${CMAKE_CURRENT_LIST_DIR}/../shared/tests/program_test.cmake)
 
 set(text "")
@@ -15,8 +15,8 @@ expect("\none  exact match [0-9.]+  UAS [0-9.]+  LAS [0-9.]+  \\(16 sentences, 4
 expect_run(run "0|3" metrics.csv config.toml model.safetensors scores.csv plots/loss.svg plots/validation.svg)
 expect_scores_of_run("(dev|one|two)  exact match [0-9.]+  UAS [0-9.]+  LAS [0-9.]+" ${FOLDER}/run)
 
-# Which relations to right heads are taken for which, as the parses that are written have them; the model has never seen
-# the one that is called iobj here.
+# --confusion counts which relations are predicted for which, among words with right heads. The counts must agree with
+# the parses that evaluate writes. The model has never seen the relation that is called iobj here.
 string(REPLACE "obj" "iobj" other "${text}")
 file(WRITE ${FOLDER}/other/test_one.jsonl "${other}")
 file(WRITE ${FOLDER}/other/test_two.jsonl "${text}")
@@ -48,14 +48,14 @@ if(whole STREQUAL "" OR NOT told MATCHES "\niobj +${CMAKE_MATCH_1} +${CMAKE_MATC
   message(FATAL_ERROR "--confusion does not say what is answered for iobj:\n${told}${found}")
 endif()
 
-# What the last update makes is looked at before it is scored or kept.
+# The weights are checked after the last update, before the model is scored or saved.
 run(3 train --preset smoke --data ${FOLDER}/data --updates 1 --learning-rate 1e300 --out ${FOLDER}/lost)
 expect("value [0-9]+ of [a-z0-9_.]+ is -?(nan|inf) after update 0 \\(batch 0 of epoch 1\\): stopped\n")
 expect_no_file(lost/model.safetensors "weights that are no numbers were kept")
 
-# All sentences that are too long are named at once, to train on and where there is no memory for a part that is
-# measured; no address space holds this model.
-function(write_sentence file words)  # all but the first hang on that
+# The error names all sentences that are too long at once: those to train on, and those of a part for which there is no
+# memory. No address space is large enough for this model.
+function(write_sentence file words)  # Appends a sentence whose words all depend on its first word.
   math(EXPR rest "${words} - 1")
   string(REPEAT ",\"x\"" ${rest} tokens)
   string(REPEAT ",1" ${rest} heads)
@@ -71,7 +71,8 @@ expect("training sentences 17, 18 have 42, 55 words: give --tokens 55, or leave 
 file(WRITE ${FOLDER}/far/train.jsonl "${text}")
 file(WRITE ${FOLDER}/far/test.jsonl "${text}")
 write_sentence(${FOLDER}/far/test.jsonl 60)
-set(ENV{ASAN_OPTIONS} "$ENV{ASAN_OPTIONS}:allocator_may_return_null=1")  # or that sanitizer ends what asks for so much
+# Otherwise AddressSanitizer would end the process for this request.
+set(ENV{ASAN_OPTIONS} "$ENV{ASAN_OPTIONS}:allocator_may_return_null=1")
 run(1 train --preset smoke --data ${FOLDER}/far --width 1048576 --layers 8 --heads 1)
 expect("sentence 17 of test has 60 words: [0-9]+TiB of memory, and this run has .*; leave it out, or take a smaller model")
 
@@ -104,7 +105,8 @@ refused("question 1: \"Ada\" is not one of the [0-9]+ words that the model knows
 says("tree/tree.svg" explain ${FOLDER}/run --sentence "M3 met M0" --out ${FOLDER}/tree)
 refused("is expected" evaluate ${FOLDER}/run --data ${FOLDER}/nowhere)
 
-# CoNLL-U is read as such by its first line, whatever it is called, and from standard input; columns in a question are refused.
+# CoNLL-U is recognised by its first line, in a file of any name and on standard input. A question with columns is
+# refused.
 set(rows "# sent_id = 7\n1\tM3\tm\tX\t_\t_\t_\t_\t_\tx=y\n2\tmet\t_\t_\t_\t_\t_\t_\t_\t_\n3\tM0\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
 file(WRITE ${FOLDER}/rows.conllu "${rows}${rows}")
 file(WRITE ${FOLDER}/rows.txt "${rows}${rows}")
@@ -123,7 +125,7 @@ refused("rows.txt:2:2: found a tab, as between columns of data" predict ${FOLDER
 refused("column 3: found a tab, as between columns of data" explain ${FOLDER}/run --unknown --sentence "M3\tmet")
 refused("question 1: found a line of SCAN" predict ${FOLDER}/run --unknown "IN: M3 OUT: M0")
 
-# A word that is written as a mark of the dictionary is unknown, and a long one is not repeated.
+# A word that is spelt like a special token is unknown. An error message does not repeat a very long word in full.
 refused("question 1: \"<unk>\" is not one of the [0-9]+ words that the model knows" predict ${FOLDER}/run "M3 met <unk>")
 run(0 predict ${FOLDER}/run --unknown "M3 met <pad>")
 string(REPEAT "x" 10000 long)
@@ -133,7 +135,7 @@ if(length GREATER 400)
   message(FATAL_ERROR "a long word is repeated:\n${output}")
 endif()
 
-# Where relative positions are clipped is part of the model.
+# The limit of relative positions is part of the model.
 run("0|3" train --preset smoke --data ${FOLDER}/data --max-offset 1 --out ${FOLDER}/near)
 expect_scores_of_run("(dev|one|two)  exact match [0-9.]+  UAS [0-9.]+  LAS [0-9.]+" ${FOLDER}/near)
 run(1 train --preset smoke --data ${FOLDER}/data --resume --out ${FOLDER}/near)
@@ -143,7 +145,7 @@ expect("--max-offset is about relative positions, which --model transformer does
 
 expect_seeds_of_jobs("0|3" train --preset smoke --data ${FOLDER}/data --dropout 0.2)
 
-# What is wrong is reported with file and line, and what to do.
+# An error in the data is reported with file and line, and with a way to correct it.
 set(good "{\"tokens\": [\"a\", \"b\"], \"heads\": [0, 1], \"labels\": [\"root\", \"obj\"]}")
 expect_bad_lines("${good}\n" 1
     "{\"tokens\": [\"a\"|[0-9]+: this is not JSON"

@@ -25,7 +25,7 @@
 namespace triad::programs::dependencies {
 namespace {
 
-/// Reads the trained parser, with memory for sentences of up to `longest` words.  If `explaining`, a batch is one
+/// Reads the trained parser, with memory for sentences of up to `longest` words.  If `explaining`, each batch is one
 /// sentence, and all intermediate values are kept.
 trained<parser> trained_parser(options const& o, checkpoint const& file, int longest, room_advice const& advice = {},
                                bool explaining = false) {
@@ -69,13 +69,14 @@ int evaluate(options const& o) {
   return 0;
 }
 
-/// Throws data_error if the model does not know a word of the sentence, unless o.unknown.  Returns the sentence.
+/// Returns the sentence.  Throws data_error if the model does not know one of its words and o.unknown is false.
 conllu_sentence const& checked(conllu_sentence const& s, vocabulary const& v, options const& o) {
   if (!o.unknown) expect_known(s, v);
   return s;
 }
 
-/// The probability of each word's head, without regard to a tree, and of its label given that head.
+/// For each word: the probability of the chosen head, without the constraint of a tree, and of the label given that
+/// head.
 struct tree_probabilities {
   std::vector<double> heads, labels;
 
@@ -121,7 +122,7 @@ std::string to_conllu_text(conllu_sentence s, found_tree const& tree, bool proba
   return to_conllu(s);
 }
 
-/// The sentences of an input in CoNLL-U, and the name of the input for messages.  `is` is false if the input is not
+/// The sentences of an input in CoNLL-U, and the name of the input for messages.  `is` tells whether the input is
 /// CoNLL-U.  The name of a file decides this, or else the first line of the input.
 struct asked_conllu {
   bool is = false;
@@ -144,7 +145,7 @@ int predict(options& o) {
   constexpr int most = 1024;  // largest number of words of a sentence
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   auto const read = read_asked(o);
-  int room = read.is ? longest_of(read.all) : 128;  // a longer sentence makes the model again
+  int room = read.is ? longest_of(read.all) : 128;  // for a longer sentence, a new model is made
   auto const run = open_run(o.run);
   auto model = trained_parser(o, run, room);
   auto const answer = [&](sentences const& all, auto const& text_of) {
@@ -202,8 +203,8 @@ std::string picture(conllu_sentence const& s, found_tree const& tree, vocabulary
   return to_svg(words);
 }
 
-/// Returns the page of a sentence with the probabilities of its heads.  A model with triangles adds the attention of
-/// its edges.
+/// Returns the page for a sentence with the probabilities of its heads.  For a model with triangular attention, the
+/// page also has the attention of its edges.
 nlohmann::ordered_json page_of(parser& net, options const& shape, conllu_sentence const& s, found_tree const& tree,
                                vocabulary const& v) {
   using json = nlohmann::ordered_json;

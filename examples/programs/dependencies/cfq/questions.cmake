@@ -1,4 +1,4 @@
-# A few questions with their trees, for tests: folder/train.conllu, dev.conllu, test.conllu.
+# Writes a few questions with their dependency trees, for tests: folder/train.conllu, dev.conllu and test.conllu.
 function(write_questions folder)
   file(MAKE_DIRECTORY ${folder})
   set(train "")

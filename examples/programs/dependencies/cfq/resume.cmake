@@ -1,4 +1,5 @@
-# A killed run that goes on is the run that was never killed: dropout, batches of every epoch and the last, shorter stretch included.
+# A killed and resumed run gives the same results as an uninterrupted run. This covers dropout, the batches of every
+# epoch, and the last interval, which is shorter.
 file(REMOVE_RECURSE ${FOLDER}-data)
 include(${CMAKE_CURRENT_LIST_DIR}/questions.cmake)
 write_questions(${FOLDER}-data)
