@@ -1,4 +1,5 @@
-// The answers of a trained model: to single questions, to all questions of a part, and their proof paths.
+// The answers of a trained model to single questions and to all questions of a part, and the proof paths of its
+// answers.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -35,7 +36,8 @@ int most_nodes(std::vector<test_part> const& parts) {
 
 namespace {
 
-/// Calls take(first, last, answer()) for graphs first .. last - 1, in batches that fit.
+/// Puts the graphs into batches as large as memory allows.  For graphs first .. last - 1 of a batch, calls take(first,
+/// last, answer()).
 template <class Answer, class Take>
 void answer_in_batches(network& net, graph_list const& graphs, Answer const& answer, Take const& take) {
   in_batches(
@@ -64,7 +66,7 @@ network& answerer::asked(labelled_graph const& graph) {
   if (graph.nodes > most_) {
     int const most = std::max(graph.nodes, std::min(2 * most_, largest_graph));
     most_ = 0;
-    model_.reset();  // frees memory first: both may not fit
+    model_.reset();  // frees memory first, because two models may not fit
     model_.emplace(trained_model(options_, file_, most));
     most_ = most;
   }
@@ -133,7 +135,7 @@ trained<network> trained_model(options const& o, checkpoint const& file, std::ve
 
 namespace {
 
-/// Called as answered(part, graph, number of the likeliest target), part by part.
+/// The function is called as answered(part, graph, number of the likeliest target), part after part.
 using answer_consumer = std::function<void(std::size_t part, labelled_graph const&, int)>;
 
 void say_unrolled(options const& o, checkpoint const& file) {
@@ -142,7 +144,7 @@ void say_unrolled(options const& o, checkpoint const& file) {
         file.setting("layers", 1, most_layers));
 }
 
-/// Computes the joint answers of all runs.  Only one run at a time is in memory.
+/// Computes the answers that all runs give together.  Only the model of one run at a time is in memory.
 void answer_together(options const& o, checkpoint const& first, std::vector<test_part> const& parts,
                      answer_consumer const& answered) {
   std::vector<log_probability_sums> sums;
@@ -158,7 +160,7 @@ void answer_together(options const& o, checkpoint const& first, std::vector<test
           [&](std::size_t from, std::size_t, std::vector<float> const& logits) { sums[p].add(from, logits); });
   };
   expect_different_runs(o.run, o.more_runs);
-  for (auto const& run : o.more_runs)  // checks all runs before anything is computed
+  for (auto const& run : o.more_runs)  // checks all runs before any answer is computed
     expect_together(o, first, run, open_run(run));
   add(o.run, first);
   for (auto const& run : o.more_runs) add(run, open_checkpoint(checkpoint_of(run)));
@@ -199,7 +201,8 @@ void evaluate(options const& o, checkpoint const& file, std::vector<test_part> c
 
 namespace {
 
-/// Throws data_error if a graph is too large for a page, which has a number for every triple of nodes, layer and head.
+/// Throws data_error if a graph is too large for a page.  A page has a number for every triple of nodes, in each layer
+/// and head.
 void expect_page_of(int nodes) {
   constexpr int most = most_nodes_of_page;
   if (nodes > most)
@@ -207,7 +210,7 @@ void expect_page_of(int nodes) {
            nodes, most);
 }
 
-/// Returns the likeliest answers about the single graph of the batch, with their probabilities, the likeliest first.
+/// Returns the likeliest answers for the only graph of the batch, with their probabilities, the likeliest first.
 std::vector<std::pair<std::string, double>> likeliest_answers(network& net, vocabulary const& words) {
   constexpr std::size_t most = 6;
   std::vector<std::pair<std::string, double>> all;

@@ -8,12 +8,12 @@
 //   detour  by a graph of the edges c, d with the answer b:   0 -a- 1 -c- 3 -d- 2
 //   branch  by a graph of the edges e, b, f:                  0 -a- 1 -b- 2,  3 -e- 1,  2 -f- 4
 //
-// A joined graph is an example only if the training graphs show that its answer is right.  It is kept if
+// A joined graph is used as an example only if the training graphs show that its answer is right.  It is kept if
 //
-// 1. the rules of composition of graphs of two edges (rules.hpp) derive its answer from its edges, and give no pair of
-// nodes two names;
+// 1. the rules of composition derive its answer from its edges, and give no pair of nodes two names; the rules are read
+// from graphs of two edges (rules.hpp);
 //
-// 2. the labels of each two consecutive edges are consecutive in some training graph;
+// 2. whenever two edges follow each other, some training graph has edges with the same two labels in this order;
 //
 // 3. each node has one kind.  Two labels are of one kind if both describe the same node of a training graph: the labels
 // of two edges into a node, or those of the last edge and of the answer.  All edges into a node have labels of the
@@ -90,7 +90,7 @@ inline labelled_graph with_branch(labelled_graph const& base, std::size_t at, la
 /// Joins graphs of a list.  The list must outlive this object.
 class glued_graphs {
  public:
-  /// `rules` are those of the same graphs.
+  /// `rules` must be learned from the same graphs.
   glued_graphs(std::vector<labelled_graph> const& all, vocabulary const& words, composition_rules const& rules,
                gluing how)
       : all_(all), how_(how), labels_(words.edge_labels.end()) {
@@ -115,10 +115,10 @@ class glued_graphs {
     for (std::size_t i = 0; i < all.size(); ++i) learn(all[i], i);
   }
 
-  /// The largest number of nodes of a joined graph.
+  /// The largest possible number of nodes of a joined graph.
   int most_nodes() const { return how_ == gluing::detours ? most_nodes_ : std::max(most_nodes_, 2 * most_nodes_ - 2); }
 
-  /// Returns whether some answer is also the label of an edge; otherwise there are no detours.
+  /// Returns whether some answer is also the label of an edge.  If not, no detour is possible.
   bool has_detours() const {
     for (int label = 1; label < labels_; ++label)
       if (!with_answer_[static_cast<std::size_t>(label)].empty() &&
@@ -142,8 +142,8 @@ class glued_graphs {
   /// Returns whether the training graphs show that the answer of `g` is right: conditions 1 to 3 above.
   bool is_kept(labelled_graph const& g) const { return is_answered(g) && follow(g) && have_kinds(g); }
 
-  /// Returns the kind of node that the name of an edge or target implies.  Names are numbered: first labels, then
-  /// targets that are no labels.
+  /// Returns the kind of node to which an edge or target with this name leads.  Names are numbered: first all labels,
+  /// then those targets that are no labels.
   int kind_of_name(int name) const { return kind_[static_cast<std::size_t>(name)]; }
   int name_of_target(int target) const { return name_of_target_[static_cast<std::size_t>(target)]; }
 
@@ -219,7 +219,7 @@ class glued_graphs {
       return name[static_cast<std::size_t>(from) * n + static_cast<std::size_t>(to)];
     };
     for (auto const& e : g.edges) {
-      if (of(e.from, e.to) >= 0) return false;  // a pair with two edges
+      if (of(e.from, e.to) >= 0) return false;  // a pair of nodes with two edges
       of(e.from, e.to) = e.label;
     }
     for (bool more = true; more;) {
@@ -265,10 +265,11 @@ class glued_graphs {
 
   std::vector<labelled_graph> const& all_;
   gluing how_;
-  int labels_;         // number of the first name that is only a target
+  int labels_;         // number of the first name that is a target but no label
   std::size_t names_;  // number of names of edges and targets
   std::vector<int> name_of_target_, composed_, kind_;
-  std::vector<bool> follows_, leaves_, left_;                                 // by labels; by kind and label; by label
+  // By two labels; by kind and label; by label.
+  std::vector<bool> follows_, leaves_, left_;
   std::vector<std::vector<std::vector<std::size_t>>> with_answer_;            // graphs, by name and number of edges
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> with_label_;  // graphs and edges, by label
   std::size_t most_edges_ = 0;

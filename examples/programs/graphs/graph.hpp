@@ -31,7 +31,7 @@ struct node_pair {
   friend bool operator==(node_pair const&, node_pair const&) = default;
 };
 
-/// An additional question about a graph, for training.
+/// An additional question about a graph, which is used only in training.
 struct further_target {
   node_pair query;
   int target;
@@ -42,16 +42,16 @@ struct further_target {
 /// Nodes 0 .. nodes-1, the edges between them, and the relation of `query.to` to `query.from`.
 struct labelled_graph {
   int nodes = 0;
-  std::vector<edge> edges;  // in the order of the data; if a pair occurs twice, its last edge counts
+  std::vector<edge> edges;  // in the order of the data; if a pair has two edges, the later edge counts
   node_pair query{0, 0};
   int target = 0;  // 0 .. number of targets - 1; -1: unknown
   int k = 0;       // number of edges on the path from query.from to query.to, if the data set counts them
-  std::vector<further_target> further{};  // of training graphs with --dense-loss
+  std::vector<further_target> further{};  // for training graphs with --dense-loss
 
   friend bool operator==(labelled_graph const&, labelled_graph const&) = default;
 };
 
-/// The words for the numbers of a labelled_graph.
+/// The words that the numbers of a labelled_graph stand for.
 struct vocabulary {
   numbering edge_labels{1}, targets{0};
 
@@ -64,8 +64,8 @@ struct vocabulary {
     return words;
   }
 
-  /// The number of rows of the embedding: one for "no edge", one for each label, and one that CLUTRR's published
-  /// program adds and never uses.
+  /// The number of rows of the embedding: one for "no edge", one for each label, and one that is never used.  CLUTRR's
+  /// published program has the same unused row.
   [[nodiscard]] int embedding_rows() const { return static_cast<int>(edge_labels.names().size()) + 2; }
   /// Returns the number of an edge label, from 1; 0 if it is unknown.
   [[nodiscard]] int edge_label(std::string_view word) const { return edge_labels.find(word, 0); }

@@ -1,4 +1,4 @@
-// The program graphs, which answers questions about pairs of nodes of labelled graphs, with your own data.
+// The program graphs: answers questions about pairs of nodes of labelled graphs.  It is trained on your own data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,9 +22,9 @@ namespace triad::programs::graphs {
 
 struct own_options : options {
   programs::questions questions;
-  std::string by;              // evaluate: a member of the lines that groups the questions, or path
+  std::string by;              // evaluate: the member of the lines by which questions are grouped; or "path"
   std::string file;            // inspect, explain
-  int row = 1;                 // explain: a graph of the file, from 1
+  int row = 1;                 // explain: the number of a graph in the file, from 1
   bool probabilities = false;  // predict
 
   own_options() { layers = 6, width = 64, heads = 4, dropout = 0.1, batch = 32, epochs = 30, validation = 0.1; }
@@ -126,7 +126,7 @@ inline int explain(own_options const& o) {
   return 0;
 }
 
-/// Returns the verbs of a program, with the data of --data if it is given, or else with the data of `made`.
+/// Returns the verbs of a program.  They use the data of --data, or the data of `made` if --data is not given.
 inline std::vector<verb> verbs_of(own_options& o, std::function<data_set()> const& made) {
   auto const train_on = [&o, made] {
     return train(o, o.data.empty() ? made() : read_training(o.data),

@@ -20,20 +20,20 @@ namespace triad::programs::graphs {
 /// the released program if the paper has none.
 struct options : stack_options {
   triangle_form attention = triangle_form::full;
-  bool paper_form = false;  // the paper's layer instead of the released program's
+  bool paper_form = false;  // uses the paper's form of the layer instead of the released program's
   double validation = 0.2;  // fraction of the training examples that is held out
-  bool shuffle = false;     // every epoch has another order
+  bool shuffle = false;     // every epoch has another order of the examples
   int epochs = 50;
   int batch = 400;
-  std::string compare;  // a second model that is trained equally long; empty or "none": there is none
-  int layers_from = 0;  // of a tied model: the depth of an update is random, from this to `layers`; 0: always `layers`
+  std::string compare;  // another model that is trained in the same way, for comparison; empty or "none": no comparison
+  int layers_from = 0;  // tied models: each update draws its depth from this number to `layers`; 0: always `layers`
   double augment = 0;   // probability that a training graph is joined to another
   std::string augment_with = "both";  // detours, branches, both
-  double dense_loss = 0;  // weight of questions about every two consecutive edges; 0: there are no such questions
+  double dense_loss = 0;  // weight of the loss for questions about every two consecutive edges; 0: no such questions
 
   // evaluate
   bool confusion = false;              // prints which answers are confused
-  std::vector<std::string> more_runs;  // runs that answer together with `run`
+  std::vector<std::string> more_runs;  // more runs whose answers are averaged with those of `run`
   int unrolled = 0;                    // number of times that a tied layer is applied; 0: as in training
 
   options() {
@@ -48,16 +48,16 @@ struct options : stack_options {
   void each(option_list& f) override;
   void adapt(checkpoint const& file) override;
 
-  /// The number of logits of a model with `names` names: one more if a pair may have no name.
+  /// The number of logits of a model with `names` targets: one more if a pair may have no name.
   int classes(int names) const { return dense_loss > 0 ? names + 1 : names; }
 };
 
 /// Sizes of a model and of its batches.  There is memory for batches of `batch` graphs of `usual` nodes, and for fewer
 /// graphs of up to `most` nodes.
 struct network_room {
-  int labels, names;  // rows of the embedding; targets that have a name
+  int labels, names;  // number of rows of the embedding; number of targets
   int batch, usual, most;
-  bool learns;      // false: memory for inference alone
+  bool learns;      // false: there is memory for inference only
   int further = 0;  // largest number of additional questions about a graph
 
   graph_dims capacity() const {
@@ -73,23 +73,24 @@ class network : public learner {
   using room = network_room;
   using vocabulary = graphs::vocabulary;
 
-  // A batch: first add graphs, then use it.
+  // To use a batch: clear it, add graphs, then call one of the functions below.
   virtual void clear() = 0;
   /// Returns false if the batch has no memory left for it.
   virtual bool add(labelled_graph const& graph) = 0;
 
-  /// From now on a tied layer is applied `layers` times; this is at most the number of layers of the options.
+  /// Sets how many times a tied layer is applied from now on; at most the number of layers in the options.
   virtual void set_depth(int layers) = 0;
 
   /// Returns the likeliest target of each graph of the batch.
   virtual std::vector<index_t> const& infer() = 0;
   /// Returns the scores of all targets of each graph of the batch: (graphs, names).
   virtual std::vector<float> const& logits() = 0;
-  /// Returns the attention of an edge.  Call infer() first.  The table has no rows if the model has no triangles.
+  /// Returns the attention of an edge.  Requires a call of infer() before.  The table has no rows if the model has no
+  /// triangular attention.
   virtual attention_table<float> attention(attention_place const& at) = 0;
 
-  /// Makes the model that the options describe.  The backend is moved into the model.  The backends' translation units
-  /// call this function.
+  /// Makes the model that the options describe, and moves the backend into the model.  Each backend's own source file
+  /// calls this function.
   template <class Ex>
   static std::unique_ptr<network> make(Ex ex, options const& o, room const& z);
 };

@@ -1,11 +1,12 @@
-// Finds the proof path of one answer, the middle people that the attention used, and shows it as text and as a picture.
+// Finds the proof path of an answer: the middle people that the attention weighted most.  Shows it as text and as a
+// picture.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layer t makes edge (i, j) from pairs (i, l), (l, j) of the layer before, with weights alpha(l) that sum to 1 over l.
-// So the proof is found from the last layer to the first.  In the last layer, the l with the largest weight splits the
-// edge of the question.  The layer before splits its two halves, and so on until a half is a fact of the story.  If the
-// l with the largest weight is i or j, the layer copied the edge, and the proof goes on with the same edge in the layer
-// before.
+// Layer t computes edge (i, j) from the pairs (i, l), (l, j) of the layer before, with weights alpha(l) that sum to 1
+// over l.  So the proof is found from the last layer to the first.  In the last layer, the l with the largest weight
+// splits the edge of the question into two halves.  Each half is split in the layer before, and so on until a half is a
+// fact of the story.  If the l with the largest weight is i or j, the layer copied the edge.  Then the proof continues
+// with the same edge in the layer before.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +28,8 @@ struct named_fact {
   std::string label;
 };
 
-/// The input of a proof.  `layers[t]` maps an edge (i, j) to its weights over all people, which the caller has averaged
-/// or summed, for example over heads.  layers[0] is the first layer.  Edges that are not in the map are not split.
+/// The input of a proof.  `layers[t]` maps an edge (i, j) to its weights over all people, averaged or summed over heads
+/// by the caller.  layers[0] is the first layer.  Edges that are not in the map are not split.
 struct proof_input {
   std::vector<std::string> people;  // their names
   std::vector<named_fact> facts;
@@ -38,20 +39,20 @@ struct proof_input {
   std::vector<std::map<std::pair<int, int>, std::vector<double>>> layers;
 };
 
-/// One split of the proof: edge (from, to) is mostly made from (from, middle) and (middle, to).
+/// One split of the proof: in edge (from, to), the largest weight is that of (from, middle) and (middle, to).
 struct proof_step {
   int layer;  // from 1
   int from;
   int middle;
   int to;
   double weight;  // weight of `middle`
-  int depth;      // 0: the edge of the question
+  int depth;      // number of splits above this one; 0: it splits the edge of the question
   int second;     // the node with the second largest weight, or -1
   double second_weight;
 };
 
-/// Returns the splits from the answer down to the facts.  A split comes before those of its first half, and these come
-/// before those of its second half.
+/// Returns the splits from the answer down to the facts.  After a split come the splits of its first half, then those
+/// of its second half.
 inline std::vector<proof_step> find_proof(proof_input const& input, int deepest = 32) {
   std::vector<proof_step> steps;
   auto const told = [&](int i, int j) {
@@ -130,8 +131,8 @@ inline std::string proof_text(proof_input const& input, std::vector<proof_step> 
   return text;
 }
 
-/// Draws the proof.  People are in a row.  The facts are below the row, and each half of a split is an arc above it; a
-/// larger weight has a darker arc.
+/// Draws the proof.  The people stand in a row.  The facts are drawn below the row, and each half of a split is an arc
+/// above the row.  An arc is darker if the weight of the split is larger.
 inline std::string proof_svg(proof_input const& input, std::vector<proof_step> const& steps) {
   using programs::detail::number;
   using programs::detail::text_at;

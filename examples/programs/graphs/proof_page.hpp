@@ -1,4 +1,5 @@
-// The proof path of one answer as an HTML page: every edge's weights by layer and head, and the steps of the proof.
+// The proof path of one answer as an HTML page: the weights of every edge by layer and head, and the steps of the
+// proof.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace triad::programs::graphs {
 
-/// The content of the page in addition to the proof.
+/// The content of the page other than the proof.
 struct proof_details {
   // For each layer, head and edge (i, j), row by row: the weight of each middle node in thousandths.
   std::vector<std::vector<std::vector<int>>> weights;

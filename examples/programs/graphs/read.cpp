@@ -37,7 +37,7 @@ node_pair pair_of(nlohmann::json const& from, nlohmann::json const& to, int node
   return {node(from), node(to)};
 }
 
-/// All labels of each pair.
+/// All labels of each pair of nodes.
 using label_sets = std::map<std::pair<int, int>, std::set<std::string>>;
 
 void add(label_sets& labels, node_pair const& p, std::string label) { labels[{p.from, p.to}].insert(std::move(label)); }
@@ -48,7 +48,7 @@ void add_node_labels(label_sets& labels, written_graph const& g) {
     add(labels, {i, i}, node_mark + checked(g.node_labels[static_cast<std::size_t>(i)]));
 }
 
-/// Returns one word for each pair: its labels in the order of bytes.
+/// Returns one word for each pair of nodes, made of the pair's labels in the order of bytes.
 std::vector<std::pair<node_pair, std::string>> words_of_pairs(label_sets const& labels) {
   std::vector<std::pair<node_pair, std::string>> pairs;
   for (auto const& [p, set] : labels)
@@ -56,7 +56,8 @@ std::vector<std::pair<node_pair, std::string>> words_of_pairs(label_sets const& 
   return pairs;
 }
 
-/// Converts a graph that was made edge by edge to the form of a graph that was read: the labels of a pair are one word.
+/// Converts a graph that was made edge by edge to the form of a graph that was read, in which all labels of a pair are
+/// one word.
 written_graph gathered(written_graph g) {
   label_sets labels;
   for (auto const& [p, label] : g.pairs) add(labels, pair_of(p.from, p.to, g.nodes, "an edge"), checked(label));
@@ -66,7 +67,7 @@ written_graph gathered(written_graph g) {
   return g;
 }
 
-/// Divides graphs into one part for each value.  Numbers come before texts, in their order.
+/// Divides graphs into one part for each value of a member.  Numbers come first, in ascending order, then texts.
 class parts_by_value {
  public:
   explicit parts_by_value(std::string name) : name_(std::move(name)) {}
@@ -89,7 +90,7 @@ class parts_by_value {
   static constexpr auto kinds_ = "a text, a number, true or false";
 
  private:
-  /// Returns whether a text without its quotes would be read as a number, true or false.
+  /// Returns whether a text without its quotes would be parsed as a number, true or false.
   static bool reads_otherwise(std::string const& text) {
     auto const value = nlohmann::json::parse(text, nullptr, false);
     return value.is_number() || value.is_boolean();
@@ -99,7 +100,7 @@ class parts_by_value {
   std::map<std::tuple<bool, double, std::string>, test_part> parts_;
 };
 
-/// Returns the number of edges of the shortest path between the two nodes of the question; -1 if there is none.
+/// Returns the number of edges on the shortest path between the two nodes of the question; -1 if there is no path.
 int path_length(labelled_graph const& g) {
   std::vector<int> away(static_cast<std::size_t>(g.nodes), -1);
   std::vector<int> reached{g.query.from};

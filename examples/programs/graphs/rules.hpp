@@ -1,11 +1,11 @@
-// Learns rules of composition from training graphs of two edges, and answers questions about longer graphs by them.
+// Learns rules of composition from training graphs of two edges, and derives more questions about larger graphs.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   a b -> t      if (i, j) is labelled a and (j, k) is labelled b, then k is t to i
 //
 // Every two consecutive edges (i, j) and (j, k) of a graph give a question: the relation of k to i. The answer is t if
-// there is a rule for the two labels, and "no name" otherwise. A model that is trained only on pairs with names does
-// not learn that most pairs have none, and gives them names anyway.
+// there is a rule for the two labels, and "no name" otherwise. Without such questions, a model is trained only on pairs
+// with names. It does not learn that most pairs have none, and gives them names anyway.
 #pragma once
 
 #include <map>
@@ -18,8 +18,7 @@ namespace triad::programs::graphs {
 
 class composition_rules {
  public:
-  /// Learns the rule of a graph of two edges that lead from one node of the question to the other.  Other graphs have
-  /// no rule.
+  /// Learns the rule of a graph whose two edges lead from one node of the question to the other.  Ignores other graphs.
   void learn(labelled_graph const& g) {
     if (g.edges.size() != 2) return;
     auto first = g.edges[0], second = g.edges[1];
@@ -29,18 +28,19 @@ class composition_rules {
     if (!is_new && at->second != g.target) at->second = several;
   }
 
-  /// The number of label pairs that have a rule.
+  /// The number of pairs of labels that have a rule.
   std::size_t size() const { return rules_.size(); }
 
-  /// Calls f(first label, second label, target) for each rule; the target is -1 if a pair has several.
+  /// Calls f(first label, second label, target) for each rule.  The target is -1 if training graphs give several
+  /// targets.
   template <class F>
   void each(F const& f) const {
     for (auto const& [labels, target] : rules_) f(labels.first, labels.second, target);
   }
 
   /// Returns the additional questions about a graph, in the order of the nodes.  `no_name` is the target of a pair
-  /// without a rule.  Pairs that already have an edge or a question are skipped.  So are pairs with two names, because
-  /// training graphs of two edges differ, or because two ways through this graph differ.
+  /// without a rule.  Pairs that already have an edge or a question are skipped.  So are pairs with two names: training
+  /// graphs of two edges disagree, or two paths through this graph give different names.
   std::vector<further_target> questions(labelled_graph const& g, int no_name) const {
     std::multimap<int, edge> from;
     std::map<std::pair<int, int>, int> told;  // pairs with an edge or a question
@@ -59,7 +59,7 @@ class composition_rules {
         int const target = rule == rules_.end() ? no_name : rule->second;
         auto const [known, is_new] = found.try_emplace(ends, target);
         if (is_new || target == no_name || known->second == target) continue;
-        known->second = known->second == no_name ? target : several;  // a name by one way is enough
+        known->second = known->second == no_name ? target : several;  // one path with a name is enough
       }
     std::vector<further_target> all;
     for (auto const& [ends, target] : found)
@@ -70,7 +70,7 @@ class composition_rules {
  private:
   static constexpr int several = -1;
 
-  std::map<std::pair<int, int>, int> rules_;  // target by the labels of both edges
+  std::map<std::pair<int, int>, int> rules_;  // the target, by the labels of the two edges
 };
 
 }  // namespace triad::programs::graphs

@@ -1,7 +1,8 @@
-# Every verb of the program once, on grid relations: train, resume, evaluate, predict, explain, inspect; and bad lines.
+# Runs every verb of the program once, on directions in a grid: train, resume, evaluate, predict, explain and inspect.
+# Also tests bad lines.
 include(${CMAKE_CURRENT_LIST_DIR}/../shared/tests/program_test.cmake)
 
-# Paths right and up: two nodes are apart to the right, above, or both.
+# Paths that go right and up. The second node of a question is to the right of the first, above it, or both.
 set(train "")
 set(test "")
 set(directions right above)
@@ -31,14 +32,15 @@ run("0|3" ${learn} --out ${FOLDER}/part --epochs 1)
 refused("was trained with batch = 32, this run has batch = 16" ${learn} --out ${FOLDER}/part --resume --batch 16)
 says("test  [0-9.]+  \\(4 questions\\)" evaluate ${FOLDER}/run --data ${FOLDER}/data/test_long.jsonl)
 
-# By a member of the lines, numbers in their order, and by the length of the way.
+# evaluate --by divides the questions by a member of the lines, with numbers in ascending order, or by the length of the
+# path.
 string(REPLACE "\"query\"" "\"kind\": \"plain\", \"turns\": 10, \"query\"" kinds "${train}")
 string(REPLACE "\"query\"" "\"kind\": \"more\", \"turns\": 9, \"query\"" more "${test}")
 file(WRITE ${FOLDER}/kinds.jsonl "${kinds}${more}")
 run(0 evaluate ${FOLDER}/run --data ${FOLDER}/kinds.jsonl --by kind)
 expect("\ntest kind=more   [0-9.]+  \\(4 questions\\)\ntest kind=plain  [0-9.]+  \\(4 questions\\)\n$")
 says("\ntest turns=9   [0-9.]+ .*\ntest turns=10  " evaluate ${FOLDER}/run --data ${FOLDER}/kinds.jsonl --by turns)
-string(REPLACE "\"turns\": 10" "\"turns\": \"9\"" kinds "${kinds}")  # a text, and no number
+string(REPLACE "\"turns\": 10" "\"turns\": \"9\"" kinds "${kinds}")  # the value is now a text instead of a number
 file(WRITE ${FOLDER}/mixed.jsonl "${kinds}${more}")
 run(0 evaluate ${FOLDER}/run --data ${FOLDER}/mixed.jsonl --by turns)
 expect("\ntest turns=9  +[0-9.]+  \\(4 questions\\)\ntest turns=\"9\"  [0-9.]+  \\(4 questions\\)\n")
@@ -49,7 +51,8 @@ says("\nlong path=3   *[0-9.]+  \\(4 questions\\)\nshort path=2  " evaluate ${FO
 refused("_long.jsonl:1: " evaluate ${FOLDER}/run --by kind)
 refused("kinds.jsonl:1: .*a text, a number, true or false" evaluate ${FOLDER}/run --data ${FOLDER}/kinds.jsonl --by edges)
 
-# Runs that know other words do not answer together; one that is asked nothing more, since all its graphs have two edges, learns.
+# Runs with different words cannot answer together. With --dense-loss, training also works if all graphs have two edges,
+# so that no question is added.
 run("0|3" ${learn} --dense-loss 0.5 --out ${FOLDER}/dense)
 run(0 evaluate ${FOLDER}/run ${FOLDER}/dense ${FOLDER}/again)
 expect("3 runs answer together, by the mean of their log-probabilities\nlong   [0-9.]+  \\(4 questions\\)\nshort  ")
@@ -58,7 +61,8 @@ file(WRITE ${FOLDER}/words/train.jsonl "${other}")
 run("0|3" train --data ${FOLDER}/words --preset smoke --out ${FOLDER}/words/run)
 refused("words/run knows other words than ${FOLDER}/run: " evaluate ${FOLDER}/run ${FOLDER}/words/run)
 
-# Which answers are taken for which: as often as predict, asked the same, gives them.
+# --confusion counts which answers are given in place of which. The counts must agree with the answers of predict to the
+# same questions.
 run(0 evaluate ${FOLDER}/run --confusion --out ${FOLDER}/asked)
 set(told "${output}")
 set(expected "part,target,predicted,count\n")
@@ -84,24 +88,24 @@ foreach(part long short)
 endforeach()
 file(READ ${FOLDER}/asked/confusion.csv found)
 expect_same("confusion.csv is" "${found}" "${expected}")
-if(NOT told MATCHES "\ntarget +predicted +count +of\n")  # so short a training cannot know all three answers
+if(NOT told MATCHES "\ntarget +predicted +count +of\n")  # after so short a training, some answers are wrong
   message(FATAL_ERROR "--confusion tells of no mistake:\n${told}")
 endif()
 
 run(0 inspect ${FOLDER}/data/train.jsonl)
 expect("train.jsonl: 32 graphs of 3 to 3 nodes, 3.0 on the average, and 2.0 labelled pairs\n2 labels: above 32, right 32\n3 targets: ")
 
-# A question comes back with its answer, from the command line, from a file, and from standard input.
+# predict returns a question with its answer, for questions on the command line, in a file and on standard input.
 set(question "{\"id\": 7, \"nodes\": 2, \"edges\": [[0, \"above\", 1]], \"query\": [0, 1]}")
 expect_answer_of("^{\"id\":7,\"nodes\":2,\"edges\":\\[\\[0,\"above\",1\\]\\],\"query\":\\[0,1\\],\"target\":\"[a-z-]+\"}\n$" "${question}")
-# The probabilities of the likeliest targets, the first of which is the answer.
+# --probabilities adds the probabilities of the likeliest targets. The first of them is the answer.
 string(REGEX MATCH "\"target\":\"([a-z-]+)\"" whole "${output}")
 set(target ${CMAKE_MATCH_1})
 run(0 predict ${FOLDER}/run --probabilities "${question}")
 expect("\"target\":\"${target}\",\"probability\":[01][.0-9]*,\"probabilities\":{\"${target}\":[01][.0-9]*,\"[a-z-]+\":[01][-e.0-9]*.*}}\n$")
 string(REGEX MATCH "\"probability\":([0-9.]+),\"probabilities\":{\"[a-z-]+\":([0-9.]+)" whole "${output}")
 expect_same("the answer's probability is not that of the likeliest" "${CMAKE_MATCH_1}" "${CMAKE_MATCH_2}")
-# Its other members come back byte for byte.
+# The other members of a question are returned byte for byte.
 set(beside "\"id\":123456789012345678901234567890,\"id\":-0,\"\\u0061\":[1.0,2.50,1E5]")
 run(0 predict ${FOLDER}/run "{${beside},\"nodes\":2,\"target\":null,\"edges\":[[0,\"above\",1]],\"query\":[0,1]}")
 string(FIND "${output}" "{${beside},\"nodes\":2,\"target\":\"" at)
@@ -111,7 +115,7 @@ endif()
 run(0 explain ${FOLDER}/run --file ${FOLDER}/data/test_long.jsonl --row 2 --out ${FOLDER}/proof)
 expect("0 -[a-z-]+-> 3, because.*the right answer: right-above\ndrawn in ")
 expect_files(proof/proof.svg)
-# What is there is replaced by --force alone.
+# An existing file is replaced only with --force.
 set(again explain ${FOLDER}/run --file ${FOLDER}/data/test_long.jsonl --row 2)
 run(1 ${again} --out ${FOLDER}/proof)
 expect("graphs: --out: [^\n]*proof/proof.svg is there already, and would be replaced; give another name or folder, or --force\n")
@@ -127,13 +131,13 @@ expect("test_long.jsonl has ${last} graphs; --row counts from 1")
 refused("--row is about --file: leave it out" explain ${FOLDER}/run "${question}" --row 3)
 misused("--row: 0 is not a number above 0" explain ${FOLDER}/run --file ${FOLDER}/data/test_long.jsonl --row 0)
 
-# Labels of nodes, several of a pair, and a node's edge to itself.
+# Labels of nodes, several labels of one pair, and an edge from a node to itself.
 file(WRITE ${FOLDER}/labels/train.jsonl "{\"nodes\": [\"red\", \"blue\"], \"edges\": [[0, \"a\", 1], [0, \"b\", 1], [1, \"a\", 1]], \"query\": [0, 1], \"target\": \"x\"}\n")
 says("3 labels: a \\+ b 1, a \\+ node: blue 1, node: red 1\n1 targets: x 1\n" inspect ${FOLDER}/labels/train.jsonl)
 run("0|3" train --data ${FOLDER}/labels --preset smoke)
 expect("no test files, and nothing was held out")
 
-# Labels and names of others command no terminal, and break no line.
+# Control characters in labels and names are not printed: they send no commands to the terminal and break no line.
 file(WRITE ${FOLDER}/wild/train.jsonl "{\"nodes\": 2, \"edges\": [[0, \"a\\u001b[31m\\nb\", 1]], \"query\": [0, 1], \"target\": \"x\\u009by\\u202e\"}\n")
 says("\n1 labels: a.\\[31m.b 1\n1 targets: x.y. 1\n$" inspect ${FOLDER}/wild/train.jsonl)
 file(WRITE ${FOLDER}/wild/test_one.jsonl "{\"nodes\": 2, \"edges\": [[0, \"a\\u001b[31m\\nb\", 1]], \"query\": [0, 1], \"target\": \"x\\u009by\\u202e\", \"kind\": \"k\\u001b[2J\\nl\"}\n")
@@ -144,7 +148,7 @@ expect("0 -x.y.-> 1, because\n.*the right answer: x.y.\n$")
 string(ASCII 27 escape)
 expect_absent("${escape}" "explain prints an escape sequence of the data")
 
-# What is wrong is reported with file and line, and what to do.
+# An error in the data is reported with file and line, and with a way to correct it.
 foreach(case "{\"nodes\": 2|bad.jsonl:2:[0-9]+: this is not JSON"
     "{\"nodes\": 2, \"edges\": [[0, \"a\", 2]], \"query\": [0, 1], \"target\": \"x\"}|bad.jsonl:2: an edge names node 2, expected a whole number from 0 to 1"
     "{\"nodes\": 0, \"edges\": [], \"query\": [0, 1], \"target\": \"x\"}|bad.jsonl:2: a graph of 0 nodes, expected 1 to 4096"
@@ -183,7 +187,8 @@ foreach(name test_dev.jsonl test_train.jsonl)
   refused("a test cannot be called (dev|train); give it another name, test_NAME" evaluate ${FOLDER}/run --data ${FOLDER}/names)
   file(REMOVE ${FOLDER}/names/${name})
 endforeach()
-# A question that cannot be answered costs the others nothing, and each has its line.
+# A question that cannot be answered has no effect on the answers to other questions. Each question gets one line of
+# output.
 set(answered "{\"nodes\": 2, \"edges\": [[0, \"above\", 1]], \"query\": [0, 1]}")
 file(WRITE ${FOLDER}/asked.jsonl "${answered}\n{\"nodes\": 2}\n\n[\n${answered}\n")
 execute_process(COMMAND ${PROGRAM} predict ${FOLDER}/run --file ${FOLDER}/asked.jsonl RESULT_VARIABLE status OUTPUT_VARIABLE answers ERROR_VARIABLE output)
@@ -194,7 +199,7 @@ string(REGEX REPLACE "{[^\n]*\"target\":T}" "answer" shown "${shown}")
 string(REGEX REPLACE "{\"error\":\"[^\n]*\",\"line\":([0-9])}" "error of line \\1" shown "${shown}")
 expect_same("two bad lines of five: status and answers" "${status} ${shown}" "1 answer\nerror of line 2\n\nerror of line 4\nanswer\n")
 
-# What the last update makes is looked at before it is scored or kept.
+# The weights are checked after the last update, before the model is scored or saved.
 run(3 train --data ${FOLDER}/data --preset smoke --epochs 1 --batch 200 --learning-rate 1e300 --warmup 0 --out ${FOLDER}/lost)
 expect("value [0-9]+ of [a-z0-9_.]+ is -?(nan|inf) after update 0 \\(batch 0 of epoch 1\\): stopped\n")
 expect_no_file(lost/model.safetensors "weights that are no numbers were kept")
@@ -203,18 +208,20 @@ expect("--warmup 2 is no shorter than the 2 updates of this run, so the learning
 run("0|3" ${learn} --warmup 2 --seeds 2)
 expect_times(1 "is no shorter than the 2 updates")
 
-# Where there is no memory, the lines that ask for it are named; no address space holds this model.
+# If there is not enough memory, the error names the lines that need too much. No address space is large enough for this
+# model.
 set(edge "\"edges\": [[0, \"right\", 1]], \"query\": [0, 1], \"target\": \"right\"}\n")
 file(WRITE ${FOLDER}/far/train.jsonl "${train}")
 file(WRITE ${FOLDER}/far/test.jsonl "{\"nodes\": 40, ${edge}\n{\"nodes\": 3, ${edge}{\"nodes\": 50, ${edge}")
-set(ENV{ASAN_OPTIONS} "$ENV{ASAN_OPTIONS}:allocator_may_return_null=1")  # or that sanitizer ends what asks for so much
+# Otherwise AddressSanitizer would end the process for this request.
+set(ENV{ASAN_OPTIONS} "$ENV{ASAN_OPTIONS}:allocator_may_return_null=1")
 set(huge train --data ${FOLDER}/far --preset smoke --width 1048576 --layers 8 --untied --heads 1)
 run(1 ${huge})
 expect("far/test.jsonl:1, [^ ]*far/test.jsonl:4 have 40, 50 nodes: [0-9]+TiB of memory, and this run has .*; leave them out, or take")
 run(1 train --data ${FOLDER}/data --preset smoke --width 1048576 --layers 8 --untied --heads 1 --batch 100000)
 expect("not enough memory for batches of 32 graphs of up to 3 nodes \\([0-9]+TiB of memory, .*: take a smaller --batch, or --recompute\n")
 
-# Tasks of SLURM without MPI, and numbers that no machine has.
+# Tasks of SLURM without MPI, and numbers of threads and shares that no machine has.
 set(ENV{SLURM_STEP_NUM_TASKS} 2)
 set(ENV{SLURM_PROCID} 0)
 run("0|3" ${learn} --epochs 1)
@@ -224,20 +231,20 @@ unset(ENV{SLURM_PROCID})
 misused("--shares: 1073741824 is not a power of two from 1 to 65536" ${learn} --shares 1073741824)
 misused("--threads: 40000 is not a number from 0 to 32767" ${learn} --threads 40000)
 
-# A run that is not there is reported before any data are read.
+# A missing run is reported before any data are read.
 foreach(verb evaluate predict explain)
   run(1 ${verb} ${FOLDER}/no_run)
   expect("no_run: there is no checkpoint here: give the folder that train wrote with --out, or its model.safetensors")
 endforeach()
-# A test has a name.
+# A test file without a name is refused.
 file(WRITE ${FOLDER}/names/test_.jsonl "${train}")
 refused("test_.jsonl: a test is called test, or test_NAME; give this one a name" evaluate ${FOLDER}/run --data ${FOLDER}/names)
 file(REMOVE ${FOLDER}/names/test_.jsonl)
 
-# The target is what is asked for: one that is there does not count.
+# predict ignores a target in the question, since the target is what it computes.
 run(0 predict ${FOLDER}/run "{\"nodes\": 2, \"edges\": [[0, \"above\", 1]], \"query\": [0, 1], \"target\": null}")
 
-# A task of one file has the same verbs.
+# A task in one file has the same verbs.
 cmake_path(GET PROGRAM PARENT_PATH bin)
 if(EXISTS ${bin}/grid)
   set(PROGRAM ${bin}/grid)

@@ -109,7 +109,7 @@ void options::adapt(checkpoint const& file) {
 
 namespace {
 
-/// One seed's run.
+/// The training run of one seed.
 class graph_training : public training {
  public:
   graph_training(options const& o, data_set const& data)
@@ -165,7 +165,7 @@ class graph_training : public training {
           {part.name, {{"accuracy", accuracy(*net_, part.graphs)}}, static_cast<long long>(part.graphs.size())});
     return scores;
   }
-  /// Returns whether the model has learned the task: at least half of the validation graphs are right.
+  /// Returns whether the model has learned the task: it answers at least half of the validation graphs correctly.
   bool learned(double validation) override { return !measures() || validation >= 0.5; }
 
  protected:
@@ -200,7 +200,7 @@ class graph_training : public training {
   }
 
  private:
-  /// The number of graphs of the largest part: no batch is larger.
+  /// The number of graphs in the largest part: no batch is larger.
   std::size_t most_graphs() const {
     auto most = std::max<std::size_t>({1, train_.size(), dev_.size()});
     for (auto const& part : data_.tests) most = std::max(most, part.graphs.size());
@@ -213,8 +213,8 @@ class graph_training : public training {
     for (auto const& part : data_.tests) add_larger_graphs(all, nodes, part.graphs, part.places, part.name);
     return all;
   }
-  /// Holds out examples if there is no dev part: one random split for each seed, as in the released program.  Returns
-  /// the number of examples that remain.
+  /// Holds out training examples for validation if there is no dev part.  Each seed has one random split, as in the
+  /// released program.  Returns the number of examples that remain.
   std::size_t held_out() {
     if (!dev_.empty() || data_.made) {
       refuse_given(options_, {"validation"},
@@ -230,15 +230,15 @@ class graph_training : public training {
     for (std::size_t i = 0; i < order.size(); ++i) (i < held ? dev_ : train_).push_back(data_.train[order[i]]);
     return train_.size();
   }
-  /// The depth of an update: a function of the seed and the update's number only, so that a resumed run repeats it.
+  /// The depth of an update.  It depends only on the seed and the update's number, so a resumed run repeats it.
   int depth_of(std::int64_t update) const {
     if (options_.layers_from == 0) return options_.layers;
     random_stream random(options_.seed ^ 0xdeb7u, static_cast<std::uint64_t>(update));
     return options_.layers_from +
            static_cast<int>(random.below(static_cast<std::uint32_t>(options_.layers - options_.layers_from + 1)));
   }
-  /// Reads the rules from the training graphs of this run only.  Prepares glued graphs and additional questions;
-  /// returns the most questions of a graph.
+  /// Learns the rules from the training graphs of this run only.  Prepares joined graphs and additional questions.
+  /// Returns the largest number of additional questions about a graph.
   int read_rules() {
     std::size_t most = 0;
     auto const made = [&](std::int64_t epochs, auto const& use) {
@@ -255,7 +255,7 @@ class graph_training : public training {
           "the other, and there is none",
           std::string(options_.dense_loss > 0 ? "--dense-loss" : "--augment"));
     if (options_.augment > 0) {
-      if (data_.made)  // generated graphs are joined to those of the first epoch
+      if (data_.made)  // generated graphs are joined with those of the first epoch
         made(1, [&](labelled_graph const& g) { glued_.push_back(g); });
       auto const& with = options_.augment_with;
       glue_.emplace(data_.made ? glued_ : train_, data_.words, rules_,
@@ -273,7 +273,7 @@ class graph_training : public training {
     most_further_ = options_.augment > 0 ? 2 * most : most;
     return static_cast<int>(most_further_);
   }
-  /// Returns graph `number` joined to another graph, or nothing if it is not joined in this epoch.
+  /// Returns graph `number` joined with another graph, or nothing if it is not joined in this epoch.
   std::optional<labelled_graph> glued_to(labelled_graph const& g, std::size_t number, std::int64_t epoch) const {
     if (!glue_) return std::nullopt;
     augmentation const how{.seed = options_.seed ^ glued_stream, .rate = options_.augment};
@@ -290,7 +290,7 @@ class graph_training : public training {
     if (data_.made) return std::max<std::int64_t>(1, *data_.made_in_all / options_.batch / options_.epochs);
     return examples_.epoch_updates();
   }
-  /// Returns a setting that identifies the graphs; a resumed run must have the same.
+  /// Returns a setting that identifies the training graphs; a resumed run must have the same one.
   std::string data_setting() const {
     if (data_.made) return example_digest::generated();
     example_digest digest;
@@ -304,7 +304,7 @@ class graph_training : public training {
 
   options const& options_;
   data_set const& data_;
-  /// Part of the key of the stream for joining graphs; it is larger than any seed that users give.
+  /// Part of the key of the random stream for joins; it is larger than any seed that users give.
   static constexpr philox_key glued_stream = std::uint64_t{4} << 56U;
 
   graph_list dev_, train_, glued_;   // glued_: the graphs to which generated graphs are joined

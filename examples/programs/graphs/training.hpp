@@ -1,4 +1,4 @@
-// Training and predictions of all programs whose data are labelled graphs.
+// Training and evaluation for all programs whose data are labelled graphs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,52 +19,53 @@ using graph_list = std::vector<labelled_graph>;
 struct test_part {
   std::string name;
   graph_list graphs;
-  std::vector<std::string> places{};  // of the graphs, such as data/test.jsonl:3; empty: messages use numbers
+  // Where each graph comes from, such as data/test.jsonl:3; empty: messages use numbers.
+  std::vector<std::string> places{};
 };
 
-/// Adds the graphs with more than `than` nodes to `to`.  `name` is the name of the part.
+/// Adds to `to` all graphs with more than `than` nodes.  `name` is the name of their part.
 void add_larger_graphs(std::vector<sized_example>& to, int than, graph_list const& graphs,
                        std::vector<std::string> const& places, std::string const& name);
 
 /// The training and test data of a model.
 struct data_set {
   vocabulary words;
-  graph_list train, dev;  // without dev, the fraction options::validation of train is held out, by the seed
+  graph_list train, dev;  // without dev, options::validation is the fraction of train that is held out
   std::vector<std::string> train_places{}, dev_places{};  // like test_part::places
   std::vector<test_part> tests;
 
-  // Makes an example by its number when it is needed; replaces train.
+  // Makes training example `number` when it is needed.  If this is set, it replaces train.
   std::function<labelled_graph(std::uint64_t seed, std::int64_t number)> made;
-  std::int64_t const* made_in_all = nullptr;  // number of made examples: an option, which --minutes may change
-  int made_nodes = 0;                         // largest number of nodes of a made example
+  std::int64_t const* made_in_all = nullptr;  // number of generated examples: an option, which --minutes may change
+  int made_nodes = 0;                         // largest number of nodes of a generated example
 };
 
 int most_nodes(graph_list const& graphs);
 int most_nodes(std::vector<test_part> const& parts);
 
-/// Texts of a program's runs.
+/// Texts for the output of a program's training.
 struct run_texts {
   std::string title{};                                     // title of the plot of accuracies
   std::string x{};                                         // name of its x axis
-  std::string no_tests{};                                  // advice if no test part was scored
-  std::function<double(std::string const& part)> place{};  // place of a part on the x axis; empty: there is no plot
-  std::optional<series> paper{};                           // the paper's figures
+  std::string no_tests{};                                  // advice that is printed if no test part was scored
+  std::function<double(std::string const& part)> place{};  // the x coordinate of a part; empty: there is no plot
+  std::optional<series> paper{};                           // the paper's results, for the plot
 };
 
-/// The verb train: makes one run for each seed, and one of o.compare, and prints the accuracy of each part.  Returns
-/// the exit status.
+/// The verb train: makes one run for each seed, and for comparison one run of the model o.compare.  Prints the accuracy
+/// of each part.  Returns the exit status.
 int train(options& o, data_set const& data, run_texts const& say);
 
 /// Reads the vocabulary of a trained model from its checkpoint.  Throws data_error.
 vocabulary words_of(checkpoint const& file);
 
-/// Reads the model of a checkpoint, with memory for graphs of up to `most` nodes.  If `explaining`, a batch is one
+/// Reads the model of a checkpoint, with memory for graphs of up to `most` nodes.  If `explaining`, each batch is one
 /// graph, and all intermediate values are kept.
 trained<network> trained_model(options const& o, checkpoint const& file, int most, bool explaining = false);
-/// The same with memory for all graphs of some parts.  If memory is short, the error names the largest graphs.
+/// Does the same, with memory for all graphs of these parts.  If memory is short, the error names the largest graphs.
 trained<network> trained_model(options const& o, checkpoint const& file, std::vector<test_part> const& parts);
 
-/// Answers one question after another.  It makes the model again if a graph is larger than all graphs before.
+/// Answers one question after another.  It makes a larger model if a graph is larger than all graphs before.
 class answerer {
  public:
   answerer(options const& o, checkpoint const& file) : options_(o), file_(file) {}
@@ -75,7 +76,7 @@ class answerer {
   std::vector<double> probabilities(labelled_graph const& graph);
 
  private:
-  /// Returns the model with this graph as its batch.
+  /// Returns the model, whose batch is now this graph.
   network& asked(labelled_graph const& graph);
 
   options const& options_;
@@ -84,20 +85,20 @@ class answerer {
   std::optional<trained<network>> model_;
 };
 
-/// Returns the width of a column for these names.
+/// Returns the width of a table column for these names.
 std::size_t widest(std::vector<std::string> const& names);
 
-/// Calls f(graph, number of the likeliest target) for all graphs, in batches that fit.
+/// Calls f(graph, number of the likeliest target) for all graphs.  Puts them into batches that fit into memory.
 void answer_all(network& net, graph_list const& graphs, std::function<void(labelled_graph const&, int)> const& f);
 
 /// Returns the fraction of right answers, from 0 to 1.
 double accuracy(network& net, graph_list const& graphs);
 
-/// The verb evaluate: prints the accuracy of each part.  Counts which answers the model confuses; o.confusion prints
-/// these counts, and o.out gets them as confusion.csv.  With o.more_runs, all runs answer together.
+/// The verb evaluate: prints the accuracy of each part.  Counts which answers the model confuses.  With o.confusion the
+/// counts are printed; with o.out they are written to confusion.csv.  With o.more_runs, all runs answer together.
 void evaluate(options const& o, checkpoint const& file, std::vector<test_part> const& parts);
 
-/// Prints the proof path of the answer about a graph whose nodes have these names, and draws it to o.out.
+/// Prints the proof path of the answer about a graph whose nodes have these names, and draws it into the folder o.out.
 void explain(options const& o, checkpoint const& file, labelled_graph const& graph,
              std::vector<std::string> const& names);
 

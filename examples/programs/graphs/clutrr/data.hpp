@@ -1,4 +1,4 @@
-// Reads and writes CLUTRR data sets in the published CSV format, and numbers their words.
+// Reads and writes CLUTRR data sets in the published CSV format, and converts their words to numbers.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Columns: story_edges "[(0, 1), (1, 2)]", edge_types "['wife', 'daughter']", query_edge "(0, 2)", target "daughter".
@@ -36,12 +36,12 @@ struct data_set {
   std::map<int, std::vector<kinship_graph>> test;  // by k
 };
 
-/// Reads the rows of one CSV file one after the other, and makes every check that needs no vocabulary.
+/// Reads the rows of one CSV file in order.  Makes every check that needs no vocabulary.
 class row_reader {
  public:
   struct row {
     kinship_graph graph;              // without labels and target
-    std::vector<placed_word> labels;  // one for each edge
+    std::vector<placed_word> labels;  // one for each edge, with its place in the field
     std::string target;
   };
 
@@ -148,7 +148,7 @@ inline kinship_graph numbered(row_reader::row& r, vocabulary const& words) {
   return std::move(r.graph);
 }
 
-/// Reads one file with the numbers of a vocabulary. Throws data_error.
+/// Reads the graphs of one file, with numbers from a given vocabulary.  Throws data_error.
 inline std::vector<kinship_graph> read_graphs(std::string const& path, vocabulary const& words) {
   std::vector<kinship_graph> graphs;
   each_row(path, [&](row_reader const& reader, row_reader::row& r) {
@@ -198,7 +198,7 @@ inline std::vector<std::string> files_of(std::string const& folder, std::string_
   return found;
 }
 
-/// Reads the test files of a folder, or one file, grouped by k. Throws data_error.
+/// Reads all test files of a folder, or one file, and groups the graphs by k.  Throws data_error.
 inline std::map<int, std::vector<kinship_graph>> read_test(std::string const& path, vocabulary const& words) {
   bool const folder = is_folder(path);
   auto const files = folder ? files_of(path, "_test", "test") : std::vector<std::string>{path};
@@ -233,7 +233,7 @@ inline data_set read_data(std::string const& path) {
 inline std::string to_csv(std::span<kinship_graph const> graphs, vocabulary const& words, std::string_view split) {
   std::string csv = "id,task_name,task_split,story_edges,edge_types,query_edge,target\n";
   auto const pair = [](int from, int to) { return '(' + std::to_string(from) + ", " + std::to_string(to) + ')'; };
-  auto const quoted = [](std::string const& word, char quote) {  // for a CSV field or a Python string
+  auto const quoted = [](std::string const& word, char quote) {  // quotes a word for a CSV field or for a Python string
     std::string result(1, quote);
     for (char const c : word) {
       if (quote == '\'' && (c == '\'' || c == '\\')) result += '\\';

@@ -1,4 +1,4 @@
-// Makes chains of facts from the rules of composition in training rows of two facts.
+// Makes chains of facts.  The rules of composition are taken from training rows of two facts.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A chain is made in these steps.  Draw the answer uniformly from the answers of all rules.  Then, until there are k
@@ -6,9 +6,9 @@
 // equally likely, and then all rules of the chosen fact.  A chain is kept if the rules derive its answer and no other
 // answer, in any order of composition.
 //
-// So these chains have any length, but only test compositions that occur in training.  Chains of chain_generator hold
-// in every family, and use rules that no training row has.  Like published test chains, the chains here have many
-// consecutive facts whose composition has no name.
+// So these chains can have any length, but test only compositions that occur in training.  In contrast, the chains of
+// chain_generator hold in every family, and may need rules that no training row shows.  Like published test chains, the
+// chains here have many pairs of consecutive facts whose composition has no name.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ class derived_chains {
   derived_chains(graphs::composition_rules const& rules, vocabulary const& words, std::uint64_t seed)
       : words_(words), seed_(seed) {
     rules.each([&](int first, int second, int target) {
-      if (target < 0) return;  // rows have different answers
+      if (target < 0) return;  // training rows disagree about the answer
       composed_[{first, second}] = target;
       parts_[target].emplace_back(first, second);
     });
@@ -54,10 +54,10 @@ class derived_chains {
         k);
   }
 
-  /// Returns the targets that the rules derive from facts with these labels, in any order of composition.
+  /// Returns the targets that the rules derive from a chain of facts with these labels, in any order of composition.
   std::set<int> derived(std::vector<int> const& facts) const {
     auto const n = facts.size();
-    std::map<std::pair<std::size_t, std::size_t>, std::set<int>> labels;  // of a part [from, to) of the chain
+    std::map<std::pair<std::size_t, std::size_t>, std::set<int>> labels;  // labels of part [from, to) of the chain
     std::set<int> targets;
     for (std::size_t i = 0; i < n; ++i) labels[{i, i + 1}] = {facts[i]};
     for (std::size_t length = 2; length <= n; ++length)
@@ -77,7 +77,7 @@ class derived_chains {
  private:
   using facts_by_label = std::vector<int>;
 
-  /// Returns the target with the name of a label if it is the result of a rule; otherwise -1.
+  /// Returns the target that has the same name as a label, if a rule has this target as its result; otherwise -1.
   int made(int label) const {
     int const target = words_.target(words_.edge_name(label));
     return parts_.contains(target) ? target : -1;
@@ -86,7 +86,7 @@ class derived_chains {
     auto const& ways = parts_.at(target);
     return ways[static_cast<std::size_t>(random.below(static_cast<int>(ways.size())))];
   }
-  /// Makes a chain of k facts, or of fewer if no fact of the chain is the result of a rule.
+  /// Makes a chain of k facts.  The chain is shorter if at some point none of its facts is the result of a rule.
   facts_by_label chain(counter_random& random, int answer, int k) const {
     auto const [first, second] = drawn(random, answer);
     facts_by_label facts{first, second};
@@ -114,8 +114,8 @@ class derived_chains {
 
   vocabulary words_;
   std::uint64_t seed_, made_ = 0;
-  std::map<std::pair<int, int>, int> composed_;            // target by both labels
-  std::map<int, std::vector<std::pair<int, int>>> parts_;  // pairs of labels by target
+  std::map<std::pair<int, int>, int> composed_;            // the target, by the labels of both facts
+  std::map<int, std::vector<std::pair<int, int>>> parts_;  // the label pairs of all rules, by target
   std::vector<int> answers_;
 };
 

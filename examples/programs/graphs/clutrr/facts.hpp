@@ -12,7 +12,7 @@
 
 namespace triad::programs::clutrr {
 
-/// A graph whose people have names.
+/// A graph, and the names of its people.
 struct story {
   kinship_graph graph;
   std::vector<std::string> people;

@@ -1,4 +1,4 @@
-// Sampled families: a tree of people and homes, and the relation between any two people.
+// Sampled families: people and homes that form a tree, and the relation between any two people.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,14 +25,14 @@ class family {
   [[nodiscard]] int size() const { return static_cast<int>(people_.size()); }
   [[nodiscard]] person const& operator[](int i) const { return people_[static_cast<std::size_t>(i)]; }
 
-  /// Samples a family of at least `people` people.  It grows from one person outwards, nearest kin first, so it is
-  /// dense around this person.  A couple has 1 to `most_children` children.
+  /// Samples a family of at least `people` people.  The family grows from one person outwards, nearest kin first, so
+  /// most close relatives of this person are included.  A couple has 1 to `most_children` children.
   void sample(counter_random& random, int people, int most_children) {
     people_.clear();
     homes_.clear();
     add(random.chance(1, 2) ? gender::male : gender::female, nobody);
     for (int i = 0; size() < people; ++i) {
-      // The last person must get a new relative, or the family would end here.
+      // The last person must get a new relative; otherwise the family would stop growing.
       bool const last = i + 1 == size();
       if ((*this)[i].birth == nobody && (last || random.chance(3, 4))) give_parents(random, i, most_children);
       if ((*this)[i].marriage == nobody && (last || random.chance(3, 4))) marry(random, i, most_children);

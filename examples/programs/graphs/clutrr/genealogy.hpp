@@ -1,4 +1,4 @@
-// Kinship as words over four steps, and the compositions of two relations that are possible in any family.
+// Kinship as words over four kinds of step, and the possible compositions of two relations in any family.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Assumptions about families. Every person comes from one couple (mother and father) and marries at most once; siblings
@@ -16,9 +16,9 @@
 // none:
 //     up down   -> none, side      down up   -> none, mate      side side -> none, side      mate mate -> none
 //     up mate   -> up              side up   -> up              down side -> down            mate down -> down
-// "None" means that the path is back at the same person; then the neighbours of the two steps may fuse too. The result
-// is the set of all reduced words without the empty word, since person 2 is not person 0. It holds in *every* family;
-// tests compare it with sampled families.
+// "None" means that the path is back at the same person; then the steps before and after may fuse, too. The result is
+// the set of all reduced words without the empty word, since person 2 is not person 0. The result holds in *every*
+// family; tests compare it with sampled families.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ enum class relation : std::uint8_t {
 
 inline constexpr int relations = 20;  // without `other`
 
-/// A step through one home; `stay` fills the places of a word that is shorter than two steps.
+/// A step through one home; `stay` fills the unused places of a word with fewer than two steps.
 enum class step : std::uint8_t { stay, up, down, side, mate };
 
 struct relation_word {
@@ -50,8 +50,8 @@ struct relation_word {
   step first;
   step second;
   gender to;   // gender of the person at its end
-  bool told;   // the data sets use it as a fact
-  bool asked;  // the data sets use it as an answer
+  bool told;   // whether the data sets use this relation as a fact
+  bool asked;  // whether the data sets use this relation as an answer
 };
 
 inline constexpr std::array<relation_word, relations> relation_words{{
@@ -138,8 +138,8 @@ constexpr std::array<step, 2> fuse(step a, step b) {
   if (a == down && b == up) return {stay, mate};
   if (a == side && b == side) return {stay, side};
   if (a == mate && b == mate) return {stay, stay};
-  if (a == up || b == up) return {up, up};  // up mate, side up
-  return {down, down};                      // down side, mate down
+  if (a == up || b == up) return {up, up};  // these are the pairs up mate, side up
+  return {down, down};                      // these are the pairs down side, mate down
 }
 
 constexpr bool arrives_as_parent(step s) { return s == step::up || s == step::mate; }
@@ -163,7 +163,7 @@ constexpr relation_set join(long_word left, long_word right, gender to) {
       long_word longer = left;
       if (fused == step::stay) {
         result = result | join(left, right, to);
-      } else {  // it departs like `last` and arrives like `next`, so no further steps can fuse
+      } else {  // the fused step departs like `last` and arrives like `next`, so no more steps fuse
         longer.steps[longer.length++] = fused;
         for (std::size_t i = 0; i < right.length; ++i) longer.steps[longer.length++] = right.steps[i];
         result = result | join(longer, {}, to);
@@ -172,7 +172,7 @@ constexpr relation_set join(long_word left, long_word right, gender to) {
     return result;
   }
   for (std::size_t i = 0; i < right.length; ++i) left.steps[left.length++] = right.steps[i];
-  if (left.length == 0) return {};  // back at the start
+  if (left.length == 0) return {};  // the path is back at the start
   if (left.length > 2) return relation_set::of(relation::other);
   return relation_set::of(relation_of(left.steps[0], left.length == 2 ? left.steps[1] : step::stay, to));
 }
@@ -185,7 +185,7 @@ constexpr long_word spell(relation r) {
 constexpr relation_set compose_words(relation r, relation s) {
   auto const& second = word_of(s);
   if (second.first == step::mate && second.second == step::stay && word_of(r).to == second.to)
-    return {};  // a man's husband
+    return {};  // the husband of a man, which is excluded
   return join(spell(r), spell(s), second.to);
 }
 
@@ -201,8 +201,8 @@ inline constexpr auto compositions = composition_table();
 
 }  // namespace detail
 
-/// Returns all relations of person 2 to person 0 that some family allows, if 1 is `r` to 0 and 2 is `s` to 1.  Returns
-/// an empty set if no family allows r and s.
+/// Given that person 1 is `r` to person 0 and person 2 is `s` to person 1, returns the relations that person 2 can have
+/// to person 0 in some family.  The set is empty if no family allows both r and s.
 constexpr relation_set compose(relation r, relation s) {
   if (r == relation::other || s == relation::other) return relation_set::all();
   return detail::compositions[static_cast<std::size_t>(r)][static_cast<std::size_t>(s)];
@@ -217,9 +217,9 @@ constexpr relation_set compose(relation_set a, relation_set b) {
   return result;
 }
 
-/// Returns the possible relations of the last person of a chain of facts to the first; all people are distinct. The set
-/// includes the relation in every family that has this chain. If the set is unique(), it has only this relation. Each
-/// order of composition restricts each part of the chain.
+/// Returns the possible relations of the last person of a chain of facts to the first; all people are distinct. In
+/// every family that has this chain, the relation is in the set. So if the set is unique(), the chain has one answer.
+/// The set is restricted by all orders of composition, for each part of the chain.
 inline relation_set answers(std::span<relation const> chain) {
   std::size_t const k = chain.size();
   if (k == 0) return {};

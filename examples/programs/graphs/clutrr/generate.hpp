@@ -5,13 +5,13 @@
 // that relation. Then, until there are k facts, replace a fact (a, b) by two facts (a, c) and (c, b) about a person c
 // of the family who is not yet in the chain. compose() of the two facts must be the replaced relation and no other.
 //
-// In reverse order, these steps prove that the answer relates the first and the last person. Each step holds in every
-// family, so the proof does too. The sampled family shows that the people exist and are distinct. Some chains without
-// such a proof also have one answer, by a proof with sets of relations. They are not made, so that every chain can be
-// learned rule by rule.
+// Read in reverse order, these steps prove the relation of the last person to the first. Each step holds in every
+// family, so the proof does too. The sampled family shows that such people exist and are distinct. Some chains without
+// such a proof also have one answer, which is shown with sets of relations. Such chains are not made, so every chain
+// can be learned rule by rule.
 //
-// Facts have the 14 relations of the facts of the published data sets, answers the 18 relations of their answers. All
-// 20 relations occur inside a proof.
+// The facts of a chain have 14 relations, those of the facts in the published data sets. The answers have 18 relations,
+// those of the published answers. All 20 relations occur inside proofs.
 #pragma once
 
 #include <cstddef>
@@ -53,8 +53,8 @@ inline kinship_graph translated(kinship_graph g, vocabulary const& to) {
   return g;
 }
 
-/// Generates chains. Chain i depends only on the seed, i and its k, on every platform. So position() is the whole
-/// state.
+/// Generates chains. Chain i depends only on the seed, on i and on its k, on every platform. So position() is the whole
+/// state of a generator.
 class chain_generator {
  public:
   /// Fact (from, to) was replaced by (from, middle) and (middle, to). The numbers are people of the finished chain.
@@ -87,7 +87,7 @@ class chain_generator {
   /// Continues after the first `made` chains.
   void seek(std::uint64_t made) { made_ = made; }
 
-  /// The proof of the last chain: first its answer, then each fact that was split further.
+  /// The proof of the last chain: first the split of its answer, then the split of each fact that was split further.
   [[nodiscard]] std::vector<proof_step> const& proof() const { return proof_; }
 
  private:
@@ -114,7 +114,7 @@ class chain_generator {
     return relation::other;  // not reached: targets are names of relations
   }
 
-  // Takes two people in relation `answer` as the only fact. Returns false if the family has no such pair.
+  // Starts a chain with one fact about two people in relation `answer`. Returns false if the family has no such pair.
   bool start(counter_random& random, relation answer) {
     int const people = family_.size();
     for (int i = 0; i < people; ++i) {
@@ -133,7 +133,7 @@ class chain_generator {
     return false;
   }
 
-  // Splits facts until there are `k`, all with a relation that facts may have. Returns false if no person fits.
+  // Splits facts until there are `k`, all with a relation that facts may have. Returns false if no split is possible.
   bool grow(counter_random& random, int k) {
     for (int left = k - 1; left > 0; --left) {
       int untold = 0;
@@ -144,7 +144,7 @@ class chain_generator {
       for (int i = 0; i < count && !grown; ++i) {
         auto const at = static_cast<std::size_t>((i + offset) % count);
         bool const told = word_of(facts_[at].is).told;
-        if (told && untold == left) continue;  // the remaining splits are needed for relations that facts cannot have
+        if (told && untold == left) continue;  // all remaining splits are needed for relations that facts cannot have
         grown = split_fact(random, at, left - 1 - untold + (told ? 0 : 1));
       }
       if (!grown) return false;
@@ -152,8 +152,8 @@ class chain_generator {
     return true;
   }
 
-  // Replaces fact `at` by two facts, at most `untold` of which have a relation that facts cannot have. All rules that
-  // fit are equally likely, and then all people.
+  // Replaces fact `at` by two facts, at most `untold` of which have a relation that facts cannot have. A rule is drawn
+  // first, uniformly from the rules that fit; then a person is drawn uniformly for this rule.
   bool split_fact(counter_random& random, std::size_t at, int untold) {
     fact const whole = facts_[at];
     candidates_.clear();
@@ -182,7 +182,7 @@ class chain_generator {
     return true;
   }
 
-  // Numbers the people along the chain.
+  // Numbers the people in the order of the chain.
   kinship_graph finish(relation answer) {
     auto const& words = generated_vocabulary();
     kinship_graph graph;
@@ -211,7 +211,7 @@ class chain_generator {
   std::uint64_t made_ = 0;
   family family_;
   std::vector<fact> facts_;
-  std::vector<int> taken_;  // for each person of the family: whether the chain has them; at the end, their place in it
+  std::vector<int> taken_;  // 1 if the chain has this person; at the end, the place in the chain
   std::vector<split> candidates_;
   std::vector<int> rules_;
   std::vector<proof_step> splits_;

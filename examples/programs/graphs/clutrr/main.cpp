@@ -34,7 +34,7 @@ std::vector<graphs::test_part> parts_of(std::map<int, std::vector<kinship_graph>
   return parts;
 }
 
-/// Seeds of the generated chains for validation and tests, which are far from the training seeds 1, 2, 3 ...
+/// Seeds of the generated chains for validation and for tests.  They are far from the seeds 1, 2, 3 ... of training.
 constexpr std::uint64_t dev_seed = 0x7a11d;
 constexpr std::uint64_t test_seed(int k) { return 0x7e57 + static_cast<std::uint64_t>(k); }
 
@@ -116,7 +116,7 @@ int predict(options const& o) {
   auto const file = open_run(o.run);
   auto const words = graphs::words_of(file);
   graphs::answerer ask(o, file);
-  // Returns the likeliest target, and its probability if --probabilities asks for it.
+  // Returns the likeliest target.  The probability is computed only with --probabilities; otherwise it is 0.
   auto const answered = [&](kinship_graph const& graph) -> std::pair<int, double> {
     if (!o.probabilities) return {ask(graph), 0};
     auto const all = ask.probabilities(graph);

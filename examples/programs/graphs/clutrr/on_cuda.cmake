@@ -1,13 +1,14 @@
-# The program on a GPU, or on its stand-in: the losses of the reference up to rounding, dropout included; a run begun there goes on
-# on the reference; every verb answers.
+# Tests the program on a GPU, or on the emulation of a GPU on the host. The losses equal those of the reference backend
+# up to rounding, with dropout. A run that was begun on the GPU can be resumed on the reference backend. Every verb
+# gives an answer.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
-set(arguments train --preset smoke --dropout 0.1 --epochs 40 --chains 1280 --test-size 2)  # an update an epoch
+set(arguments train --preset smoke --dropout 0.1 --epochs 40 --chains 1280 --test-size 2)  # one update per epoch
 
 run("0|3" ${arguments} --backend reference --out ${FOLDER}/plain)
 run("0|3" ${arguments} --backend cuda --out ${FOLDER}/device)
 expect_close(device)
 
-# Interrupted there once the first of its checkpoints is written, the rest here.
+# A run is interrupted on the GPU after its first checkpoint, and is resumed on the reference backend.
 file(WRITE ${FOLDER}/stopped.sh "\
 \"$@\" > ${FOLDER}/stopped.txt 2>&1 &
 run=$!

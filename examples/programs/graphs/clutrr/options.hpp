@@ -12,7 +12,7 @@
 namespace triad::programs::clutrr {
 
 struct options : graphs::options {
-  std::vector<int> train_lengths{2, 3, 4};  // lengths k of generated training chains
+  std::vector<int> train_lengths{2, 3, 4};  // numbers of facts, k, in generated training chains
   int test_size = 1000;                     // number of generated test chains for each k
   std::int64_t chains = 100000;             // number of all generated training chains, in `epochs` equal parts
 
@@ -20,9 +20,9 @@ struct options : graphs::options {
   std::string facts, asked;           // "ann:mother:bea bea:brother:carl", "ann:carl"
   programs::questions questions;      // facts and question in one text
   bool probabilities = false;         // predict
-  int number = 1, k = 4;              // explain: the row of the file or number of the generated chain; its length
+  int number = 1, k = 4;              // explain: row of the file or number of the chain; the chain's length
   std::vector<int> lengths{2, 3, 4};  // generate
-  std::string rules_of;               // generate: a training file or its folder; empty: chains of every family
+  std::string rules_of;               // generate: training data that give rules; empty: no such rules
   int count = 1000;                   // generate: number of chains for each k
 
   void settle() override {
@@ -76,8 +76,8 @@ struct options : graphs::options {
 ///   quickstart              Our own settings.
 inline void apply_preset(options& o) {
   if (o.preset == "quickstart") {
-    // There are few different short chains.  Dropout keeps the model from memorising them, and most training chains are
-    // long.
+    // There are few different short chains, and a model could memorise them.  Dropout and mostly long training chains
+    // prevent that.
     o.layers = 8;
     o.width = 64;
     o.heads = 4;
@@ -102,7 +102,7 @@ inline void apply_preset(options& o) {
     o.layers_from = 6;
     o.augment = 1;
     o.dense_loss = 0.1;
-    if (o.preset == "glued-k234") o.epochs = 150;  // of 12,000 training rows; the other set has 28,000
+    if (o.preset == "glued-k234") o.epochs = 150;  // of 12,000 training rows; the other data set has 28,000
   } else {
     // The paper's baselines.
     if (o.model == "rat" || o.model == "gat") {
@@ -119,9 +119,9 @@ inline void apply_preset(options& o) {
   }
 }
 
-/// Returns the paper's table for the Edge Transformer if it can be compared with a run of these options: accuracy at
-/// k = 6..10, mean and standard error of 10 runs.  It can be compared if, of all options that change results, only the
-/// preset and the seed are given.
+/// Returns the paper's results for the Edge Transformer if this run can be compared with them: accuracy at k = 6..10,
+/// the mean and the standard error of 10 runs.  A run can be compared if only the preset and the seed are given, of all
+/// options that change results.
 inline std::optional<series> paper_curve(options const& o) {
   options as_published;
   as_published.preset = o.preset;

@@ -14,13 +14,13 @@
 
 namespace triad::programs::clutrr {
 
-/// A word, and the place in its field at which it begins.
+/// A word, and the position in its field where the word begins.
 struct placed_word {
   std::string text;
   std::size_t offset;
 };
 
-/// A pair of people, and the place in its field at which it begins.
+/// A pair of people, and the position in its field where the pair begins.
 struct placed_pair {
   node_pair people;
   std::size_t offset;
@@ -29,7 +29,7 @@ struct placed_pair {
 /// Reads one field of the current row from left to right.  Every error calls csv_file::fail.
 class python_list {
  public:
-  static constexpr int most_people = 512;  // numbers of people are smaller; memory grows with its cube
+  static constexpr int most_people = 512;  // a person's number is below this; memory grows with its cube
 
   python_list(csv_file const& file, std::size_t column) : file_(file), column_(column), text_(file[column]) {}
 

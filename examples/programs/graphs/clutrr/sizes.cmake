@@ -1,4 +1,4 @@
-# Checkpoints that describe no model.
+# Checkpoints whose sizes describe no possible model are refused.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/sizes_test.cmake)
 
 foreach(model edge-transformer rrat gat)
@@ -6,6 +6,7 @@ foreach(model edge-transformer rrat gat)
   expect_sizes_refused(${model} EVALUATE --test-size 2 ARGUMENTS --facts "ann:mother:bea bea:brother:carl" --ask ann:carl)
 endforeach()
 
-# A product of two legal sizes that no 32-bit number holds makes no model, where it once made another one.
+# Two legal sizes whose product exceeds 32 bits are refused. In the past, the product wrapped around and gave a smaller
+# model.
 run(1 train --preset smoke --width 16 --hidden-factor 268435457)
 expect("--width 16 times --hidden-factor 268435457 = 4294967312 wide, expected 1 to 2147483647")

@@ -1,4 +1,4 @@
-# Every verb of the program once, on small things: train, interrupt-free resume, evaluate, predict, explain, generate.
+# Runs every verb of the program once on small data: train, resume, evaluate, predict, explain and generate.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 
 run(3 train --preset smoke --width 24 --heads 3 --attention attention-ablation --train-lengths 2,4 --out ${FOLDER}/run)  # too short to learn: the program says that the run failed
@@ -12,7 +12,7 @@ expect("derived/1.2_test.csv  5 rows\n.*derived/1.10_test.csv  5 rows\n$")
 says("k=10 +[0-9.]+ +\\(5 questions\\)" evaluate ${FOLDER}/run --data ${FOLDER}/derived)
 run(1 generate --out ${FOLDER}/more --rules-of ${FOLDER}/data --lengths 3)
 expect("--lengths is about training chains, and --rules-of makes tests alone")
-# A rule whose answer is no relation of a fact makes chains of two facts alone: nothing is written.
+# If the result of a rule is never a fact, the rule makes only chains of two facts. Then generate writes nothing.
 file(WRITE ${FOLDER}/odd.csv "story_edges,edge_types,query_edge,target\n\"[(0, 1), (1, 2)]\",\"['wife', 'daughter']\",\"(0, 2)\",niece\n")
 refused("give no chain of 3 facts with one answer" generate --out ${FOLDER}/more --rules-of ${FOLDER}/odd.csv --test-size 2)
 expect_no_file(more "generate --rules-of has written a folder that it refused")
@@ -39,7 +39,7 @@ expect("question 1: found a line of a CSV file, expected facts and the question:
 run(0 predict ${FOLDER}/run --facts "ann:mother:bea bea:brother:carl" --ask ann:carl)
 refused("knows no relation" predict ${FOLDER}/run --facts "ann:colleague:bea" --ask ann:bea)
 string(ASCII 27 escape)
-run("[1-9][0-9]*" train "--pre${escape}[31mset")  # what others wrote commands no terminal
+run("[1-9][0-9]*" train "--pre${escape}[31mset")  # escape sequences in arguments are not printed to the terminal
 expect("--pre.\\[31mset")
 expect_absent("${escape}" "a control character of the command line was printed")
 run(0 explain ${FOLDER}/run --length 4 --out ${FOLDER}/proof)
@@ -47,7 +47,8 @@ expect_files(proof/proof.svg)
 run(3 train --preset smoke --data ${FOLDER}/data --attention value-ablation --untied --recompute --seeds 2 --out ${FOLDER}/two)
 expect("mean of 2 seeds; seeds 1 and 2 did not learn and are in it")
 
-# Averages of the weights are scored and answer, from the checkpoint too, which has the weights, too.
+# Averages of the weights: evaluate and predict use them, also when they are read from the checkpoint, which has the
+# weights, too.
 run(3 train --preset smoke --chains 64 --average 0.9 --out ${FOLDER}/averages)
 expect_scores_of_run("k=[0-9]+ +[0-9.]+" ${FOLDER}/averages)
 expect("averages was trained with --average: the averages of its weights answer")
@@ -60,8 +61,8 @@ expect_same("--average changes the training: ${of_averages}" "${with}" "${withou
 refused("was trained with average = 0.9" train --preset smoke --chains 64 --resume --out ${FOLDER}/averages)
 misused("--average" train --preset smoke --average 1)
 
-# Several runs answer together: one and its copy as it does alone, two in either order alike, and none that does not belong to
-# them, or is named twice.
+# Several runs answer together. A run and its copy give the same answers as the run alone. The order of the runs has no
+# effect. Runs that do not belong together are refused, and so is a run that is named twice.
 set(asked --test-size 40 --confusion)
 set(together "runs answer together, by the mean of their log-probabilities\n")
 run(0 evaluate ${FOLDER}/weights ${asked})
@@ -83,7 +84,8 @@ expect("weights is named twice: it would count as two of those that answer toget
 run(1 evaluate ${FOLDER}/weights ${FOLDER}/weights/model.safetensors)
 expect("weights/model.safetensors is the run that ${FOLDER}/weights names")
 
-# A tied layer is applied as often as is asked: as the model is that its checkpoint describes with that depth.
+# A tied layer is applied as many times as --layers says. The answers equal those of a checkpoint that has this depth in
+# its options.
 cmake_path(GET PROGRAM PARENT_PATH bin)
 file(MAKE_DIRECTORY ${FOLDER}/deeper)
 execute_process(COMMAND ${bin}/triad-change-checkpoint ${FOLDER}/weights/model.safetensors layers 5 ${FOLDER}/deeper/model.safetensors COMMAND_ERROR_IS_FATAL ANY)
@@ -98,14 +100,14 @@ run(1 evaluate ${FOLDER}/two/seed-1 --test-size 2)
 expect("--test-size is about generated chains, and [^\n]*data is asked: leave it out")
 refused("each of its 2 layers has parameters of its own" evaluate ${FOLDER}/two/seed-1 --layers 5)
 
-# Depths that are drawn.
+# Random depths in training.
 run(3 train --preset smoke --layers 4 --layers-from 1 --out ${FOLDER}/depths)
 expect_scores_of_run("k=[0-9]+ +[0-9.]+" ${FOLDER}/depths)
 refused("--preset glued-k23 is about published data: give its folder with --data" train --preset glued-k23)
 refused("--layers-from 3 is more than --layers 2" train --preset smoke --layers-from 3)
 refused("--layers-from is for tied models" train --preset smoke --layers-from 1 --untied)
 
-# Updates after the part that has dropout are those of a model that has none.
+# After the part of a run that has dropout, updates are those of a model without dropout.
 foreach(options IN ITEMS "--dropout;0" "--dropout;0.2;--dropout-until;0" "--dropout;0.2;--dropout-until;0.5" "--dropout;0.2")
   run(3 train --preset smoke --chains 128 ${options} --out ${FOLDER}/until)
   file(STRINGS ${FOLDER}/until/metrics.csv lines REGEX "^1,")
@@ -125,7 +127,8 @@ if(NOT until_0 STREQUAL without OR until_half STREQUAL without OR NOT until_half
   message(FATAL_ERROR "--dropout-until: epoch, update, loss, rate and norm are ${losses}")
 endif()
 
-# The graph attention network, whose run is evaluated, asked and resumed as every other; it has no feed-forward block.
+# The graph attention network: its runs can be evaluated, used for predictions and resumed like all others. It has no
+# feed-forward block, so options about that block are refused.
 run(3 train --preset smoke --chains 128 --dropout 0.2 --model gat --out ${FOLDER}/gat)
 expect_scores_of_run("k=[0-9]+ +[0-9.]+" ${FOLDER}/gat)
 run(0 predict ${FOLDER}/gat --facts "ann:mother:bea bea:brother:carl" --ask ann:carl)
@@ -135,11 +138,11 @@ run(1 train --preset smoke --chains 128 --dropout 0.2 --model rat --resume --out
 expect("model: checkpoint has \"gat\", this program wants \"rat\"")
 run(1 train --preset smoke --model gat --hidden-factor 2)
 expect("--hidden-factor is about feed-forward blocks, which gat does not have")
-run(1 train --preset smoke --hidden-factor 2 --compare gat)  # before the first of the two is trained
+run(1 train --preset smoke --hidden-factor 2 --compare gat)  # refused before either of the two models is trained
 expect("--hidden-factor is about feed-forward blocks, which gat does not have")
 refused("are about triangular attention, which gat does not have" train --preset smoke --model gat --attention flat)
 
-# More questions about every graph; what has no name is no answer.
+# Training with additional questions about every graph; "no name" is never given as an answer.
 run(3 train --preset smoke --dense-loss 0.5 --out ${FOLDER}/dense)
 expect_scores_of_run("k=[0-9]+ +[0-9.]+" ${FOLDER}/dense)
 run(0 predict ${FOLDER}/dense --facts "ann:mother:bea bea:brother:carl" --ask ann:carl)
@@ -149,7 +152,7 @@ expect("dense_loss: checkpoint has 0.5, this program wants 0.7")
 run(1 train --preset smoke --train-lengths 3 --dense-loss 0.5)
 expect("reads rules off training graphs of two edges.*and there is none")
 
-# Training rows that are glued, of a file and of generated chains; the losses are others.
+# Training graphs are joined, with a file and with generated chains. The losses differ from those without joins.
 set(plain train --preset smoke --data ${FOLDER}/data --epochs 1)
 run(3 ${plain} --out ${FOLDER}/plain)
 foreach(with detours branches both)
@@ -163,7 +166,7 @@ run(1 train --preset smoke --train-lengths 3 --augment 0.5)
 expect("--augment reads rules off training graphs of two edges.*and there is none")
 refused("--augment-with says how --augment glues: give that a rate above 0" train --preset smoke --augment-with detours)
 
-# A trained model is asked about the data of its run, where nothing else is said.
+# Without --data, a trained model is evaluated on the data of its run.
 run(3 train --preset smoke --data ${FOLDER}/data --out ${FOLDER}/published)
 expect_scores_of_run("k=[0-9]+ +[0-9.]+" ${FOLDER}/published)
 expect("data: ${FOLDER}/data, those of the run\nk=2 +[0-9.]+ +\\(10 questions\\)")
@@ -177,7 +180,8 @@ run(0 explain ${FOLDER}/published --length 4)
 file(COPY ${FOLDER}/published/model.safetensors DESTINATION ${FOLDER}/alone)
 says("there is no config.toml next to this checkpoint, so the data of its run are not known" evaluate ${FOLDER}/alone)
 
-# One file of few rows: nothing is held out, nothing was measured, and there is nothing else to evaluate on.
+# The data are one file of few rows: nothing is held out, no accuracy is measured, and there is no other data to
+# evaluate on.
 file(STRINGS ${FOLDER}/data/1.4_test.csv rows LIMIT_COUNT 5)
 string(REPLACE ";" "\n" rows "${rows}")
 file(WRITE ${FOLDER}/four.csv "${rows}\n")
@@ -189,7 +193,7 @@ expect("four.csv is the file that this run was trained on, and there is no other
 file(REMOVE ${FOLDER}/four.csv)
 refused("four.csv, the data of this run, is not there: give it, or other data, with --data" evaluate ${FOLDER}/four)
 
-# Weights that are no numbers have no score.
+# A checkpoint with weights that are not finite is not scored.
 file(SIZE ${FOLDER}/run/model.safetensors size)
 file(MAKE_DIRECTORY ${FOLDER}/lost)
 file(WRITE ${FOLDER}/lost.sh "set -e
@@ -201,14 +205,15 @@ execute_process(COMMAND sh ${FOLDER}/lost.sh ${FOLDER}/run/model.safetensors ${F
 run(1 evaluate ${FOLDER}/lost)
 expect("lost/model.safetensors: value 0 of [a-z0-9_.]+ is nan, so this model has no answers: its run diverged")
 
-# Runs that diverge have no score, and are in no mean.
+# Runs that diverge have no score, and are left out of the mean.
 run(3 train --preset smoke --epochs 1 --learning-rate 1e30 --clip-norm 0 --seeds 2)
 expect("mean of 0 of 2 seeds; seeds 1 and 2 diverged\n2 of 2 runs failed")
 expect_absent("k=[0-9]+ +[0-9n]" "runs that diverged are scored")
 
 expect_seeds_of_jobs(3 train --preset smoke --data ${FOLDER}/data --dropout 0.2)
 
-# Seeds that would come round; another program's run.
+# Refused: a range of seeds that exceeds the largest seed, the seed that draws the dev chains, and a run of another
+# program.
 expect_bounded_seeds(train --preset smoke)
 run(1 train --preset smoke --seed 499997)
 expect("--seed 499997: the dev chains are drawn by it, and would be trained on: give another")
@@ -216,7 +221,7 @@ run(2 generate --seed -1 --out ${FOLDER}/none)
 misused("--chains: 9223372036854775808 is not a whole number" train --preset smoke --chains 9223372036854775808)
 file(WRITE ${FOLDER}/cogs/config.toml "labels = \"2020\"\nfrom-parent = false\n")
 refused("cogs is a run of cogs, and this is clutrr: give it to cogs evaluate" evaluate ${FOLDER}/cogs)
-run(1 evaluate ${FOLDER}/run ${FOLDER}/cogs)  # which has no checkpoint
+run(1 evaluate ${FOLDER}/run ${FOLDER}/cogs)  # this folder has no checkpoint
 refused("no option of this program's train is called labels; it is of a run of cogs" train --config ${FOLDER}/cogs/config.toml)
 run(1 train --preset smoke --attention value-ablation --untied --recompute --resume --out ${FOLDER}/two/seed-1)
 expect("was trained with training-data = \"[0-9]+ examples, digest [0-9a-f]+\", this run has training-data = \"generated\"")

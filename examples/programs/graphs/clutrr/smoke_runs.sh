@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# What scripts/smoke-runs trains of clutrr.
+# The runs of clutrr that scripts/smoke-runs trains.
 # Order: 1
 
 smoke clutrr clutrr --dropout 0.1

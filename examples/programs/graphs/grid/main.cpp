@@ -6,7 +6,7 @@
 namespace triad::programs::grid {
 namespace {
 
-/// Makes a path that never goes back.  The target is the direction of its end from its beginning.
+/// Makes a path that never goes back.  The target is the direction from its beginning to its end.
 graphs::written_graph path(counter_random& random, int steps) {
   std::string const across = random.chance(1, 2) ? "left" : "right", along = random.chance(1, 2) ? "above" : "below";
   graphs::written_graph g{.nodes = steps + 1, .node_labels = {}, .pairs = {}, .query = {0, steps}, .target = {}};
