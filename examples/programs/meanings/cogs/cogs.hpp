@@ -1,5 +1,5 @@
-// The program cogs predicts the graph of a sentence's meaning. This header has its published and generated data, its
-// training, and the output of its verbs.
+// The program cogs predicts the graph of a sentence's meaning. This header reads published data, generates other data,
+// trains, and writes the output of the verbs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -28,8 +28,8 @@
 
 namespace triad::programs::cogs {
 
-/// Reads a split of a folder: the first of NAME_seqtag.jsonl, NAME.tsv and NAME.jsonl, gzipped or not.  dev may be
-/// called validation.
+/// Reads one split of a folder, from the first of these files that exists: NAME_seqtag.jsonl, NAME.tsv and NAME.jsonl,
+/// gzipped or not.  The split dev may also be called validation.
 inline sentences read_split(std::string const& folder, std::string const& name, bool needed = true) {
   std::vector<std::string> const endings{"_seqtag.jsonl", ".tsv", ".jsonl"};
   std::vector<std::string> names;
@@ -48,7 +48,7 @@ struct data_set {
       for (auto const& s : *part) most = std::max(most, s.size());
     return most;
   }
-  /// The number of sentences of the largest split: no batch is larger.
+  /// The number of sentences in the largest split: no batch is larger.
   std::size_t most() const { return std::max<std::size_t>({1, train.size(), dev.size(), test.size(), gen.size()}); }
   std::vector<sized_example> larger(int than) const {
     std::vector<sized_example> all;
@@ -60,8 +60,8 @@ struct data_set {
   }
 };
 
-/// Reads the splits of a folder.  Training needs train and dev; other verbs need at least one other split than train.
-/// Labels of 2022 need their own file.
+/// Reads the splits of a folder.  Training needs train and dev; other verbs need at least one split other than train.
+/// The corrected labels of 2022 need a file of their own.
 inline data_set read_data(options const& o, bool training) {
   refuse_generated(o, {"sentences", "test-size"}, "sentences");
   if (!std::filesystem::is_directory(o.data)) refuse("{}: a folder with train, dev, test and gen is expected", o.data);
@@ -73,8 +73,8 @@ inline data_set read_data(options const& o, bool training) {
   return d;
 }
 
-/// Seeds of the generated sentences for validation and tests, which are far from the training seeds 1, 2, 3 ...
-/// Sentences of the test kinds are never training sentences, for any seed.
+/// Seeds of the generated sentences for validation and for tests.  They are far from the seeds 1, 2, 3 ... of training.
+/// No seed gives a training sentence of one of the test kinds.
 inline constexpr std::uint64_t held_seed = 0xdef, kinds_seed = 0x7e57;
 
 inline data_set generate_data(options const& o, int training) {
@@ -105,7 +105,7 @@ class parser_training final : public sentence_training<parser, labelled_token> {
  public:
   parser_training(options const& o, data_set const& data, tallies& found)
       : sentence_training(o, "sentences"), data_(data), found_(found) {
-    // The released program numbers the words of all files.
+    // The vocabulary has the words of all files, as in the released program.
     for (auto const* part : {&data_.train, &data_.test, &data_.dev, &data_.gen})
       for (auto const& s : *part) words_.add(s);
     if (!o.hold_out.empty()) held_out_ = hold_out(data_.train, kinds_in(o.hold_out));
@@ -189,7 +189,7 @@ class parser_training final : public sentence_training<parser, labelled_token> {
     if (o.augment_phrases == "both") return {phrase_kinds.begin(), phrase_kinds.end()};
     return {o.augment_phrases == "clauses" ? phrase_kind::clause : phrase_kind::noun_phrase};
   }
-  /// Returns the test for sentences that no swap may make.
+  /// Returns a function that tells which sentences no swap may make.
   phrase_swaps::refusal forbidden(options const& o) const {
     if (!o.augment_within) return {};
     auto const kinds = kinds_in(o.hold_out);
@@ -206,10 +206,10 @@ class parser_training final : public sentence_training<parser, labelled_token> {
   }
 
   data_set const& data_;
-  tallies& found_;  // of all runs
+  tallies& found_;  // scores of all runs
   held_out held_out_;
-  std::optional<phrase_swaps> swaps_;  // swaps in the training sentences
-  tallies held_out_scores_;            // scores of the last validation, like dev_
+  std::optional<phrase_swaps> swaps_;  // swaps phrases of training sentences
+  tallies held_out_scores_;            // the last validation scores of held-out sentences
   double dev_ = 0;
   std::optional<epoch_batches> epochs_;
 };
@@ -227,7 +227,7 @@ inline void describe(held_out const& h) {
 inline int train(options& o) {
   tallies found;
   bool const holds_out = !o.hold_out.empty();
-  // Returns a figure, or nothing if it was not measured.
+  // Returns figure `f` of a part, or nothing if the part was not scored.
   auto const figure = [](scored_run const& r, std::string const& part, std::size_t f) -> std::optional<double> {
     for (auto const& p : r.parts)
       if (p.part == part) return p.figures[f].value;
@@ -239,7 +239,7 @@ inline int train(options& o) {
   run_folder const folder(o.out);
   seed_runs of_seeds(o, o.out);
   while (of_seeds.next()) {
-    if (o.data.empty()) data = generate_data(o, o.sentences);  // each seed has its own
+    if (o.data.empty()) data = generate_data(o, o.sentences);  // each seed has its own generated data
     parser_training work(o, data, found);
     if (of_seeds.fits_to_minutes(work)) continue;
     if (holds_out && of_seeds.is_first()) describe(work.what_is_held_out());

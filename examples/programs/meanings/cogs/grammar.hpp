@@ -1,4 +1,5 @@
-// Generates sentences like those of COGS, with their graphs, by a small grammar, for runs and tests without data.
+// Generates sentences like those of COGS, with their graphs, from a small grammar, for runs and tests without data
+// files.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   S   -> NP VP .                      VP -> V | V NP | was V by NP | V NP to NP | V NP NP | V that S | V to V
@@ -27,7 +28,8 @@ class sentence_generator {
  public:
   explicit sentence_generator(std::uint64_t seed) : random_(seed) {}
 
-  /// Draws a training sentence.  It has up to two nested clauses and two nested modifiers; only objects have modifiers.
+  /// Draws a training sentence.  It has at most two nested clauses and two nested modifiers; only objects have
+  /// modifiers.
   tagged_sentence next() {
     begin("in_distribution");
     clause(random_.below(3));
@@ -62,7 +64,7 @@ class sentence_generator {
   }
 
  private:
-  /// The form of a verb in a sentence, and its lemma.
+  /// The form in which a verb occurs in a sentence, and its lemma.
   struct verb_form {
     char const *past, *lemma;
   };
@@ -81,7 +83,8 @@ class sentence_generator {
                                                         {"cleaned", "clean"},
                                                         {"painted", "paint"}}};
   static constexpr std::array<char const*, 6> participles{"seen", "carried", "drawn", "found", "cleaned", "painted"};
-  static constexpr int only_active = 5;  // number of a transitive verb whose participle equals its past form
+  // Number of a verb that is passive only in tests; its participle equals its past.
+  static constexpr int only_active = 5;
   static constexpr std::array<verb_form, 2> dative{{{"gave", "give"}, {"sent", "send"}}};
   static constexpr std::array<verb_form, 3> clausal{{{"knew", "know"}, {"said", "say"}, {"hoped", "hope"}}};
   static constexpr std::array<verb_form, 2> controlling{{{"wanted", "want"}, {"tried", "try"}}};
@@ -118,7 +121,7 @@ class sentence_generator {
     sentence_.role[at(child)] = role;
   }
 
-  /// Writes a name, or a noun with its article.  Returns the place of its head.
+  /// Writes a name, or a noun with its article.  Returns the position of the head.
   int noun_phrase() {
     if (random_.chance(1, 3)) return word(names[pick(names)], "PNOUN");
     return noun_phrase(nouns[pick(nouns)]);
@@ -128,7 +131,7 @@ class sentence_generator {
     word(definite ? "the" : "a");
     return word(noun, "CNOUN", definite ? "DEF" : "INDEF");
   }
-  /// Writes `depth` modifiers after a noun.  Each modifies the noun of the modifier before it.
+  /// Writes `depth` nested modifiers after a noun: each modifies the noun of the previous modifier.
   void modifiers(int noun, int depth) {
     for (int k = 0; k < depth; ++k) {
       int const preposition = word(prepositions[pick(prepositions)]);
@@ -164,7 +167,7 @@ class sentence_generator {
     return verb;
   }
 
-  /// Writes a clause with `depth` nested clauses.  Returns the place of its verb.
+  /// Writes a clause with `depth` nested clauses.  Returns the position of its verb.
   int clause(int depth) {
     if (depth > 0) {
       int const subject = noun_phrase(), verb = word(clausal[pick(clausal)], "VERB");

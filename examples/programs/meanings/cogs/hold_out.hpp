@@ -1,5 +1,5 @@
-// Holds out constructions of the training sentences, by kind. Their scores help to choose options, since all of dev is
-// right.
+// Holds out sentences with certain constructions from training, by kind. Their scores help to choose options; scores on
+// dev cannot, since every model answers dev correctly.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   kind               a sentence has it if                                      similar test kind
@@ -11,12 +11,12 @@
 //   infinitive         a chosen verb is an infinitive                            prim_to_inf_arg
 //   subject-to-object  a chosen noun or name stands after its verb               subj_to_obj_common, ..._proper
 //
-// Each construction is found in the graph. For a chosen verb, training keeps only the line with the word alone. For a
-// chosen noun or name, it keeps one sentence in which it is the subject. Their other sentences are left out. The chosen
-// verbs are a quarter of the verbs that are alone in a line and are an infinitive elsewhere. The chosen nouns and names
-// are an eighth of those that stand both before and after verbs. Both are the words with the fewest sentences. A
-// sentence with several of the requested constructions is left out, and so is a sentence with a word that no remaining
-// training sentence has.
+// Each construction is found in the graph. For a chosen verb, training keeps only the line that has just this word. For
+// a chosen noun or name, training keeps one sentence in which the word is the subject. All other sentences with a
+// chosen word are left out. The chosen verbs are a quarter of those that are alone in a line and an infinitive
+// elsewhere. The chosen nouns and names are an eighth of those that stand both before and after verbs. In both cases
+// they are the words with the fewest sentences. A sentence with several of the requested constructions is left out, and
+// so is a sentence with a word that no remaining training sentence has.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ inline std::string all_constructions() {
   return all;
 }
 
-/// Returns the kinds in a list of the command line, which are separated by commas.
+/// Returns the kinds that are named in an option's value, separated by commas.
 inline std::vector<std::string> kinds_in(std::string const& list) {
   std::vector<std::string> kinds;
   for (std::size_t begin = 0; begin <= list.size();) {
@@ -57,7 +57,7 @@ inline std::vector<std::string> kinds_in(std::string const& list) {
   return kinds;
 }
 
-/// The check of an option that is such a list.
+/// The check of an option whose value is such a list.
 inline number_check const some_constructions{
     "KIND,...", [](std::string const& list) {
       std::set<std::string> found;
@@ -69,7 +69,7 @@ inline number_check const some_constructions{
       return std::string();
     }};
 
-/// The remaining training sentences, and the held-out ones, whose `distribution` is their kind.
+/// The remaining training sentences, and the held-out ones.  The `distribution` of a held-out sentence is its kind.
 struct held_out {
   std::vector<tagged_sentence> train, rows;
   std::size_t left_out = 0;  // number of sentences that are in neither list
@@ -104,7 +104,7 @@ class construction_finder {
     return any(s, [&](int i) { return nouns_.contains(s.tokens[at(i)]) && argument(s, i) && s.parent[at(i)] < i; });
   }
 
-  /// Returns whether the sentence has a chosen verb and other words.
+  /// Returns whether the sentence has a chosen verb and at least one other word.
   bool has_chosen_verb(tagged_sentence const& s) const {
     return s.size() > 1 && any(s, [&](int i) { return verbs_.contains(s.verb_name[at(i)]); });
   }
@@ -117,7 +117,7 @@ class construction_finder {
   }
 
  private:
-  /// The number of sentences with a word, and whether they use it in one way and in the other way.
+  /// The number of sentences that have a word, and whether some of them use it in the first way and in the second way.
   struct usage {
     std::int64_t sentences = 0;
     bool one = false, other = false;
@@ -180,8 +180,8 @@ class construction_finder {
       use.other |= argument(s, i) && s.parent[at(i)] < i;
     }
   }
-  /// Returns the rarest of the words that are used in both ways: one in `part` of them.  Equally rare words are ordered
-  /// by their bytes.
+  /// Returns the rarest of those words that are used in both ways: 1 / `part` of these words.  Equally rare words are
+  /// ordered by their bytes.
   static std::set<std::string> rarest(std::map<std::string, usage> const& all, std::size_t part) {
     std::vector<std::pair<std::int64_t, std::string>> both;
     for (auto const& [word, use] : all)
@@ -204,7 +204,7 @@ inline held_out hold_out(std::vector<tagged_sentence> const& all, std::vector<st
   held_out result;
   std::vector<std::size_t> held;         // numbers of the held-out sentences
   std::vector<std::string> held_kind;    // their kinds
-  std::set<std::string> shown, trained;  // nouns that are a subject in training; all words of training
+  std::set<std::string> shown, trained;  // nouns that are a training subject; all training words
   auto const train_on = [&](tagged_sentence const& s) {
     trained.insert(s.tokens.begin(), s.tokens.end());
     result.train.push_back(s);

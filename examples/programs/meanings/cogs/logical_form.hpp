@@ -3,10 +3,10 @@
 //
 //   * girl ( x _ 1 ) ; see . agent ( x _ 2 , x _ 1 ) AND see . theme ( x _ 2 , Emma )
 //
-// A variable x _ i stands for token i.  Definite nouns come first, then everything else in the order of its variables.
-// Verb clauses become edges from the verb.  `noun . nmod . in ( x _ i , x _ j )` becomes two edges: from noun i to the
-// preposition, and from the preposition to noun j.  If a verb controls another verb (wish to crawl), the form has the
-// agent twice; the graph has it once.
+// A variable x _ i stands for token i.  Definite nouns come first; all other terms follow, ordered by their variables.
+// Clauses of a verb become edges from the verb.  `noun . nmod . in ( x _ i , x _ j )` becomes two edges: from noun i to
+// the preposition, and from the preposition to noun j.  If a verb controls another verb (wish to crawl), the form has
+// the agent twice, and the graph has it once.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,7 @@ class form_reader {
  private:
   struct argument {
     int token = -1;
-    std::string name{};  // if it is no variable
+    std::string name{};  // set if the argument is not a variable
     friend bool operator==(argument const&, argument const&) = default;
   };
   struct clause {
@@ -65,7 +65,7 @@ class form_reader {
     std::string text;
   };
 
-  /// Reads the form of a single word.  The number of its arguments decides its category.
+  /// Reads the form of a sentence of one word.  The number of arguments decides the word's category.
   void read_primitive(std::string_view form) {
     if (result_.size() != 1) refuse("a primitive of {} words, expected one", result_.size());
     auto const words = words_of(form);
@@ -145,8 +145,8 @@ class form_reader {
 
   /// If the form has v.xcomp(a, b) and v.agent(a, c), removes b's own clause with agent c.
   void merge_controlled(std::vector<clause>& clauses) {
-    // Two indexes of the clauses v.agent(a, c): by v and a, and by v, a and c.  Each list is in the order of the form.
-    // A removed clause stays in a list until the list is read.
+    // Two indexes of the clauses v.agent(a, c): one by v and a, one by v, a and c.  Each list is in the order of the
+    // form. A removed clause is deleted from a list only when the list is read.
     using list = std::deque<std::size_t>;
     std::map<std::pair<std::string, int>, list> of_verb;
     std::map<std::tuple<std::string, int, int, std::string>, list> of_agent;
@@ -226,7 +226,7 @@ class form_reader {
     return all[0];
   }
 
-  /// Returns the places of a word in the sentence, in ascending order.
+  /// Returns the positions of a word in the sentence, in ascending order.
   std::vector<int> const& places_of(std::string const& word) const {
     static std::vector<int> const nowhere;
     auto const found = places_.find(word);
@@ -236,7 +236,7 @@ class form_reader {
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
   tagged_sentence result_;
-  std::unordered_map<std::string, std::vector<int>> places_;  // places of each word of the sentence
+  std::unordered_map<std::string, std::vector<int>> places_;  // the positions of each word in the sentence
 };
 
 /// Returns the graph of a logical form.  Throws data_error if the form is malformed, or is not about the sentence.
@@ -245,8 +245,8 @@ inline tagged_sentence from_logical_form(std::string_view sentence, std::string_
   return form_reader(sentence, form, distribution).take();
 }
 
-/// Returns the logical form of a graph, or nothing if it has none.  Predicted graphs may have none: an edge label may
-/// be without an edge, a verb's argument without a verb, or a modifier without its noun.
+/// Returns the logical form of a graph, or nothing if it has none.  A predicted graph has none if an edge label has no
+/// edge, a verb's argument has no verb, or a modifier has no noun.
 inline std::optional<std::string> to_logical_form(tagged_sentence const& s) {
   static std::vector<std::string> const verb_roles{"agent", "theme", "recipient", "xcomp", "ccomp"};
   auto const at = [](int i) { return static_cast<std::size_t>(i); };

@@ -18,7 +18,7 @@
 namespace triad::programs::cogs {
 namespace {
 
-/// Reads the trained parser, with memory for sentences of up to `longest` tokens.  If `explaining`, a batch is one
+/// Reads the trained parser, with memory for sentences of up to `longest` tokens.  If `explaining`, each batch is one
 /// sentence, and all intermediate values are kept.
 trained<parser> trained_parser(options const& o, checkpoint const& file, int longest, room_advice const& advice = {},
                                bool explaining = false) {
@@ -49,12 +49,14 @@ std::string form_of(tagged_sentence const& graph) {
   return to_logical_form(graph).value_or("(this graph has no logical form)");
 }
 
-/// Returns the probabilities of the parents of token i.  The entry of its own place is the probability of a root.
+/// Returns the probability that each token is the parent of token i.  Entry i is the probability that token i is a
+/// root.
 std::vector<double> parents_of(parse const& p, std::size_t n, std::size_t i) {
   return probabilities_of(std::span(p.score).subspan(i * n, n));
 }
 
-/// Prints a sentence with its graph.  `p` is its parse if the probabilities of parents are printed too, otherwise null.
+/// Prints a sentence with its graph.  If `p` is not null, it is the parse, and the probabilities of parents are
+/// printed, too.
 void print(tagged_sentence const& s, parse const* p) {
   std::vector<std::string> header{"token", "place", "parent", "role", "category", "noun type", "verb"};
   if (p != nullptr) header.emplace_back("probability");
@@ -76,7 +78,7 @@ void print(tagged_sentence const& s, parse const* p) {
 int predict(options const& o) {
   o.questions.expect_one_way({{"--sentence", !o.sentence.empty()}});
   constexpr int most = 1024;  // largest number of tokens of a sentence
-  int room = 128;             // a longer sentence makes the model again
+  int room = 128;             // for a longer sentence, a new model is made
   auto const file = open_run(o.run);
   auto model = trained_parser(o, file, room);
   auto const answer = [&](std::string const& line) {
@@ -97,7 +99,7 @@ int predict(options const& o) {
   return 0;
 }
 
-/// Draws the graph.  Each word's arc has the role and the probability of the parent.
+/// Draws the graph.  The arc of each word has the role, and the probability of the parent.
 std::string picture(tagged_sentence const& s, parse const& p) {
   std::vector<arc_word> words;
   for (std::size_t i = 0; i < s.tokens.size(); ++i) {
@@ -111,8 +113,8 @@ std::string picture(tagged_sentence const& s, parse const& p) {
   return to_svg(words);
 }
 
-/// Returns the page of a graph with the probabilities of its edges.  A model with triangles adds their attention over
-/// words.
+/// Returns the page for a graph, with the probabilities of its edges.  For a model with triangular attention, the page
+/// also has the attention of edges to words.
 nlohmann::ordered_json page_of(parser& net, options const& shape, tagged_sentence const& s, parse const& p) {
   using json = nlohmann::ordered_json;
   auto const n = s.tokens.size();

@@ -20,7 +20,7 @@
 
 namespace triad::programs::cogs {
 
-/// The defaults are those of the preset paper: the released program's.
+/// The defaults are those of the preset `paper`, and come from the released program.
 struct options : stack_options {
   // data: a folder with train, dev, test and gen; empty: generated sentences
   std::string labels = "2020";  // labels of the generalisation set: 2020: as published; 2022: as corrected
@@ -28,19 +28,19 @@ struct options : stack_options {
   int test_size = 200;          // number of generated sentences of each kind
   std::string hold_out;         // kinds of constructions to hold out of training, separated by commas
 
-  // model: edge-transformer, transformer, universal-transformer
+  // Choices of the model: edge-transformer, transformer, universal-transformer.
   triangle_form attention = triangle_form::full;
-  int max_offset = 16;          // relative positions are clipped at this number of tokens
+  int max_offset = 16;          // longest distance, in tokens, that relative positions distinguish
   bool paper_form = false;      // the paper's layer instead of the released program's
-  bool positional = false;      // sums of both ends' states, instead of relative positions
-  bool from_parent = false;     // predicts parents from edges (parent, child), as in the paper
-  bool verb_from_word = false;  // predicts the verb's name from the word's vector alone
-  bool learn_all = false;       // also learns the vector that the released program does not learn
+  bool positional = false;      // adds the states of both ends, instead of relative positions
+  bool from_parent = false;     // predicts a parent from edge (parent, child), as in the paper
+  bool verb_from_word = false;  // predicts the name of the verb from the word's vector alone
+  bool learn_all = false;       // also learns the vector that the released program keeps fixed
 
   int epochs = 200;
   int batch = 100;
   double decay = 0.01;
-  double word_dropout = 0;         // probability of dropping a word; the head of the verb's name still reads the word
+  double word_dropout = 0;         // probability of dropping a word; the verb's name is still predicted from it
   int position_range = 0;          // words have random positions below this number; 0: 0, 1, 2, ...
   double embedding_deviation = 1;  // standard deviation of the words' initial vectors
   double augment = 0;              // probability that a training sentence gets a phrase of another sentence
@@ -50,7 +50,7 @@ struct options : stack_options {
   std::string sentence;           // predict, explain
   bool probabilities = false;     // predict
   programs::questions questions;  // predict
-  bool argmax = false;            // each token's own best parent, as published, instead of the best tree
+  bool argmax = false;            // predicts the best parent of each token, as published, instead of the best tree
   int count = 1000;               // generate: number of training sentences
 
   options() {
@@ -97,8 +97,8 @@ inline void apply_preset(options& o) {
   }
 }
 
-/// The words and labels, numbered from 1 in the order of first appearance.  0 is padding, which a ragged batch does not
-/// have.  The released program's numbers are not known; it also numbers the words of all files.
+/// The words and labels, numbered from 1 in the order of first appearance.  Number 0 is padding, which a ragged batch
+/// does not have.  The numbers of the released program are not known; it also numbers the words of all files.
 struct vocabulary {
   numbering tokens{1}, role{1}, category{1}, noun_type{1}, verb{1};
 
@@ -132,8 +132,9 @@ inline nlohmann::json to_json(vocabulary const& v) {
 
 /// The model's answer for one sentence, as numbers.
 struct parse {
-  std::vector<int> parent;                           // each token's best parent by itself; a root has its own place
-  std::vector<int> tree;                             // the best parents without a cycle
+  // Each token's best parent, which may give cycles; a root is its own parent.
+  std::vector<int> parent;
+  std::vector<int> tree;                             // the best parents without cycles
   std::vector<int> role, category, noun_type, verb;  // the best labels
   std::vector<float> score;                          // (n, n) score of parent j of token i
 };
@@ -141,14 +142,14 @@ inline auto tied_parts(parse& p) {
   return std::tie(p.parent, p.tree, p.role, p.category, p.noun_type, p.verb, p.score);
 }
 
-/// Sizes of a model and of its batches.  There is memory for `batch` sentences of `usual` tokens, or for fewer
-/// sentences of up to `longest` tokens.
+/// Sizes of a model and of its batches.  There is memory for `batch` sentences of `usual` tokens, or for fewer but
+/// longer sentences of up to `longest` tokens.
 struct parser_room {
   int tokens;
   label_counts labels;
   int batch, usual, longest;
-  int positions;  // positions are below this number, or below the length of the longest sentence
-  bool learns;    // false: memory for inference alone
+  int positions;  // positions are below this number, or below the longest sentence's length
+  bool learns;    // false: there is memory for inference only
 
   graph_dims capacity() const { return room_for_graphs(batch, usual, longest); }
 };
@@ -159,19 +160,19 @@ class parser : public learner {
   using vocabulary = cogs::vocabulary;
   using room = parser_room;
 
-  // A batch: first add sentences, then use it.
+  // To use a batch: clear it, add sentences, then call one of the functions below.
   virtual void clear() = 0;
   /// Returns false if the batch has no memory left for it.
   virtual bool add(std::span<labelled_token const> sentence) = 0;
   /// Returns the parses of the sentences of the batch.
   virtual std::vector<parse> const& infer() = 0;
 
-  /// Returns the attention of an edge over words.  Call infer() first.  The table has no rows if the model has no
-  /// triangles, or if the parser was made for inference alone.
+  /// Returns the attention of an edge to all words.  Requires a call of infer() before.  The table has no rows if the
+  /// model has no triangular attention, or if the parser was made for inference only.
   virtual attention_table<float> attention(attention_place const& at) = 0;
 
-  /// Makes the model that the options describe.  The backend is moved into the model.  The backends' translation units
-  /// call this function.
+  /// Makes the model that the options describe, and moves the backend into the model.  Each backend's own source file
+  /// calls this function.
   template <class Ex>
   static std::unique_ptr<parser> make(Ex ex, options const& o, room const& z);
 };

@@ -4,7 +4,7 @@
 //   .jsonl  {"tokens": [...], "parent": [...], "role": [...], "category": [...], "noun_type": [...],
 //            "verb_name": [...], "distribution": "..."}
 //   .tsv    sentence, logical form and distribution, separated by tabs
-// Either may be gzipped.
+// Both kinds of file may be gzipped.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -68,7 +68,7 @@ inline tagged_sentence from_tsv(std::string_view line) {
   return from_logical_form(line.substr(0, first), line.substr(first + 1, second - first - 1), line.substr(second + 1));
 }
 
-/// Reads all sentences of a file.  The name, without .gz, decides the format.
+/// Reads all sentences of a file.  The ending of the name, without .gz, decides the format.
 inline std::vector<tagged_sentence> read_sentences(std::string const& path) {
   std::string_view name = path;
   if (name.ends_with(".gz")) name.remove_suffix(3);

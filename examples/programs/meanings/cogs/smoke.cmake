@@ -1,4 +1,4 @@
-# Every verb of the program once, on small things: train, resume, evaluate, predict, explain, generate.
+# Runs every verb of the program once on small data: train, resume, evaluate, predict, explain and generate.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 
 run(3 train --preset smoke --out ${FOLDER}/run)  # too short to learn: the program says that the run failed
@@ -31,7 +31,7 @@ endforeach()
 expect_scores_of_run("[a-z_]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9]+ +[0-9]+" ${FOLDER}/with--attention=value-ablation)
 expect("data: ${FOLDER}/data, those of the run\n")
 
-# Where relative positions are clipped is part of the model.
+# The limit of relative positions is part of the model.
 run(3 train --preset smoke --max-offset 2 --out ${FOLDER}/near)
 expect_scores_of_run("[a-z_]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9]+ +[0-9]+" ${FOLDER}/near)
 expect_different_losses(run near)
@@ -40,7 +40,7 @@ run(1 train --preset smoke --positional --max-offset 2)
 expect("--max-offset is about relative positions, which --positional does not have")
 misused("--max-offset: 0 is not a number from 1 to 1024" train --preset smoke --max-offset 0)
 
-# Constructions that training does not see are what it is measured on.
+# With --hold-out, a run is validated on constructions that training does not see.
 set(held train --preset smoke --sentences 300 --epochs 2 --hold-out name-before-theme,deepest-clauses)
 run(3 ${held} --out ${FOLDER}/held)
 expect("^[0-9]+ training sentences; held out: [0-9]+ of deepest-clauses, [0-9]+ of name-before-theme; [0-9]+ left out\n")
@@ -60,7 +60,8 @@ expect("--hold-out: \"deep\" is not one of the constructions name-before-theme, 
 run(1 train --preset smoke --hold-out infinitive)
 expect("--hold-out infinitive: no training sentence is left with this construction alone")
 
-# What training changes in sentences, and first vectors: each learns otherwise, and its checkpoint answers.
+# Options that change training sentences or initial vectors: each gives other losses, and evaluate can use the
+# checkpoint.
 set(forms run)
 foreach(option "--word-dropout 0.3" --verb-from-word "--position-range 40" "--embedding-deviation 0.1" "--augment 0.7")
   separate_arguments(arguments UNIX_COMMAND "${option}")
@@ -72,7 +73,7 @@ foreach(option "--word-dropout 0.3" --verb-from-word "--position-range 40" "--em
   run(3 train --preset smoke --epochs 1 ${arguments} --model transformer)
 endforeach()
 expect_different_losses(${forms})
-# Shares see the same sentences, whatever computes them.
+# The parts of a batch train on the same sentences, whatever number of threads computes them.
 set(perturbed train --preset smoke --epochs 1 --shares 4 --word-dropout 0.3 --position-range 40 --positional --augment 0.7 --augment-phrases both)
 run(3 ${perturbed} --threads 1 --out ${FOLDER}/one)
 run(3 ${perturbed} --threads 2 --out ${FOLDER}/two)
@@ -120,11 +121,11 @@ file(MAKE_DIRECTORY ${FOLDER}/empty)
 refused("no sentence of dev, test or gen" evaluate ${FOLDER}/run --data ${FOLDER}/empty)
 refused("there is no gen_2022fix" train --preset smoke --data ${FOLDER}/data --labels 2022)
 
-# A run goes on with the data that it began with.
+# A run cannot be resumed with other data.
 run(1 train --preset smoke --epochs 1 --positional --resume --out ${FOLDER}/with--positional)
 expect("was trained with training-data = \"100 examples, digest [0-9a-f]+\", this run has training-data = \"generated\"")
 
-# Parts that are not there have no figure, and a run that diverges does not end the other seeds' runs.
+# A missing part of the data has no score. A run that diverges does not end the runs of other seeds.
 file(REMOVE ${FOLDER}/data/test_seqtag.jsonl ${FOLDER}/data/gen_seqtag.jsonl)
 run(3 train --preset smoke --epochs 1 --data ${FOLDER}/data)
 expect("test -  generalisation -  as trees -")

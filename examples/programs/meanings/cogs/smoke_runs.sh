@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# What scripts/smoke-runs trains of cogs.
+# The runs of cogs that scripts/smoke-runs trains.
 # Order: 2
 
 smoke cogs cogs --dropout 0.1

@@ -5,7 +5,7 @@
 //   clause       the words from `that` to the full stop; also, in the other sentence, all words before its full stop
 //
 // Only the head of a phrase has a parent outside the phrase, and no token outside has a parent inside. So the edges
-// inside the phrase are copied, and its head gets the parent and the role of the old head.
+// inside the new phrase are copied, and its head gets the parent and the role of the replaced head.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct phrase {
   friend bool operator==(phrase const&, phrase const&) = default;
 };
 
-/// The kinds of phrases.  A phrase is swapped for a phrase of the same kind.
+/// The kinds of phrases.  A phrase is replaced only by a phrase of the same kind.
 enum class phrase_kind { noun_phrase, clause };
 inline constexpr std::array phrase_kinds{phrase_kind::noun_phrase, phrase_kind::clause};
 
@@ -59,8 +59,8 @@ inline bool stands_alone(tagged_sentence const& s, phrase const& p) {
   return !in(s.parent[at(p.head)]);
 }
 
-/// Returns the first token of the noun phrase with this noun.  Returns -1 if it has no determiner, like a noun that is
-/// alone in a line.
+/// Returns the first token of the noun phrase with this noun.  Returns -1 if the noun has no determiner, for example a
+/// noun that is alone in a line.
 inline int beginning_of(tagged_sentence const& s, int noun) {
   if (noun < 0 || noun >= s.size()) return -1;
   if (s.category[at(noun)] == "PNOUN") return noun;
@@ -95,7 +95,7 @@ inline std::optional<phrase> clause_of(tagged_sentence const& s, int verb) {
   return that >= 0 && p.last > verb && stands_alone(s, p) ? std::optional(p) : std::nullopt;
 }
 
-/// Returns a whole sentence without its full stop if exactly one verb is its root.
+/// Returns the whole sentence without its full stop, as a phrase, if exactly one verb is its root.
 inline std::optional<phrase> main_clause_of(tagged_sentence const& s) {
   if (!ends_with_full_stop(s)) return std::nullopt;
   phrase p{0, s.size() - 1, -1};
@@ -109,7 +109,7 @@ inline std::optional<phrase> main_clause_of(tagged_sentence const& s) {
 
 }  // namespace detail
 
-/// Returns the phrases of a sentence that can be replaced: their heads have a parent.
+/// Returns the phrases of a sentence that can be replaced; the head of such a phrase has a parent.
 inline std::vector<phrase> places_in(tagged_sentence const& s, phrase_kind kind) {
   std::vector<phrase> all;
   for (int i = 0; i < s.size(); ++i) {
@@ -152,7 +152,8 @@ inline tagged_sentence with_phrase(tagged_sentence const& s, phrase const& place
     result.noun_type.push_back(from.noun_type[k]);
     result.verb_name.push_back(from.verb_name[k]);
   };
-  auto const moved = [&](int i) { return i < place.first ? i : i + shift; };  // new place of a token outside
+  // The new position of a token outside the phrase.
+  auto const moved = [&](int i) { return i < place.first ? i : i + shift; };
   auto const own = [&](int i) {
     int const parent = s.parent[detail::at(i)];
     add(s, i, parent < 0 ? -1 : moved(parent), s.role[detail::at(i)]);
@@ -183,7 +184,8 @@ class phrase_swaps {
   using sentences = std::vector<tagged_sentence>;
   using refusal = std::function<bool(tagged_sentence const&)>;
 
-  /// No swap makes a sentence that is longer than the longest of the list, or for which `refuses` returns true.
+  /// No swap makes a sentence that is longer than the longest sentence of the list, or for which `refuses` returns
+  /// true.
   phrase_swaps(sentences const& all, std::vector<phrase_kind> kinds, refusal refuses = {})
       : all_(all), kinds_(std::move(kinds)), refuses_(std::move(refuses)) {
     for (auto const kind : kinds_) {
@@ -202,7 +204,8 @@ class phrase_swaps {
   }
 
   /// Replaces a phrase of sentence number `which` by a phrase of another sentence.  All phrases of the sentence are
-  /// equally likely, and so are all phrases of the others.  Returns nothing if several draws give no possible sentence.
+  /// equally likely, and so are all phrases of the other sentences.  Returns nothing if several draws give no possible
+  /// sentence.
   std::optional<tagged_sentence> operator()(std::size_t which, random_stream random) const {
     auto const& s = all_[which];
     std::vector<std::pair<phrase_kind, phrase>> places;
@@ -227,13 +230,14 @@ class phrase_swaps {
  private:
   static constexpr int most_draws = 8;
 
-  /// The phrases of a kind, sentence by sentence, and the index of each sentence's first phrase.
+  /// All phrases of one kind, ordered by sentence, and the index of each sentence's first phrase.
   struct pool {
     std::vector<std::pair<std::size_t, phrase>> all;
     std::vector<std::size_t> begins;
   };
 
-  /// Returns whether every determiner has a spelling that some sentence of the list has; the model knows no others.
+  /// Returns whether some sentence of the list has each determiner in the same spelling; the model knows no other
+  /// spelling.
   bool is_known(tagged_sentence const& s) const {
     return std::all_of(s.tokens.begin(), s.tokens.end(),
                        [&](auto const& word) { return !detail::is_determiner(word) || determiners_.contains(word); });
