@@ -34,7 +34,7 @@ class memory_refused : public std::bad_alloc {
   char text_[96];  // a std::string might need memory
 };
 
-/// The memory of the host.  A backend defines such a type as `Backend::memory`, with the same five functions. Objects
+/// The memory of the host.  A backend defines such a type as `Backend::memory`, with the same five functions.  Objects
 /// of the type are small and copied freely.  For a device, they hold the stream that orders copies to and from the
 /// device.
 struct host_memory {

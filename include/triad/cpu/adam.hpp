@@ -1,4 +1,4 @@
-// Adam in parallel chunks; in float with vectors.
+// Adam in parallel chunks of the parameters; for float, in vectors.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,9 +13,9 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
 
-/// The reference's arithmetic in the same order; a mask handles the last elements.  So an element's result has the same
-/// bits wherever the element lies.  A scalar loop for the last elements would not ensure that: a compiler may fuse
-/// other products and sums in it.
+/// Does the reference's arithmetic in the same order; a mask handles the last elements.  So an element's result has the
+/// same bits at any position in the array.  A scalar loop for the last elements would not ensure this, because a
+/// compiler may fuse other products and sums in it than in the vectors' loop.
 inline void adam_by_vectors(adam_options const& options, double rate, std::uint64_t step, float* p, float const* g,
                             float* m, float* v, index_t count) {
   auto const of = [](double x) { return simd::broadcast(static_cast<float>(x)); };
@@ -31,7 +31,7 @@ inline void adam_by_vectors(adam_options const& options, double rate, std::uint6
                square = b2 * part.load(v + i) + one_b2 * gradient * gradient;
     part.store(m + i, mean);
     part.store(v + i, square);
-    // settled(): otherwise the rest of the loop decides whether a compiler fuses this product with the subtraction.
+    // Without settled(), the rest of the loop would decide whether a compiler fuses this product with the subtraction.
     part.store(p + i, simd::settled(shrink * before) - step_size * mean / (simd::sqrt(square) / root + epsilon));
   });
 }

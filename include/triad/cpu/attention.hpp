@@ -2,9 +2,9 @@
 // kernels the steps between them.
 // SPDX-License-Identifier: Apache-2.0
 //
-// BLAS computes even products of eight by eight: OpenBLAS has kernels for small products, which are faster than our
-// register kernels, whose factors must be transposed first.  Microseconds per head, forward / backward, in float on one
-// AVX-512 core; in parentheses those of the products alone:
+// BLAS computes even the products of matrices of 8 x 8, because OpenBLAS has fast kernels for small products.  Our own
+// register kernels are slower, since their factors must be transposed first.  Times are in microseconds per head,
+// forward / backward, in float on one AVX-512 core; the times in parentheses are those of the products alone:
 //
 //   n = 8, k = 16   0.7 / 0.9   (0.3 / 0.7)         n = 32, k = 64    3.8 / 8.2   (3.0 / 7.4)
 //   n = 20, k = 16  1.6 / 2.1   (0.6 / 1.4)         n = 50, k = 128  17.1 / 37.8  (14.4 / 35)

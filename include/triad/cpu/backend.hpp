@@ -14,17 +14,17 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 /// The default number of threads.  The number of threads does not change a single bit of any result.
 inline int hardware_threads();
 
-/// A function that runs work on the calling program's threads, for programs whose threads would compete with ours.
-/// Calls work(context, worker) for each worker in [0, workers), on any threads, and returns when all calls have
-/// returned.
+/// A function that runs work on the calling program's threads, for programs whose threads would compete with the pool's
+/// threads.  Calls work(context, worker) for each worker in [0, workers), on any threads, and returns when all calls
+/// have returned.
 using borrowed_threads = void (*)(int workers, void (*work)(void* context, int worker), void* context);
 
 struct backend : reference::backend {
   static constexpr char const *name = "cpu", *number_means = "THREADS";  // names that with_backend uses
   static constexpr int most_threads = 1 + detail::pool::most_helpers;
 
-  /// 0 stands for one thread per processor.  Throws contract_violation for a negative number, and for one above the
-  /// limit.
+  /// A thread_count of 0 stands for hardware_threads().  Throws contract_violation if thread_count is negative or above
+  /// most_threads.
   explicit backend(int thread_count = 0) : threads(thread_count > 0 ? thread_count : hardware_threads()) {
     TRIAD_EXPECTS(thread_count >= 0 && thread_count <= most_threads,
                   "cpu::backend: threads are " + std::to_string(thread_count) + ", expected 1 to " +

@@ -1,6 +1,6 @@
 // Includes all operations of the cpu backend: those that are faster than the reference, and the reference for the rest.
 // SPDX-License-Identifier: Apache-2.0
-// If TRIAD_KERNELS is defined, kernels that triad::kernels has compiled are only declared.
+// If TRIAD_KERNELS is `extern`, the kernels are only declared, because the target triad::kernels has compiled them.
 #pragma once
 
 #include "triad/cpu/backend.hpp"

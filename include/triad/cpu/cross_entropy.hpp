@@ -1,5 +1,5 @@
-// Cross entropy with rows in parallel: exp in vectors, and all work on a row is finished while the row is in a near
-// cache.
+// Cross entropy with rows in parallel.  Exponentials are computed in vectors, and all work on a row is done while the
+// row is in a near cache.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,8 +15,8 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
 
-/// y = exp(x - maximum), where `maximum` is the largest x; returns the sum of y.  Every element of a row uses the same
-/// exponential function, so that equal logits get equal probabilities at any position.
+/// Sets y = exp(x - maximum), where `maximum` is the largest x, and returns the sum of y.  Every element of a row uses
+/// the same exponential function, so that equal logits get equal probabilities at any position.
 template <class T>
 T exponentials(T const* x, index_t v, T maximum, T* y) {
   if constexpr (std::is_same_v<T, float>) {
@@ -79,8 +79,8 @@ void do_cross_entropy(backend& ex, matrix<T const> logits, vec<index_t const> ta
     TRIAD_EXPECTS(target(r) < v, target_outside("cross_entropy", r, target(r), v));
     counted += target(r) >= 0 ? 1 : 0;
   }
-  // The shape alone decides the blocks: enough blocks for the threads, and at most `most`, the number of partial
-  // losses.
+  // The size of a block depends on the shape alone.  There are at most `most` blocks, because `part` has one partial
+  // loss for each block.
   constexpr index_t most = 256, least = 1 << 13;
   index_t const block = std::max({(rows + most - 1) / most, least / v, index_t{1}});
   double part[most] = {};

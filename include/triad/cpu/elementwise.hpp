@@ -34,7 +34,7 @@ void do_transform(backend& ex, F f, vec<T const> a, vec<T const> b, vec<T> y) {
 }
 
 namespace detail {
-/// y = f(inputs...) in whole vectors; calls f(vectors...).
+/// Computes y = f(inputs...) in whole vectors, by calls of f(vectors...).
 template <class F, class... Inputs>
 void transform_registers(backend& ex, index_t size, F f, float* y, Inputs const*... x) {
   parallel_rows(ex, size, elementwise_chunk, [=](index_t first, index_t count, int) {

@@ -68,7 +68,7 @@ void do_fuse_attention_grad(backend& ex, fuse_attention_options const& options, 
                             tensor<T const, dyn, dyn> u, layer_states<T const> states,
                             tensor<T const, dyn, dyn> weights, tensor<T const, dyn, dyn> d_mixed,
                             tensor<T const, dyn, dyn> d_kept, tensor<T, dyn, dyn> du, layer_states<T> d_states) {
-  constexpr index_t most = 64;  // the most layers for which the gradients of p fit here
+  constexpr index_t most = 64;  // the largest number of layers; dp below has one element for each
   if (layers > most)
     return reference::do_fuse_attention_grad(ex, options, layers, u, states, weights, d_mixed, d_kept, du, d_states);
   index_t const d = states.extent(2), heads = options.heads;

@@ -1,5 +1,5 @@
-// Gather by rows, scatter-add by columns: one thread owns each element of the table and adds to it in the order of
-// rows.
+// Gather by rows, scatter-add by columns: each element of the table belongs to one thread, which adds to the element in
+// the order of rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

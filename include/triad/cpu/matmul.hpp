@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A BLAS that uses threads itself sums in an order that depends on the number of threads.  So a product is cut into
-// blocks by its shape, a parallel loop of ours runs over the blocks, and BLAS computes each block with one thread.  The
-// result has the same bits with any number of threads.
+// blocks whose sizes depend on its shape alone.  The threads of the cpu backend share the blocks, and BLAS computes
+// each block with one thread.  The result has the same bits with any number of threads.
 #pragma once
 
 #include <cblas.h>
@@ -19,7 +19,7 @@
 #include "triad/ops/matmul.hpp"
 #include "triad/reference/matmul.hpp"
 
-// Functions of the linked BLAS; null if that BLAS does not have them.
+// Functions of OpenBLAS.  The addresses are null if another BLAS is linked.
 extern "C" {
 void openblas_set_num_threads(int) __attribute__((weak));
 int openblas_get_parallel(void) __attribute__((weak));
@@ -28,14 +28,14 @@ void MKL_Set_Num_Threads(int) __attribute__((weak));
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-/// Sets the linked BLAS to one thread, once per process.  Returns false if that is not possible; then its environment
-/// variable must be set before the program starts.
+/// Sets the linked BLAS to one thread, once per process.  Returns false if that is not possible.  In that case, the
+/// environment variable of that BLAS must be set before the program starts.
 inline bool blas_is_serial() {
   static bool const serial = [] {
     if (openblas_set_num_threads) openblas_set_num_threads(1);
     if (MKL_Set_Num_Threads) MKL_Set_Num_Threads(1);
-    // An OpenBLAS that uses OpenMP takes the number of threads from the calling thread.  For our threads, only the
-    // environment variable sets that number.
+    // An OpenBLAS that uses OpenMP takes the number of threads from the calling thread.  For threads of this library's
+    // pool, only the environment variable sets that number.
     if (openblas_get_parallel && openblas_get_parallel() == 2) {
       char const* const threads = std::getenv("OMP_NUM_THREADS");
       return threads != nullptr && std::string_view(threads) == "1";
@@ -56,7 +56,8 @@ inline void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, do
   cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1.0, a, lda, b, ldb, beta, c, ldc);
 }
 
-/// How BLAS can read a matrix: as it is, or transposed; `fits` is false if BLAS cannot express its strides.
+/// How BLAS can read a matrix: as it is, or transposed.  `fits` is false if BLAS cannot read a matrix with these
+/// strides.
 struct blas_layout {
   CBLAS_TRANSPOSE transpose = CblasNoTrans;
   int leading = 1;
@@ -76,7 +77,7 @@ struct blas_layout {
   blas_layout(CBLAS_TRANSPOSE t, int l, bool f) : transpose(t), leading(l), fits(f) {}
 };
 
-/// The size of equal parts, each about `target` and a multiple of 16, into which `size` is split.
+/// Returns the size of the equal parts into which `size` is split.  It is a multiple of 16, and about `target`.
 constexpr index_t even_block(index_t size, index_t target) {
   index_t const parts = std::max<index_t>(1, (size + target / 2) / target);
   return std::max<index_t>(16, ((size + parts - 1) / parts + 15) / 16 * 16);
@@ -87,8 +88,8 @@ struct product_blocks {
   index_t rows, columns;
   product_blocks(index_t m, index_t n) : rows(even_block(m, 384)), columns(n) {
     if (down(m) >= 8) return;
-    columns = even_block(n, std::max<index_t>(96, n * down(m) / 8));  // few rows, as in weight gradients: cut columns
-                                                                      // too
+    columns = even_block(n, std::max<index_t>(96, n * down(m) / 8));  // with few rows, as in weight gradients, columns
+                                                                      // are cut too
     if (auto const parts = across(n); parts > 1 && parts % 2 == 1 && down(m) % 2 == 1)
       columns = even_block(n, n / (parts + 1));  // an even number of blocks, for two threads
     if (auto const tasks = down(m) * across(n); tasks < 4) rows = even_block(m, std::max<index_t>(32, m * tasks / 4));
@@ -142,8 +143,7 @@ template <std::floating_point T>
 void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, bool accumulate, epilogue<T> const& e) {
   index_t const m = c.extent(0), n = c.extent(1), k = a.extent(1);
   if (m == 0 || n == 0) return;
-  if (e.residual.extent(0) != 0 &&
-      e.residual.data_handle() == c.data_handle()) {  // c += a b: BLAS would overwrite the residual
+  if (e.residual.extent(0) != 0 && e.residual.data_handle() == c.data_handle()) {  // then a b is added to c
     if (accumulate || e.relu || e.gate.extent(0) != 0 || e.dropout.active())
       return reference::do_matmul(ex, a, b, c, accumulate, e);
     epilogue<T> rest = e;
@@ -159,7 +159,7 @@ void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, b
     return reference::do_matmul(ex, a, b, c, accumulate, e);
   blas_is_serial();
   detail::product_blocks block(m, n);
-  if (e.dropout.active()) block.columns = n;  // dropout numbers elements within whole rows
+  if (e.dropout.active()) block.columns = n;  // because drop_row needs a row from its first column on
   index_t const down = block.down(m), across = block.across(n);
   parallel_for(ex, down * across, [&](index_t task, int) {
     index_t const row = task / across * block.rows, column = task % across * block.columns;
@@ -178,7 +178,7 @@ void do_batched_matmul(backend& ex, matrices<T const> a, matrices<T const> b, ma
   };
   backend one(1);
   without_denormals const here;    // in every thread that runs the products
-  if (c.extent(0) < ex.threads) {  // few large products: the threads share each
+  if (c.extent(0) < ex.threads) {  // few large products: the threads share each product
     for (index_t i = 0; i < c.extent(0); ++i) product(ex, i);
     return;
   }

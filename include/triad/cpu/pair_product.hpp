@@ -1,4 +1,4 @@
-// Products of the two ends of every edge: one matrix product per graph, with graphs in parallel.
+// Dot products of vectors of both ends of every edge: one matrix product for each graph, with graphs in parallel.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Sums over the pairs of nodes of each graph, with graphs in parallel, a block of columns at a time.
+// Sums for all pairs of nodes of each graph, with graphs in parallel, a block of columns at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,5 @@
-// Sums in fixed chunks, added in order, so that the result has the same bits with any number of threads.
+// Sums fixed chunks in parallel and adds their sums in order, so the result has the same bits with any number of
+// threads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

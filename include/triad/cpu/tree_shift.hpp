@@ -2,9 +2,9 @@
 // adds it to all its targets.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block is the positions of one level below the same child of the root.  Its rows lie side by side, and so do the
-// rows at each of its targets: one run of rows on the level above, and b runs on the level below.  So the loops go over
-// blocks; row i of a block goes to row i of each target of the block.
+// A block is the set of positions of one level that lie below the same child of the root.  The rows of a block are
+// consecutive, and so are the rows of each of its targets.  A block has one target on the level above, and b targets on
+// the level below.  So the loops go over blocks, and row i of a block is added to row i of each target.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace shifts {
 using simd::floats;
 using simd::lanes;
 
-/// The number of targets that one pass over a row serves, which is enough for binary trees.
+/// The largest number of targets to which one pass adds a row; binary trees need no more.
 inline constexpr int most_targets = 3;
 
 /// Positions begin .. begin + size and their targets: target t belongs to argument `argument[t]` and begins at position
@@ -33,8 +33,8 @@ struct block {
   index_t argument[most_targets], to[most_targets];
 };
 
-/// Calls f(block) for all positions, level by level.  A block with more than three targets comes several times, with up
-/// to three targets each time.
+/// Calls f(block) for all positions, level by level.  For a block with more than three targets, calls f several times,
+/// with up to three of the targets each time.
 template <class F>
 void each_block(tree_positions<> const& where, F&& f) {
   index_t const b = where.branching(), depth = where.depth();
@@ -58,7 +58,7 @@ void each_block(tree_positions<> const& where, F&& f) {
   }
 }
 
-/// The slots that hold a position: the first slot if `first` is 1, and the slots since .. end.
+/// The slots whose trees may have a filler at a position: slot 0 if `first` is 1, and the slots since .. end.
 struct slots {
   index_t first, since, end;
   slots(tree_support const& support, index_t position, index_t count)
@@ -124,11 +124,11 @@ void blend_row(slots const& which, float const* m, index_t stride, float const* 
   if (left > 0) blend_columns<Targets, 1>(which, m, stride, w, arguments, at, simd::tail(left), to);
 }
 
-/// The number of slots whose products with one row of dy are computed together: their sums stay in registers.
+/// The number of slots whose products with one row of dy are computed together, so that their sums stay in registers.
 inline constexpr int slots_at_once = 4;
 
-/// sums[l][t] += lanes of  m_l . dy_t  over `rows` rows, for `count` consecutive slots.  A slot without a row has zeros
-/// in its place.
+/// sums[l][t] += lanes of  m_l . dy_t  over `numbers` numbers, for Count consecutive slots.  Rows outside of a slot's
+/// support are zero.
 template <int Targets, int Count>
 void dot_rows(float const* m, index_t stride, float const* const* dy, index_t numbers, floats (*sums)[most_targets]) {
   floats sum[std::size_t{Count}][std::size_t{Targets}];
@@ -155,7 +155,8 @@ inline float total(floats v) {
   return s;
 }
 
-/// d = (or +=) sum over `steps` steps of sum_t w(k, argument t) y_k,t, over `numbers` consecutive numbers.
+/// Sets d to the sum over `Steps` steps of sum_t w(k, argument t) y_k,t, or adds this sum to d if `add` is true, for
+/// `numbers` consecutive numbers.
 template <int Targets, int Steps>
 void gather_rows_back(float const* const* y, index_t stride, float const* const* w, block const& at, index_t numbers,
                       float* d, bool add) {
@@ -172,7 +173,7 @@ void gather_rows_back(float const* const* y, index_t stride, float const* const*
   });
 }
 
-/// Calls f(first, count) for the runs of positions of a block with `has(position)`.
+/// Calls f(first, count) for each run of consecutive positions of a block for which has(position) is true.
 template <class Has, class F>
 void each_run(block const& at, Has&& has, F&& f) {
   for (index_t q = at.begin, end = at.begin + at.size; q < end;) {
@@ -252,14 +253,14 @@ void do_tree_shift_dots(backend& ex, tree_positions<> const& where, tree_support
 template <std::same_as<float> T>
 void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support const& support,
                         tree_weights_view<T const> w, index_t slot, tree_memory_view<T> d_memory) {
-  constexpr index_t together = 4;  // steps whose trees are read in one pass; so few that the trees stay in the
+  constexpr index_t together = 4;  // steps whose trees are read in one pass; few enough that the trees stay in the
                                    // last-level cache
   index_t const steps = w.extent(0), fillers = d_memory.extent(3), tree = where.count() * fillers,
                 stride = d_memory.extent(1) * tree;
   parallel_for(ex, d_memory.extent(1), [&](index_t b, int) {
     float* const d = &d_memory(slot, b, 0, 0);
     auto const has = [&](index_t q) { return support.has(slot, q); };
-    if (steps <= slot || where.depth() == 1) {  // no step reads this slot, or trees have no level to move
+    if (steps <= slot || where.depth() == 1) {  // no step reads this slot, or trees have only one level
       std::fill_n(d, tree, 0.0f);
       return;
     }
@@ -268,8 +269,8 @@ void do_tree_shift_grad(backend& ex, tree_positions<> const& where, tree_support
       float const* weights[together];
       for (index_t i = 0; i < count; ++i) weights[i] = &w(k + i, b, slot, 0);
       float const* const y = d_memory.data_handle() + (k + 1) * stride + b * tree;
-      // The beginning of the block of the last call: if the same block comes again with further targets, these are
-      // added.
+      // The first position of the block of the last call.  If the function is called for the same block again, with its
+      // other targets, their sums are added.
       index_t done = -1;
       shifts::each_block(where, [&](shifts::block const& at) {
         bool const add = k > slot || at.begin == done;

@@ -2,12 +2,12 @@
 // types and the flat form.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   graphs of a few nodes   one task a graph or head          triangle/small.hpp
-//   others, forward         one task a head and tile of j     triangle/tiled_forward.hpp
-//           backward        one task a head and block of l    triangle/tiled_backward.hpp
+//   graphs of a few nodes   one task for each graph or head          triangle/small.hpp
+//   others, forward         one task for each head and tile of j     triangle/tiled_forward.hpp
+//           backward        one task for each head and block of l    triangle/tiled_backward.hpp
 //
 // Exactly one task computes each output, in a fixed order of summation, so results do not depend on the number of
-// threads. The dropout bits of the whole call are computed first, since several tasks read the same block of bits.
+// threads.  The dropout bits of the whole call are computed first, since several tasks read the same block of bits.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace triangles {
 
-/// The inputs and the scratch memory that forward and backward of one call share.
+/// The inputs and the scratch memory of one call, in the form that both forward and backward use.
 template <bool RightValue>
 struct call_inputs {
   triangle_options const& options;
@@ -38,7 +38,7 @@ struct call_inputs {
   auto head_of(index_t graph, index_t c) const {
     return make_head(options, x, g, graph, c, statistics_stride, scratch.bits);
   }
-  /// The rows of head c for a graph's edges.
+  /// Returns the rows of head c for the edges of a graph.
   template <class Matrix>
   auto rows_of_head(Matrix m, index_t graph, index_t c) const {
     return head_rows(m, g.edge_begin(graph), c, width);
@@ -85,7 +85,7 @@ struct forward_call {
     small_forward<OwnKey, RightValue>(in.head_of(graph, c), in.rows_of_head(o, graph, c), &statistics.maximum(edge, c),
                                       &statistics.inverse_sum(edge, c), in.memory(thread));
   }
-  /// Computes the columns from j0 on of one head.
+  /// Computes one tile of a head, the columns from j0 on.
   void one_tile(index_t graph, index_t c, index_t j0, int thread) const {
     auto const columns = std::min<index_t>(tile, in.g.size(graph) - j0);
     if (columns > simd::lanes)
@@ -112,8 +112,8 @@ struct backward_call {
   void run(backend& ex) const {
     auto const& g = in.g;
     index_t const heads = in.options.heads;
-    // With OwnKey, gradients of keys are sums over every l, so no block of l could own them: one task takes a whole
-    // head.
+    // With OwnKey, the gradient of a key is a sum over all l, so tasks for different blocks of l would write to the
+    // same gradients.  Therefore one task computes a whole head.
     index_t const limit = OwnKey ? g.dims.max_nodes : whole_graph;
     each_small(
         ex, heads, g, limit, 10 * heads * in.width * 4,
@@ -136,7 +136,7 @@ struct backward_call {
     auto const size = backward_tiles{n, in.width}.block();
     return (n + size - 1) / size;
   }
-  /// The address of the packed do of head number c of a portion.
+  /// The address of the packed do for head number c of a portion.
   float* packed(index_t graph, index_t c) const {
     return in.scratch.gradients + in.scratch.first_gradient[graph] + c * tiles(graph).gradients();
   }
@@ -161,7 +161,8 @@ struct backward_call {
                                        in.rows_of_head(dx.key, graph, c), in.rows_of_head(dx.left_value, graph, c),
                                        right_gradient(graph, c), in.memory(thread));
   }
-  /// Computes graphs [first, last), heads [first_head, first_head + heads): packs their do, then goes block by block.
+  /// Computes the gradients of graphs [first, last) and heads [first_head, first_head + heads).  Packs their do first,
+  /// and then computes one block of middle nodes after another.
   void portion(backend& ex, index_t first, index_t last, index_t first_head, index_t heads) const {
     auto const& g = in.g;
     index_t place = 0;
@@ -169,7 +170,8 @@ struct backward_call {
       in.scratch.first_gradient[graph] = place;
       if (!is_small(g.size(graph))) place += heads * tiles(graph).gradients();
     }
-    // Heads are innermost: the rows that one head reads stay in the cache for the next.
+    // The loop over heads is the innermost one, because the rows that one head reads are still in the cache for the
+    // next head.
     each_tiled(
         ex, g, first, last, in.scratch.first_task,
         [&](index_t n) { return heads * backward_tiles{n, in.width}.row_blocks(); },

@@ -2,8 +2,9 @@
 // together.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step reads every q, k, v1, v2 of a graph once and uses it in one product, so reading memory decides its time.  Each
-// row is read whole: first for the scores of all heads, then for the values.  (Prefetching made the step slower.)
+// A step reads every q, k, v1, v2 of a graph once and uses it in one product, so it spends most of its time on reading
+// memory.  Each row is read whole, for all heads: first the queries and keys for the scores, then the values.
+// (Prefetching made the step slower.)
 #pragma once
 
 #include <algorithm>
@@ -22,11 +23,11 @@ namespace stepping {
 
 inline constexpr index_t edges = 4;  // edges per task
 
-/// The memory of a thread: the places of the edges (i, l) and (l, j) of one edge, its scores, and vectors whose lanes
-/// are not added up yet.
+/// The memory of a thread for one edge (i, j): the row numbers of the edges (i, l) and (l, j), the scores, and vectors
+/// of partial sums, whose lanes are not yet added up.
 template <class T>
 struct edge_buffers {
-  index_t across, heads;  // scores of a head, rounded up to whole vectors
+  index_t across, heads;  // across: the number of scores of a head, rounded up to whole vectors
   index_t *left, *right;  // (across)
   T *scores, *partial;    // (heads, across), (heads, lanes, lanes)
 
@@ -45,7 +46,7 @@ struct edge_buffers {
   }
 };
 
-/// to[0 .. lanes) = partial sums, one per lane, of the products a[e] b[e] of one head.
+/// Sets to[0 .. lanes) to partial sums, one for each lane, of the products a[e] b[e] of one head.
 template <class T>
 [[gnu::always_inline]] inline void multiply(T const* a, T const* b, index_t width, T* to) {
   if constexpr (std::same_as<T, float>) {
@@ -60,7 +61,7 @@ template <class T>
   }
 }
 
-/// to[l] = the sum of the lanes of vector l, for as many consecutive vectors as a vector has lanes.
+/// Sets to[l] to the sum of the lanes of vector l.  The number of vectors is the number of lanes.
 template <class T>
 [[gnu::always_inline]] inline void add_up(T const* partial, T* to) {
   constexpr index_t count = attending::lanes_of<T>::count;
@@ -91,7 +92,7 @@ void weigh(T* row, index_t n, index_t across, T scale) {
   for (index_t l = 0; l < across; l += count) attending::store(row + l, attending::load(row + l) * inverse);
 }
 
-/// to += p a * b (Both) or to += p a, for one head.
+/// Adds p a * b to `to` if Both is true, else p a, for one head.
 template <bool Both, class T>
 [[gnu::always_inline]] inline void add_product(T p, T const* a, T const* b, index_t width, T* to) {
   if constexpr (std::same_as<T, float>) {

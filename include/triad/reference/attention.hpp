@@ -12,7 +12,7 @@ namespace triad::TRIAD_REFERENCE {
 
 namespace detail {
 
-/// One head, for one sequence of queries and one of keys.
+/// One head of attention, for one sequence of queries and its sequence of keys.
 struct attended_head {
   attention_options const& t;
   attention_sequences const& s;
@@ -23,7 +23,7 @@ struct attended_head {
   bool sees(index_t i, index_t j) const {
     return j < keys_before(t.causal, queries, keys, i) && (t.masked.extent(0) == 0 || t.masked(first_key + j) == 0);
   }
-  /// The factor of p(i, j) in dropout: 0 if it is dropped.
+  /// The factor of p(i, j) in dropout; 0 if p(i, j) is dropped.
   template <class T>
   T kept(index_t i, index_t j) const {
     if (!t.dropout.active()) return T(1);
@@ -38,13 +38,13 @@ struct attended_head {
     for (index_t f = head * width; f < (head + 1) * width; ++f) sum += a(row_a, f) * b(row_b, f);
     return sum;
   }
-  /// s(i, j).  bias has a number for each offset; it is read only with relative positions.
+  /// Returns s(i, j).  `bias` has one number for each offset, and is read only if there are relative positions.
   template <class T>
   T score(attention_operands<T const> const& x, matrix<T const> bias, index_t i, index_t j) const {
     T const product = dot(x.query, first_query + i, x.key, first_key + j);
     return (t.reach > 0 ? product + by_offset(bias, i, j) : product) / std::sqrt(T(width));
   }
-  /// The element of m (q rows, h (2R + 1)) for the offset of key j from query i.
+  /// Returns the element of m (q rows, h (2R + 1)) for the offset of key j from query i.
   template <class S>
   S& by_offset(matrix<S> m, index_t i, index_t j) const {
     return m(first_query + i, head * relative_offsets(t.reach) + relative_offset(t.reach, queries, keys, i, j));

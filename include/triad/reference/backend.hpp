@@ -10,7 +10,7 @@ namespace triad::TRIAD_REFERENCE {
 
 struct backend {
   using memory = host_memory;
-  static constexpr char const* name = "reference";  // its name in with_backend
+  static constexpr char const* name = "reference";  // the backend's name in with_backend
 };
 
 }  // namespace triad::TRIAD_REFERENCE

@@ -1,6 +1,6 @@
 // All operations of the reference backend.
 // SPDX-License-Identifier: Apache-2.0
-// If TRIAD_KERNELS is `extern`, hooks that the target triad::kernels has compiled are only declared.
+// If TRIAD_KERNELS is `extern`, the hooks are only declared, because the target triad::kernels has compiled them.
 #pragma once
 
 #include "triad/reference/backend.hpp"

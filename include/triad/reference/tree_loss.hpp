@@ -29,14 +29,14 @@ struct distance_from_one {
       slope = 2 * (x - T(1));
       return;
     }
-    T const floor = T(o.floor), at = x <= floor ? floor : x;  // NaN stays
+    T const floor = T(o.floor), at = x <= floor ? floor : x;  // keeps a NaN
     slope = T(1) - T(1) / at;
     // log1p is accurate near 1, log near 0.
     value = (at - T(1)) - (at < T(0.5) ? std::log(at) : std::log1p(at - T(1))) + (x - at) * slope;
   }
 };
 
-/// Overwrites dx, and of_rows(r) with the part of row r in the loss.
+/// Overwrites dx with the gradient, and of_rows(r) with the part of the loss that comes from row r.
 template <class T>
 void do_tree_loss(backend&, matrix<T const> x, vec<index_t const> target, vec<T> of_rows, matrix<T> dx,
                   tree_loss_options const& o) {

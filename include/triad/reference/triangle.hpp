@@ -9,7 +9,7 @@
 
 namespace triad::TRIAD_REFERENCE {
 
-/// One head of one graph: the rows that each form reads, and its scores.
+/// One head of one graph.  Its members are the rows that each form reads, and the scores of that form.
 template <class T>
 struct triangle_head {
   triangle_options const& t;
@@ -56,7 +56,7 @@ struct triangle_head {
     for (index_t e = 0; e < width; ++e) dot += x.query(q, column(e)) * x.key(k, column(e));
     return dot / std::sqrt(T(width));
   }
-  /// The factor of the term in dropout: 0 if it is dropped.
+  /// The factor of the term in dropout; 0 if the term is dropped.
   T keep(index_t i, index_t l, index_t j) const {
     if (!t.dropout.active()) return T(1);
     auto const first = first_triangle * (flat() ? 2 : 1) * t.heads;

@@ -64,11 +64,12 @@ template <class T, class Join>
   return half[0];
 }
 
-/// Dropout bits from any element on; caches two blocks, since neighbouring calls read the same ones.
+/// Reads dropout bits from any element on.  The object caches two blocks, because successive calls read the same
+/// blocks.
 class keep_bits {
  public:
   explicit keep_bits(keep_source const& source) : source_(source) {}
-  /// Bit i: whether element first + i is kept, i < 64.
+  /// Returns a word in which bit i is set if element first + i is kept, i < 64.
   std::uint64_t from(std::uint64_t first) {
     auto const shift = first % 64, low = block(first / 64) >> shift;
     return shift == 0 ? low : low | block(first / 64 + 1) << (64 - shift);
@@ -88,7 +89,7 @@ class keep_bits {
   held slots_[2];
 };
 
-/// One head of one sequence.
+/// One head of attention for one sequence.
 template <class T>
 struct head {
   attention_options const& t;
@@ -111,12 +112,12 @@ struct head {
     return part(m, first_key, n);
   }
 
-  /// Sets the gradients of keys from the n-th on to zero: no product writes these.
+  /// Sets the gradients of keys and values from the n-th key on to zero, because no product writes them.
   void clear_keys(attention_operands<T> const& dx, index_t n) const {
     for (index_t j = first_key + n; j < first_key + keys; ++j)
       for (index_t f = c * width; f < (c + 1) * width; ++f) dx.key(j, f) = dx.value(j, f) = T(0);
   }
-  /// Sets the scores that query i may not see, up to `across`, to below_all.
+  /// Sets the scores of keys that query i may not attend to, up to `across`, to below_all.
   void mask_row(index_t i, index_t across, T* x) const {
     index_t const n = seen(i);
     std::fill(x + n, x + across, below_all<T>);
@@ -124,7 +125,7 @@ struct head {
     std::uint8_t const* const masked = t.masked.data_handle() + first_key;
     for (index_t j = 0; j < n; ++j) x[j] = masked[j] != 0 ? below_all<T> : x[j];
   }
-  /// Whether query i sees no key.
+  /// Whether query i attends to no key.
   bool blind(index_t i) const {
     index_t const n = seen(i);
     if (t.masked.extent(0) == 0) return n == 0;
@@ -151,8 +152,8 @@ struct head {
   }
 };
 
-/// The keys that query i sees, by offset.  Keys in [0, before) and [after, seen) have an offset at or beyond the reach;
-/// a key j between them has offset number j + shift.
+/// The keys that query i attends to, in ranges of offsets.  Keys in [0, before) and [after, seen) have an offset at or
+/// beyond the reach; a key j between them has offset number j + shift.
 struct offset_ranges {
   index_t before, after, seen, shift;
 
@@ -175,7 +176,7 @@ void add_by_offset(head<T> const& at, index_t i, matrix<T const> m, T* row) {
   for (index_t j = keys.before; j < keys.after; ++j) row[j] += by_offset[j + keys.shift];
   for (index_t j = keys.after; j < keys.seen; ++j) row[j] += last;
 }
-/// m(i, r) = the sum of row(j) over the keys j at offset r.
+/// Sets m(i, r) to the sum of row(j) over the keys j at offset r.
 template <class T>
 void sum_by_offset(head<T> const& at, index_t i, T const* row, matrix<T> m) {
   offset_ranges const keys(at, i);
@@ -207,7 +208,7 @@ T dot(matrix<T const> a, matrix<T const> b, index_t row) {
   return sum;
 }
 
-/// Turns row i of `scores` into p~, and sets the row's lse from its maximum and sum.
+/// Turns the scores of query i, in `row`, into p~, and returns the lse of the query.
 template <class T>
 T weigh(head<T> const& at, keep_bits& bits, index_t i, index_t across, T* row) {
   constexpr index_t count = lanes_of<T>::count;
@@ -230,7 +231,7 @@ T weigh(head<T> const& at, keep_bits& bits, index_t i, index_t across, T* row) {
   return maximum + std::log(sum);
 }
 
-/// Turns row i of `scores` into p~, and row i of `slopes`, which holds dp~, into ds.
+/// Turns the scores of query i, in `row`, into p~, and dp~ of the query, in `slopes`, into ds.
 template <class T>
 void slope(head<T> const& at, keep_bits& bits, index_t i, index_t across, T lse, T delta, T* row, T* slopes) {
   at.mask_row(i, across, row);

@@ -1,15 +1,15 @@
-// Names the instruction set and flags of a unit as a namespace, so that kernels compiled with other flags have other
-// names.
+// A namespace that is named after the instruction set and flags of a translation unit, so that kernels compiled with
+// other flags have other names.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The instruction set decides the number of lanes, and the number of lanes decides the memory of a kernel.  So units of
-// one program that were compiled with different flags have separate kernels.  Kernels that were compiled once
-// (triad::kernels) do not link with a unit of other flags.  The linker's message then names what that unit needs, for
-// example triad::cpu::avx512::kernels_compiled_here.  Flags that relax arithmetic are a part of the name
-// (core/math_flags.hpp).
+// one program that were compiled with different flags have separate kernels.  The compiled kernels of the target
+// triad::kernels do not link with a unit that was compiled with other flags.  The linker's message then names what that
+// unit needs, for example triad::cpu::avx512::kernels_compiled_here.  Flags that relax arithmetic are a part of the
+// name (core/math_flags.hpp).
 //
-// TRIAD_KERNELS is `extern` in units that use compiled kernels and empty in the unit that compiles them.  It is not
-// defined if each unit compiles its own.
+// TRIAD_KERNELS is `extern` in units that use compiled kernels and empty in the unit that compiles them.  If each unit
+// compiles its own kernels, TRIAD_KERNELS is not defined.
 #pragma once
 
 #include "triad/core/math_flags.hpp"
@@ -47,7 +47,7 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-/// Referred to by every unit that uses compiled kernels, whichever kernels it calls.
+/// Every unit that uses compiled kernels refers to this function, whichever kernels it calls.
 template <class = void>
 void kernels_compiled_here() {}
 

@@ -10,7 +10,8 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
-/// Calls f(std::integral_constant<int, N>()) with N = count, from 1 to Most; N is Most if count is larger.
+/// Calls f(std::integral_constant<int, N>()) with N = count for a count from 1 to Most, and with N = Most for a larger
+/// count.
 template <int Most, class F>
 void with_constant(index_t count, F&& f) {
   if constexpr (Most > 1)

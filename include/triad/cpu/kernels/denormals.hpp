@@ -4,7 +4,7 @@
 // An operation on a denormal number takes a processor a hundred cycles or more, and training produces millions of them.
 // Examples are the squares of small gradients, and the first moment of a parameter that gets no gradient any more: the
 // moment falls by a tenth at every update and then, by rounding, stays among the smallest denormals.  Adam adds epsilon
-// to what is computed from them, so they change no result that matters.
+// to the numbers that are computed from denormals, so denormals change no result that matters.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 /// Sets denormal operands and results to zero on this thread until the end of the scope.  Other settings of the
-/// processor, and the floating-point exceptions it has recorded, stay.  A processor without such a setting computes as
-/// before.
+/// processor, and the floating-point exceptions that it has recorded, do not change.  A processor without such a
+/// setting computes as before.
 class without_denormals {
  public:
   without_denormals() : before_(control() & flushing) { set(control() | flushing); }
@@ -33,7 +33,7 @@ class without_denormals {
  private:
 #if defined(__SSE__)
   using word = std::uint32_t;
-  static constexpr word flushing = 0x8040;  // flush to zero, and denormals are zero
+  static constexpr word flushing = 0x8040;  // the bits "flush to zero" and "denormals are zero"
   static word control() { return _mm_getcsr(); }
   static void set(word w) { _mm_setcsr(w); }
 #elif defined(__aarch64__)

@@ -1,10 +1,10 @@
-// A parallel loop over tasks; some thread runs each task once.
+// A parallel loop over tasks.  Each task runs once, on any of the threads.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The threads are those of cpu/kernels/pool.hpp, or the caller's (cpu::backend::borrowed).  Threads of the pool join a
-// call that is long enough, if help has saved time lately (cpu/kernels/payoff.hpp).  Borrowed threads join every call
-// that is long enough; the record of saved time does not apply to them.  In all other cases the calling thread runs all
-// tasks.
+// call that is long enough, if the pool has lately saved time for the caller (cpu/kernels/payoff.hpp).  Borrowed
+// threads join every call that is long enough; the record of saved time does not include them.  In all other cases the
+// calling thread runs all tasks.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 inline int hardware_threads() {
   static int const count = [] {
-    char const* const wanted = std::getenv("OMP_NUM_THREADS");  // the variable that sets the number of threads in other
+    char const* const wanted = std::getenv("OMP_NUM_THREADS");  // this variable sets the number of threads in other
                                                                 // programs too
     long const number = wanted ? std::strtol(wanted, nullptr, 10) : 0;
     return number > 0 ? static_cast<int>(std::min<long>(number, backend::most_threads)) : detail::processors();
@@ -35,18 +35,18 @@ inline int hardware_threads() {
 
 namespace detail {
 
-/// A call that will take longer than this uses the threads that are awake.
+/// A call that is expected to take longer than this time uses the threads that are awake.
 inline constexpr nanoseconds worth_sharing = 5'000;
-/// A call that will take longer than this also wakes sleeping threads; a shorter call begins on the caller's thread
-/// alone.
+/// A call that is expected to take longer than this time also wakes sleeping threads.  A shorter call begins on the
+/// caller's thread alone.
 inline constexpr nanoseconds worth_waking = 20'000;
 
-/// How long a task took in the last run of this call in the source.  The initial value is large, so that a call without
-/// a measurement is shared.
+/// The time of one task in the last execution of a call; each call in the source code has its own task_time.  The
+/// initial value is large, so that a call without a measurement is shared.
 class task_time {
  public:
   double known() const { return nanoseconds_.load(std::memory_order_relaxed); }
-  /// Stores a new time, but at least half the old one, so that large calls among small ones are remembered.
+  /// Stores a new time, but at least half of the old time, so that a long call among short calls is remembered.
   void note(double taken) { nanoseconds_.store(std::max(taken, known() / 2), std::memory_order_relaxed); }
 
  private:
@@ -58,7 +58,7 @@ template <class F>
 struct task_list {
   F& f;
   std::mutex access = {};
-  index_t failed = -1;  // the lowest task that has thrown
+  index_t failed = -1;  // the task with the lowest number that has thrown
   std::exception_ptr failure = nullptr;
 
   static void run(void* context, index_t task, int thread) {
@@ -94,7 +94,8 @@ inline void run_tasks(int threads, index_t tasks, task_time& each, shared_call::
   }
   double expected = each.known() * static_cast<double>(tasks);
   if (expected < worth_waking) {
-    // Reads the clock after 1, 2, 4 ... tasks: tasks may take longer than last time, or less without helpers.
+    // Reads the clock after 1, 2, 4 ... tasks, because tasks may take longer than last time, or less time without
+    // helpers.
     for (index_t look = 1; done < tasks;) {
       run(context, done++, 0);
       if (done < look && done < tasks) continue;
@@ -124,13 +125,13 @@ inline void run_tasks(int threads, index_t tasks, task_time& each, shared_call::
   call->give_back();
   nanoseconds const ended = now();
   account.end(opened, began, stopped, ended, own, tasks - done - own, slept);
-  // If the helpers ran all tasks, the caller estimates a task's time from theirs; otherwise it would always call for
-  // help.
+  // If the helpers ran all tasks, the time of a task is estimated from the helpers' time.  Without an estimate, the
+  // caller would always call for help.
   each.note(own > 0 ? static_cast<double>(stopped - began) / static_cast<double>(own)
                     : static_cast<double>(ended - opened) * helpers / static_cast<double>(tasks - done));
 }
 
-/// The same on borrowed threads; each takes the next task until none is left.
+/// Runs the tasks on borrowed threads.  Each thread takes the next task until none is left.
 inline void run_borrowed(backend const& ex, index_t tasks, task_time& each, shared_call::task_function run,
                          void* context) {
   struct shared {
@@ -165,8 +166,9 @@ inline void run_borrowed(backend const& ex, index_t tasks, task_time& each, shar
 
 /// Calls f(task, thread) for every task in [0, tasks), with thread < ex.threads.  Tasks must not depend on each other,
 /// and their results must not depend on the thread.  Denormal numbers are zero in all tasks.  A call from within a task
-/// runs all its tasks on that thread, with thread 0.  If tasks throw, one exception is rethrown: with one thread the
-/// first, otherwise that of the lowest task, after all tasks have run.
+/// runs all its tasks on that thread, with thread 0.  If tasks throw, one exception is rethrown.  With one thread, it
+/// is the first exception, and the later tasks do not run.  With several threads, all tasks run, and it is the
+/// exception of the task with the lowest number.
 template <class F>
 void parallel_for(backend& ex, index_t tasks, F&& f) {
   without_denormals const here;

@@ -1,4 +1,5 @@
-// Decides whether help pays: the time that other threads have saved a caller, less the time spent waiting for them.
+// Decides whether a caller shares its tasks: whether other threads have saved more time than the caller has lost by
+// calling them and waiting for them.
 // SPDX-License-Identifier: Apache-2.0
 //
 // If a processor is busy with another program, a thread may be preempted for milliseconds in the middle of a task, and
@@ -9,9 +10,10 @@
 //
 // If the account is not negative, the caller uses helpers.  If it is negative, the caller works alone for some time and
 // then tries again.  That time doubles with every failure, so that trying costs a few per cent at most.  The thread
-// that runs a task affects the time, never the result.  Time in which the caller itself was preempted is not charged to
-// its helpers: on a shared machine, preemption happens without helpers too.  Charging it disabled helpers on nearly
-// idle machines (50 graphs of 5 nodes: 0.97 of one thread's time in place of 0.73).
+// that runs a task affects the time, never the result.  If the caller itself is preempted, the lost time does not count
+// against the helpers, because on a shared machine this also happens without helpers.  An account that counted this
+// time disabled the helpers on nearly idle machines: 50 graphs of 5 nodes then took 0.97 of one thread's time in place
+// of 0.73.
 #pragma once
 
 #include <time.h>
@@ -32,8 +34,8 @@ inline nanoseconds processor_time() {
   return 0;
 }
 
-/// The account of one thread.  Times are values of now(), in nanoseconds; processor() is the thread's processor time,
-/// in nanoseconds.
+/// The account of one thread.  Times are values of now(), in nanoseconds.  `processor` returns the thread's processor
+/// time, in nanoseconds.
 class payoff {
  public:
   constexpr explicit payoff(nanoseconds (*processor)() = processor_time) : processor_(processor) {}
@@ -65,17 +67,17 @@ class payoff {
     if (end - from_ >= window) settle(end, true);
   }
 
-  /// The length of one entry; reading the processor time twice takes two thousandths of it.
+  /// The length of one entry of the account.  Reading the processor time twice takes two thousandths of this time.
   static constexpr nanoseconds window = 800'000;
-  static constexpr nanoseconds longest_gap = 200'000;  // between the calls of one entry
+  static constexpr nanoseconds longest_gap = 200'000;  // the longest time between two calls of one entry
   static constexpr double credit = 8e6;                // the largest balance; it outweighs one rare delay
-  static constexpr nanoseconds shortest = 10'000'000, longest = 320'000'000;  // times of working alone
+  static constexpr nanoseconds shortest = 10'000'000, longest = 320'000'000;  // for how long a caller works alone
 
  private:
   void settle(nanoseconds at, bool dense) {
     counting_ = false;
     auto const own = static_cast<double>(own_);
-    double lost = 0;  // of the caller's time, to other programs
+    double lost = 0;  // time of the caller that other programs took
     if (dense)
       if (nanoseconds const processor = processor_() - processor_from_; processor > 0)
         lost = std::clamp(static_cast<double>(at - from_ - processor - slept_), 0.0, own);

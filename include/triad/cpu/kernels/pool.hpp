@@ -1,4 +1,4 @@
-// The process's pool of threads: they help callers that share tasks, and sleep if there are none.
+// The process's pool of threads.  They run tasks that callers share with them, and sleep if there are no such tasks.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A caller posts a call and works on it itself.  It never waits for a thread that has not entered the call.  When no
@@ -32,8 +32,8 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS::detail {
 
 using nanoseconds = std::int64_t;
 
-/// The longest time that a thread without work, or a caller that waits for its last tasks, spins: about the time that
-/// waking a thread takes.
+/// The longest time that a thread without work, or a caller that waits for its last tasks, spins.  It is about the time
+/// that waking a thread takes.
 inline constexpr nanoseconds spin_time = 50'000;
 
 inline nanoseconds now() {
@@ -49,7 +49,7 @@ inline void pause_processor() {
 #endif
 }
 
-/// Returns whether done() became true within `longest` nanoseconds.
+/// Calls done() until it returns true, for at most `longest` nanoseconds; returns whether it did.
 template <class F>
 bool spin_until(F&& done, nanoseconds longest) {
   nanoseconds const end = now() + longest;
@@ -73,7 +73,7 @@ inline int processors() {
   return known > 0 ? known : 1;
 }
 
-/// True on a thread that is inside a task: parallel calls from there run on that thread alone.
+/// True on a thread that is running a task.  A parallel call from within a task runs on that thread alone.
 inline constinit thread_local bool inside_task = false;
 
 /// The state of a parallel call that other threads see.  Its memory is reused by later calls.
@@ -81,7 +81,7 @@ class alignas(128) shared_call {
  public:
   using task_function = void (*)(void* context, index_t task, int thread);
 
-  /// Called by a caller: takes this object if no other caller has it.
+  /// Called by a caller.  Takes this object if no other caller has it, and returns whether it did.
   bool claim() { return !taken_.load(std::memory_order_relaxed) && !taken_.exchange(true, std::memory_order_acquire); }
 
   /// Allows up to `helpers` threads to enter from now on.
@@ -93,7 +93,7 @@ class alignas(128) shared_call {
     state_.store(is_open | static_cast<std::uint32_t>(helpers) * one_place, std::memory_order_release);
   }
 
-  /// Called by another thread: runs tasks until none is left; returns false if no help is needed.
+  /// Called by another thread.  Runs tasks until none is left; returns false if no help is needed.
   bool help() {
     auto state = state_.load(std::memory_order_relaxed);
     do {
@@ -117,8 +117,8 @@ class alignas(128) shared_call {
     return done;
   }
 
-  /// Called by the caller when no task is left: lets no thread enter any more, and waits for those inside.  Returns how
-  /// many nanoseconds it slept.
+  /// Called by the caller when no task is left.  Lets no more threads enter, and waits for the threads that are inside.
+  /// Returns how many nanoseconds it slept.
   nanoseconds close(bool spin) {
     if (!(state_.fetch_and(inside, std::memory_order_acq_rel) & inside)) return 0;
     auto const empty = [&] { return !(state_.load(std::memory_order_acquire) & inside); };
@@ -132,14 +132,14 @@ class alignas(128) shared_call {
 
   void give_back() { taken_.store(false, std::memory_order_release); }
 
-  /// Called after a fork, since the helpers inside are not threads of the new process.
+  /// Called after a fork, because the helpers that were inside are not threads of the new process.
   void forget_helpers(bool caller_too) {
     state_.store(0);
     if (caller_too) taken_.store(false);
   }
 
  private:
-  // One word, so that entering, leaving and closing are one atomic step each.
+  // The parts of state_.  They share one word, so that entering, leaving and closing are one atomic step each.
   static constexpr std::uint32_t is_open = 1u << 31, waits = 1u << 30, one_place = 1u << 15, places = 0x7fffu << 15,
                                  one_inside = 1, inside = 0x7fff;
 
@@ -151,8 +151,8 @@ class alignas(128) shared_call {
   std::atomic<index_t> tasks_{0};
 };
 
-/// All threads except the callers'.  Threads are started when they are first needed, and joined when the process, or
-/// the library that contains the pool, ends.  A forked child begins without threads.
+/// All threads except those of the callers.  Threads are started when they are first needed, and joined when the
+/// process, or the library that contains the pool, ends.  A forked child begins without threads.
 class pool {
  public:
   static constexpr int most_helpers = 0x7ffe;
@@ -162,7 +162,7 @@ class pool {
     return only;
   }
 
-  /// A free call, or null if too many callers work at once; a caller without one works alone.
+  /// Returns a free shared_call, or null if too many callers work at once.  A caller that gets null works alone.
   shared_call* claim() {
     for (auto& call : calls_)
       if (call.claim()) return &call;
@@ -205,7 +205,7 @@ class pool {
  private:
   struct worker_threads {
     std::vector<std::thread> threads;
-    /// the threads of the process that this one was forked from: never joined, never freed
+    /// the threads of the process that this process was forked from; they are never joined and never freed
     worker_threads* of_parent = nullptr;
   };
 

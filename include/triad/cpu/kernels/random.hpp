@@ -1,4 +1,4 @@
-// Computes sixteen dropout counters at once: the keep bits of a block of 64 elements.
+// Computes the keep bits of a block of 64 elements, from sixteen dropout counters at once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,11 +20,11 @@ struct keep_source {
 
   /// Returns a word in which bit 16 w + q is set if element block * 64 + 16 w + q is kept.
   std::uint64_t bits(std::uint64_t block) const {
-    auto const begin = counter_at(first, block * 16);  // adding up to 15 does not carry into the upper half
+    auto const begin = counter_at(first, block * 16);  // adding up to 15 does not carry into its upper half
 #if defined(__AVX512F__)
     if (threshold > 0xffffffffu) return 0;
-    // Eight counters per vector, each word in the low half of 64 bits: the product of the next round reads only the low
-    // half.
+    // A vector has eight counters.  Each word is in the low half of 64 bits, because the product of the next round
+    // reads only the low half.
     auto const ma = _mm512_set1_epi64(0xD2511F53), mb = _mm512_set1_epi64(0xCD9E8D57);
     auto const word = [](std::uint32_t w) { return _mm512_set1_epi64(static_cast<long long>(w)); };
     auto const base = static_cast<long long>(begin[0]);
@@ -71,7 +71,7 @@ struct keep_source {
   }
 };
 
-/// values(e) = kept ? values(e) * scale : 0 for one row of a matrix of `columns` columns.
+/// Sets to(e) to from(e) * scale if element e is kept, else to 0, for one row of a matrix of `columns` columns.
 template <class T>
 void drop_row(keep_source const& source, T scale, index_t row, index_t columns, T const* from, T* to) {
   auto const blocks = (columns + dropout_block - 1) / dropout_block;

@@ -49,7 +49,7 @@ constexpr index_t padded(index_t count) { return vectors(count) * lanes; }
 
 [[gnu::always_inline]] inline floats broadcast(float x) {
   return x - floats{};
-}  // + 0 would turn -0 into 0 and cost an addition
+}  // x + 0 would turn -0 into 0 and take an addition
 
 [[gnu::always_inline]] inline floats load(float const* p) {
   floats v;
@@ -59,7 +59,8 @@ constexpr index_t padded(index_t count) { return vectors(count) * lanes; }
 
 [[gnu::always_inline]] inline void store(float* p, floats v) { std::memcpy(p, &v, sizeof v); }
 
-/// The first `count` lanes, 0 <= count <= lanes, of a row's last vector.  The others are neither loaded nor stored.
+/// The first `count` lanes, 0 <= count <= lanes, of a row's last vector.  The other lanes are neither loaded nor
+/// stored.
 struct tail {
 #if defined(__AVX512F__)
   __mmask16 mask;
@@ -118,8 +119,8 @@ template <class F>
 
 [[gnu::always_inline]] inline floats max(floats a, floats b) { return a > b ? a : b; }
 
-/// Returns v, and hides its computation from the compiler: operations before and after are not fused, whatever the
-/// flags allow.
+/// Returns v, and hides its computation from the compiler.  So no operation before this call is fused with one after
+/// it, whatever the flags allow.
 [[gnu::always_inline]] inline floats settled(floats v) {
 #if defined(__CUDA_ARCH__)
 #elif defined(__AVX512F__)
@@ -134,7 +135,8 @@ template <class F>
   return v;
 }
 
-/// std::sqrt of every lane, without setting errno: compilers do not vectorise a loop that sets it.
+/// Returns the square root of every lane, without setting errno, because compilers do not vectorise a loop that sets
+/// it.
 [[gnu::always_inline]] inline floats sqrt(floats v) {
 #if defined(__AVX512F__)
   return (floats)_mm512_sqrt_ps((__m512)v);
@@ -148,7 +150,7 @@ template <class F>
 #endif
 }
 
-/// v with the lanes whose bits in `word` are not set replaced by zero.
+/// Returns v with zero in each lane whose bit in `word` is not set.
 [[gnu::always_inline]] inline floats keep(floats v, std::uint32_t word) {
 #if defined(__AVX512F__)
   return (floats)_mm512_maskz_mov_ps(static_cast<__mmask16>(word), (__m512)v);
@@ -159,7 +161,8 @@ template <class F>
 #endif
 }
 
-/// The same with the bits from bit `position` on; reads up to three bytes beyond the last of these bits.
+/// Returns v with zero in each lane whose bit is not set, where the bits begin at bit `position` of `bits`.  Reads up
+/// to three bytes beyond the last of these bits.
 [[gnu::always_inline]] inline floats keep(floats v, std::uint64_t const* bits, std::uint64_t position) {
   std::uint32_t word;
   std::memcpy(&word, reinterpret_cast<unsigned char const*>(bits) + position / 8, sizeof word);
@@ -171,7 +174,7 @@ template <class F>
 [[gnu::always_inline]] inline floats exp_nonpositive(floats x) {
   floats const low = broadcast(-69.0f);
   floats const y = max(low, x) * 1.44269504088896341f;  // with the arguments in this order, max keeps a NaN
-  // Adding 1.5 * 2^23 rounds to the nearest integer n.  With another 127, the low bits are the exponent of 2^n.
+  // Adding 1.5 * 2^23 rounds to the nearest integer n.  Because 127 is added too, the low bits are the exponent of 2^n.
   // settled() prevents reassociation, which -ffast-math allows and which would make f 0.
   floats const shifted = settled(y + 12583039.0f);
   floats const f = y - settled(shifted - 12583039.0f);
@@ -192,7 +195,7 @@ template <class F>
 
 namespace detail {
 
-/// Lane x of the result is lane I_x of a and b; the lanes of b are numbered from `lanes`.
+/// Lane x of the result is lane I_x of a and b together, where lane i of b has the number lanes + i.
 template <int... I>
 [[gnu::always_inline]] inline floats shuffle(floats a, floats b) {
 #if defined(__clang__) || (__GNUC__ >= 12 && !defined(__CUDACC__))
@@ -219,7 +222,7 @@ template <int S>
 
 }  // namespace detail
 
-/// Lane r of the result is the sum of the lanes of vector r; `lanes` vectors follow one another in memory.
+/// Lane r of the result is the sum of the lanes of vector r, for `lanes` vectors that follow one another in memory.
 [[gnu::always_inline]] inline floats sums(float const* p) { return detail::sums<lanes / 2>(p); }
 
 }  // namespace triad::simd::inline TRIAD_CPU_FLAGS

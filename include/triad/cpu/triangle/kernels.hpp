@@ -9,8 +9,8 @@
 //   of one l     dv1(i) = sum_j p do v2(j),  dv2(j) = sum_i p do v1(i)
 //
 // The kernels read rows in place.  The last vector of a row is masked, so that the neighbouring head is neither added
-// to a sum nor overwritten.  Block sizes are small constants: accumulators are registers only if every loop over them
-// is unrolled.
+// to a sum nor overwritten.  Block sizes are small constants, because accumulators are registers only if every loop
+// over them is unrolled.
 #pragma once
 
 #include <type_traits>
@@ -91,7 +91,8 @@ template <int R, int V>
     }
 }
 
-/// The same for k columns, four vectors at once if there are enough registers: a weight is then read once for all four.
+/// Does the same for k columns, with four vectors at once if there are enough registers.  A weight is then read once
+/// for all four vectors.
 template <int R>
 [[gnu::noinline]] inline void mix(weights w, index_t count, in_rows b, index_t k, out_rows y, bool add) {
   constexpr int most = simd::registers == 32 ? 4 : 2;
@@ -116,7 +117,8 @@ struct tile {
   index_t layer, row;
 };
 
-/// o(i, j) = sum over l < count of p(i, l, j) v1(i, l) * v2(l, j).  Rows: v1 and o [i, .] are n apart, v2 [l, .] too.
+/// o(i, j) = sum over l < count of p(i, l, j) v1(i, l) * v2(l, j).  The rows of v1 and o for node i begin at row n i,
+/// and the rows of v2 for node l begin at row n l.
 template <int I, int J>
 [[gnu::noinline]] inline void values(tile p, in_rows v1, in_rows v2, index_t n, index_t count, index_t k, out_rows o) {
   simd::each_vector(k, [&](index_t c, auto part) __attribute__((always_inline)) {
@@ -140,9 +142,9 @@ template <int I, int J>
   });
 }
 
-/// The gradients of one l.  p(i, j) = p[i ld + j];  partial(i, j) = lanes of dP;  v1, dv1: row i;  v2, dv2: row j;
-/// gradient: rows i n + j.  With V2 false, v2 is 1 and has no gradient.  add1, add2: whether dv1, dv2 already hold sums
-/// of earlier blocks.
+/// Computes the gradients of one l.  p(i, j) = p[i ld + j];  partial(i, j) = lanes of dP.  Row i of v1 and dv1 belongs
+/// to edge (i, l), row j of v2 and dv2 to edge (l, j), and row i n + j of `gradient` to edge (i, j).  If V2 is false,
+/// v2 is 1 and has no gradient.  add1, add2: whether dv1, dv2 already hold sums of earlier blocks.
 template <int I, int J, bool V2>
 [[gnu::noinline]] inline void gradients(float const* p, index_t ld, in_rows gradient, index_t n, index_t k, in_rows v1,
                                         in_rows v2, out_rows dv1, bool add1, out_rows dv2, bool add2, float* partial) {
@@ -186,8 +188,8 @@ template <int I, int J, bool V2>
 template <int N>
 using size = std::integral_constant<int, N>;
 
-/// Cuts n rows into runs of at most four (n = 5: one run of five) and calls f(first, size).  From n = 6 on, threes and
-/// fours suffice.
+/// Cuts n rows into runs of at most four rows (n = 5: one run of five), and calls f(first, size) for each run.  From n
+/// = 6 on, runs of three and four are enough.
 template <class F>
 void each_run(index_t n, F&& f) {
   index_t const threes = n < 6 ? (n == 3) : (4 - n % 4) % 4;

@@ -19,7 +19,7 @@
 
 namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles {
 
-/// The number of rows of the largest kernels: with two vectors each, half of the registers are accumulators.
+/// The number of rows of the largest kernels.  With two vectors for each row, half of the registers are accumulators.
 inline constexpr int group = simd::registers / 4;
 inline constexpr int half = group / 2;
 /// The number of columns j of a tile.
@@ -27,7 +27,8 @@ inline constexpr int tile = 2 * lanes;
 
 namespace detail {
 
-// Exchanges the lanes of a with bit S for the lanes of b without it; a and b are rows r and r + S.
+// Exchanges the lanes of a whose number has bit S for the lanes of b whose number does not; a and b are rows r and r +
+// S.
 template <int S, int... X>
 [[gnu::always_inline]] inline void exchange(floats& a, floats& b, std::integer_sequence<int, X...>) {
   floats const low = simd::detail::shuffle<((X & S) ? (X ^ S) + lanes : X)...>(a, b);
@@ -37,9 +38,9 @@ template <int S, int... X>
 
 }  // namespace detail
 
-/// Transposes rows [0, count), at most `width` of them: to[c width + j] = x(j, c).  Missing rows repeat the last.
-/// Takes four columns at a time: vector r loads them from rows r, r + 4, ..., and two exchanges within each four lanes
-/// complete the transposition.
+/// Transposes rows [0, count), at most `width` of them: to[c width + j] = x(j, c).  Missing rows become copies of the
+/// last row.  Transposes four columns at a time.  Vector r loads these columns from rows r, r + 4, ..., and two
+/// exchanges within each group of four lanes complete the transposition.
 [[gnu::noinline]] inline void turn(in_rows x, index_t count, index_t k, float* to, index_t width) {
   for (index_t j = 0; j < width; j += lanes) {
     float const* row[lanes];
@@ -61,7 +62,7 @@ template <int S, int... X>
   }
 }
 
-/// Copies rows [0, count) to a panel of panel_rows rows; missing rows up to `wanted` repeat the last.
+/// Copies rows [0, count) to a panel of panel_rows rows; missing rows up to `wanted` become copies of the last row.
 inline void pack_panel(in_rows x, index_t count, index_t wanted, index_t k, float* panel, index_t panel_rows) {
   for (index_t r = 0; r < wanted; ++r) {
     float const* const row = x[std::min(r, count - 1)];
@@ -87,8 +88,8 @@ inline void prefetch_rows(rows<T> x, index_t count, index_t k) {
     for (index_t c = 0; c < k + lanes - 1; c += 16) __builtin_prefetch(x[r] + std::min(c, k - 1), Write, 2);
 }
 
-/// s[r ld + j] = scale q_r . k_j for R rows and V vectors j.  k is transposed.  q(r, c) = q[r][c / lanes * jump + c %
-/// lanes] is a panel, or, if jump is `lanes`, rows in place.
+/// s[r ld + j] = scale q_r . k_j for R rows and V vectors of columns j.  k is transposed.  q(r, c) = q[r][c / lanes *
+/// jump + c % lanes] is a panel, or, if jump is `lanes`, rows in place.
 template <int R, int V>
 [[gnu::noinline]] inline void scores(in_rows q, index_t jump, float const* k_turned, index_t k, float scale, float* s,
                                      index_t ld) {
@@ -189,8 +190,8 @@ template <int L, int V>
       for (int v = 0; v < V; ++v) simd::store(dp + l * layer + i * ld + v * lanes, acc[l][i][v]);
 }
 
-/// The value gradients of one l and one vector c, for R rows i and `count` columns j.  p(i, j) = p[i ld + j];  d_o
-/// [i][j][lanes], with rows d_o_row apart;  v1, dv1 [i][lanes];  v2, dv2 [j][lanes].
+/// Computes the value gradients of one l and one vector c, for R rows i and `count` columns j.  p(i, j) = p[i ld + j];
+/// d_o [i][j][lanes], with rows d_o_row apart;  v1, dv1 [i][lanes];  v2, dv2 [j][lanes].
 template <int R>
 [[gnu::noinline]] inline void value_gradients(float const* p, index_t ld, float const* d_o, index_t d_o_row,
                                               float const* v1, float const* v2, index_t count, float* dv1, float* dv2) {
@@ -246,7 +247,7 @@ template <int R, int V>
     for (int v = 0; v < V; ++v) simd::store(y + v * y_next + r * y_row, acc[r][v]);
 }
 
-/// Calls f(first, size) for `count` rows in steps of `group`; the last step is `half` if that is enough.
+/// Calls f(first, size) for `count` rows in steps of `group` rows.  The last step has `half` rows if that is enough.
 template <class F>
 [[gnu::always_inline]] inline void each_group(index_t count, F&& f) {
   index_t r = 0;

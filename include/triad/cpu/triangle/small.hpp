@@ -6,8 +6,8 @@
 // of all l for a block of rows i.  Backward computes one l after the other, since the gradients that belong to one l,
 // dq(., l), dv1(., l), dk(l, .), dv2(l, .), depend on that l alone.
 //
-// Causal: middle node l is closed to (masked for) the edges i, j < l, a square.  Blocks of edges inside the square are
-// skipped; in blocks that the square only overlaps, the masked weights are zero.
+// Causal: middle node l is closed to (masked for) the edges (i, j) with i, j < l, which form a square.  Blocks of edges
+// inside the square are skipped.  In blocks that are only partly inside it, the masked weights are zero.
 #pragma once
 
 #include <algorithm>
@@ -28,26 +28,27 @@ struct head {
   std::uint64_t const* bits;  // dropout of p, or null: bit `first` + (l n + i) n + j
   std::uint64_t first;
   float kept;           // the factor of kept probabilities
-  index_t stat_stride;  // between the edges of `maximum` and `inverse_sum`
-  index_t sources;      // causal: edge (i, j) sees middle nodes l < sources, and others only up to max(i, j); else n
+  index_t stat_stride;  // the distance between edges in `maximum` and `inverse_sum`
+  index_t sources;      // causal: edge (i, j) has middle nodes l < sources, and others up to max(i, j); else n
 
-  /// The middle nodes of the edges up to (i, j) are those below this.
+  /// Every middle node of the edges up to (i, j) is below this number.
   index_t end(index_t i, index_t j) const { return causal_end(sources, n, i, j); }
   /// Whether l is open to (not masked for) any edge up to (i, j).
   bool open(index_t l, index_t i, index_t j) const { return l < sources || l <= i || l <= j; }
-  /// For edges with one end at `last` or before: the first other end to which l may be open.
+  /// For edges with one end at `last` or before: the first other end of an edge to which l may be open.
   index_t begin(index_t l, index_t last) const { return open(l, last, last) ? 0 : l; }
 };
 
-/// Sets rows i0 .. i0 + height, columns j0 .. j0 + columns of one l to `value` where l is closed to the edge.
+/// For one l, sets the elements of rows i0 .. i0 + height and columns j0 .. j0 + columns to `value` if l is closed to
+/// their edge.
 inline void close(head const& x, index_t l, index_t i0, index_t height, index_t j0, index_t columns, float* s,
                   index_t ld, float value) {
   if (l < x.sources || l <= j0) return;
   for (index_t i = 0; i < std::min(height, l - i0); ++i) std::fill_n(s + i * ld, std::min(columns, l - j0), value);
 }
 
-/// Up to this many nodes, all rows i are one block.  With AVX-512, one thread and four heads of width 50, the gradients
-/// then take 0.7 of the tiled kernel's time at n = 20, and the same time at n = 28.
+/// If a graph has at most this number of nodes, all rows i are one block.  With AVX-512, one thread and four heads of
+/// width 50, the gradients then take 0.7 of the tiled kernel's time at n = 20, and the same time at n = 28.
 inline constexpr index_t whole_graph = 20;
 
 constexpr index_t row_block(index_t n) { return n <= whole_graph ? n : 4; }
@@ -62,16 +63,16 @@ constexpr index_t small_forward_floats(index_t n, index_t width) {
   auto const edges = simd::padded(row_block(n) * n);
   return edges * (n + lanes + 2) + copied_floats(n, width);
 }
-/// The edges of a scratch row: blocks begin at any row, and the last vector of the last block may end up to a vector
-/// after the last edge.
+/// The number of edges for which a row of scratch has memory.  Blocks begin at any row, so the last vector of the last
+/// block may end up to a vector after the last edge.
 constexpr index_t backward_edges(index_t n) { return simd::padded(n * n) + lanes; }
 constexpr index_t small_backward_floats(index_t n, index_t width) {
   auto const edges = backward_edges(n), block = simd::padded(row_block(n) * n);
   return 6 * edges + block * lanes + (n <= whole_graph ? n * n * simd::padded(width) : 0) + copied_floats(n, width);
 }
 
-/// The head with its rows copied side by side into `room`, if their distance (a multiple of 512 bytes) maps them to a
-/// few sets of the first-level cache, where they would evict each other.
+/// Returns the head with its rows copied side by side into `room`, if the distance of its rows is a multiple of 512
+/// bytes.  Rows at this distance are mapped to a few sets of the first-level cache, where they would evict each other.
 inline head collected(head x, float* room) {
   if (x.n < 4 || x.n > whole_graph || x.query.stride % 128 != 0) return x;
   auto const row = simd::padded(x.width);
@@ -211,7 +212,7 @@ void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* 
     m[t] = maximum[t * x.stat_stride];
     inverse[t] = inverse_sum[t * x.stat_stride];
   }
-  // In a small graph, the rows of do are read n times: aligned and padded copies save more time than they take.
+  // In a small graph, the rows of do are read n times, so aligned and padded copies save more time than copying takes.
   bool const pack = height_limit == n;
   in_rows const gradient = pack ? in_rows{packed, simd::padded(width)} : d_o;
   for (index_t t0 = 0; t0 < n * n; t0 += lanes) {

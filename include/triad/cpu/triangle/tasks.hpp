@@ -1,4 +1,4 @@
-// The division of a call of the triangle into scratch memory, heads, and tasks over runs of graphs.
+// Divides a call of triangular attention into tasks over heads and runs of graphs, and plans its scratch memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,14 +17,14 @@ namespace triangles {
 
 constexpr bool is_small(index_t n) { return n <= whole_graph; }
 
-/// Checks the strides: kernels read rows with a stride of one.
+/// Whether the elements of each row are contiguous in memory, which the kernels need.
 template <class S>
 bool rows_are_contiguous(triangle_form form, triangle_projections<S> const& x) {
   return x.query.stride(1) == 1 && x.key.stride(1) == 1 && x.left_value.stride(1) == 1 &&
          (!uses_right_value(form) || x.right_value.stride(1) == 1);
 }
 
-/// Checks the statistics: both have the same strides.
+/// Whether the rows of both statistics have the same stride.
 template <class S>
 bool rows_are_alike(triangle_statistics<S> const& s) {
   return s.maximum.stride(0) == s.inverse_sum.stride(0);
@@ -44,7 +44,7 @@ struct scratch_parts {
   index_t* first_gradient;  // backward of tiled graphs: where each graph's do begins in `gradients`
   float* gradients;         // do of some graphs and heads, packed
   index_t gradients_room;
-  float* threads;  // `each` floats a thread
+  float* threads;  // `each` floats for each thread
   index_t each;
   std::size_t bytes;
 
@@ -81,7 +81,8 @@ inline scratch_parts forward_parts(backend& ex, triangle_options const& options,
   return {base, options, dims, floats_wanted, ex.threads, false, 0};
 }
 
-/// Backward packs do for as many graphs and heads at once as this many floats hold, but at least for one head.
+/// The largest number of floats of do that backward packs at once, for several graphs and heads.  It packs at least one
+/// head.
 inline constexpr index_t packed_budget = 1 << 22;
 
 inline index_t packed_floats(triangle_options const& options, index_t width, graph_dims const& dims) {
@@ -146,9 +147,9 @@ void prefetch(matrix<T> m, index_t first, index_t count) {
   }
 }
 
-/// Calls f(graph, head, thread) in parallel for the graphs of at most `limit` nodes.  Graphs come in runs.  While one
-/// graph is computed, fetch(first row, rows) prefetches the rows of the next, since a head reads a part of every row, a
-/// pattern that hardware does not prefetch.
+/// Calls f(graph, head, thread) in parallel for the graphs of at most `limit` nodes.  A task is a run of graphs.  While
+/// a graph is computed, fetch(first row, rows) prefetches the rows of the next graph.  Hardware does not prefetch them,
+/// because a head reads only a part of every row.
 template <class F, class P>
 void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit, index_t row_bytes, F&& f, P&& fetch) {
   index_t const graphs = g.dims.graphs, run = graphs >= 64 ? 8 : 1;
@@ -158,7 +159,7 @@ void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit,
     });
     return;
   }
-  // Whether a graph fits into the second-level cache beside the graph that is being computed.
+  // Whether a graph fits into the second-level cache together with the graph that is being computed.
   auto const near = [&](index_t graph) { return g.size(graph) * g.size(graph) * row_bytes <= 400000; };
   parallel_for(ex, (graphs + run - 1) / run, [&](index_t task, int thread) {
     index_t const first = task * run, last = std::min(graphs, first + run);
@@ -174,8 +175,8 @@ void each_small(backend& ex, index_t heads, graph_batch const& g, index_t limit,
   });
 }
 
-/// Calls f(graph, task, thread) in parallel for each graph first .. last that is not small, and for its tasks 0 ..
-/// tasks(n), where n is its number of nodes.
+/// Calls f(graph, task, thread) in parallel for each graph first .. last that is not small, and for each of its tasks 0
+/// .. tasks(n).  n is the number of nodes of the graph.
 template <class N, class F>
 void each_tiled(backend& ex, graph_batch const& g, index_t first, index_t last, index_t* first_task, N&& tasks, F&& f) {
   first_task[first] = 0;
@@ -208,7 +209,7 @@ void each_portion(index_t heads, index_t width, graph_batch const& g, index_t ro
   }
 }
 
-/// Throws contract_violation if the batch is larger than its dims say, for which memory was measured.
+/// Throws contract_violation if the batch is larger than its dims, because memory was measured for the dims.
 inline void expect_measured(graph_batch const& g) {
   index_t triangles = 0;
   for (index_t b = 0; b < g.dims.graphs; ++b) {

@@ -9,8 +9,9 @@
 //   for a block of rows i, for a tile of columns j:
 //     p = exp(s - m) / z;  dP = sum_c do v1 v2;  dS = p (dP - delta) / sqrt(k);  dv1, dv2 from p;  dq, dk from dS
 //
-// Causal: a later l is closed to (masked for) the edges i, j < l, a square.  Tiles inside the square are skipped, as
-// are rows and columns of a register kernel.  The rest of the square inside a tile has p and dS of zero.
+// Causal: an l after the sources is closed to (masked for) the edges (i, j) with i, j < l, which form a square.  Tiles
+// inside the square are skipped, and so are rows and columns of a register kernel.  In the rest of the square inside a
+// tile, p and dS are zero.
 #pragma once
 
 #include "triad/cpu/triangle/panels.hpp"
@@ -33,11 +34,11 @@ struct backward_tiles {
   index_t rows_of_one() const { return block_rows * vectors() * lanes; }  // for one l: [c / lanes][block_rows][lanes]
   index_t floats() const { return block() * (columns_of_one() + 4 * rows_of_one() + 2 * block_rows * tile); }
   index_t row_blocks() const { return (n + block_rows - 1) / block_rows; }
-  /// do of a tile, packed: [i][c][tile] transposed, then the panel [c / lanes][i][tile][lanes].
+  /// The size of do of a tile, packed: [i][c][tile] transposed, then the panel [c / lanes][i][tile][lanes].
   index_t gradient() const { return block_rows * tile * (width + vectors() * lanes); }
-  /// do of the head, as tiles: [i / block_rows][tile].
+  /// The size of do of the head, as tiles: [i / block_rows][tile].
   index_t gradients() const { return row_blocks() * tiles() * gradient(); }
-  /// The largest size for graphs of up to n nodes: smaller graphs may have larger blocks of l.
+  /// The largest size for graphs of up to n nodes, since smaller graphs may have larger blocks of l.
   index_t most_floats() const {
     index_t most = 0;
     for (index_t m = tile; m < n + tile; m += tile) most = std::max(most, backward_tiles{m, width}.floats());
@@ -79,8 +80,8 @@ struct edge_statistics {
   float const *maximum, *inverse_sum, *delta;
 };
 
-/// p: turns scores into probabilities with dropout.  ds: turns the gradients of these into gradients of the scores.
-/// Rows past `height` and masked elements become zero, whatever they held before.
+/// Turns p from scores into probabilities with dropout, and ds from gradients of probabilities into gradients of
+/// scores.  Rows past `height` and masked elements become zero, whatever they held before.
 inline void score_gradients(head const& x, edge_statistics const& e, index_t l, index_t i0, index_t height,
                             index_t padded_height, index_t j0, index_t columns, index_t width, float* p, float* ds) {
   auto const n = x.n;

@@ -1,4 +1,5 @@
-// Triangular attention forward in tiles: one head of one graph, `tile` columns j, all l, `group` rows i at a time.
+// Triangular attention forward in tiles.  A task is one head of one graph, with `tile` columns j and all l; it computes
+// `group` rows i at a time.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   pack k(., j) transposed and v2(., j), once for all i: they stay in the second-level cache for all rows i
@@ -6,7 +7,7 @@
 //
 // The last block of rows is moved up so that it ends at the last row of the graph; rows computed twice are written
 // twice. Causal: a block takes the middle nodes that are open to (not masked for) any of its edges.  The score is
-// -infinity where a middle node is closed to an edge.
+// -infinity if a middle node is closed to an edge.
 #pragma once
 
 #include "triad/core/finite.hpp"
@@ -20,7 +21,7 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS::triangles {
 inline constexpr index_t chunk = 32;
 
 /// Copies rows [0, count) of one l to blocks of R rows: [row / R][pair of vectors][l][row % R][pair].  Missing rows
-/// repeat the last.
+/// become copies of the last row.
 template <int R>
 inline void pack_pairs(in_rows x, index_t count, index_t rows_wanted, index_t k, index_t l, index_t n, float* to) {
   auto const vectors = simd::vectors(k);
