@@ -1,5 +1,5 @@
-// The verb explain of every sequence-to-sequence program: shows how much each layer reads from each earlier layer, as a
-// table and as pictures.
+// The verb explain of every sequence-to-sequence program: shows with what weight each layer reads each earlier layer,
+// as a table and as pictures.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -52,7 +52,7 @@ std::string csv_of(std::string const& side, reads const& weights) {
   return text;
 }
 
-/// Returns the names of the rows of one side: its tokens and the end.
+/// Returns the names of the rows of one side: its tokens, and the end.
 std::vector<std::string> words_of_rows(language const& words, std::vector<index_t> const& tokens) {
   std::vector<std::string> all;
   for (auto const token : tokens) all.push_back(words.decode({token}));
@@ -60,7 +60,7 @@ std::vector<std::string> words_of_rows(language const& words, std::vector<index_
   return all;
 }
 
-/// Returns the first pair whose sides have at most `most` tokens, or else the shortest pair.
+/// Returns the index of the first pair with at most `most` tokens on each side, or else that of the shortest pair.
 std::size_t pair_of_page(std::vector<coded_pair> const& pairs) {
   constexpr std::size_t most = 60;
   std::size_t shortest = 0;
@@ -76,7 +76,7 @@ std::size_t pair_of_page(std::vector<coded_pair> const& pairs) {
 
 namespace {
 
-/// Returns the sentence of --sentence with its best translation.
+/// Returns the sentence of --sentence together with its best translation.
 text_pair translated(options const& o) {
   expect_plain_question(o.sentence);
   auto model = trained_translator(o, use::translating, [&](vocabulary& words, options const&) {

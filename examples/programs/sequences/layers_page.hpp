@@ -1,5 +1,5 @@
-// An HTML page that shows how much each layer reads from each earlier layer: as means over many pairs, and word by word
-// for one pair.
+// An HTML page that shows with what weight each layer reads each earlier layer: as means over many pairs, and word by
+// word for one pair.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +18,7 @@ namespace triad::programs::sequences {
 /// The pair that a page shows word by word.
 struct read_pair {
   std::string source, target;
-  std::vector<std::string> source_words, target_words;  // names of the rows of either side
+  std::vector<std::string> source_words, target_words;  // names of the rows of each side
   layer_reads reads;
 };
 
@@ -32,7 +32,7 @@ inline nlohmann::ordered_json names_of_layers(std::size_t first, std::size_t end
   return names;
 }
 
-/// Returns a map of a whole side: its rows are layers, its columns are the layers that they read from.
+/// Returns a map of weights for one side: its rows are layers, and its columns are the layers that they read.
 inline nlohmann::ordered_json map_of_side(std::string const& side, std::vector<std::vector<double>> const& weights) {
   auto rows = nlohmann::ordered_json::array();
   for (auto const& weights_of_layer : weights) {
@@ -53,7 +53,8 @@ inline nlohmann::ordered_json map_of_side(std::string const& side, std::vector<s
                                                    {"choices", {{{"name", "mean of heads"}, {"values", rows}}}}}})}};
 }
 
-/// Returns a map of words and layers for each layer with fuse-attention: for the mean of its heads, and for each head.
+/// For each layer with fuse-attention, returns maps of words and earlier layers: one for the mean of all heads, and one
+/// for each head.
 inline nlohmann::ordered_json map_of_words(std::string const& side, std::string const& row,
                                            std::vector<std::string> const& words,
                                            std::vector<std::vector<float>> const& reads) {

@@ -1,4 +1,5 @@
-// The models of these programs with their initial values, and the loader, decoder and capacity of each kind of model.
+// The models of these programs with their initial values.  For each kind of model, also the loader, the decoder and the
+// capacity.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,10 +20,10 @@
 
 namespace triad::programs::sequences {
 
-/// --relative clips relative positions at this many tokens.
+/// The longest distance, in tokens, that relative positions (--relative) distinguish.
 inline constexpr index_t reach = 16;
 
-/// Returns the sizes of one side's layers.  `looks_back` is true if --fuse names this side.
+/// Returns the options of one side's layers.  `looks_back` is true if --fuse names this side.
 inline fused_stack_options stack_of(options const& o, index_t layers, bool looks_back) {
   fused_stack_options stack{.layer = {.width = o.width,
                                       .heads = o.heads,
@@ -37,7 +38,8 @@ inline fused_stack_options stack_of(options const& o, index_t layers, bool looks
   return stack;
 }
 
-/// Returns the sizes of a model of tokens.  In dlcl the encoder has weighted sums, as in the paper's baseline.
+/// Returns the options of a model with a state for each token.  With dlcl, encoder layers read weighted sums of all
+/// earlier layers, as in the paper's baseline.
 inline fused_transformer_options model_of(options const& o, translator_options const& z) {
   fused_transformer_options sizes;
   sizes.source_tokens = z.source_words;
@@ -52,7 +54,7 @@ inline fused_transformer_options model_of(options const& o, translator_options c
   return sizes;
 }
 
-/// Whether the initial values of a model's encoder are published weights.
+/// True if the encoder of a model starts with published weights.
 template <class Model>
 inline constexpr bool has_published_encoder = std::is_same_v<Model, roberta_transformer<typename Model::value_type>>;
 
@@ -76,8 +78,8 @@ inline edge_transformer_seq2seq_options edge_model_of(options const& o, translat
   return sizes;
 }
 
-/// Returns the initial values of a parameter, as in fairseq.  Embeddings and the output are normal with deviation
-/// d^(-1/2), so that the first states have size 1.  Biases are zero.  Matrices are Xavier uniform; those to queries,
+/// Returns how a parameter is initialised, as in fairseq.  Embeddings and the output are normal with standard deviation
+/// d^(-1/2), so that the first states have size 1.  Biases are zero.  Matrices are Xavier uniform; those for queries,
 /// keys and values have gain 2^(-1/2).
 template <class T, index_t D, index_t H, index_t F, class Source, class Encoder>
 initializer first_values_of(fused_transformer<T, D, H, F, Source, Encoder> const& m, std::string const& path) {
@@ -92,8 +94,8 @@ initializer first_values_of(fused_transformer<T, D, H, F, Source, Encoder> const
   return path.ends_with("bias") ? initializer::constant(0) : initializer::by_name();
 }
 
-/// Returns the initial values of a parameter, as in the released program.  Words are normal, the marks of the begin are
-/// zero, and the output has the defaults of its framework.  All other parameters are Xavier uniform.
+/// Returns how a parameter is initialised, as in the released program.  Word vectors are normal, those of the begin
+/// marks are zero, and the output has PyTorch's defaults.  All other parameters are Xavier uniform.
 template <class T, index_t D, index_t H, index_t F, form Form>
 initializer first_values_of(edge_transformer_seq2seq<T, D, H, F, Form> const&, std::string const& path) {
   if (path == "tokens") return initializer::normal(1);
@@ -103,7 +105,7 @@ initializer first_values_of(edge_transformer_seq2seq<T, D, H, F, Form> const&, s
 
 using text::dictionary;
 
-/// Loader, decoder and capacity of a model whose states are those of tokens.
+/// The loader, the decoder and the capacity of a model with a state for each token.
 template <class Model>
 struct parts_of {
   template <class Ex>
@@ -131,7 +133,7 @@ struct parts_of {
   }
 };
 
-/// Loader, decoder and capacity of a model whose states are those of pairs of tokens.
+/// The loader, the decoder and the capacity of a model with a state for each pair of tokens.
 template <class T, index_t D, index_t H, index_t F, form Form>
 struct parts_of<edge_transformer_seq2seq<T, D, H, F, Form>> {
   using model = edge_transformer_seq2seq<T, D, H, F, Form>;
@@ -139,7 +141,7 @@ struct parts_of<edge_transformer_seq2seq<T, D, H, F, Form>> {
   using loader = edge_pair_loader<Ex, T>;
   template <class Ex>
   using decoder = edge_decoder<model, Ex>;
-  static constexpr double beta2 = 0.999;  // the released program's
+  static constexpr double beta2 = 0.999;  // of Adam, as in the released program
 
   template <class Ex>
   static loader<Ex> make_loader(Ex& ex, model const& m, translator_options const& z) {

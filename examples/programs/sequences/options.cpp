@@ -1,4 +1,4 @@
-// The list of options, and the checks of which options go together.
+// The list of options, and the checks of which options can be combined.
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
@@ -47,7 +47,7 @@ void options::each(option_list& f) {
     "weighted sums of earlier layers; edge-transformer: states of pairs of tokens")
       .one_of({"lrf", "transformer", "universal-transformer", "dlcl", "edge-transformer"})
       .shapes();
-  // An option of edges or of tokens is in a checkpoint only if it has a meaning for the model.
+  // Options that only models of edges have, or only models of tokens, are stored in checkpoints of those models only.
   auto const of = [](bool yes, option& one) {
     if (yes) one.shapes();
   };
@@ -91,7 +91,7 @@ void options::each(option_list& f) {
   f.seldom("schedule", &schedule,
            "How the rate falls: inverse-sqrt, as one over the square root, or linear, to 0 at the last update")
       .one_of({"inverse-sqrt", "linear"});
-  // The length of a run decides the rates of a linear schedule, and the end of dropout.
+  // With a linear schedule, the rates depend on the length of the run.  So does the end of dropout.
   bool const any_length = schedule != "linear" && dropout_until == 1;
   f("updates", &updates, "Batches to train on, where --epochs is 0").positive().free(any_length).length();
   f("epochs", &epochs, "Passes over the training set, instead of --updates; 0: as --updates say")
@@ -100,8 +100,8 @@ void options::each(option_list& f) {
       .length();
   f("tokens", &tokens, "Of a batch, on either side, ends included").positive();
   f("pairs", &pairs, "Of a batch at most; 0: as many as --tokens allow").not_negative();
-  // A run may be resumed with less memory.  A batch in parts rounds differently and draws another dropout mask, like a
-  // run on another backend or with another seed.
+  // A run may be resumed with less memory.  A batch in parts is rounded differently and draws other dropout masks, like
+  // a run on another backend or with another seed.
   f("memory", &memory,
     "A size, as 900MiB or 24GiB, for parameters, moments, activations and search: batches that need more are cut into "
     "parts, whose gradients add up")
@@ -168,7 +168,8 @@ void options::settle() {
   auto const refuse = [](std::string const& what) { throw data_error(what); };
   if (given.contains("updates") && given.contains("epochs") && epochs > 0)
     refuse("--updates and --epochs are two ways to say how long the run is: give one");
-  // Given --updates override the epochs of a preset; those of the command line also override a config file's epochs.
+  // On the command line or in a config file, --updates replaces the epochs of a preset.  On the command line it also
+  // replaces the epochs of a config file.
   auto const only_updates = [](std::set<std::string> const& names) {
     return names.contains("updates") && !names.contains("epochs");
   };

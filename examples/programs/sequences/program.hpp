@@ -1,4 +1,4 @@
-// The verbs of all sequence-to-sequence programs; each program adds its data and its scores.
+// The verbs of all sequence-to-sequence programs.  Each program supplies its data and its scores.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,17 +16,17 @@ namespace triad::programs::sequences {
 
 struct vocabulary;
 
-/// The data and the scores that a program adds to the verbs.
+/// The data and the scores that a program supplies for the verbs.
 struct program {
   data_set data;
   std::function<bool(std::string const& hypothesis, std::string const& reference)> right = std::equal_to<>();
-  /// Returns the figures of one part in addition to the fraction of right translations.
+  /// Returns further scores of one part; the fraction of right translations is always computed.
   std::function<std::vector<figure>(test_part const&, std::vector<std::string> const& hypotheses)> figures{};
   /// Throws data_error if a trained model with this vocabulary cannot be used on the data.
   std::function<void(vocabulary const& words)> expect_words = [](vocabulary const&) {};
 };
 
-/// Throws data_error if no test part has pairs.
+/// Throws data_error if all test parts are empty.
 inline void expect_tests(program const& p) {
   for (auto const& part : p.data.tests)
     if (!part.pairs.empty()) return;
@@ -36,7 +36,7 @@ inline void expect_tests(program const& p) {
 int train(options& o, program p);
 int explain(options const& o, program const& p);
 
-/// Makes a program from the options: with training data if `needs_train`, and with figures if `measures`.
+/// Makes a program from the options: with training data if `needs_train`, and with the extra scores if `measures`.
 using program_maker = std::function<program(bool needs_train, bool measures)>;
 /// Returns the verbs train, evaluate, predict and explain.
 std::vector<verb> verbs_of(options& o, program_maker const& make);

@@ -1,4 +1,5 @@
-// The pre-trained encoder of --roberta: its shape, the digest of its weights, and the sources that it can read.
+// The pre-trained encoder of --roberta: its sizes, the digest of its weights, and the check of sources that it must
+// read.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +19,7 @@
 
 namespace triad::programs::sequences {
 
-/// Reads the shape and the digest of the encoder in the folder of --roberta.  Throws data_error.
+/// Reads the sizes and the digest of the encoder in the folder of --roberta.  Throws data_error.
 inline void read_published(options& o) {
   o.published = read_roberta_config(o.roberta);
   o.published_weights = digest_of(roberta_weights_in(o.roberta));
@@ -30,7 +31,7 @@ inline nlohmann::json to_json(roberta_config const& c) {
           {"tokens", c.tokens}, {"positions", c.positions}, {"padding", c.padding}, {"epsilon", c.epsilon}};
 }
 
-/// Reads the encoder's shape from a checkpoint.  Throws data_error.
+/// Reads the encoder's sizes from a checkpoint.  Throws data_error.
 inline roberta_config published_from(nlohmann::json const& json, std::string const& path) {
   try {
     auto const count = [&](char const* name) {
@@ -39,7 +40,7 @@ inline roberta_config published_from(nlohmann::json const& json, std::string con
       refuse("{}: its encoder's {} is {}, expected a whole number from {} to {}", path, name, quoted(json.at(name)),
              least, largest_size);
     };
-    auto const epsilon = json.at("epsilon").get<double>();  // added to a variance
+    auto const epsilon = json.at("epsilon").get<double>();  // is added to a variance
     if (!(epsilon > 0 && epsilon < 1))
       refuse("{}: its encoder's epsilon is {}, expected a number above 0 and below 1", path,
              quoted(json.at("epsilon")));
@@ -50,11 +51,11 @@ inline roberta_config published_from(nlohmann::json const& json, std::string con
   }
 }
 
-/// Returns the largest number of tokens of a source, with <s> and without </s>.
+/// Returns the largest number of tokens in a source, counting <s> but not </s>.
 inline index_t most_of_published(roberta_config const& c) { return c.positions - c.padding - 2; }
 
-/// Throws data_error if the encoder cannot read a source, or if the vocabulary is of another model.  Messages name
-/// `part`.
+/// Throws data_error if a source is too long for the encoder, or if the vocabulary belongs to another model.  Messages
+/// name `part`.
 inline void expect_readable(options const& o, vocabulary& words, std::string const& part,
                             std::vector<text_pair> const& pairs) {
   if (!o.published) return;

@@ -1,5 +1,5 @@
-// Scores of translations, and tables of them: the fraction that is right, in total and for each kind of sentence, and
-// BLEU.
+// Scores of translations, and tables of them: BLEU, and the fraction of right translations, in total and for each kind
+// of sentence.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,7 +26,7 @@ inline std::vector<std::string> references_of(test_part const& part) {
   return result;
 }
 
-/// Returns BLEU of the unchanged lines with each of these tokenisations.
+/// Returns a BLEU score of the unchanged lines for each of these tokenisations.
 inline std::vector<figure> bleu_figures(std::vector<std::string> const& hypotheses,
                                         std::vector<std::string> const& references,
                                         std::initializer_list<text::bleu_tokens> ways) {
@@ -63,14 +63,15 @@ inline share total(std::map<std::string, share> const& kinds) {
   return all;
 }
 
-/// Returns the fraction of right translations, also by kind if there are several kinds, and the program's own figures.
+/// Returns the fraction of right translations and the program's further scores.  If there are several kinds of
+/// sentence, also returns the fraction for each kind.
 part_scores score(program const& p, test_part const& part, std::vector<std::string> const& hypotheses);
 
 /// Returns a line such as "test  exact match 12.3  BLEU tok:none 45.6", and after it a table of kinds.
 std::string told(part_scores const& r);
 
-/// Returns the mean and the standard error of every figure over the runs that have a score, and names these runs.  All
-/// of these runs have the same parts.
+/// Returns the mean and the standard error of every score over the runs that have scores, and names these runs.  All of
+/// these runs must have the same parts.
 std::string means_of(std::vector<scored_run> const& runs);
 
 /// Returns a table with the columns seed,part,figure,value.

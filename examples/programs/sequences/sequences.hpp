@@ -1,4 +1,4 @@
-// The program sequences, formerly pairs: translates sequences into sequences, with your own data.
+// The program sequences, formerly called pairs: translates sequences into sequences.  It is trained on your own data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@
 namespace triad::programs::sequences {
 
 struct own_options : options {
-  std::string file;  // inspect
+  std::string file;  // inspect: the file to summarise
 
   own_options() {
     presets = {"quick", "small", "paper", "smoke"};

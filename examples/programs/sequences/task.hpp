@@ -20,7 +20,7 @@ struct coded_pair {
   std::vector<index_t> source, target;  // without begin and end
 };
 
-/// Returns the pairs as token numbers.  Throws data_error if a word is one of the dictionary's own marks.
+/// Returns the pairs as token numbers.  Throws data_error if a word is spelt like a special token of the dictionary.
 inline std::vector<coded_pair> coded(std::vector<text_pair> const& pairs, vocabulary& words) {
   std::vector<coded_pair> result;
   for (auto const& pair : pairs) {
@@ -36,7 +36,7 @@ inline std::vector<coded_pair> coded(std::vector<text_pair> const& pairs, vocabu
   return result;
 }
 
-/// The number of words that a dictionary does not have, and the first of them for messages.
+/// The number of words that a dictionary does not have, and the first of these words, for messages.
 struct unknown_words {
   long long count = 0;
   std::string first;
@@ -65,19 +65,19 @@ inline std::string unknown_in(std::vector<text_pair> const& pairs, vocabulary& w
 
 class task {
  public:
-  /// Throws data_error if no pair is left to train on.
+  /// Throws data_error if there is no pair to train on.
   task(options const& o, data_set const& data) : task(o, vocabulary::of(data.train, o), data) {}
 
   vocabulary& words() { return words_; }
   std::size_t pairs() const { return train_.size(); }
-  /// The number of pairs with targets longer than --max-train-length.
+  /// The number of pairs that are left out because their targets are longer than --max-train-length.
   std::size_t left_out() const { return left_out_; }
-  /// The pairs that checkpoints are validated on: pairs of dev, or of the training set if there is no dev.
+  /// The pairs that validate checkpoints: pairs of dev, or of the training set if there is no dev.
   std::vector<text_pair> const& dev() const { return dev_; }
   /// A text about the words of the training set that the dictionaries do not have.
   std::string const& unknown() const { return unknown_; }
 
-  /// Returns a setting that identifies the pairs; a resumed run must have the same.
+  /// Returns a setting that identifies the training pairs; a resumed run must have the same one.
   std::string data_setting() const {
     example_digest digest;
     for (auto const& p : train_) {
@@ -93,12 +93,12 @@ class task {
   std::int64_t updates() { return options_.epochs > 0 ? updates_of(options_.epochs) : options_.updates; }
   std::int64_t updates_of(std::int64_t epochs) { return batches_.first_of(epochs); }
   std::int64_t epoch_updates() { return batches_.first_of(1); }
-  /// The mean number of target tokens of a batch, ends included.
+  /// The mean number of target tokens in a batch, with the ends.
   std::int64_t mean_tokens() { return tokens_ / batches_.first_of(1); }
-  /// The number of tokens of all pairs, ends included, on the side that has more.  No batch has more tokens.
+  /// The number of tokens in all pairs, with the ends, on the side that has more.  No batch has more tokens.
   index_t all_tokens() const { return std::max(tokens_, source_tokens_); }
 
-  /// Calls f(pair) for each pair of an update.
+  /// Calls f(pair) for each pair of an update's batch.
   template <class F>
   void batch(std::int64_t update, F&& f) {
     for (auto const i : batches_.batch(update)) f(train_[i]);

@@ -20,17 +20,17 @@ inline search search_of(options const& o, vocabulary const& words, int n_best = 
           o.longest > 0 ? o.longest : 3 * words.longest_target + 10};
 }
 
-/// Returns the number of sentences that are translated at once, from 1 to 64.  The decoder keeps keys and values of the
-/// tokens of each hypothesis, or four projections of each edge.  For this number of sentences they take about 200 MB,
-/// or more if a single sentence needs more.
+/// Returns the number of sentences that are translated at once, from 1 to 64.  The decoder stores keys and values for
+/// the tokens of each hypothesis, or four projections for each edge.  The number is chosen so that these take about 200
+/// MB; they take more if a single sentence needs more.
 inline index_t sentences_at_once(options const& o, index_t source, index_t longest) {
   auto const kept = static_cast<double>(of_edges(o) ? (source + longest) * (source + longest) : longest);
   double const values = 4.0 * o.decoder_layers * o.width * o.beam * kept;
   return static_cast<index_t>(std::clamp(5e7 / values, 1.0, 64.0));
 }
 
-/// Returns the sizes for batches of o.tokens, and for sequences as long as those of training and as `longest`.  Unless
-/// the model explains, the sizes also include the search for translations of such sources.
+/// Returns the sizes for batches of o.tokens tokens, and for sequences as long as those of training and as `longest`.
+/// Unless the model is made for explain, the sizes also include the search for translations of such sources.
 inline translator_options sizes_for(options const& o, vocabulary const& words, pair_length longest, use what) {
   auto const how = search_of(o, words);
   auto const source = std::max(words.longest_source, longest.source);
@@ -63,7 +63,7 @@ inline pair_length longest_source(data_set const& data, vocabulary& words) {
 /// Returns the sources of the test parts that have more than `than` tokens.
 inline std::vector<sized_example> larger_sources(data_set const& data, vocabulary& words, index_t than) {
   std::vector<sized_example> all;
-  for (auto const& part : data.tests)  // including dev
+  for (auto const& part : data.tests)  // `tests` includes dev
     add_larger(
         all, than, part.pairs.size(), [&](std::size_t i) { return words.source.encode(part.pairs[i].source).size(); },
         [&](std::size_t i) { return "the source of pair " + std::to_string(i + 1) + " of " + part.name; });
@@ -80,7 +80,7 @@ inline pair_length longest_of(std::vector<coded_pair> const& pairs) {
   return {static_cast<index_t>(source), static_cast<index_t>(target)};
 }
 
-/// Returns the number of tokens of all pairs, end tokens included, on the side that has more.
+/// Returns the number of tokens in all pairs, with the end tokens, on the side that has more.
 inline index_t all_tokens_of(std::vector<coded_pair> const& pairs) {
   std::size_t source = 0, target = 0;
   for (auto const& pair : pairs) {
@@ -90,16 +90,16 @@ inline index_t all_tokens_of(std::vector<coded_pair> const& pairs) {
   return static_cast<index_t>(std::max(source, target));
 }
 
-/// Returns the largest number of tokens of a source that is not yet known.
+/// Returns the largest number of tokens to allow in a source that is not known in advance.
 inline index_t most_of_unknown(options const& shape, vocabulary const& words) {
   if (shape.published)
     return std::min(std::max<index_t>(256, words.longest_source), most_of_published(*shape.published));
-  return of_edges(shape) ? std::max<index_t>(32, 2 * words.longest_source)  // the number of edges is its square
+  return of_edges(shape) ? std::max<index_t>(32, 2 * words.longest_source)  // it has the square of this number of edges
                          : std::max<index_t>(256, words.longest_source);
 }
 
-/// Reads the trained model of o.run.  longest(words, shape) returns the length of the longest source that it will get.
-/// `advice` is for the message if there is not enough memory.  Throws data_error.
+/// Reads the trained model of o.run.  longest(words, shape) returns the length of the longest source to translate.
+/// `advice` is used in the message if there is not enough memory.  Throws data_error.
 template <class Longest>
 trained<translator> trained_translator(options const& o, use what, Longest const& longest,
                                        room_advice const& advice = {}) {

@@ -1,5 +1,5 @@
-// The verb train of every sequence-to-sequence program: makes one run for each seed and scores its translations of the
-// test parts.
+// The verb train of every sequence-to-sequence program: makes one run for each seed, and scores the run's translations
+// of the test parts.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ void describe(task& work, data_set const& data) {
   std::fflush(stdout);
 }
 
-/// One seed's run.
+/// The training run of one seed.
 class translator_training final : public training {
  public:
   translator_training(options const& o, program const& p, std::string out)
@@ -134,7 +134,7 @@ class translator_training final : public training {
   std::string out_;
   task work_;
   std::vector<coded_pair> dev_;
-  std::vector<text_pair> references_;  // pairs of dev in the form in which a model writes them
+  std::vector<text_pair> references_;  // pairs of dev, with targets in the form that a model writes
   std::unique_ptr<translator> net_;
   std::vector<coded_pair const*> batch_;
 };

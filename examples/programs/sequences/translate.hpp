@@ -13,13 +13,13 @@
 
 namespace triad::programs::sequences {
 
-/// Returns the message about a sentence that does not fit; `sentence` is its number from 0.
+/// Returns the error message for a sentence that is too long; `sentence` is its number from 0.
 inline std::string too_long(std::size_t sentence) {
   return "sentence " + std::to_string(sentence + 1) +
          " has more tokens than the model was given room for; cut it, or give a larger --max-length";
 }
 
-/// Calls f(number of the source, its translations, best first) for all sources, in no particular order.
+/// Calls f(number of the source, its translations, best first) for each source, in an unspecified order.
 template <class F>
 void translate_all(translator& net, std::vector<std::vector<index_t>> const& sources, search const& how, F&& f) {
   auto const order =
@@ -44,8 +44,8 @@ inline std::vector<std::string> translations(translator& net, std::vector<text_p
   return result;
 }
 
-/// Calls f(length, answer()) for each batch of pairs.  `length` has the numbers of source and target tokens of the
-/// batch, ends included.
+/// Calls f(length, answer()) for each batch of pairs.  `length` is the number of source tokens and of target tokens in
+/// the batch, with the ends.
 template <class Answer, class F>
 void for_batches(translator& net, std::vector<coded_pair> const& pairs, Answer const& answer, F const& f) {
   in_batches(
@@ -72,8 +72,8 @@ inline double mean_loss(translator& net, std::vector<coded_pair> const& pairs) {
   return all > 0 ? sum / all : 0;
 }
 
-/// Returns the weights of layers as means over the tokens and heads of all pairs: over source tokens for the encoder,
-/// over target tokens for the decoder.
+/// Returns the weights with which layers read earlier layers, as means over heads and over the tokens of all pairs:
+/// source tokens for the encoder, target tokens for the decoder.
 inline layer_weights mean_weights(translator& net, std::vector<coded_pair> const& pairs) {
   layer_weights sum;
   pair_length all{0, 0};

@@ -1,4 +1,4 @@
-// A translator made of a triad model and a backend.
+// A translator that combines a triad model with a backend.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -51,15 +51,17 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
     if constexpr (has_published_encoder<Model>) load_roberta(roberta_, trainer_.parameters());
   }
 
-  /// The bytes of everything that is in memory at once.  Of the decoders for different beams, this counts the largest.
+  /// The largest number of bytes that are in memory at once.  Only one decoder exists at a time, so only the largest
+  /// decoder is counted.
   trainer_bytes bytes() const override {
     auto all = base::bytes();
     all.saved += decoder_bytes_;
     return all;
   }
 
-  /// The same before anything is allocated, for a run of one process.  Several processes need less memory each, but
-  /// batches must not depend on the number of processes.
+  /// Returns the same number for a run of one process, before anything is allocated.  With several processes, each
+  /// needs less memory.  The number does not take that into account, because batches must not depend on the number of
+  /// processes.
   static std::size_t planned_bytes(Ex& ex, Model const& m, options const& o, translator_options const& z) {
     std::size_t search = 0;
     if (z.sentences > 0)
@@ -90,7 +92,8 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
     auto const logits = trainer_.infer(in);
     auto const next = host(targets.next.data_handle(), targets.next.extent(0));
     auto const values =
-        host(logits.data_handle(), logits.extent(0) * logits.extent(1));  // one copy, so one wait for a device
+        // Copies all logits at once, so it waits for the device only once.
+        host(logits.data_handle(), logits.extent(0) * logits.extent(1));
     double sum = 0;
     auto row = values.begin();
     for (auto const right_one : next) {
@@ -151,12 +154,12 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
     return {weights_of(m.encoder, kept.encoder), weights_of(m.decoder, kept.decoder)};
   }
 
-  /// Returns the decoder for a beam.  The constructor makes the first one, so that a lack of memory is reported before
-  /// anything is computed.  Another beam needs a new decoder: checkpoints are scored by greedy search, and the last
-  /// weights with the beam of the options.
+  /// Returns the decoder for a beam.  The constructor makes the first decoder, so that a lack of memory is reported
+  /// before anything is computed.  Another beam needs a new decoder: checkpoints are scored by greedy search, and the
+  /// final weights are scored with the beam of the options.
   decoder_type& decoder(int beam) {
     if (!decoder_ || beam != beam_) {
-      decoder_.reset();  // both may not fit
+      decoder_.reset();  // there may not be enough memory for both
       decoder_ = std::make_unique<decoder_type>(ex_, trainer_.model(), parts::room(sizes_, beam));
       beam_ = beam;
       decoder_bytes_ = std::max(decoder_bytes_, decoder_->bytes());
@@ -186,8 +189,8 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
     return all;
   }
 
-  /// Returns the mean weights of each layer.  A layer without fuse-attention reads only the layer below it.  A stack
-  /// without fuse-attention has no weights.
+  /// Returns the mean weights of each layer.  A layer without fuse-attention has weight 1 for the layer below it.  A
+  /// stack without any fuse-attention has no weights.
   template <class Stack>
   std::vector<std::vector<double>> weights_of(Stack const& stack, typename Stack::saved const& kept) const {
     std::vector<std::vector<double>> all;
@@ -214,8 +217,8 @@ class translator_on final : public learner_on<translator_on<Model, Ex>, translat
   std::vector<std::vector<hypothesis>> found_;
 };
 
-/// Returns the sizes with the largest number of tokens that fits in o.memory, at most z.tokens.  Throws data_error if
-/// not even one pair fits.
+/// Returns the sizes with the largest number of tokens, at most z.tokens, for which the memory o.memory suffices.
+/// Throws data_error if not even one pair fits.
 template <class Translator, class Ex, class Model>
 translator_options sizes_within(Ex& ex, Model const& m, options const& o, translator_options z) {
   if (o.memory.empty() || z.what != use::learning) return z;

@@ -29,7 +29,7 @@ part_scores score(program const& p, test_part const& part, std::vector<std::stri
 }
 
 namespace {
-/// Returns the printed name of a figure of scores.csv.  "BLEU none" becomes "BLEU tok:none", as in sacreBLEU.
+/// Returns the name that is printed for a score in scores.csv.  "BLEU none" becomes "BLEU tok:none", as in sacreBLEU.
 std::string shown_name(std::string const& figure) {
   std::string const bleu = "BLEU ";
   return figure.starts_with(bleu) ? bleu + "tok:" + figure.substr(bleu.size()) : figure;
@@ -87,7 +87,7 @@ int evaluate(options const& o, program const& p) {
   for (auto const& part : p.data.tests) files.push_back(lines_file(part.name));
   expect_free_in_folder(o, files);
   vocabulary* known = nullptr;  // the vocabulary of the model
-  index_t least = 0;            // tokens of a source that a memory message calls large
+  index_t least = 0;            // sources with more tokens are named if memory is short
   auto model = trained_translator(o, use::translating,
                                   [&](vocabulary& words, options const& shape) {
                                     p.expect_words(words);
@@ -120,8 +120,8 @@ int evaluate(options const& o, program const& p) {
 
 double probability_of(hypothesis const& h) { return std::exp(h.log_probability); }
 
-/// Returns the question, a line of JSON, with its best translation, or with several translations and their scores.  Its
-/// other members are copied.
+/// Returns the question (a line of JSON) with its best translation, or with several translations and their scores.  The
+/// other members of the question are copied.
 std::string json_answer(std::string const& line, std::vector<hypothesis> const& found, language const& target,
                         bool several, bool probabilities) {
   if (!several) {
@@ -169,7 +169,7 @@ int predict(options const& o) {
           programs::answer(probability + text + "\n");
       }
     };
-    if (numbers.empty()) return print({});  // every sentence has its line
+    if (numbers.empty()) return print({});  // an empty sentence also gets its line
     if (auto const missing = model.words.source.unknown(source); !o.unknown && !missing.empty())
       refuse("\"{}\" is not one of the {} words that the model knows; --unknown translates it as <unk>",
              shortened(missing.front()), model.words.source.ordinary());

@@ -1,5 +1,5 @@
-// Numbers the words of both sides, cuts words into parts by merges, and reads and writes both in checkpoints.  Sources
-// of a pre-trained encoder have its own tokens instead.
+// Converts the words of both sides to numbers, and cuts words into parts by merges.  Reads and writes dictionaries and
+// merges in checkpoints.  For a pre-trained encoder, the sources have its own tokens instead.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,21 +27,21 @@ using text::bpe;
 using text::byte_bpe;
 using text::dictionary;
 
-/// One language of a model.
+/// The vocabulary of one side: source or target.
 class language {
  public:
   language() = default;
-  /// If `plain`, texts are first cut into words and marks.
+  /// If `plain`, texts are cut into words and punctuation marks first.
   language(dictionary words, std::optional<bpe> parts, bool plain)
       : words_(std::move(words)), parts_(std::move(parts)), plain_(plain) {}
-  /// The language of a published encoder.  Messages name `file`.
+  /// Makes the vocabulary of a published encoder.  Error messages name `file`.
   language(byte_bpe published, std::string const& file) : published_(std::move(published)) {
     if (published_->end() != dictionary::end)
       refuse("{}: the number of </s> is {}, and {} is expected, as in every RoBERTa", file, published_->end(),
              dictionary::end);
   }
 
-  /// Returns the language with the words of a dictionary file, or with those of the lines if no file is named.
+  /// Returns a vocabulary with the words of a dictionary file, or with those of the lines if no file is named.
   template <class Lines>
   static language of(Lines const& lines, std::string const& dictionary_file, std::string const& merges_file,
                      int least_count, bool plain) {
@@ -61,9 +61,9 @@ class language {
   dictionary const& words() const { return words_; }
   std::optional<bpe> const& merges() const { return parts_; }
   bool plain() const { return plain_; }
-  /// Returns a line in the form of decode(): plain text is cut into tokens, other text is unchanged.
+  /// Returns a line in the form that decode() gives: plain text is cut into tokens, other text is unchanged.
   std::string tokens(std::string const& line) const { return plain_ ? text::joined(tokens_of(line)) : line; }
-  /// The published tokens that replace the dictionary, if there are any.
+  /// The published tokens that replace the dictionary, if the encoder is a published one.
   std::optional<byte_bpe> const& published() const { return published_; }
 
   /// The number of tokens, including special ones.
@@ -71,8 +71,8 @@ class language {
   /// The number of tokens without special ones.
   index_t ordinary() const { return size() - dictionary::specials; }
 
-  /// Returns the numbers of a line's tokens without begin and end.  Those of a published encoder begin with <s>, as in
-  /// its training.  A word that is spelt like one of the dictionary's own marks, <s>, <pad>, </s> or <unk>, is unknown.
+  /// Returns the numbers of a line's tokens, without begin and end.  For a published encoder they begin with <s>, as in
+  /// its training.  A word that is spelt like a special token (<s>, <pad>, </s> or <unk>) is unknown.
   std::vector<index_t> encode(std::string const& line) {
     if (published_) {
       auto const text = spaced(line);
@@ -88,7 +88,7 @@ class language {
   }
   /// Returns the first word of a line that is <s>, <pad> or </s>; empty if there is none.
   std::string mark_in(std::string const& line) {
-    if (published_) return {};  // a published encoder reads them as bytes, not as marks
+    if (published_) return {};  // a published encoder reads such a word as plain bytes
     for (auto const n : words_.numbers(parts(line)))
       if (is_mark(n) && n != dictionary::unknown) return words_.token(n);
     return {};
@@ -98,7 +98,7 @@ class language {
     auto const line = words_.decode(numbers);
     return parts_ ? bpe::undo(line) : line;
   }
-  /// Returns the words of a line that the dictionary does not have, in the form in which it would have them.
+  /// Returns the words or word parts of a line that the dictionary does not have.
   std::vector<std::string> unknown(std::string const& line) {
     std::vector<std::string> missing;
     if (published_) {
@@ -115,9 +115,10 @@ class language {
   }
 
  private:
-  /// Returns whether this is the number of a mark, or of <unk>.
+  /// Returns whether this is the number of a special token, <unk> included.
   static bool is_mark(index_t number) { return number < dictionary::specials; }
-  /// Returns the line with single spaces, as in a file of pairs, since an encoding keeps white space.
+  /// Returns the line with single spaces, as in a file of pairs.  White space must not differ, since the encoding keeps
+  /// it.
   static std::string spaced(std::string const& line) { return text::joined(text::words(line)); }
   std::string parts(std::string const& line) { return parts_ ? parts_->apply(spaced(tokens(line))) : tokens(line); }
 
@@ -127,7 +128,7 @@ class language {
   bool plain_ = false;
 };
 
-/// Returns the pairs with their targets in the form in which a model writes them, for comparison.
+/// Returns the pairs with their targets in the form that a model writes, so that the two can be compared.
 inline std::vector<text_pair> with_tokens(std::vector<text_pair> pairs, language const& target) {
   for (auto& pair : pairs) pair.target = target.tokens(pair.target);
   return pairs;
@@ -135,7 +136,7 @@ inline std::vector<text_pair> with_tokens(std::vector<text_pair> pairs, language
 
 struct vocabulary {
   language source, target;
-  index_t longest_source = 1, longest_target = 1;  // tokens of a sentence of the training set
+  index_t longest_source = 1, longest_target = 1;  // number of tokens in the longest training sentence
 
   /// Reads the vocabulary of a checkpoint.  Throws data_error.
   static vocabulary from(nlohmann::json const& json, std::string const& file);

@@ -1,5 +1,5 @@
-// CFQ for the verbs of every sequence-to-sequence program: reads or generates its data, and scores queries whose
-// conjuncts may be in any order.
+// CFQ for the verbs of every sequence-to-sequence program: reads or generates its data, and scores queries. A query
+// counts as right if its conjuncts are right in any order.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   without --data                 generated questions, split by divergence of compounds (make_split)
@@ -74,7 +74,7 @@ inline sequences::data_set read_published(options const& o, std::string const& f
 inline sequences::data_set read_folder(std::string const& folder, bool needs_train) {
   auto const partial =
       find_file(folder, {"train.tsv", "train.txt"}).empty() ? find_file(folder, {"train_partial.tsv"}) : std::string();
-  // Raw queries differ from those of the archive, and the scores of the two are not comparable.
+  // Raw queries differ from preprocessed ones, and scores on the two cannot be compared.
   auto const expect_preprocessed = [](text_pair const& pair) {
     if (auto const raw = raw_token(pair.target); !raw.empty())
       refuse(
@@ -101,7 +101,7 @@ inline std::string raw_token(sequences::data_set const& d) {
 }
 
 /// Throws data_error if the data have raw queries and the model was trained on preprocessed ones, or the other way
-/// round.  Such a model would have no right answer.  `raw` is a raw token of the data, or empty.
+/// round: no answer of such a model would be right.  `raw` is a raw token of the data, or empty.
 inline void expect_same_form(std::string const& raw, sequences::dictionary const& words) {
   std::string known;
   for (auto n = sequences::dictionary::specials; n < words.size() && known.empty(); ++n)
@@ -117,7 +117,7 @@ inline void expect_same_form(std::string const& raw, sequences::dictionary const
                 "dataset.json");
 }
 
-/// Reads or generates the data that the options name.  If `needs_train`, they must have a training part.  Throws
+/// Reads or generates the data that the options name.  If `needs_train`, the data must have a training part.  Throws
 /// data_error.
 inline sequences::data_set data_of(options const& o, bool needs_train) {
   auto const published = o.data.empty() ? std::string() : dataset_in(o.data);

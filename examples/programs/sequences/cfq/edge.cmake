@@ -1,4 +1,5 @@
-# The Edge Transformer from question to query: batches in one part or in several, its forms, and what it is asked and refuses.
+# The Edge Transformer from question to query: batches in one part and in several, its forms, its answers, and the
+# options that it refuses.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 
 set(train "")
@@ -19,14 +20,14 @@ run(0 predict ${FOLDER}/run --sentence "Did M0 marry M1" --beam 3 --n-best 3)
 refused("no layer of this model has fuse-attention" explain ${FOLDER}/run)
 expect_run(run "0|3" metrics.csv config.toml model.safetensors scores.csv test.hypotheses.txt plots/loss.svg)
 
-# In parts that fit a memory: the same losses, up to rounding.
+# With --memory, batches are cut into parts that fit. The losses are the same up to rounding.
 run("0|3" ${arguments} --updates 20 --pairs 8 --recompute --out ${FOLDER}/plain)
 needed_memory(least ${arguments} --updates 20 --pairs 8 --recompute)
 run("0|3" ${arguments} --updates 20 --pairs 8 --recompute --memory ${least} --out ${FOLDER}/parts)
 expect("in parts of [0-9]+, at most [0-9]+ in the first epoch")
 expect_close(parts)
 
-# Every form that has options of its own.
+# Every option that only this model has.
 foreach(form "--untied" "--positional" "--from-begin" "--attention;value-ablation" "--attention;attention-ablation")
   run("0|3" ${arguments} --updates 2 ${form} --dropout 0.1 --out ${FOLDER}/form)
   run(0 predict ${FOLDER}/form --sentence "Did M0 marry M1")

@@ -1,11 +1,13 @@
-# The program on a GPU, or on its stand-in: a model learns something and is asked; what is common to both programs is tested in cognition.
+# Tests the program on a GPU, or on the emulation of a GPU on the host: a model learns something and gives answers. The
+# test of cognition covers what this program has in common with cognition.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 file(MAKE_DIRECTORY ${FOLDER}/data ${FOLDER}/published)
 
 file(WRITE ${FOLDER}/data/train.tsv "Did M0 marry M1\tSELECT count ( * ) WHERE { M0 spouse M1 }\nWas M0 M2\tSELECT count ( * ) WHERE { M0 is M2 }\n")
 set(arguments train --preset smoke --width 8 --data ${FOLDER}/data --updates 8 --evaluate-every 4 --max-length 12)
 make_roberta(published 100)
-# A GPU's batches are padded: dropout draws the same, but not in attention over sequences (docs/cuda.md).
+# Batches on a GPU are padded. Dropout draws the same masks as on the host, except in attention over sequences
+# (docs/cuda.md).
 foreach(model "--model=lrf;--dropout;0" --model=edge-transformer "--roberta=${FOLDER}/published;--dropout;0")
   run("0|3" ${arguments} ${model} --backend reference --out ${FOLDER}/plain)
   run("0|3" ${arguments} ${model} --backend cuda --out ${FOLDER}/device)

@@ -12,12 +12,12 @@ namespace triad::programs::cfq_sequences {
 
 struct options : sequences::options {
   // data: a folder with train, dev and test .tsv, or CFQ's dataset.json; empty: generated questions
-  std::string split;              // of dataset.json: a file, or the name of a file in splits/
+  std::string split;              // dataset.json: a file of a split, or its name in splits/
   bool sort_conjuncts = false;    // sorts the conjuncts of all queries
   int questions_made = 8000;      // number of generated questions; half of them are used
   std::uint64_t data_seed = 1;    // seed of generated questions and of their split
-  std::string task = "semantic";  // from question to query
-  bool one_task = true;           // false: the program has other tasks too, and --task names one
+  std::string task = "semantic";  // "semantic": the task that translates a question to a query
+  bool one_task = true;           // false: the program has several tasks, and --task names one
 
   options() {
     other_names = {"cfq"};
@@ -58,8 +58,8 @@ struct options : sequences::options {
 
 /// Sets the defaults of o.preset.
 ///   roberta          The decoder's layers, width and feed-forward block and the 45,000 updates are from the LRF paper
-///                    (section "Setup").  Its heads, rate, schedule, batch, dropout, smoothing and the longest query of
-///                    training are our own choice: the paper refers to Zheng and Lapata (2022) for them.
+///                    (section "Setup").  The other settings are our own choice: heads, rate, schedule, batch, dropout,
+///                    smoothing and the longest training query.  The paper refers to Zheng and Lapata (2022) for them.
 ///   paper-semantic   Layers, width, heads, pairs, rate and epochs are from Table 1 of the Edge Transformer paper, for
 ///                    the Edge Transformer and the Universal Transformer.  The 50 tokens are in section 4.3, 4 d in
 ///                    section 3.  Dropout, warm-up, decay and clip are the released program's.  The paper has no other

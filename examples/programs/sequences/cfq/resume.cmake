@@ -1,4 +1,5 @@
-# A killed run of the Edge Transformer that goes on is the run that was never killed: dropout, batches in parts, a linear schedule.
+# A killed and resumed run of the Edge Transformer gives the same results as an uninterrupted run. This covers dropout,
+# batches in parts, and a linear schedule.
 file(REMOVE_RECURSE ${FOLDER}-data)
 set(lines "")
 foreach(m RANGE 0 3)

@@ -1,4 +1,5 @@
-# A pre-trained encoder: a small one of random values, fine-tuned, asked, and refused where it does not fit.
+# A pre-trained encoder: a small one with random values is fine-tuned and gives answers. It is refused if its files or
+# its sizes do not fit.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 file(MAKE_DIRECTORY ${FOLDER}/data ${FOLDER}/published ${FOLDER}/other ${FOLDER}/empty)
 make_roberta(published 100)
@@ -20,12 +21,12 @@ foreach(model lrf transformer)
   expect("16 training pairs, 260 source and [0-9]+ target words")
   expect_run(${model} "0|3" scores.csv)
 
-  # In two sittings: its checkpoint goes on, and is not begun anew with the published weights.
+  # A run in two sessions: the second one continues from the checkpoint, and does not load the published weights again.
   run("0|3" ${train} --model ${model} --roberta ${FOLDER}/published --updates 10 --out ${FOLDER}/halves)
   run("0|3" ${train} --model ${model} --roberta ${FOLDER}/published --resume --out ${FOLDER}/halves)
   expect_same_files(${model}/model.safetensors halves/model.safetensors "${model}: another model in two sittings")
 
-  # What a run has learned is asked without the published files.
+  # A trained run gives answers without the published files.
   file(RENAME ${FOLDER}/published ${FOLDER}/elsewhere)
   says("test  exact match [0-9.]+" evaluate ${FOLDER}/${model} --data ${FOLDER}/data)
   run(0 predict ${FOLDER}/${model} --sentence "Did M0 marry M1" --max-length 5 --beam 2)
@@ -36,7 +37,7 @@ foreach(model lrf transformer)
 endforeach()
 says("encoder +embedding +layer 1 +layer 2" explain ${FOLDER}/lrf --data ${FOLDER}/data)
 
-# What it has learned before is where it begins: another encoder's losses are others.
+# The published weights are the initial values: another encoder gives other losses.
 run("0|3" ${train} --roberta ${FOLDER}/other --out ${FOLDER}/lrf-other)
 expect_different_losses(lrf lrf-other)
 refused("fuse: checkpoint has" ${train} --roberta ${FOLDER}/published --model transformer --resume --out ${FOLDER}/lrf)
@@ -47,7 +48,7 @@ refused("--roberta is an encoder of --model lrf or transformer" ${train} --rober
 refused("as many layers as its config.json says" ${train} --roberta ${FOLDER}/published --encoder-layers 3)
 refused("give --fuse target with it" ${train} --roberta ${FOLDER}/published --accumulate)
 refused("config.json" ${train} --roberta ${FOLDER}/empty)
-# What is there in place of one file of weights, or of two of tokens, has a sentence of its own.
+# An error names files of another format, if these are found in place of the expected weights or token files.
 file(COPY ${FOLDER}/published/config.json DESTINATION ${FOLDER}/empty)
 file(WRITE ${FOLDER}/empty/pytorch_model.bin "")
 refused("model.safetensors: found only a pytorch_model.bin next to it" ${train} --roberta ${FOLDER}/empty)

@@ -1,4 +1,4 @@
-# Checkpoints that describe no model.
+# Checkpoints whose sizes describe no possible model are refused.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/sizes_test.cmake)
 
 foreach(model lrf edge-transformer)

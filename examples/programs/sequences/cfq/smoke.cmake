@@ -1,4 +1,4 @@
-# Every verb of the program once, on a few questions of our own.
+# Runs every verb of the program once, on a few questions that the test makes.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 
 set(train "")
@@ -21,7 +21,7 @@ expect_run(run 3 ${files})
 says("dev  exact match [0-9.]+  up to the order of conjuncts [0-9.]+" evaluate ${FOLDER}/run)
 run(0 predict ${FOLDER}/run --sentence "Did M0 marry M1" --max-length 5)
 says("encoder +embedding +layer 1" explain ${FOLDER}/run)
-run("0|3" train --preset smoke --updates 2 --out ${FOLDER}/own)  # questions of our own
+run("0|3" train --preset smoke --updates 2 --out ${FOLDER}/own)  # generated questions
 expect("200 generated questions; divergence of atoms")
 run(0 evaluate ${FOLDER}/own)
 refused("--questions is about what the run was trained on, which decides its tests" evaluate ${FOLDER}/own --questions 100)
@@ -30,10 +30,10 @@ expect("--data-seed is about generated questions, and [^\n]*data is asked: leave
 run(1 train --preset smoke --questions 150 --resume --out ${FOLDER}/own)
 expect_bounded_seeds(train --preset smoke)
 run(2 train --task parse)
-expect("--task: parse, expected semantic")  # which help does not show
+expect("--task: parse, expected semantic")  # help does not show this option
 misused("seed: -1 is not a whole number from 0 to" train --preset smoke --data-seed -1)
 
-# The published form.
+# The published form of the data, dataset.json.
 file(WRITE ${FOLDER}/archive/dataset.json [=[[
   {"questionPatternModEntities": "Did M0 marry M1", "sparqlPatternModEntities": "SELECT count(*) WHERE {\nM0 ns:a.b M1\n}"},
   {"questionPatternModEntities": "Did M1 marry M0", "sparqlPatternModEntities": "SELECT count(*) WHERE {\nM1 ns:a.b M0\n}"}
@@ -45,7 +45,7 @@ run(0 evaluate ${FOLDER}/published --data ${FOLDER}/data)
 refused("give its split, too" train --preset smoke --data ${FOLDER}/archive)
 refused("--split is about CFQ's dataset.json" train --preset smoke --split mine)
 
-# Raw queries are no training set, and are asked of no run that was trained on preprocessed ones.
+# Raw queries are refused as training data, and a run that was trained on preprocessed queries refuses raw data.
 file(WRITE ${FOLDER}/raw/train.tsv "Did M0 marry M1\tSELECT count(*) WHERE { M0 ns:a.b M1 }\n")
 file(WRITE ${FOLDER}/raw/test.tsv "Did M0 marry M1\tSELECT count(*) WHERE { M0 ns:a.b M1 }\n")
 run(1 train --preset smoke --data ${FOLDER}/raw)

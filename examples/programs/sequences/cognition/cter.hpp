@@ -1,5 +1,5 @@
-// Compound translation error rate of CoGnition: the fraction of compounds that are translated wrongly, by instance and
-// aggregated over their contexts.
+// Compound translation error rate of CoGnition: the fraction of compounds that are translated wrongly, for single
+// instances and for groups of instances with the same compound.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A compound such as "near the small dog he liked" is translated rightly if both conditions hold:
@@ -27,7 +27,7 @@
 
 namespace triad::programs::cognition {
 
-/// Returns the text without the marks "@@ " of word parts, and without spaces.
+/// Returns the text without the marks "@@ ", which join the parts of words, and without spaces.
 inline std::string unsegmented(std::string_view hypothesis) {
   std::string result;
   for (std::size_t at = 0; at < hypothesis.size(); ++at) {
@@ -42,7 +42,7 @@ inline std::string unsegmented(std::string_view hypothesis) {
 
 namespace detail {
 
-// The byte offsets at which the first and the last match of an atom begin.
+// The byte offsets of the first and of the last match of an atom.
 struct matches {
   std::size_t first, last;
 };
@@ -96,7 +96,7 @@ inline bool translates(std::string_view hypothesis, std::string_view compound, l
 struct cter {
   long lines = 0, wrong_lines = 0, groups = 0, wrong_groups = 0;
 
-  /// From 0 to 1; 0 if there are no lines.
+  /// The error rate of instances, from 0 to 1; 0 if there are no lines.
   [[nodiscard]] double instance() const {
     return lines == 0 ? 0 : static_cast<double>(wrong_lines) / static_cast<double>(lines);
   }
@@ -105,7 +105,7 @@ struct cter {
   }
 };
 
-/// The number of lines that share a compound: one for each of its contexts.
+/// The number of lines that share a compound: each line has another context.
 inline constexpr std::size_t contexts = 5;
 
 /// Throws data_error if the compounds are not in groups of five equal ones, or if an atom is unknown.  The error names
@@ -121,7 +121,7 @@ inline void check_compounds(std::span<std::string const> compounds, lexicon cons
              first + 1, compounds[first]);
     if (i != first) continue;
     try {
-      (void)translates("", compounds[i], known);  // looks up every atom
+      (void)translates("", compounds[i], known);  // looks up every atom, so that an unknown one throws
     } catch (data_error const& e) {
       refuse("{}{}", line, e.what());
     }
@@ -129,7 +129,7 @@ inline void check_compounds(std::span<std::string const> compounds, lexicon cons
 }
 
 /// Scores translations; line i of the translations belongs to compound i.  Throws data_error like check_compounds, and
-/// if the numbers of lines differ.
+/// also if the numbers of lines differ.
 inline cter score(std::span<std::string const> hypotheses, std::span<std::string const> compounds,
                   lexicon const& known) {
   if (hypotheses.size() != compounds.size())

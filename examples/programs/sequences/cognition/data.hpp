@@ -34,8 +34,8 @@ inline std::vector<text_pair> read_languages(std::string const& folder, std::str
   return read_parallel(need_file(folder, {name + ".en"}, advice), need_file(folder, {name + ".zh"}, advice));
 }
 
-/// Reads CoGnition.  The test parts are test, unless the run trains on it, and cg-test.  A third of the compounds of
-/// cg-test each are noun, verb and prepositional phrases.
+/// Reads CoGnition.  The test parts are cg-test and, unless the run trains on it, test.  One third of the compounds of
+/// cg-test are noun phrases, one third verb phrases, and one third prepositional phrases.
 inline data_set read_cognition(options const& o, bool needs_train) {
   data_set d;
   bool const small = o.train_on == "valid+test";
@@ -121,7 +121,7 @@ inline data_set read_files(options const& o, bool needs_train) {
   return d;
 }
 
-/// Throws data_error if the command line has options of other data than those that are read.
+/// Throws data_error if the command line has options that are about other data than those that are read.
 inline void check_data(options const& o) {
   bool const published = !o.data.empty();
   if (!published || o.task != "pairs" || !std::filesystem::is_regular_file(o.data))
@@ -138,8 +138,8 @@ inline void check_data(options const& o) {
   refuse_other_data(o, {"sentences", "data-seed"});
 }
 
-/// Reads or generates the data that the options name.  The training part is only read if `needs_train`, and must then
-/// exist.  Throws data_error.
+/// Reads or generates the data that the options name.  The training part is read only if `needs_train`, and must exist
+/// in that case.  Throws data_error.
 inline data_set data_of(options const& o, bool needs_train) {
   check_data(o);
   if (o.task != "pairs") need_published_data(o, "--task " + o.task);

@@ -6,8 +6,8 @@
 //   verb     -> hop | clap | nod | wave | step | bow | spin
 //   direction -> left | right | around      times -> twice | thrice
 //
-// "around" is four turns with the verb after each.  Each kind of test sentence has something that training sentences do
-// not have:
+// "around" makes four turns, with the verb after each.  Each kind of test sentence has something that training
+// sentences do not have:
 //   new_verb  Every 20th training sentence is "spin" alone.  Here "spin" has a direction or a number, or occurs in a
 //             longer sentence.
 //   new_pair  "bow" and "around" are known, but not side by side
@@ -27,11 +27,11 @@
 
 namespace triad::programs::cognition {
 
-/// The kinds of test sentences, in the order in which they are drawn.
+/// The kinds of test sentences, in the order in which they are generated.
 inline constexpr std::array<char const*, 3> generated_kinds{"new_verb", "new_pair", "longer"};
 
 struct phrase {
-  int verb = 0, direction = 0, times = 1;  // direction 0 is no direction
+  int verb = 0, direction = 0, times = 1;  // direction 0: there is no direction
 
   std::string command() const {
     static constexpr std::array<char const*, 7> verbs{"hop", "clap", "nod", "wave", "step", "bow", "spin"};
@@ -57,7 +57,7 @@ class command_generator {
  public:
   explicit command_generator(std::uint64_t seed) : random_(seed) {}
 
-  /// Draws a sentence like those of the training set.  Throws data_error if hardly any new sentence is left.
+  /// Draws a sentence like those of the training set.  Throws data_error if almost all draws repeat earlier sentences.
   text_pair next() {
     return fresh("in_distribution", [this] { return known(random_.chance(1, 10) ? 1 : 2); });
   }
@@ -82,7 +82,7 @@ class command_generator {
  private:
   static constexpr int bow = 5, spin = 6, around = 3;
 
-  /// Draws phrases as in training sentences.
+  /// Draws `count` phrases as they occur in training sentences.
   std::vector<phrase> known(int count) {
     std::vector<phrase> result;
     while (static_cast<int>(result.size()) < count) {

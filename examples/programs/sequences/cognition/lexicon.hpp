@@ -20,14 +20,14 @@
 
 namespace triad::programs::cognition {
 
-/// The part of an atom in its compound.  A `modifier` is a whole phrase, such as "he liked".
+/// The role of an atom in its compound.  A `modifier` is a whole phrase, such as "he liked".
 enum class atom_class { preposition, verb, determiner, adjective, noun, modifier };
 inline constexpr std::size_t atom_classes = 6;
 
 /// The modifiers, in the order of their names in a lexicon: mod0, mod1, mod2.
 inline constexpr std::array<std::string_view, 3> modifiers = {"he liked", "at the store", "on the floor"};
 
-/// Returns the class of an atom.  Throws data_error if it is not one of CoGnition's.
+/// Returns the class of an atom.  Throws data_error if CoGnition has no such atom.
 inline atom_class class_of(std::string_view atom) {
   static std::map<std::string, atom_class, std::less<>> const classes = [] {
     std::map<std::string, atom_class, std::less<>> result;
@@ -51,10 +51,10 @@ inline atom_class class_of(std::string_view atom) {
   return at->second;
 }
 
-/// The translations of each atom that count as right.
+/// For each atom, the translations that count as right.
 class lexicon {
  public:
-  /// Reads a lexicon.  Throws data_error, with file and line, if a line has another form.
+  /// Reads a lexicon.  Throws data_error, with file and line, if a line does not have the form above.
   static lexicon read(std::string const& path) {
     lexicon result;
     each_line(path, [&](std::string const& line) {

@@ -25,7 +25,8 @@ struct options : sequences::options {
   int test_size = 200;             // number of generated sentences of each other part and kind
   std::uint64_t data_seed = 1;     // seed of generated sentences
 
-  /// Cuts CoGnition's Chinese words into parts if the folder has merges and the dictionary is not joint with English.
+  /// Turns on the merges for CoGnition's Chinese words, if the folder has merges and the two languages do not share a
+  /// dictionary.
   void settle() override {
     if (task == "cognition" && !data.empty() && !joint && target_bpe.empty() && target_dictionary.empty()) {
       target_bpe = find_file(data, {"bpe/code"});

@@ -26,21 +26,21 @@ inline std::vector<std::string> read_lines(std::string const& path) {
   return result;
 }
 
-/// Returns Chinese lines without the spaces between words, since segmentations differ.
+/// Returns Chinese lines without the spaces between words, since tools divide a line into words differently.
 inline std::vector<std::string> unsegmented(std::vector<std::string> const& lines) {
   std::vector<std::string> result;
   for (auto const& line : lines) result.push_back(unsegmented(line));
   return result;
 }
 
-/// The compounds and the lexicon for CTER.
+/// The compounds and the lexicon that CTER needs.
 struct compound_list {
   std::vector<std::string> compounds;  // one for each line of cg-test
   lexicon known;
 };
 
-/// Reads the compounds and the lexicon of a folder.  Returns nothing if the data have no cg-test, or if a file is
-/// missing, which it then prints.  Throws data_error if the compounds do not fit cg-test.
+/// Reads the compounds and the lexicon of a folder.  Returns nothing if the data have no cg-test.  If a file is
+/// missing, prints its name and returns nothing.  Throws data_error if the compounds do not fit cg-test.
 inline std::optional<compound_list> read_compounds(std::string const& folder, data_set const& data) {
   auto const part = std::find_if(data.tests.begin(), data.tests.end(),
                                  [](sequences::test_part const& p) { return p.name == "cg-test"; });
@@ -66,7 +66,8 @@ inline std::optional<compound_list> read_compounds(std::string const& folder, da
   return result;
 }
 
-/// Returns BLEU zh and char of Chinese text, and for cg-test also both rates of CTER if its compounds are known.
+/// Returns the BLEU scores "zh" and "char" of Chinese text.  For cg-test, also returns both rates of CTER, if the
+/// compounds are known.
 inline std::vector<figure> chinese_figures(std::optional<compound_list> const& list, sequences::test_part const& part,
                                            std::vector<std::string> const& hypotheses) {
   using text::bleu_tokens;
@@ -80,7 +81,7 @@ inline std::vector<figure> chinese_figures(std::optional<compound_list> const& l
   return result;
 }
 
-/// Returns the data and the scores of the program for the common verbs.
+/// Returns the data and the scores of this program, for the verbs that all programs share.
 inline sequences::program program_of(options const& o, bool needs_train) {
   sequences::program p{data_of(o, needs_train)};
   if (o.task == "cognition") {

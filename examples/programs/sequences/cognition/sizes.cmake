@@ -1,9 +1,10 @@
-# Checkpoints that describe no model.
+# Checkpoints whose sizes describe no possible model are refused.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/sizes_test.cmake)
 
 file(MAKE_DIRECTORY ${FOLDER}/roberta)
 make_roberta(roberta 7)
-string(REPEAT "hop left\tLTURN HOP\nrun twice\tRUN RUN\n" 40 pairs)  # generated commands are longer than its positions
+# Generated commands would be longer than the encoder's positions.
+string(REPEAT "hop left\tLTURN HOP\nrun twice\tRUN RUN\n" 40 pairs)
 file(WRITE ${FOLDER}/pairs.tsv "${pairs}")
 run("0|3" train --task pairs --data ${FOLDER}/pairs.tsv --preset smoke --updates 2 --roberta ${FOLDER}/roberta
     --out ${FOLDER}/published)

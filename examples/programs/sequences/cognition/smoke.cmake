@@ -1,4 +1,4 @@
-# Every verb of the program once, on small things: train, resume, evaluate, predict, explain, generate.
+# Runs every verb of the program once on small data: train, resume, evaluate, predict, explain and generate.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 
 set(files metrics.csv config.toml model.safetensors scores.csv test.hypotheses.txt gen.hypotheses.txt plots/loss.svg plots/validation.svg)
@@ -23,21 +23,21 @@ expect("mean of 2 seeds; seeds 3 and 4 did not learn and are in it")
 expect("gen  BLEU tok:none +[0-9.]+ +[0-9.]+")
 expect_in_file(two/scores.csv "\n3,gen,exact match,.*\n4,gen,exact match," "scores.csv of seeds 3 and 4")
 
-# Seeds that would come round.
+# A range of seeds that exceeds the largest seed is refused.
 expect_bounded_seeds(train --preset smoke)
 run(2 train --preset smoke --data-seed 18446744073709551616)
 expect("--data-seed: 18446744073709551616 is not a whole number from 0 to")
 
-# A run that diverges does not end the other seeds' runs.
+# A run that diverges does not end the runs of other seeds.
 run(3 train --preset smoke --learning-rate 1e30 --clip-norm 0 --seeds 2)
 expect("no --out: nothing of this run is kept")
 expect("the loss is .*seed 1: .*  failed\n.*the loss is .*seed 2: .*  failed\nmean of 0 of 2 seeds; seeds 1 and 2 diverged\n")
 
-# A seed's own options are those of one run.
+# The config.toml of one seed's run gives that run again.
 run(3 train --config ${FOLDER}/two/seed-4/config.toml --out ${FOLDER}/four)
 expect_same_files(two/seed-4/model.safetensors four/model.safetensors "a seed's config.toml makes another model than the seed's run")
 
-# A run that begins where another was loses nothing of it, however often.
+# A new run in the folder of an old run keeps the old run's files under other names, each time.
 foreach(number 1 2)
   run(3 train --preset smoke --updates 5 --out ${FOLDER}/four)
   expect("four had a run already, which --resume would have gone on with: its checkpoint is now [^\n]*model.safetensors.old")
@@ -47,7 +47,7 @@ foreach(end "" .old .old2)
 endforeach()
 expect_same_files(two/seed-4/model.safetensors four/model.safetensors.old "the first run's checkpoint is not what it was")
 
-# What cannot be printed is an error.
+# Output that cannot be written is an error.
 if(EXISTS /dev/full)
   execute_process(COMMAND sh -c "\"$0\" predict \"$1\" --sentence hop --max-length 3 > /dev/full" ${PROGRAM} ${FOLDER}/run RESULT_VARIABLE status ERROR_VARIABLE output)
   if(NOT status EQUAL 1 OR NOT output MATCHES "the output could not be written")
@@ -55,7 +55,7 @@ if(EXISTS /dev/full)
   endif()
 endif()
 
-# A trained model is asked about the data of its run, where nothing else is said.
+# Without --data, a trained model is evaluated on the data of its run.
 says("longer +[0-9.]+ +5" evaluate ${FOLDER}/run --out ${FOLDER}/found)
 expect_same_files(run/gen.hypotheses.txt found/gen.hypotheses.txt "evaluate translates otherwise than train did")
 run(0 evaluate ${FOLDER}/run/model.safetensors --out ${FOLDER}/found-by-file)
@@ -82,7 +82,7 @@ says("mean over tokens and heads of 20 pairs" explain ${FOLDER}/run --out ${FOLD
 expect("decoder +embedding +layer 1")
 expect_files(layers/layers.csv layers/encoder.svg layers/decoder.svg)
 
-# Files of generated commands are what is generated.
+# The files that generate writes have the same data as a run on generated commands.
 run(0 generate --out ${FOLDER}/data --sentences 40 --test-size 5)
 run(3 train --preset smoke --dropout 0.1 --data ${FOLDER}/data --out ${FOLDER}/files)
 expect_same_files(run/model.safetensors files/model.safetensors "training on the files of generated commands makes another model than training on the commands")
@@ -91,7 +91,7 @@ refused("--test-size is about generated commands" evaluate ${FOLDER}/files --tes
 refused("--sentences is about generated commands" train --preset smoke --data ${FOLDER}/data --sentences 10)
 refused("--test is about --task pairs with a file of pairs" train --preset smoke --test ${FOLDER}/data/test.tsv)
 run("0|3" train --preset smoke --updates 2 --data ${FOLDER}/data/train.tsv --test ${FOLDER}/data/test.tsv --out ${FOLDER}/file)
-run(0 evaluate ${FOLDER}/file --data ${FOLDER}/data)  # what config.toml says of other data is left alone
+run(0 evaluate ${FOLDER}/file --data ${FOLDER}/data)  # options for other data in config.toml are ignored
 
 # Data without a test part.
 foreach(part valid test)
@@ -103,7 +103,8 @@ foreach(verb evaluate explain)
   refused("the data have no test part" ${verb} ${FOLDER}/untested/run)
 endforeach()
 
-# Batches in parts that fit a memory: the losses of whole batches, for any number of threads; a run may go on with another memory.
+# With --memory, batches are cut into parts that fit. The losses are those of whole batches, for any number of threads.
+# A run may be resumed with another --memory.
 set(arguments train --preset smoke --max-length 8 --test-size 1)
 run(3 ${arguments} --out ${FOLDER}/plain)
 needed_memory(memory ${arguments})
@@ -146,7 +147,7 @@ expect("there is no tasks_train_mcd3.txt, gzipped or not; there are the splits a
 run("0|3" train --preset smoke --updates 20 --task scan --data ${FOLDER}/scan --split addprim_turn_left)
 expect("2 training pairs")
 
-# Plain text: what is right is compared as it is cut.
+# Plain text: a translation is compared with the reference after both are cut into tokens.
 file(WRITE ${FOLDER}/plain.tsv "It's late.\tC'est tard.\nWhere is it?\tOu est-il?\n")
 run(0 train --preset smoke --updates 200 --evaluate-every 100 --learning-rate 0.01 --data ${FOLDER}/plain.tsv --test ${FOLDER}/plain.tsv --tokenise both --out ${FOLDER}/plain)
 expect("2 training pairs, 8 source and 7 target words")

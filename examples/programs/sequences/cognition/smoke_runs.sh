@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# What scripts/smoke-runs trains of cognition.
+# The runs of cognition that scripts/smoke-runs trains.
 # Order: 4
 
 smoke cognition cognition --dropout 0.1
