@@ -1,13 +1,14 @@
-// Sends bytes from process 0 to all other processes by files in a shared folder, before the processes are connected.
+// Sends bytes from process 0 to all other processes through files in a shared folder, before the processes are
+// connected.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   process r > 0   draws a number and writes PATH.r: "wants NUMBER"
-//   process 0       reads those and writes PATH: the number of each process, and the bytes
-//   process r > 0   finds its number in PATH, takes the bytes and writes PATH.r: "has NUMBER"
+//   process r > 0   draws a random number and writes the file PATH.r: "wants NUMBER"
+//   process 0       reads those files and writes the file PATH: the number of each process, and the bytes
+//   process r > 0   finds its number in PATH, reads the bytes and writes PATH.r: "has NUMBER"
 //   process 0       removes all files
 //
-// Files of an earlier run have other numbers.  So no process takes their bytes, and they prevent no process from
-// joining.  A file is first written completely, and then moved to its place.
+// Files of an earlier run have other numbers.  So no process reads their bytes, and they do not prevent a process from
+// joining.  A file is first written completely under another name, and then moved to its final name.
 #pragma once
 
 #include <array>
@@ -64,7 +65,7 @@ inline std::string hexadecimal_bytes(std::string const& bytes) {
   }
   return text;
 }
-/// Returns the bytes of a hexadecimal text; if the text is not hexadecimal, the result has arbitrary bytes.
+/// Returns the bytes of a hexadecimal text.  If the text is not hexadecimal, the bytes are arbitrary.
 inline std::string bytes_of_hexadecimal(std::string const& text) {
   std::string bytes;
   for (std::size_t i = 0; i + 1 < text.size(); i += 2)
@@ -72,7 +73,8 @@ inline std::string bytes_of_hexadecimal(std::string const& text) {
   return bytes;
 }
 
-/// Waits until done() returns true.  Throws communication_error with the text late() after `patience`.
+/// Waits until done() returns true.  If this takes longer than `patience`, throws communication_error with the text of
+/// late().
 template <class Done, class Late>
 void wait_for_files(std::chrono::milliseconds patience, Done const& done, Late const& late) {
   auto const end = std::chrono::steady_clock::now() + patience;
@@ -83,9 +85,9 @@ void wait_for_files(std::chrono::milliseconds patience, Done const& done, Late c
 }
 }  // namespace detail
 
-/// Returns the bytes that process 0 passes, in every process; all processes must call it.  path: a file that only this
-/// run uses, in a folder that all processes see.  Throws communication_error if a file cannot be written, or if a
-/// process does not arrive within `patience`.
+/// Returns in every process the `bytes` that process 0 passes.  All processes must call it.  path: the name of a file
+/// that only this run uses, in a folder that all processes can access.  Throws communication_error if a file cannot be
+/// written, or if a process does not arrive within `patience`.
 inline std::string broadcast_by_file(std::string const& path, int rank, int size, std::string const& bytes,
                                      std::chrono::milliseconds patience) {
   TRIAD_EXPECTS(rank >= 0 && rank < size,
@@ -136,7 +138,7 @@ inline std::string broadcast_by_file(std::string const& path, int rank, int size
         if (all_want && wanted != written) {
           std::string text;
           for (std::size_t r = 1; r < wanted.size(); ++r) text += wanted[r] + "\n";
-          // The letter at the beginning makes a word even if there are no bytes.
+          // The leading "x" makes the field non-empty even if there are no bytes.
           detail::move_into_place(path, text + "x" + detail::hexadecimal_bytes(bytes) + "\nend\n");
           written = wanted;
         }

@@ -1,4 +1,4 @@
-// A communicator of the processes that MPI has started: mpirun -n 4 PROGRAM.
+// A communicator for processes that MPI has started: mpirun -n 4 PROGRAM.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   triad::mpi_session const session(&argc, &argv);
@@ -6,7 +6,7 @@
 //   triad::trainer<model, triad::cpu::backend, triad::mpi> learner(ex, m, {.shares = 8}, processes);
 #pragma once
 
-// The C++ bindings were removed from the MPI standard and are slow to compile.
+// Leaves out MPI's C++ bindings, because the MPI standard has removed them and they are slow to compile.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -24,7 +24,7 @@
 namespace triad {
 
 namespace detail {
-/// Throws communication_error if MPI does not return success.  doing: describes the call in the message.
+/// Throws communication_error if the MPI call failed.  doing: describes the call in the message.
 inline void expect_mpi(int answer, char const* doing) {
   if (answer == MPI_SUCCESS) return;
   std::array<char, MPI_MAX_ERROR_STRING> text{};
@@ -36,15 +36,16 @@ inline void expect_mpi(int answer, char const* doing) {
 }
 }  // namespace detail
 
-/// Starts MPI, and ends it in the destructor; a program has a single one.  If an exception leaves its scope, all other
-/// processes are ended, since they would wait forever.  So report the error before that.
+/// Starts MPI, and ends it in the destructor; a program must have only one session.  If an exception leaves the
+/// session's scope, all other processes are ended, because they would wait forever.  So report the error inside this
+/// scope.
 class mpi_session {
  public:
-  /// Removes the arguments of mpirun from the command line.
+  /// Removes mpirun's arguments from the command line.
   explicit mpi_session(int* argc = nullptr, char*** argv = nullptr) : exceptions_(std::uncaught_exceptions()) {
     int given = MPI_THREAD_SINGLE;
     detail::expect_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &given), "starting");
-    // Only one thread calls MPI, but a backend has more threads.
+    // Only one thread calls MPI, but the backend may run more threads.
     if (given < MPI_THREAD_FUNNELED) {
       MPI_Finalize();
       throw communication_error("mpi: this MPI can be used by programs of one thread alone; use another");
@@ -63,8 +64,8 @@ class mpi_session {
   int exceptions_;
 };
 
-/// The processes of an MPI communicator, which is duplicated.  Rows on a device are copied through host memory.  Errors
-/// of MPI throw communication_error.
+/// The processes of an MPI communicator, which this class duplicates.  Rows on a device are copied through host memory.
+/// If MPI reports an error, throws communication_error.
 class mpi : public host_communicator<mpi> {
  public:
   explicit mpi(MPI_Comm among = MPI_COMM_WORLD) {
@@ -101,7 +102,7 @@ class mpi : public host_communicator<mpi> {
     ended_.resize(under_way_.size());
     detail::expect_mpi(MPI_Waitall(static_cast<int>(under_way_.size()), under_way_.data(), ended_.data()),
                        "exchanging rows");
-    std::size_t number = 0;  // the receptions come first
+    std::size_t number = 0;  // receptions are started first
     each_piece(wanted, [&](std::size_t, int count, int) {
       int got = 0;
       detail::expect_mpi(MPI_Get_count(&ended_[number++], MPI_BYTE, &got), "asking how much has come");
@@ -112,7 +113,7 @@ class mpi : public host_communicator<mpi> {
   }
 
  private:
-  /// Calls f for each piece of a message, since MPI messages have at most 2^31 - 1 bytes.
+  /// Calls f for each piece of a message, because an MPI message has at most 2^31 - 1 bytes.
   template <class F>
   static void each_piece(std::size_t bytes, F const& f) {
     constexpr std::size_t most = std::size_t{1} << 30;

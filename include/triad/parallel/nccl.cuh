@@ -1,14 +1,15 @@
-// A communicator of GPUs that train one model together, with one process for each: NCCL exchanges rows between them.
+// A communicator for GPUs that train one model together, with one process for each GPU.  NCCL exchanges rows between
+// them.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   triad::cuda::backend ex(device);
 //   triad::nccl processes(ex, triad::nccl_id::of_all(host), host.rank(), host.size());
 //   triad::trainer<model, triad::cuda::backend, triad::nccl> learner(ex, m, {.shares = 8}, processes);
 //
-// host: a communicator of the same processes that sends host memory, such as triad::mpi.  Without one, the processes
-// find each other by a file (nccl_id::by_file).  An exchange is ncclSend and ncclRecv in one group, in the backend's
-// stream, and the host does not wait for it.  parallel/communicator.hpp computes the sums, since ncclAllReduce
-// guarantees no order of terms.
+// host is a communicator of the same processes that sends host memory, such as triad::mpi.  Without it, the processes
+// find each other through a file (nccl_id::by_file).  An exchange is ncclSend and ncclRecv in one group, in the
+// backend's stream, and the host does not wait for it.  parallel/communicator.hpp computes the sums, because
+// ncclAllReduce guarantees no order of terms.
 #pragma once
 
 #include <nccl.h>
@@ -33,7 +34,7 @@
 namespace triad {
 
 namespace detail {
-/// Throws communication_error if NCCL does not return success.  doing() completes "while ...".
+/// Throws communication_error if the NCCL call failed.  doing() returns text that completes "while ...".
 template <class Doing>
 void expect_nccl(ncclResult_t answer, ncclComm_t by, Doing const& doing) {
   if (answer == ncclSuccess) return;
@@ -43,22 +44,22 @@ void expect_nccl(ncclResult_t answer, ncclComm_t by, Doing const& doing) {
   throw communication_error(text + "; with NCCL_DEBUG=WARN set, NCCL says more");
 }
 
-/// The NCCL type for a value, which is copied bit by bit.
+/// The NCCL type as which a value of type T is sent; values are copied bit by bit.
 template <class T>
 inline constexpr ncclDataType_t nccl_type = std::is_same_v<T, float>    ? ncclFloat32
                                             : std::is_same_v<T, double> ? ncclFloat64
                                                                         : ncclUint8;
-/// The number of values of that NCCL type in one value.
+/// The number of elements of this NCCL type in one value of type T.
 template <class T>
 inline constexpr std::size_t nccl_values = nccl_type<T> == ncclUint8 ? sizeof(T) : 1;
 
-/// A context in host memory, from which nccl_id::of_all() sends.
+/// A context whose memory is host memory, in which nccl_id::of_all() sends the identifier.
 struct memory_of_nccl_id {
   using memory = host_memory;
 };
 }  // namespace detail
 
-/// The identifier of a communicator.  One process makes it, and all processes need it.
+/// The identifier of a communicator.  One process creates it, and all processes need it.
 struct nccl_id {
   ncclUniqueId value;
 
@@ -67,8 +68,8 @@ struct nccl_id {
     detail::expect_nccl(ncclGetUniqueId(&id.value), nullptr, [] { return "making an id"; });
     return id;
   }
-  /// Makes an identifier in process 0 and sends it to the others by the host's communicator.  All processes must call
-  /// it.
+  /// Creates an identifier in process 0 and sends it to the other processes through the communicator `host`.  All
+  /// processes must call it.
   template <class Host>
   static nccl_id of_all(Host& host) {
     auto id = host.rank() == 0 ? make() : nccl_id{};
@@ -76,9 +77,10 @@ struct nccl_id {
     broadcast(ex, host, make_vec(reinterpret_cast<unsigned char*>(id.value.internal), NCCL_UNIQUE_ID_BYTES));
     return id;
   }
-  /// Makes an identifier in process 0 and sends it to the others by a file (parallel/broadcast_by_file.hpp).  Files of
-  /// an earlier run are ignored.  path: a file that only this run uses, such as one with the job's number in its name.
-  /// All processes must call it.  Throws communication_error if a process does not arrive in time.
+  /// Creates an identifier in process 0 and sends it to the other processes through a file
+  /// (parallel/broadcast_by_file.hpp). Files of an earlier run are ignored.  path: the name of a file that only this
+  /// run uses, such as one that contains the job's number.  All processes must call it.  Throws communication_error if
+  /// a process does not arrive in time.
   static nccl_id by_file(std::string const& path, int rank, int size,
                          std::chrono::milliseconds patience = std::chrono::minutes(2)) {
     std::string bytes(NCCL_UNIQUE_ID_BYTES, '\0');
@@ -96,15 +98,16 @@ struct nccl_id {
   }
 };
 
-/// A communicator of rows on GPUs, in the stream of one backend, which must outlive it.  Each process needs its own
-/// GPU.  Errors of NCCL throw communication_error; a number of processes that is no power of two throws
-/// contract_violation.  If an exception ends it, work that waits for other processes is aborted.
+/// A communicator that exchanges rows on GPUs, in the stream of one backend.  The backend must outlive it.  Each
+/// process needs its own GPU.  If NCCL reports an error, throws communication_error.  If the number of processes is not
+/// a power of two, throws contract_violation.  If an exception destroys the communicator, it aborts work that waits for
+/// other processes.
 class nccl {
  public:
   /// All processes must construct it at the same time, with the same identifier.
   nccl(cuda::backend const& ex, nccl_id const& id, int rank, int size)
       : nccl(ex.device(), ex.stream(), id, rank, size) {}
-  /// Uses another stream of a device.
+  /// Uses any stream of a device.
   nccl(int device, cudaStream_t stream, nccl_id const& id, int rank, int size)
       : device_(device), stream_(stream), rank_(rank), size_(size), exceptions_(std::uncaught_exceptions()) {
     detail::expect_power_of_two("nccl: processes", size);
@@ -141,7 +144,7 @@ class nccl {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// Exchanges rows on the GPU, as described at communicator.  ex: the backend that was given at construction.
+  /// Exchanges rows on the GPU, as the concept communicator describes.  ex: the backend that was given at construction.
   template <class T>
   void exchange(cuda::backend& ex, int partner, vec<T const> mine, vec<T> theirs) {
     TRIAD_EXPECTS(ex.stream() == stream_,
@@ -156,7 +159,7 @@ class nccl {
                   "nccl: partner " + std::to_string(partner) + " of process " + std::to_string(rank_) +
                       ", expected another of 0 to " + std::to_string(size_ - 1));
     static_assert(std::is_trivially_copyable_v<T>, "nccl: what is sent is copied bit by bit");
-    if (sent == 0 && wanted == 0) return;  // the partner skips the exchange too
+    if (sent == 0 && wanted == 0) return;  // the partner returns here too
     constexpr auto type = detail::nccl_type<T>;
     constexpr auto each = detail::nccl_values<T>;
     auto const values = [&](char const* what, std::size_t count) {
@@ -165,7 +168,7 @@ class nccl {
     auto const with = [&] { return " process " + std::to_string(partner); };
     use();
     expect(ncclGroupStart(), [&] { return "beginning an exchange with" + with(); });
-    std::exception_ptr wrong;  // the group is ended even after an error
+    std::exception_ptr wrong;  // the group must be ended even after an error
     try {
       if (sent > 0)
         expect(ncclSend(mine, sent * each, type, partner, among_, stream_),
@@ -190,7 +193,7 @@ class nccl {
       if (status == cudaSuccess) return;
       if (status != cudaErrorNotReady) cuda::check(status, "waiting for all processes");
       (void)cudaGetLastError();   // clears cudaErrorNotReady, which the next launch would report
-      auto result = ncclSuccess;  // only this reports the loss of a process to work on the GPU
+      auto result = ncclSuccess;  // ncclCommGetAsyncError() alone reports that a process was lost
       expect(ncclCommGetAsyncError(among_, &result), [] { return "asking after the other processes"; });
       if (result != ncclInProgress) expect(result, [] { return "waiting for all processes"; });
       std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -209,7 +212,7 @@ class nccl {
   cudaStream_t stream_;
   int rank_, size_, exceptions_;
   ncclComm_t among_ = nullptr;
-  unsigned char* signals_ = nullptr;  // one byte that a barrier sends, and one that it receives
+  unsigned char* signals_ = nullptr;  // one byte that a barrier sends, and one byte that it receives
   bool failed_ = false;
 };
 

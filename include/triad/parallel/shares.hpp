@@ -1,13 +1,14 @@
-// The shares of a batch: assigns them to processes, and computes sums over shares along one tree.
+// The shares of a batch: assigns them to processes, and adds the results of the shares along a fixed tree.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch of n examples is divided into S shares.  S is a power of two and is the same in a whole run, with any number
-// of processes.  Share s has the examples
+// A batch of n examples is divided into S shares.  S is a power of two.  It stays the same during a whole run, whatever
+// the number of processes.  Share s has the examples i with
 //
 //   floor(n s / S) <= i < floor(n (s + 1) / S)
 //
-// Process r of R computes the shares r S/R .. (r + 1) S/R - 1, one after another.  It adds them along the tree of
-// parallel/communicator.hpp, and all_reduce adds the sums of all processes.  So every R gives the bits of R = 1.
+// Process r of R computes the shares r S/R .. (r + 1) S/R - 1, one after another.  It adds their results along the tree
+// of parallel/communicator.hpp, and all_reduce adds the sums of all processes.  So every R gives the same bits as R =
+// 1.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +22,14 @@
 
 namespace triad {
 
-/// The shares that a process computes: first, first + 1, ..., last - 1 of `all` shares.
+/// The shares that a process computes: shares first, first + 1, ..., last - 1 of a batch of `all` shares.
 struct share_range {
   index_t all = 1, first = 0, last = 1;
   index_t count() const { return last - first; }
 };
 
-/// Returns the shares of process `rank` of `processes`.  Throws contract_violation if either number is no power of two,
-/// or if there are more processes than shares.
+/// Returns the shares of process `rank` of `processes` processes.  Throws contract_violation if either number is not a
+/// power of two, or if there are more processes than shares.
 inline share_range shares_of(index_t shares, int rank, int processes) {
   detail::expect_power_of_two("shares: shares", shares);
   detail::expect_power_of_two("shares: processes", processes);
@@ -42,7 +43,7 @@ inline share_range shares_of(index_t shares, int rank, int processes) {
   return {shares, rank * each, (rank + 1) * each};
 }
 
-/// The examples [first, last) of one share of a batch.
+/// The range of examples, [first, last), that one share of a batch has.
 struct example_range {
   std::size_t first, last;
 };
@@ -51,8 +52,8 @@ constexpr example_range examples_of_share(index_t share, index_t shares, std::si
   return {at(share), at(share + 1)};
 }
 
-/// Sums rows of `values` numbers along the tree; there is one row for each of 2^k shares, and they come one after
-/// another.  Keeps k rows.  Allocates at construction.
+/// Adds rows of `values` numbers along the tree.  There is one row for each of 2^k shares, and rows are added one after
+/// another.  Keeps only k rows.  Allocates only when it is constructed.
 template <class T, backend Ex>
 class share_sums {
  public:
@@ -63,10 +64,10 @@ class share_sums {
     return static_cast<std::size_t>(levels(shares) * values) * sizeof(T);
   }
 
-  /// Starts an update; the next share that is added is the first.
+  /// Starts an update.  The next row that is added is the row of its first share.
   void begin() { next_ = 0; }
   index_t added() const { return next_; }
-  /// Adds `row` as the next share, and overwrites it.  After the last share `row` is the sum over all shares.
+  /// Adds `row`, the row of the next share, and overwrites it.  After the last share, `row` is the sum over all shares.
   void add(Ex& ex, vec<T> row) {
     TRIAD_EXPECTS(next_ < shares_, "share_sums: a share after all " + std::to_string(shares_) +
                                        " were added, expected none; begin() another update");
@@ -87,8 +88,9 @@ class share_sums {
   buffer<typename Ex::memory> held_;
 };
 
-/// The sums of a batch's gradient and loss, first over the shares of a process and then over all processes.  Allocates
-/// at construction.  With 0 values, as for a trainer without training, it takes almost no memory.
+/// The sums of a batch's gradient and loss, first over the shares of this process and then over all processes.
+/// Allocates only when it is constructed.  With 0 values, as in a trainer that does not train, it takes almost no
+/// memory.
 template <class T, backend Ex, class Processes>
   requires communicator<Processes, Ex, T>
 class gradient_sums {
@@ -99,15 +101,16 @@ class gradient_sums {
         losses_(1, shares, where),
         exchanged_(exchange_bytes(values, processes.size()), where) {}
 
-  /// Returns the bytes for gradients.  The losses take one number for each level of the tree, which is not counted.
+  /// Returns the bytes for gradients.  The losses need one more number for each level of the tree, which is not
+  /// counted.
   static std::size_t bytes(index_t values, index_t shares, int processes) {
     return share_sums<T, Ex>::bytes(values, shares) + exchange_bytes(values, processes);
   }
   int processes() const { return processes_.size(); }
 
-  /// Starts an update; the next share that is added is the first.
+  /// Starts an update.  The next share that is added is its first share.
   void begin() { gradients_.begin(), losses_.begin(); }
-  /// Adds a share, as share_sums does.  After the last share `gradient` and `loss` are the sums over shares.
+  /// Adds a share as share_sums does.  After the last share, `gradient` and `loss` are the sums over the shares.
   void add(Ex& ex, vec<T> gradient, vec<T> loss) {
     gradients_.add(ex, gradient);
     losses_.add(ex, loss);
