@@ -1,4 +1,4 @@
-// The Edge Transformer as encoder and decoder, which maps one sequence of tokens to another.
+// The Edge Transformer as an encoder and a decoder: it maps one sequence of tokens to another.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   source: x_0 = pair_edges(source);  x_{k+1} = layer(x_k);  y = x_L                      (rows of the sources, d)
@@ -6,9 +6,9 @@
 //           causal: a node l of the target is a middle node of (i, j) only if l <= max(i, j)
 //   logits(t) = w z_L(t, t), or w z_L(begin, t)                                                        (targets, v)
 //
-// The decoder's layers also update the edges between nodes of the source; no target node is a middle node of these.
-// The readout reads only one edge for each token of a target, so the last layer computes its output projection and
-// feed-forward block only at those edges.
+// The decoder's layers also update the edges between nodes of the source; no node of the target is a middle node of
+// such an edge.  The readout reads only one edge for each token of a target.  So the last layer computes its output
+// projection and its feed-forward block only for those edges.
 #pragma once
 
 #include <string>
@@ -23,25 +23,25 @@
 namespace triad {
 
 struct edge_transformer_seq2seq_options {
-  index_t tokens = 0;  // rows of the table of tokens, which both sides share; also the number of logits
+  index_t tokens = 0;  // rows of the table of tokens, which encoder and decoder share; also the number of logits
   index_t reach = 32;  // relative positions are clipped to -reach .. reach
-  index_t layers = 1;  // of the encoder, and of the decoder
-  bool tied = false;   // true: all layers of a side share one set of parameters, as in the paper
+  index_t layers = 1;  // the number of layers of the encoder, and of the decoder
+  bool tied = false;   // true: the encoder's layers share their parameters, and so do the decoder's, as in the paper
   edge_transformer_layer_options layer{};
   sequence_encoding encoding = sequence_encoding::relational;
   edge_readout readout = edge_readout::diagonal;
   double positional_dropout = 0;
   index_t fixed_token = -1;  // the token whose vector is not learned; negative: none
   label_smoothing smoothing{};
-  bool prune = true;  // false: computes the last layer at every edge, as the released program does; equal logits
+  bool prune = true;  // false: the last layer computes every edge, as the released program does; equal logits
 };
 
-/// The encoder or the decoder: the layer that computes its first states, and its other layers.
+/// The encoder or the decoder: the layer that computes its initial states, and its other layers.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, form Form = form::released>
 struct edge_transformer_side {
   using layer_type = edge_transformer_layer<T, D, H, F, Form>;
 
-  static constexpr char const* name = "edge_transformer_seq2seq";  // the model's name, for messages
+  static constexpr char const* name = "edge_transformer_seq2seq";  // the model's name for messages
 
   pair_edges<T, D> edges;
   repeat<T, layer_type> layers;
@@ -82,7 +82,7 @@ struct edge_transformer_seq2seq {
 
   index_t tokens;
   side encoder, decoder;
-  edge_pair_layout layout;  // the loader must have the same one
+  edge_pair_layout layout;  // the loader must have the same layout
   label_smoothing smoothing;
 
   explicit edge_transformer_seq2seq(edge_transformer_seq2seq_options const& options)
@@ -104,7 +104,7 @@ struct edge_transformer_seq2seq {
 
   template <class S>
   struct fields {
-    tensor<S, dyn, D> tokens;  // (v, d): shared by both sides
+    tensor<S, dyn, D> tokens;  // (v, d): shared by the encoder and the decoder
     fields_of<side, S> encoder, decoder;
     fields_of<linear<T, D, dyn>, S> output;
     template <class V>
@@ -157,7 +157,7 @@ struct edge_transformer_seq2seq {
     decode(ex, c, w, in, s.encoder.y, s.decoder, logits);
   }
 
-  /// Runs the encoder.  Its final states are s.y.
+  /// Runs the encoder.  Its result is s.y.
   template <backend Ex>
   void encode(Ex& ex, call const& c, fields<T const> w, input const& in, encoder_saved const& s) const {
     TRIAD_EXPECTS(!in.layout || *in.layout == layout,
@@ -167,7 +167,7 @@ struct edge_transformer_seq2seq {
     encoder.layers.forward(ex, c.child(1), w.encoder.layers, source_input(in, s.layers.state(0)), s.layers, s.y);
   }
 
-  /// Runs the decoder, given the encoder's final states y (rows of the sources, d).
+  /// Runs the decoder on the encoder's result y (rows of the sources, d).
   template <backend Ex>
   void decode(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, D> y,
               decoder_saved const& s, output const& logits) const {
@@ -195,14 +195,15 @@ struct edge_transformer_seq2seq {
   input measured_input(edge_pair_dims const& z) const { return input::measured(z, width()); }
   static answers measured_answers(edge_pair_dims const& z) { return input::measured_answers(z); }
 
-  /// Overwrites loss with the smoothed cross entropy of each token's next token, and d with its gradient.
+  /// Overwrites loss with the label-smoothed cross entropy of the next token at every token, and overwrites d with its
+  /// gradient.
   template <backend Ex>
   void loss(Ex& ex, arena&, input const&, output const& logits, answers const& targets, vec<T> loss,
             output const& d) const {
     cross_entropy(ex, logits, targets.next, loss, d, smoothing);
   }
 
-  /// The input of the encoder's layers; whole_input(): that of the decoder's.
+  /// source_input() is the input of the encoder's layers, and whole_input() is the input of the decoder's layers.
   edge_input<T, D> source_input(input const& in, tensor<T const, dyn, D> x) const {
     return {x, in.source.graphs, in.source_mask};
   }

@@ -1,16 +1,17 @@
-// LRF: an encoder and a decoder whose layers may also attend to the states of earlier layers; without this attention
-// it is the Transformer.
+// LRF: an encoder and a decoder whose layers may also attend to the states after earlier layers (fuse-attention).
+// Without fuse-attention, the model is the Transformer.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   source: x_0 = tokens, x_L by the encoder's layers               (source rows, d)      LRF equations 1 to 4, 7
-//   target: y_0 = tokens, y_M by the decoder's, over x_L            (target rows, d)      LRF equations 1 to 3, 5, 6, 8
+//   source: x_0 = tokens, x_L from the encoder's layers             (source rows, d)      LRF equations 1 to 4, 7
+//   target: y_0 = tokens, y_M from the decoder's layers and x_L     (target rows, d)      LRF equations 1 to 3, 5, 6, 8
 //   fuse-attention in the layers that the options select                                  LRF equations 9 and 10
-//   relative positions in self-attention if layer.reach > 0, mostly with positions = false        Shaw et al. 2018
+//   relative positions in self-attention if layer.reach > 0, usually with positions = false       Shaw et al. 2018
 //   logits(i) = w_out y_M(i)                                        (target rows, v)      w_out: a matrix of its own,
 //                                                                                         or the decoder's table
 //
-// The encoder may be wider than the decoder: the decoder's attention over x_L projects x_L to the decoder's width.
-// Another layer may compute x_0.  Both allow a pre-trained encoder with a small decoder (models/roberta.hpp).
+// The encoder may be wider than the decoder, because the decoder's attention over x_L projects x_L to the decoder's
+// width.  x_0 may be computed by another layer.  Together, these allow a pre-trained encoder with a small decoder
+// (models/roberta.hpp).
 #pragma once
 
 #include <concepts>
@@ -28,18 +29,19 @@
 namespace triad {
 
 struct fused_transformer_options {
-  index_t source_tokens = 0, target_tokens = 0;  // rows of the tables; the second is v
-  fused_stack_options encoder{}, decoder{};      // the model sets causal and source_width itself
-  bool tied_output = true;                       // w_out is the decoder's table
-  double dropout = 0;                            // of x_0 and y_0
+  index_t source_tokens = 0, target_tokens = 0;  // the numbers of rows of the tables; target_tokens is v
+  fused_stack_options encoder{}, decoder{};      // the model itself sets causal and source_width
+  bool tied_output = true;                       // whether w_out is the decoder's table
+  double dropout = 0;                            // the dropout rate of x_0 and y_0
   bool positions = true;     // whether x_0 and y_0 have sinusoids of positions; Source may have other positions
-  index_t fixed_token = -1;  // the token whose look-ups have no gradient, or negative; a tied output still trains it
+  index_t fixed_token = -1;  // the token whose look-ups have no gradient, or negative; a tied output still trains its
+                             // row
   label_smoothing smoothing{};
 };
 
-/// The encoder-decoder model.  Source is the layer that computes x_0 from the tokens of a source; it has the input of
-/// scaled_tokens, and its output is the encoder's state.  D, H, F are the decoder's sizes.  Encoder must be given if
-/// its static shape is not D, H, F.
+/// The encoder-decoder model.  Source is the layer that computes x_0 from the tokens of a source; it takes the input of
+/// scaled_tokens, and its output is the encoder's initial state.  D, H, F are the decoder's sizes.  Encoder must be
+/// given if its static sizes differ from D, H, F.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn, class Source = scaled_tokens<T, D>,
           class Encoder = fused_stack<T, D, H, F>>
 struct fused_transformer {
@@ -78,7 +80,7 @@ struct fused_transformer {
                       std::to_string(decoder.width()) + ", the decoder's, as they share position waves");
     detail::expect_fixed_token("fused_transformer: the", options.fixed_token, options.source_tokens, "source tokens");
   }
-  /// With a given Source layer; options.source_tokens is not read.
+  /// Uses the given Source layer.  options.source_tokens is not read.
   fused_transformer(fused_transformer_options const& options, Source const& s)
       : source(s),
         target{checked_size("fused_transformer", {"target_tokens", options.target_tokens}),
@@ -96,7 +98,7 @@ struct fused_transformer {
     detail::expect_fixed_token("fused_transformer: the", options.fixed_token, options.target_tokens, "target tokens");
   }
 
-  /// d: the width of the target's states, of the sinusoids, and of the keys and values of the source
+  /// d: the width of the target's states, of the sinusoids, and of the projected keys and values of the source.
   constexpr index_t width() const { return decoder.width(); }
   constexpr index_t vocabulary() const { return target.tokens; }
 
@@ -106,7 +108,7 @@ struct fused_transformer {
     fields_of<encoder_type, S> encoder;
     fields_of<target_type, S> target;
     fields_of<decoder_type, S> decoder;
-    tensor<S, dyn, D> output;  // (v, d), or (0, d) if the decoder's table takes its place
+    tensor<S, dyn, D> output;  // (v, d); (0, d) if the decoder's table takes its place
     template <class V>
     void each(V&& f) {
       f("source", source);
@@ -115,7 +117,7 @@ struct fused_transformer {
       f("decoder", decoder);
       if (output.extent(0) != 0) f("output", output);
     }
-    /// w_out (v, d)
+    /// w_out (v, d).
     tensor<S, dyn, D> projection() const { return output.extent(0) != 0 ? output : target.table; }
   };
   /// The saved memory of the encoder and of x_0.
@@ -157,7 +159,7 @@ struct fused_transformer {
     encoder.forward(ex, c.child(1), w.encoder, source_input(in), s);
   }
 
-  /// Runs the decoder, given the encoder's final states.
+  /// Runs the decoder on the encoder's result.
   template <backend Ex>
   void decode(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y,
               typename decoder_type::saved const& s, output const& logits) const {
@@ -166,9 +168,9 @@ struct fused_transformer {
     matmul(ex, s.y(), transposed(w.projection()), logits);
   }
   /// Runs the decoder for one more token of every target.  The earlier tokens are in the caches (fused_stack::extend).
-  /// in.target_token has one row for each target; a sequence of in.target has the targets that share a source.
-  /// source_y (source rows, e) is the encoder's result; projected(k) (source rows, 2 d) are its keys and values in
-  /// layer k + 1.  Overwrites logits (targets, v).
+  /// in.target_token has one row for each target, and a sequence of in.target has the targets that share a source.
+  /// source_y (source rows, e) is the encoder's result.  projected(k) (source rows, 2 d) returns its keys and values in
+  /// layer k + 1. Overwrites logits (targets, v).
   template <backend Ex, class Cache, class Projected>
   void extend(Ex& ex, call const& c, fields<T const> w, input const& in, tensor<T const, dyn, dyn> source_y,
               typename decoder_type::saved const& s, Cache&& cache, Projected&& projected, output const& logits) const {
@@ -203,7 +205,8 @@ struct fused_transformer {
   input measured_input(pair_dims const& z) const { return input::measured(z, width()); }
   static answers measured_answers(pair_dims const& z) { return answers::measured(z); }
 
-  /// Overwrites loss with the smoothed cross entropy of each token's next token, and d with its gradient.
+  /// Overwrites loss with the label-smoothed cross entropy of the next token at every token, and overwrites d with its
+  /// gradient.
   template <backend Ex>
   void loss(Ex& ex, arena&, input const&, output const& logits, answers const& targets, vec<T> loss,
             output const& d) const {
@@ -229,7 +232,7 @@ struct fused_transformer {
   tensor<T const, dyn, dyn> waves_of(input const& in) const {
     return positions ? in.waves : tensor<T const, dyn, dyn>(nullptr, 0, width());
   }
-  /// The input of all layers of the encoder; the stack fills in the states.
+  /// The input of all layers of the encoder; fused_stack adds the states.
   static source_layer_input source_input(input const& in) {
     auto x = none<source_layer_input>();
     x.sequences = in.source;

@@ -1,5 +1,5 @@
-// A model of labelled graphs in three parts: an embedding of edge labels, layers over all edges, and a readout of the
-// queried edges.
+// A model of labelled graphs that consists of three parts: an embedding of edge labels, layers over all edges, and a
+// readout of the edges that questions ask about.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   x_0(i, j) = embedding(label(i, j));  x_L = layers(x_0);  logits = readout(x_L(source, target))
@@ -12,7 +12,7 @@
 //   Layers      input: edge_input, or (rows, d); output: (rows, d)  any layer over edges, or a repeat of one
 //   Readout     input: (q, d); output: (q, targets)                any layer over rows
 //
-// If the layers can compute only some rows (layers/repeat.hpp), the last one computes only the queried edges.
+// If the layers can compute only some rows (layers/repeat.hpp), the last layer computes only the edges of questions.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@
 namespace triad {
 
 namespace detail {
-/// A repeat of layers with triangular attention.  Its saved memory knows which layers were kept.
+/// A repeat of layers with triangular attention, whose saved memory says which layers it has kept.
 template <class Layers>
 concept stack_with_attention = requires(Layers const& l, typename Layers::saved const& s) {
   l.layer.attention.heads();
@@ -38,21 +38,21 @@ concept stack_with_attention = requires(Layers const& l, typename Layers::saved 
   l.count();
   s.keeps(index_t{});
 };
-/// Layers that can compute only wanted rows, and whose saved memory contains x_0.
+/// Layers that can compute only wanted rows.  Their saved memory contains x_0.
 template <class Layers>
 concept plans_wanted = requires(Layers const& l, arena& place, graph_dims const& dims) {
   l.plan_wanted(place, dims, keep::everything, index_t{});
 };
-/// An input that contains graphs besides the states of their edges.
+/// An input that has graphs in addition to the states of their edges.
 template <class Input>
 concept carries_graphs = requires(Input in, graph_batch const& g) { in.graphs = g; };
-/// The saved memory of x_0 and x_L, for layers that are not plans_wanted.
+/// The saved memory of x_0 and x_L, for layers that do not satisfy plans_wanted.
 template <class States>
 struct all_states {
   States first, last;  // (rows, d) each: x_0 and x_L
 };
 
-/// No parameters besides those of the three parts.
+/// An empty set of further parameters, for a model that has none besides those of its three parts.
 struct no_maps {
   template <class S>
   struct fields {
@@ -65,7 +65,7 @@ struct no_maps {
   }
 };
 /// The parts of a model of labelled graphs, their names, and the memory of the readout's input.  Queried is the type of
-/// that input.  Maps is the type of Model::maps(); names of its parameters have no prefix.
+/// the readout's input.  Maps is the type of Model::maps(), further parameters whose names have no prefix.
 template <class Model, class Embedding, class Layers, class Readout, class Queried, class Maps = no_maps>
 struct graph_parts : answers_questions<Model, scalar_t<Embedding>> {
   using value_type = scalar_t<Embedding>;
@@ -114,8 +114,8 @@ struct graph_parts : answers_questions<Model, scalar_t<Embedding>> {
   }
 };
 
-/// graph_parts with a table of labels, a repeat of layers over nodes, and a feed-forward block of R columns as readout:
-/// the base of the Edge Transformer's baselines.
+/// The base class of the Edge Transformer's baselines: graph_parts with a table of labels, a repeat of layers over
+/// nodes, and a feed-forward block with R input columns as readout.
 template <class Model, class T, index_t D, class Layer, index_t R, class Maps = no_maps>
 struct graph_baseline
     : graph_parts<Model, embedding<T, dyn, D>, repeat<T, Layer>, feed_forward<T, R, R, dyn>, tensor<T, dyn, R>, Maps> {
@@ -133,7 +133,7 @@ struct graph_baseline
                        states_read,
                        z.targets} {}
 
-  /// The readout's input of two states for each question, (q, 2 d), viewed as (2 q, d).
+  /// Views the readout's input (q, 2 d), which has two states for each question, as (2 q, d).
   states as_pairs(tensor<T, dyn, R> both) const { return reshape<D>(both, 2 * both.extent(0), this->layers.width()); }
 
  private:
@@ -146,7 +146,7 @@ struct graph_baseline
 }  // namespace detail
 
 /// A model of labelled graphs with any three parts.  Its parameters are called embedding, layers and readout.  It is
-/// trained like any model; its answer to a question is one of targets() classes.
+/// trained like any other model.  Its answer to a question is one of targets() classes.
 template <class Embedding, class Layers, class Readout>
   requires(detail::expect_layer<Embedding>() && detail::expect_layer<Layers>() && detail::expect_layer<Readout>())
 struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>, Embedding, Layers, Readout,
@@ -230,7 +230,8 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
     labels.backward(ex, c, w.embedding, in.label, s.labels, dx0, gradient.embedding);
   }
 
-  /// The number of rows and of columns of attention_weights() for a graph of n nodes.
+  /// attention_heads() and attention_terms() are the numbers of rows and of columns of attention_weights() for a graph
+  /// of n nodes.
   index_t attention_heads() const
     requires detail::stack_with_attention<Layers>
   {
@@ -242,8 +243,8 @@ struct graph_model : detail::graph_parts<graph_model<Embedding, Layers, Readout>
     return layers.layer.attention.variant == triangle_form::flat ? 2 * n : n;
   }
   /// Overwrites weights (h, n), or (h, 2n) in the flat form, with the attention weights of edge (i, j) of one graph in
-  /// layer k, counted from 0, after a forward pass with keep::everything.  Throws contract_violation if there is no
-  /// such layer, graph or node, or if the layer's memory was not kept.
+  /// layer k; the first layer is 0.  Must be called after a forward pass with keep::everything.  Throws
+  /// contract_violation if there is no such layer, graph or node, or if the layer's memory was not kept.
   template <backend Ex>
     requires detail::stack_with_attention<Layers>
   void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,

@@ -1,5 +1,5 @@
-// Relation-aware Transformers for labelled graphs, baselines of the Edge Transformer: with fixed relations (RAT), or
-// with relations that the layers update (RRAT).
+// Relation-aware Transformers for labelled graphs, which are baselines of the Edge Transformer.  The relations are
+// fixed (RAT), or the layers update them (RRAT).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   relation_aware_transformer (RAT)         g(i, j) = e(label(i, j)); all layers share its keys and values
@@ -7,8 +7,8 @@
 //   relation_updating_transformer (RRAT)     g_0(i, j) = e(label(i, j))
 //     x_{k+1}, g_{k+1} = relation_update_layer(x_k, g_k);  logits = readout(g_L(source, target))
 //
-// Node states x_0 are zero, or noise that the caller provides.  The last layer computes only the states that the
-// readout reads.
+// The node states x_0 are zero, or they are noise that the caller provides.  The last layer computes only the states
+// that the readout reads.
 #pragma once
 
 #include <string>
@@ -29,13 +29,13 @@ struct relation_transformer_options {
   index_t layers = 1;
   bool tied = true;
   relation_layer_options layer{};
-  bool prune = true;  // false: computes all states in the last layer, as the released program does; equal logits
+  bool prune = true;  // false: the last layer computes all states, as the released program does; equal logits
 };
 
-/// Questions about graphs, and the first states of the graphs' nodes unless these are zero.
+/// Questions about graphs, and the initial states of the graphs' nodes.
 template <class T, index_t D>
 struct relation_queries : graph_queries {
-  tensor<T const, dyn, D> x0;  // (nodes, d), or no rows: zero
+  tensor<T const, dyn, D> x0;  // (nodes, d); without rows, the initial states are zero
 
   relation_queries(graph_queries const& q, tensor<T const, dyn, D> start = no_rows<T const, D>())
       : graph_queries(q), x0(start) {}
@@ -70,7 +70,7 @@ struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_
       : parts("relation_aware_transformer", options, 2, options.prune) {}
 
   constexpr stacked_linear<T, relation_key_value, D> maps() const { return {extents<D>(width())}; }
-  /// Whether the parameter at a path has a gradient; optimisers skip the others.
+  /// Whether the parameter with this path has a gradient; optimisers skip parameters without one.
   bool has_gradient(std::string_view) const { return true; }
 
   struct saved : parts::saved {
@@ -85,7 +85,7 @@ struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_
 
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s, output logits) const {
-    {  // Edges with equal labels have equal keys and values, so the maps are applied to the table of labels.
+    {  // Edges with equal labels have equal results, so the maps are applied to the table of labels.
       auto const frame = c.scratch->open();
       auto const mapped = c.scratch->template make<tensor<T, dyn, dyn>>(labels.shape.extent(0), 2 * width());
       maps().forward(ex, c, w.maps, w.embedding.table, {}, mapped);
@@ -109,7 +109,7 @@ struct relation_aware_transformer : detail::relation_aware_parts<relation_aware_
     auto const d_relations = scratch.make<tensor<T, dyn, dyn>>(in.graphs.dims.rows, 2 * d);
     layers.backward(ex, c.child(0), w.layers, stack_input(in, s), s.layers, as_pairs(queried), dx0, gradient.layers,
                     [&](index_t k) {
-                      bool const first = k + 1 == layers.count();  // the first layer in backward overwrites
+                      bool const first = k + 1 == layers.count();  // backward begins at the last layer
                       return relations_gradient<T>{d_relations,
                                                    first ? edge_gradients::overwritten : edge_gradients::added};
                     });
@@ -137,7 +137,7 @@ struct relation_updating_transformer
   using input = relation_queries<T, D>;
   using output = typename parts::output;
   using states = typename parts::states;
-  using saved = typename parts::saved;  // x_0 and g_0 are in the saved memory of its layers
+  using saved = typename parts::saved;  // x_0 and g_0 are in the saved memory of the layers
   template <class S>
   using fields = typename parts::template fields<S>;
   using parts::labels, parts::layers, parts::readout, parts::width;
@@ -145,8 +145,9 @@ struct relation_updating_transformer
   explicit relation_updating_transformer(relation_transformer_options const& options)
       : parts("relation_updating_transformer", options, 1, options.prune) {}
 
-  /// Whether the parameter at a path has a gradient; optimisers skip the others.  Nothing reads the node states of the
-  /// last layer, so the parameters that compute them have no gradient, unless an earlier layer shares them.
+  /// Whether the parameter with this path has a gradient; optimisers skip parameters without one.  Nothing reads the
+  /// node states of the last layer.  So the parameters that compute them have no gradient, unless an earlier layer
+  /// shares them.
   bool has_gradient(std::string_view path) const {
     if (layers.tied && layers.count() > 1) return true;
     auto const last = "layers." + std::to_string(layers.count() - 1) + ".";

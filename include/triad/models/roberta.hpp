@@ -1,7 +1,7 @@
-// A pre-trained RoBERTa encoder with a new decoder of any width, for fine-tuning on pairs of sequences.
+// A pre-trained RoBERTa encoder with a new decoder of any width.  The model is fine-tuned on pairs of sequences.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   source: x_0 = learned_tokens, x_L by L layers with gelu, norms after the sums         (source rows, e)
+//   source: x_0 = learned_tokens, x_L from L layers with gelu and norms after the sums    (source rows, e)
 //   target: as in models/fused_transformer.hpp; its attention over x_L projects e to d    (target rows, d)
 //
 // The width e of roberta-base is 768.
@@ -14,10 +14,11 @@
 //   initialize(parameters, seed);
 //   load_roberta(folder, parameters);
 //
-// `sizes` has the decoder's sizes, and says which layers have fuse-attention.  Parameters of the decoder and of
-// fuse-attention keep the values from initialize().
+// `sizes` has the decoder's sizes, and says which layers have fuse-attention.  The parameters of the decoder and of
+// fuse-attention keep the values that initialize() gave them.
 //
-// RoBERTa has no fuse-attention: an encoder layer with fuse-attention does not compute what its pre-trained layer did.
+// RoBERTa has no fuse-attention.  So an encoder layer with fuse-attention does not compute the function of the
+// pre-trained layer.
 #pragma once
 
 #include <string>
@@ -27,13 +28,13 @@
 
 namespace triad {
 
-/// The model.  All its widths are dynamic, since they are read from files.
+/// The model.  All its widths are dynamic, because they are read from files.
 template <class T>
 using roberta_transformer = fused_transformer<T, dyn, dyn, dyn, learned_tokens<T>>;
 
 /// Returns a model with the published encoder and the decoder of `options`.  Config is roberta_config, or a struct with
-/// its members.  The encoder's dropout and fuse-attention are those of `options`; its other options are those of the
-/// config or of RoBERTa.
+/// the same members.  `options` decides the encoder's dropout and fuse-attention; the config or RoBERTa decides its
+/// other options.
 template <class T, class Config>
 roberta_transformer<T> roberta_under_decoder(Config const& config, fused_transformer_options options) {
   TRIAD_EXPECTS(!options.encoder.tied && options.encoder.link == layer_link::previous,

@@ -1,13 +1,14 @@
-// Trunks, the parts of parsers before the heads: they map a sentence to states of its edges or of its tokens.
+// Trunks, which are the parts of parsers before the heads.  A trunk maps a sentence to states of its edges or of its
+// tokens.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   edge_trunk    x_0 = sequence_edges(tokens);   x_{k+1} = layer(x_k);  y = x_L         (rows, d)
 //   token_trunk   x_0 = sequence_tokens(tokens);  x_{k+1} = layer(x_k);  y = norm(x_L)   (nodes, d)
 //
-// edge_trunk has a row for every ordered pair of tokens, token_trunk has one for every token.
+// edge_trunk has one row for every ordered pair of tokens; token_trunk has one row for every token.
 //
-// A trunk is part of a model.  It uses the children 0 and 2 of the model's call for its dropout.  Its parameters are
-// listed with those of the model, without a prefix.
+// A trunk is a part of a model.  For its dropout it uses the children 0 and 2 of the model's call.  Its parameters are
+// listed together with those of the model, without a prefix.
 #pragma once
 
 #include <string>
@@ -24,8 +25,8 @@
 namespace triad {
 
 struct edge_trunk_options {
-  index_t tokens = 0;      // rows of the table of tokens
-  index_t relations = 33;  // rows of the table of relative positions
+  index_t tokens = 0;      // the number of rows of the table of tokens
+  index_t relations = 33;  // the number of rows of the table of relative positions
   index_t layers = 1;
   bool tied = false;
   edge_transformer_layer_options layer{};
@@ -84,7 +85,7 @@ struct edge_trunk {
             place.make<states>(dims.rows, width())};
   }
 
-  /// Overwrites s.y, the result.
+  /// Overwrites s.y with the result.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
     encoder.forward(ex, c.child(2), w.encoder, in, s.encoder, s.layers.state(0));
@@ -101,11 +102,11 @@ struct edge_trunk {
     encoder.backward(ex, c.child(2), w.encoder, in, s.encoder, dx, gradient.encoder);
   }
 
-  /// The number of rows and of columns of attention_weights() for a sentence of n tokens.
+  /// The numbers of rows and of columns of attention_weights() for a sentence of n tokens.
   index_t attention_heads() const { return layers.layer.attention.heads(); }
   index_t attention_terms(index_t n) const { return layers.layer.attention.variant == triangle_form::flat ? 2 * n : n; }
   /// Overwrites weights (h, n), or (h, 2n) in the flat form, with the attention weights of edge (i, j) of one sentence
-  /// in layer k, counted from 0, after a forward pass with keep::everything.
+  /// in layer k; the first layer is 0.  Must be called after a forward pass with keep::everything.
   template <backend Ex>
   void attention_weights(Ex& ex, call const& c, input const& in, saved const& s, index_t k, index_t graph, index_t i,
                          index_t j, matrix<T> weights) const {
@@ -122,14 +123,14 @@ struct edge_trunk {
   }
 };
 
-/// Overwrites words (nodes, d) with the vectors of a batch's words, including those of dropped tokens.  Does nothing if
-/// `words` has no rows.
+/// Overwrites words (nodes, d) with the vectors of a batch's words, including the words of dropped tokens.  Does
+/// nothing if `words` has no rows.
 template <backend Ex, class T, class Table, class States>
 void look_up_words(Ex& ex, Table table, sentence_batch<T> const& in, States words) {
   if (words.extent(0) > 0) gather_rows(ex, table, in.words(), words);
 }
-/// Adds d_words, the gradient of look_up_words, to the gradient of the table (tokens, d), except to the row of the
-/// fixed token.
+/// Adds d_words, the gradient of the result of look_up_words, to the gradient of the table (tokens, d).  Does not
+/// change the row of the fixed token.
 template <backend Ex, class T, class Table, class States>
 void add_to_words(Ex& ex, arena& scratch, States d_words, sentence_batch<T> const& in, index_t fixed_token,
                   Table gradient) {
@@ -139,7 +140,7 @@ void add_to_words(Ex& ex, arena& scratch, States d_words, sentence_batch<T> cons
 }
 
 struct token_trunk_options {
-  index_t tokens = 0;  // rows of the table of tokens
+  index_t tokens = 0;  // the number of rows of the table of tokens
   index_t layers = 1;
   bool tied = false;
   transformer_layer_options layer{};
@@ -147,8 +148,8 @@ struct token_trunk_options {
   index_t fixed_token = -1;  // the token whose vector is not learned; negative: none
 };
 
-/// Transformer layers over the tokens of a sentence.  With tied layers it is a universal Transformer (Dehghani et al.
-/// 2019) of fixed depth.
+/// Transformer layers over the tokens of a sentence.  If the layers are tied, it is a universal Transformer (Dehghani
+/// et al. 2019) with a fixed number of layers.
 template <class T, index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct token_trunk {
   using layer_type = transformer_layer<T, D, H, F>;
@@ -202,7 +203,7 @@ struct token_trunk {
     return {layers.plan_saved(place, nodes, kept), state(), norm.plan_saved(place, nodes), state()};
   }
 
-  /// Overwrites s.y, the result.
+  /// Overwrites s.y with the result.
   template <backend Ex>
   void forward(Ex& ex, call const& c, fields<T const> w, input const& in, saved const& s) const {
     encoder.forward(ex, c.child(2), w.encoder, in, {}, s.layers.state(0));

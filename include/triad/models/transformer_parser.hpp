@@ -1,4 +1,4 @@
-// The Transformer as a parser, a baseline of the Edge Transformer: it maps a sentence to the parent and the labels of
+// The Transformer as a parser, a baseline of the Edge Transformer.  It maps a sentence to the parent and the labels of
 // each token.
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -6,7 +6,7 @@
 //   score(i, j) = q(i) . k(j),  [q k] = y w' + b;  the labels of token i are computed from y(i)
 //   verb_from_word: the verb label of token i is computed from the word's vector e(i), even if the token was dropped
 //
-// With tied layers it is a universal Transformer (Dehghani et al. 2019) of fixed depth.
+// If the layers are tied, it is a universal Transformer (Dehghani et al. 2019) with a fixed number of layers.
 #pragma once
 
 #include <array>
@@ -18,14 +18,14 @@
 namespace triad {
 
 struct transformer_parser_options {
-  index_t tokens = 0;  // rows of the table of tokens
+  index_t tokens = 0;  // the number of rows of the table of tokens
   label_counts labels{};
   index_t layers = 1;
   bool tied = false;
   transformer_layer_options layer{};
   double positional_dropout = 0;
   index_t fixed_token = -1;     // the token whose vector is not learned; negative: none
-  bool verb_from_word = false;  // the verb label is computed from the word's vector, which dropped tokens have too
+  bool verb_from_word = false;  // computes the verb label from the word's vector, which dropped tokens have too
 
   token_trunk_options trunk() const {
     return {.tokens = tokens,
@@ -37,7 +37,7 @@ struct transformer_parser_options {
   }
 };
 
-/// Names for stacked_linear: the map of a token as a child, and its map as a possible parent.
+/// Names for stacked_linear: the map of a token as a child, and the map of a token as a possible parent.
 struct child_and_parent {
   static constexpr std::array<char const*, 2> list{"query", "key"};
 };
@@ -79,7 +79,7 @@ struct transformer_parser : parses_sentences<transformer_parser<T, D, H, F>, T> 
   struct saved {
     typename trunk_type::saved trunk;
     tensor<T, dyn, dyn> ends;  // (nodes, 2 d): q and k side by side
-    states words;              // (nodes, d): the vectors of the words; or (0, d): the verb is computed from y
+    states words;              // (nodes, d): the word vectors; (0, d): the verb is computed from y
   };
 
   template <class S = T>

@@ -1,26 +1,26 @@
-// The Differentiable Tree Machine: in every step an agent chooses a soft tree operation, whose result is added to a
-// memory of trees.
+// The Differentiable Tree Machine.  In every step, an agent gives weights to tree operations and their arguments, and
+// the weighted result is added to a memory of trees.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   M_0 = the input tree;  the first tokens: one for the operation, one for the root
+//   M_0 = the input tree;  the tokens at the start: one for the operation, one for the root
 //   step k:  a new token  W_shrink flat(M_k) + b
 //            tokens, operation, arguments, root = agent_k(tokens)
 //            M_{k+1} = interpreter(M_0 .. M_k, softmax of operation and arguments, root)       DTM eq. 1
 //   scores of symbols: products of M_steps with the fillers
 //
 // The root of cons is the agent's output, as in the released program, or the softmax of this output, which is a
-// distribution of symbols.  Without the softmax a long root can make up for a small weight of cons, so the scores of
-// symbols are no probabilities.
+// distribution over symbols.  Without the softmax, a root vector with a large norm can make up for a small weight of
+// cons. So the scores of symbols are then not probabilities.
 //
-// In the paper the memory has the input and the results of the steps.  If cons is to have only one child, its other
-// argument must be an empty tree.  A machine has to make this tree first, by a car or cdr of a tree that has no such
-// child.  Our option `empty_tree` adds a token that represents the empty tree from the first step on, so an argument
-// can choose it:
+// In the paper, the memory has the input and the results of the steps.  If cons is to have only one child, its other
+// argument must be an empty tree.  A machine has to make this empty tree first, by car or cdr of a tree that has no
+// such child.  Our option `empty_tree` adds a token that represents the empty tree from the first step on, so an
+// argument can choose the empty tree at once:
 //
 //   tokens of step k: operation, root, T_0 .. T_k, empty tree
 //
 // Everything except the agent is linear in the trees.  The gradient of W_shrink is one product over all steps.  The
-// gradient of a tree is computed once the gradients of all later trees are complete.
+// gradient of a tree is computed when the gradients of all later trees are complete.
 #pragma once
 
 #include <algorithm>
@@ -43,17 +43,17 @@
 
 namespace triad {
 
-/// The root of cons: the agent's scores as they are, or their softmax.
+/// The root that cons writes: the agent's scores as they are, or their softmax.
 enum class tree_root { scores, distribution };
 
 struct tree_machine_options {
   index_t steps = 1;
   index_t symbols = 0;  // v, including <empty>
-  /// The fillers are unit vectors, and zero for <empty>, so the scores are the trees themselves.
+  /// Whether the fillers are unit vectors, with zero for <empty>.  The scores of symbols are then the trees themselves.
   bool unit_fillers = false;
   tree_agent_options agent{};
-  tree_root root = tree_root::scores;  // distribution: only with unit_fillers
-  bool empty_tree = false;             // an argument may be the empty tree at every step
+  tree_root root = tree_root::scores;  // distribution requires unit_fillers
+  bool empty_tree = false;             // whether an argument may be the empty tree at every step
 };
 
 template <class T, class Interpreter = tree_interpreter<T>, index_t D = dyn, index_t H = dyn, index_t F = dyn>
@@ -72,7 +72,7 @@ struct tree_machine {
   bool unit_fillers;
   tree_root root;
   bool empty_tree;
-  repeat<T, agent_type> agents;  // for parameters only; each step has other sizes, so this class runs the agents
+  repeat<T, agent_type> agents;  // only for parameters; tree_machine runs the agents, because each step has other sizes
   wide_linear<T, D> shrink;
 
   tree_machine(Interpreter operations, index_t tree_positions, tree_machine_options const& options)
@@ -103,15 +103,15 @@ struct tree_machine {
   constexpr index_t width() const { return agent().width(); }
   constexpr index_t fillers() const { return agent().fillers; }
   constexpr index_t branching() const { return agent().branching; }
-  /// The number of choices for an argument of step k, including the empty tree if there is one.
+  /// The number of choices for an argument at step k, including the empty tree if the machine has it.
   constexpr index_t choices_at(index_t k) const { return tree_choices_at(k, empty_tree); }
-  /// The number of a sample's tokens at step k.
+  /// The number of tokens of a sample at step k.
   constexpr index_t tokens_at(index_t k) const { return tree_tokens_at(k, empty_tree); }
 
   template <class S>
   struct fields {
     tensor<S, D> operation_token, root_token;  // (d)
-    tensor<S, D> empty_token;                  // (d); without memory if there is no empty tree
+    tensor<S, D> empty_token;                  // (d); without memory if the machine has no empty tree
     fields_of<wide_linear<T, D>, S> shrink;
     fields_of<repeat<T, agent_type>, S> agents;
     fields_of<Interpreter, S> interpreter;
@@ -133,7 +133,7 @@ struct tree_machine {
   };
   struct step_plan {
     agent_type agent;
-    index_t batch, first_tokens;  // of a sample, at step 0
+    index_t batch, first_tokens;  // first_tokens: the number of tokens of a sample at step 0
     keep kept;
     step_saved operator()(arena& place, index_t k) const {
       index_t const rows = batch * (first_tokens + k), width = agent.width();
@@ -145,16 +145,16 @@ struct tree_machine {
     index_t batch;
     keep kept;
     tree_memory_view<T> memory;           // (steps + 1, batch, rows, f)
-    tree_weights_view<T> arguments;       // (steps, batch, n, 2 b): probabilities; n: choices of the last step
-    tree_weights_view<T> weights;         // the same, times the probabilities of operations
+    tree_weights_view<T> arguments;       // (steps, batch, n, 2 b): probabilities; n: choices at the last step
+    tree_weights_view<T> weights;         // the probabilities of arguments times those of operations
     tensor<T, dyn, dyn, dyn> operations;  // (steps, batch, b + 1): probabilities
-    tensor<T, dyn, dyn, dyn> roots;       // (steps, batch, f): from the agent
+    tensor<T, dyn, dyn, dyn> roots;       // (steps, batch, f): computed by the agent
     series<step_plan> rest;
 
-    /// The operations (batch, b + 1) and the roots (batch, f) of step k.
+    /// The probabilities of operations (batch, b + 1), and the roots (batch, f), of step k.
     tensor<T, dyn, dyn> operation(index_t k) const { return slice(operations, k); }
     tensor<T, dyn, dyn> root(index_t k) const { return slice(roots, k); }
-    /// The tokens and the agent's saved memory of step k.  In inference step k + 2 overwrites them.
+    /// The tokens and the agent's saved memory of step k.  In inference, step k + 2 overwrites them.
     step_saved at(index_t k) const { return rest.at(k); }
     tree_choices<T> choices(index_t k) const { return {as_matrix(operation(k)), arguments}; }
   };
@@ -170,7 +170,7 @@ struct tree_machine {
             .empty_tree = empty_tree};
   }
   saved plan_saved(arena& place, tree_dims const& d, keep kept = keep::everything) const {
-    index_t const slots = kept == keep::nothing && steps > 2 ? 2 : steps;  // inference reads one step back
+    index_t const slots = kept == keep::nothing && steps > 2 ? 2 : steps;  // inference reads only the previous step
     return {.batch = d.batch,
             .kept = kept,
             .memory = place.make<tree_memory_view<T>>(steps + 1, d.batch, interpreter.rows(), fillers()),
@@ -239,7 +239,7 @@ struct tree_machine {
     auto const d_memory = scratch.make<tree_memory_view<T>>(steps + 1, batch, interpreter.rows(), fillers());
     auto const d_weights = plan_weights(scratch, batch);
     auto const d_fresh =
-        scratch.make<tensor<T, dyn, dyn, D>>(steps, batch, width());  // gradients of the steps' new tokens
+        scratch.make<tensor<T, dyn, dyn, D>>(steps, batch, width());  // the gradients of the token that each step adds
     auto const widest = batch * tokens_at(steps - 1);
     auto const d_out = scratch.make<tensor<T, dyn, dyn>>(widest, width()),
                d_in = scratch.make<tensor<T, dyn, dyn>>(widest, width());
@@ -257,13 +257,14 @@ struct tree_machine {
     interpreter.begin_backward(ex, d_memory);
     if (empty_tree)
       fill(ex, T(0),
-           make_vec(d_weights.data_handle(), static_cast<index_t>(d_weights.size())));  // the empty tree's stay 0
+           make_vec(d_weights.data_handle(), static_cast<index_t>(d_weights.size())));  // those of the empty tree stay
+                                                                                        // 0
     fill(ex, T(0), d_out);
     for (index_t k = steps - 1; k >= 0; --k) {
       auto const inner = scratch.open();
       auto const now = s.at(k);
       index_t const tokens = tokens_at(k);
-      if (k + 1 < steps) {  // later steps read slot k + 1, and so does its token
+      if (k + 1 < steps) {  // later steps read slot k + 1 and its token
         interpreter.complete(ex, pass, k + 1, d_memory);
         shrink.backward_input(ex, weight, read_only(slice(d_fresh, k + 1)), used(in, k + 1),
                               flat(tree_slot(d_memory, k + 1)));
@@ -281,7 +282,7 @@ struct tree_machine {
           tree_weights_view<T const>(d_weights), as_matrix(read_only(d_weighted_root)),
           tree_logits<T>{as_matrix(d_operation), agent().of_trees(as_matrix(d_arguments), tokens), as_matrix(d_root)});
       if (root == tree_root::distribution) softmax_grad(ex, s.root(k), d_root, d_root);
-      // d_out has the gradient of step k's tokens from step k + 1.
+      // d_out has the gradient of step k's tokens that came from step k + 1.
       auto const after = reshape<D>(d_out, batch * tokens, width()), before = reshape<D>(d_in, batch * tokens, width());
       agent().backward(ex, c.child(k), w.agents.at(k), {now.in, in.tokens(k)}, tokens, now.agent, now.out, after,
                        as_matrix(read_only(d_operation)), as_matrix(read_only(d_root)),
@@ -303,7 +304,7 @@ struct tree_machine {
                            as_row(gradient.empty_token));
       }
     }
-    // All steps at once: the rows are the slots 0 .. steps - 1, and the gradients of their tokens.
+    // One product for all steps: the rows are the slots 0 .. steps - 1, and the gradients of their tokens.
     index_t const rows = steps * batch;
     shrink.backward_params(ex, c,
                            tensor<T const, dyn, dyn>(s.memory.data_handle(), rows, interpreter.rows() * fillers()),
@@ -323,17 +324,19 @@ struct tree_machine {
   }
 
  private:
-  /// The index of the newest tree's token at step k: the last token, not counting that of the empty tree.
+  /// The index of the newest tree's token at step k.  Only the token of the empty tree, if there is one, comes after
+  /// it.
   constexpr index_t newest_at(index_t k) const { return tree_fixed_tokens + k; }
   tree_weights_view<T> plan_weights(arena& place, index_t batch) const {
     return place.make<tree_weights_view<T>>(steps, batch, choices_at(steps - 1), 2 * branching());
   }
   static tree_pass<T> pass_of(input const& in, saved const& s) { return {in.support, s.memory, s.weights}; }
-  /// The number of first columns of the flat trees of slot k that may be nonzero; all of them if rows are no positions.
+  /// The number of leading columns of the flat trees of slot k that may be nonzero.  If rows are not positions, all
+  /// columns.
   constexpr index_t used(input const& in, index_t k) const {
     return Interpreter::rows_are_positions && in.bounds != nullptr ? in.bound(k) * fillers() : shrink.in;
   }
-  /// The most of used() over the slots from `first` to steps - 1, which become tokens.
+  /// The largest used() of the slots from `first` to steps - 1; these slots become tokens.
   constexpr index_t most_used(input const& in, index_t first) const {
     index_t most = 0;
     for (index_t k = first; k < steps; ++k) most = std::max(most, used(in, k));
@@ -344,14 +347,15 @@ struct tree_machine {
   static tensor<S, dyn, dyn> flat(tree_batch_view<S> t) {
     return reshape(t, t.extent(0), t.extent(1) * t.extent(2));
   }
-  /// The first `count` of the `tokens` tokens of every sample, one sample in a row: (batch, count d).
+  /// The first `count` of the `tokens` tokens of every sample, with one row for each sample: (batch, count d).
   template <class S>
   static matrix<S> front(tensor<S, dyn, D> x, index_t tokens, index_t count) {
     index_t const d = x.extent(1);
     return make_matrix(x.data_handle(), x.extent(0) / tokens, count * d, tokens * d);
   }
 
-  /// Copies the tokens before step k, except for the new one: the previous step's results, or the parameters if k is 0.
+  /// Copies the tokens that exist before step k, without the new token.  They are the previous step's results; if k is
+  /// 0, they are parameters.
   template <backend Ex>
   void gather_tokens(Ex& ex, fields<T const> w, input const& in, saved const& s, index_t k, states to) const {
     index_t const tokens = tokens_at(k);
