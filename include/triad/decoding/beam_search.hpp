@@ -1,16 +1,17 @@
-// Beam search on the host, for any decoder: turns the logits of each step into the best hypotheses of each sentence.
+// Beam search on the host, for any decoder.  It reads the logits of each step, and finds the best hypotheses of each
+// sentence.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   log P(hypothesis) = sum of log softmax(logits)(token)
 //   score = log P / length^alpha
 //
-// The end is a token like others: it counts in the sum and in the length.
+// The end token is treated like other tokens: it counts in the sum and in the length.
 //
-// At each step the k hypotheses of a sentence have k v successors.  The 2 k successors with the largest log P are
-// considered in descending order.  An end among the first k finishes its hypothesis, and the best k successors that do
-// not end are continued.  A sentence is finished when it has k finished hypotheses, or no hypothesis to continue.
-// fairseq has the same rules.  If two successors are equal, the smaller hypothesis index comes first, and then the
-// smaller token.  k = 1 is greedy search.
+// At each step, the k hypotheses of a sentence have k v successors.  The 2 k successors with the largest log P are
+// considered in descending order.  If one of the first k is the end token, its hypothesis is finished.  The best k
+// successors that are not the end token are continued.  A sentence is finished when it has k finished hypotheses, or
+// has no hypothesis to continue.  fairseq has the same rules.  If two successors have equal log P, the one with the
+// smaller hypothesis index comes first, and then the one with the smaller token.  k = 1 is greedy search.
 #pragma once
 
 #include <algorithm>
@@ -34,20 +35,20 @@ struct beam_search_options {
   index_t beam = 5;           // k
   double length_penalty = 1;  // alpha; 0: no penalty
   index_t n_best = 1;         // the number of hypotheses that best() returns
-  index_t longest = 200;      // the number of tokens after which the end is forced
-  index_t shortest = 0;       // the number of tokens before the end is allowed; fairseq: 1
-  index_t begin = 0;          // the first token of every hypothesis, for the decoder
+  index_t longest = 200;      // the number of tokens after which the end token is forced
+  index_t shortest = 0;       // the number of tokens before the end token is allowed; fairseq: 1
+  index_t begin = 0;          // the first token of every hypothesis, which the decoder reads
   index_t end = 0;
   std::vector<index_t> forbidden{};  // tokens that are never chosen, such as padding
 };
 
 struct hypothesis {
-  std::vector<index_t> tokens;  // without the end
+  std::vector<index_t> tokens;  // without the end token
   double score, log_probability;
 };
 
-/// A search for the hypotheses of several sentences.  Row h = k s + j of every step is hypothesis j of sentence s.  The
-/// logits of a row that is not live() are ignored.
+/// A search for the hypotheses of several sentences.  Row h = k s + j of every step belongs to hypothesis j of sentence
+/// s.  The logits of a row are ignored if the row is not live().
 ///
 ///     beam_search search(sentences, vocabulary, options);
 ///     while (!search.done()) {
@@ -57,7 +58,7 @@ struct hypothesis {
 ///     auto const found = search.best(0);
 class beam_search {
  public:
-  /// Allocates memory for batches of up to `sentences` sentences; the first batch has exactly this number.
+  /// Allocates memory for batches of up to `sentences` sentences.  The first batch has exactly this number.
   beam_search(index_t sentences, index_t vocabulary, beam_search_options options)
       : most_(sentences), v_(vocabulary), k_(options.beam), options_(std::move(options)) {
     auto const token = [&](index_t t) { return t >= 0 && t < vocabulary; };
@@ -87,7 +88,8 @@ class beam_search {
     for (index_t const t : options_.forbidden) allowed_[size(t)] = 0;
     auto const room = [](char const* what, index_t a, index_t b) {
       index_t const product = checked_product("beam_search", what, a, b);
-      (void)checked_product("beam_search", what, product, index_t{sizeof(finish)});  // also as a number of bytes
+      (void)checked_product("beam_search", what, product, index_t{sizeof(finish)});  // the bytes must not overflow
+                                                                                     // either
       return product;
     };
     (void)room("hypotheses that are looked at", 2, k_);
@@ -102,7 +104,7 @@ class beam_search {
     restart(sentences);
   }
 
-  /// Starts a search for another batch, in the same memory.
+  /// Starts a search for another batch in the same memory.
   void restart(index_t sentences) {
     TRIAD_EXPECTS(sentences >= 0 && sentences <= most_, "beam_search: " + std::to_string(sentences) +
                                                             " sentences, expected 0 to " + std::to_string(most_) +
@@ -115,11 +117,12 @@ class beam_search {
     for (index_t r = 0; r < rows(); ++r) {
       token_[size(r)] = options_.begin;
       parent_[size(r)] = r;
-      live_[size(r)] = r % k_ == 0 ? 1 : 0;  // the other rows would be copies of this one
+      live_[size(r)] = r % k_ == 0 ? 1 : 0;  // at first, the other rows of a sentence would be copies of this row
       sum_[size(r)] = 0;
     }
   }
-  /// Sets the longest hypothesis of one sentence, up to that of all sentences.  Must be called before the first step.
+  /// Sets the largest number of tokens for one sentence, limited to options.shortest .. options.longest.  Must be
+  /// called before the first step.
   void limit(index_t sentence, index_t longest) {
     TRIAD_EXPECTS(sentence >= 0 && sentence < sentences_, "beam_search: a limit of sentence " +
                                                               std::to_string(sentence) + ", expected 0 to " +
@@ -129,8 +132,8 @@ class beam_search {
     longest_[size(sentence)] = std::clamp(longest, options_.shortest, options_.longest);
   }
 
-  /// Returns the largest number of steps for this batch: the tokens of the longest hypothesis, and one step for the
-  /// end.
+  /// Returns the largest number of steps for this batch: one for each token of the longest hypothesis, and one for the
+  /// end token.
   index_t most_steps() const {
     index_t most = 0;
     for (index_t s = 0; s < sentences_; ++s) most = std::max(most, longest_[size(s)]);
@@ -138,20 +141,20 @@ class beam_search {
   }
   bool done() const { return open_ == 0; }
   index_t rows() const { return sentences_ * k_; }
-  /// The number of tokens of every live hypothesis, which is the position of the next token.
+  /// The number of tokens of every live hypothesis, which is also the position of the next token.
   index_t step() const { return step_; }
-  /// (rows) The last token of each hypothesis; before the first step the begin token.
+  /// (rows) The last token of each hypothesis; before the first step, the begin token.
   std::span<index_t const> last_tokens() const { return of_step(token_); }
-  /// (rows) The row of the step before that each hypothesis continues.  It is the row itself at the first step, and in
-  /// rows that are not live.
+  /// (rows) The row of the previous step that each hypothesis continues.  At the first step, and in rows that are not
+  /// live, it is the row itself.
   std::span<index_t const> parents() const { return of_step(parent_); }
-  /// (rows) 1 if the logits of the next token are needed.  All rows of a finished sentence are 0.
+  /// (rows) 1 if the search needs the logits of the next token.  All rows of a finished sentence are 0.
   std::span<std::uint8_t const> live() const { return {live_.data(), size(rows())}; }
 
   /// Adds a token to each hypothesis.  logits (rows, v): the logits of the next token; only live rows are read.  A
-  /// logit of minus infinity excludes a token.  Probabilities are summed in double, and exponentials are computed in
-  /// the type of the logits.  Throws data_error, and changes nothing, if a row has a NaN or plus infinity, or excludes
-  /// all tokens.
+  /// logit of minus infinity excludes a token.  Log probabilities are summed in double, and exponentials are computed
+  /// in the type of the logits.  If a row has a NaN or plus infinity, or excludes all tokens, throws data_error and
+  /// changes nothing.
   template <class Logits>
   void advance(Logits logits) {
     using T = element_t<Logits>;
@@ -169,7 +172,8 @@ class beam_search {
     ++step_;
   }
 
-  /// Returns the finished hypotheses of a sentence in descending order of score: n_best, or all if there are fewer.
+  /// Returns the n_best finished hypotheses of a sentence, in descending order of score; returns fewer if fewer are
+  /// finished.
   std::vector<hypothesis> best(index_t sentence) const {
     TRIAD_EXPECTS(sentence >= 0 && sentence < sentences_, "beam_search: sentence " + std::to_string(sentence) +
                                                               ", expected 0 to " + std::to_string(sentences_ - 1));
@@ -197,7 +201,7 @@ class beam_search {
   };
   struct finish {
     double score, sum;
-    index_t tokens, row;  // row: the row in the step that has `tokens` tokens
+    index_t tokens, row;  // row: the hypothesis's row in the step after `tokens` tokens
   };
 
   static std::size_t size(index_t n) { return static_cast<std::size_t>(n); }
@@ -208,14 +212,14 @@ class beam_search {
     return {all.data() + step_ * rows(), size(rows())};
   }
 
-  /// Returns log of the sum of exp(x(r, c)) over c.
+  /// Returns the logarithm of the sum of exp(x(r, c)) over c.
   template <class T>
   double log_total(matrix<T const> const& x, index_t r) const {
     T most = x(r, 0);
     for (index_t c = 1; c < v_; ++c) most = x(r, c) > most ? x(r, c) : most;
     double total = 0;
     for (index_t c = 0; c < v_; ++c)
-      total += static_cast<double>(std::exp(x(r, c) - most));  // NaN if the largest is infinite
+      total += static_cast<double>(std::exp(x(r, c) - most));  // NaN if the largest logit is infinite
     if (!is_finite(total))
       throw data_error("beam_search: the logits of what follows token " + std::to_string(step_) + " of sentence " +
                        std::to_string(r / k_) + ", hypothesis " + std::to_string(r % k_) +
@@ -224,7 +228,7 @@ class beam_search {
     return static_cast<double>(most) + std::log(total);
   }
 
-  /// Adds the successors of row r to the 2 k best of the sentence, a heap with the worst on top.
+  /// Adds the successors of row r to the best 2 k candidates of the sentence, a heap whose top is the worst candidate.
   template <class T>
   void collect(matrix<T const> const& x, index_t r, bool must_end) {
     double const before = sum_[size(r)] - log_total_[size(r)];
@@ -233,7 +237,8 @@ class beam_search {
     double least = full() ? candidates_.front().sum : -std::numeric_limits<double>::infinity();
     for (index_t c = must_end ? options_.end : 0; c < (must_end ? options_.end + 1 : v_); ++c) {
       double const sum = before + static_cast<double>(x(r, c));
-      // Rows and tokens come in ascending order, so a successor that equals the worst one comes after it.
+      // Rows and tokens come in ascending order.  So a successor with the same sum as the worst candidate ranks after
+      // it.
       if (!(sum > least) || allowed_[size(c)] == 0 || (c == options_.end && !may_end)) continue;
       if (full()) {
         std::pop_heap(candidates_.begin(), candidates_.end(), better);
@@ -245,7 +250,8 @@ class beam_search {
     }
   }
 
-  /// Finishes or continues the candidates of sentence s, and writes the rows of the next step.
+  /// Finishes or continues the hypotheses of sentence s according to its candidates, and writes the rows of the next
+  /// step.
   void choose(index_t s) {
     std::sort_heap(candidates_.begin(), candidates_.end(), better);
     index_t const first = s * k_, next = (step_ + 1) * rows();
@@ -276,15 +282,15 @@ class beam_search {
     if (was_open && going == 0) --open_;
   }
 
-  index_t most_, v_, k_, sentences_ = 0, step_ = 0, open_ = 0;  // open_: sentences that are not finished
+  index_t most_, v_, k_, sentences_ = 0, step_ = 0, open_ = 0;  // open_: the number of unfinished sentences
   beam_search_options options_;
   std::vector<std::uint8_t> allowed_, live_;  // (v), (rows)
   std::vector<index_t> token_, parent_;       // (longest + 2, rows)
   std::vector<double> sum_,
-      log_total_;                        // (rows) log P of each hypothesis; log_total() of its logits
-  std::vector<finish> finished_;         // (sentences, k); the first ends_[s] of sentence s
+      log_total_;                        // (rows) log P of each hypothesis; log_total() of the row's logits
+  std::vector<finish> finished_;         // (sentences, k); sentence s has ends_[s] of them
   std::vector<index_t> ends_, longest_;  // (sentences)
-  std::vector<candidate> candidates_;    // candidates of one sentence
+  std::vector<candidate> candidates_;    // the candidates of the current sentence
 };
 
 }  // namespace triad

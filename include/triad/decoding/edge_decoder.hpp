@@ -1,10 +1,10 @@
-// Decodes with an encoder-decoder Edge Transformer one token at a time.  Keeps finished edges and never computes an
-// edge twice.
+// Decodes with an encoder-decoder Edge Transformer, one token at a time.  It keeps the edges that it has computed, so
+// it never computes an edge twice.
 // SPDX-License-Identifier: Apache-2.0
 //
-// For a hypothesis of n nodes, a step computes 2 n - 1 edges and (2 n - 1) n triangles in each layer, instead of n^2
-// and n^3 (decoding_triples).  Hypotheses are never copied.  A table has the slot in which each of their nodes was
-// computed, and only the rows of that table are moved.
+// For a hypothesis of n nodes, a step computes 2 n - 1 edges and (2 n - 1) n triangles in each layer.  Without kept
+// edges, it would compute n^2 edges and n^3 triangles (decoding_triples).  Hypotheses are never copied.  Instead, a
+// table says in which slot each node of a hypothesis was computed, and only the rows of this table are moved.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,11 @@
 
 namespace triad {
 
-/// The capacity of an edge_decoder.  Only `pairs` and `source` of the dims of its sources are read.
+/// The capacity of an edge_decoder.  Of the dims of its sources, only `pairs` and `source` are read.
 using edge_decoder_room = basic_decoder_room<edge_pair_dims>;
 
-/// Has the same functions as fused_decoder.  Allocates once.  Every call takes the parameters, so that they may change
-/// between batches.
+/// Has the same functions as fused_decoder.  Allocates only when it is constructed.  Every function that computes takes
+/// the parameters, so they may change between batches.
 template <class Model, backend Ex>
 class edge_decoder {
  public:
@@ -55,14 +55,14 @@ class edge_decoder {
 
   /// The number of rows of logits: `beam` for each source.
   index_t slots() const { return sizes_.pairs * room_.beam; }
-  /// The number of bytes of the decoder's memory, without indices.
+  /// The number of bytes of the decoder's memory, not counting arrays of indices.
   std::size_t bytes() const { return memory_.bytes() + scratch_.bytes(); }
-  /// Returns the same number before a decoder is made.
+  /// Returns what bytes() would be, without constructing a decoder.
   static std::size_t planned(Ex& ex, Model const& m, edge_decoder_room const& room) {
     edge_decoding<Model> const pass{m, room.beam, room.longest};
     return bytes_kept(pass, checked(room)) + pass.scratch(ex, room.sources);
   }
-  /// The number of triangles computed since begin(); for a single hypothesis it is decoding_triples::incremental.
+  /// The number of triangles computed since begin().  For a single hypothesis, it is decoding_triples::incremental.
   index_t triples() const { return triples_; }
 
   /// Reads the sources of a batch.  `in` must remain valid until the last step.
@@ -80,7 +80,7 @@ class edge_decoder {
     sizes_ = in.sizes;
     memory_.memory().to_host(source_.data(), in.source.graphs.size.data_handle(), size(sizes_.pairs) * sizeof(index_t));
     triples_ = 0;
-    index_t const whole = std::max<index_t>(pass_.layers() - 2, 0);  // layers that compute edges between sources
+    index_t const whole = std::max<index_t>(pass_.layers() - 2, 0);  // layers that compute edges between source nodes
     for (index_t g = 0, node = 0; g < sizes_.pairs; ++g) {
       index_t const s = source_[size(g)];
       node_[size(g)] = node;
@@ -92,9 +92,9 @@ class edge_decoder {
     pass_.begin(ex_, make_call(scratch), w, in_, batch_buffers());
   }
 
-  /// Adds a token to every hypothesis; returns the logits (slots, v) of the next token, valid until the next step.
-  /// Hypothesis h continues hypothesis parents[h] of the step before, which must have the same source.  The first step
-  /// needs no parents.
+  /// Adds a token to every hypothesis.  Returns the logits (slots, v) of the next token, which are valid until the next
+  /// step. Hypothesis h continues hypothesis parents[h] of the previous step; both must have the same source.  The
+  /// first step needs no parents.
   matrix<T const> step(values const& w, std::span<index_t const> tokens, std::span<index_t const> parents) {
     host_.take(tokens, parents);
     place_newest();
@@ -106,8 +106,8 @@ class edge_decoder {
     return as_matrix(read_only(at.logits));
   }
 
-  /// Searches for the best hypotheses of a batch.  The search must have the beam of the decoder, and at most as many
-  /// sentences as the capacity.
+  /// Searches for the best hypotheses of a batch.  The search must have the decoder's beam, and at most as many
+  /// sentences as the decoder's capacity.
   void find(values const& w, edge_pair_batch<T> const& in, beam_search& search) {
     begin(w, in);
     host_.find(search, memory_.memory(),
@@ -137,7 +137,7 @@ class edge_decoder {
     return c;
   }
 
-  /// Writes the positions of the newest node of every hypothesis, and the rows of its edges.
+  /// Computes the position of the newest node of every hypothesis, and the rows of this node's edges.
   void place_newest() {
     index_t const t = host_.tokens, count = slots();
     bool same = true;
@@ -174,7 +174,7 @@ class edge_decoder {
       triples_ += (pass_.layers() - 1) * (2 * a + 1) * (a + 1) + a + 1;
     }
   }
-  /// Returns the row of the relation table for edge (i, j), one end of which is a target node.
+  /// Returns the table row for edge (i, j), of which one node is in the target.
   index_t place_of(index_t i, index_t j, index_t s) const {
     auto const& p = pass_.model.layout.relative;
     if (i < s) return p.to_target();
@@ -211,8 +211,9 @@ class edge_decoder {
   decoding_steps<T> host_;
   edge_pair_batch<T> in_;
   index_t triples_ = 0;
-  std::vector<index_t> owner_, before_;  // (slots, tokens) edge_shells::owner; its value before the step
-  std::vector<index_t> source_, node_;   // (pairs) the number of nodes of each source, and of all sources before it
+  std::vector<index_t> owner_, before_;  // (slots, tokens) edge_shells::owner; before_: its value before the step
+  std::vector<index_t> source_, node_;   // (pairs) the number of nodes of each source; the sum over the sources before
+                                         // it
   std::vector<index_t> position_, self_, wanted_, left_, right_;  // as in edge_decoding::newest
   batch_upload<Ex> step_;
   buffer<memory> memory_, scratch_;

@@ -1,13 +1,15 @@
-// The computations of an encoder-decoder Edge Transformer that decodes token by token, in memory that the caller owns.
+// The computations of an encoder-decoder Edge Transformer that decodes token by token, in memory that the caller
+// provides.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   begin    runs the encoder, and the decoder's layers on the edges between sources, which depend on no target.  The
-//            last layer is left out, and the last but one computes only projections.
+//   begin    runs the encoder, then the decoder's layers on the edges between source nodes, because these edges depend
+//            on no target.  Does not run the last layer; the layer before it computes only projections.
 //   extend   computes the 2 a + 1 edges of the newest node a of every hypothesis.  The last layer computes only the
-//            edge that is read.
+//            edge whose state the readout reads.
 //
-// Each layer keeps the projections of every finished edge, in the rows of ops/triangle_step.hpp.  The last layer keeps
-// less: the edge that is read there depends on no edge between sources, and (a, a) depends on no earlier shell.
+// Each layer keeps the projections of every edge that it has computed, in the order of ops/triangle_step.hpp.  The last
+// layer keeps fewer: the edge that the readout reads depends there on no edge between source nodes.  If this edge is
+// (a, a), it depends on no edge of an earlier node either.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +22,12 @@
 
 namespace triad {
 
-/// The number of triangles that the decoder's layers compute for one hypothesis, for each way of decoding.  It depends
-/// on the numbers of source and target tokens.
+/// The numbers of triangles that the decoder's layers compute for one hypothesis, for three ways of decoding.  They
+/// depend on the numbers of source and target tokens.
 struct decoding_triples {
-  index_t incremental;  // by edge_decoder
-  index_t masked;       // by a pass over all tokens at every step, without the triangles that the causal mask excludes
-  index_t published;    // by a pass over all tokens at every step, with all n^3 triangles, as in the released program
+  index_t incremental;  // for edge_decoder
+  index_t masked;       // if every step computes all tokens, but not the triangles that the causal mask excludes
+  index_t published;    // if every step computes all tokens and all n^3 triangles, as in the released program
 
   static constexpr decoding_triples of(index_t sources, index_t targets, index_t layers) {
     index_t const block = sources * sources * sources;
@@ -50,25 +52,26 @@ struct edge_decoding {
   using cache = tensor<T, dyn, dyn>;      // (rows, projections of an edge)
 
   Model model;
-  index_t beam, longest;  // the number of hypotheses of each source; the most tokens of each
+  index_t beam, longest;  // the number of hypotheses of each source; the largest number of tokens of a hypothesis
 
   /// The inputs that change from step to step.
   struct newest {
     index_t step = 0;
     vec<index_t const> token, position;     // (slots)
     tensor<index_t const, dyn, dyn> owner;  // (slots, step + 1) edge_shells::owner
-    vec<index_t const> self, wanted;        // (slots) the row in the step of edge (a, a), and of the wanted edge
-    /// (rows) Relational: left is the edge's row of the table, and right is empty.  Positional: both are rows of the
-    /// edge's nodes, in buffers::left and buffers::right.
+    vec<index_t const> self, wanted;        // (slots) the rows in the step of edge (a, a) and of the wanted edge
+    /// (rows) If relational, left is the edge's table row, and right is empty.  If positional, left and right are the
+    /// rows of the edge's two nodes, in buffers::left and buffers::right.
     vec<index_t const> left, right;
   };
   struct buffers {
     typename Model::encoder_saved encoder;
     tensor<T, dyn, dyn, dyn> caches;  // (layers - 1, rows, projections of an edge)
-    cache last;                       // (fewer rows, projections of an edge) of the last layer
-    states x[2];                      // (rows, d) edge states before and after a layer
-    states table;                     // (rows of the table, d) initial states of relational edges, or (0, d)
-    states left, right;               // (source nodes + slots longest, d) wl u + bl, wr u + br of every node, or (0, d)
+    cache last;                       // (fewer rows, projections of an edge): the cache of the last layer
+    states x[2];                      // (rows, d) the states of edges before and after a layer
+    states table;                     // (table rows, d) the initial states of relational edges, or (0, d)
+    states left, right;               // (source nodes + slots longest, d) wl u + bl, wr u + br for every node, or (0,
+                                      // d)
     states final;                     // (slots, d)
     typename Model::output logits;    // (slots, v)
   };
@@ -120,7 +123,7 @@ struct edge_decoding {
       ends(ex, c, w, in.source, at, 0, nodes);
     tensor<T const, dyn, D> x = at.encoder.y;
     for (index_t k = 0; k + 1 < layers(); ++k) {
-      bool const done = k + 2 == layers();  // the last layer reads no edge between sources
+      bool const done = k + 2 == layers();  // the last layer reads no edge between source nodes
       auto const y = rows_of(at.x[k % 2], 0, done ? 0 : rows);
       model.decoder.layers.layer.begin(ex, c, w.decoder.layers.at(k), x, in.source.graphs, slice(at.caches, k), y);
       x = y;
@@ -144,7 +147,7 @@ struct edge_decoding {
     model.readout().forward(ex, c, w.output, at.final, {}, at.logits);
   }
 
-  /// Returns the bytes of scratch memory for the largest batch, `z`, at its last step.
+  /// Returns the bytes of scratch memory that the last step of a batch of the largest sizes, `z`, needs.
   template <backend Ex>
   std::size_t scratch(Ex& ex, edge_pair_dims const& z) const {
     arena parameters, kept;
@@ -176,7 +179,7 @@ struct edge_decoding {
     return shells({z.source, none, none, none, none}, 0);
   }
 
-  /// Computes wl u + bl and wr u + br of `count` nodes, and writes them from row `first` on.
+  /// Computes wl u + bl and wr u + br for `count` nodes, and writes them to the rows from `first` on.
   template <backend Ex>
   void ends(Ex& ex, call const& c, values const& w, token_sequences<T> const& nodes, buffers const& at, index_t first,
             index_t count) const {

@@ -1,11 +1,11 @@
-// Decodes with an encoder-decoder one token at a time, and keeps the keys and values of earlier tokens.
+// Decodes with an encoder-decoder, one token at a time.  It keeps the keys and values of earlier tokens.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   begin   runs the encoder on all sources, and computes the keys and values of its output for every decoder layer
-//   step    computes the state of the newest token of every hypothesis, and appends its keys and values to those of the
-//           tokens before.  Fuse-attention reads only states of the same token, so nothing is kept for it.
+//   step    computes the state of the newest token of every hypothesis, and appends the token's keys and values to
+//           those of earlier tokens.  Fuse-attention reads only states of the same token, so it needs no kept values.
 //
-// Apart from attention, decoding one token costs 1 / n of a pass over a hypothesis of n tokens.
+// Apart from attention, the cost of decoding one token is 1 / n of a forward pass over a hypothesis of n tokens.
 #pragma once
 
 #include <span>
@@ -22,7 +22,8 @@
 
 namespace triad {
 
-/// Allocates once.  Every call takes the parameters, so that they may change between calls.
+/// Allocates only when it is constructed.  Every function that computes takes the parameters, so they may change
+/// between calls.
 template <class Model, backend Ex>
 class fused_decoder {
  public:
@@ -47,9 +48,9 @@ class fused_decoder {
 
   /// The number of rows of logits: `beam` for each source.
   index_t slots() const { return sizes_.pairs * room_.beam; }
-  /// The number of bytes of the decoder's memory, without indices.
+  /// The number of bytes of the decoder's memory, not counting arrays of indices.
   std::size_t bytes() const { return memory_.bytes() + scratch_.bytes(); }
-  /// Returns the same number before a decoder is made.
+  /// Returns what bytes() would be, without constructing a decoder.
   static std::size_t planned(Ex& ex, Model const& m, decoder_room const& room) {
     fused_decoder dry(measuring_tag{}, ex, m, room);
     return dry.needed_memory() + dry.needed_scratch();
@@ -72,8 +73,8 @@ class fused_decoder {
     encode(ex_, make_call(scratch), w, batch_buffers());
   }
 
-  /// Adds a token to every hypothesis; returns the logits (slots, v) of the next token, valid until the next step.
-  /// Hypothesis h continues hypothesis parents[h] of the step before; the first step needs no parents.
+  /// Adds a token to every hypothesis.  Returns the logits (slots, v) of the next token, which are valid until the next
+  /// step. Hypothesis h continues hypothesis parents[h] of the previous step.  The first step needs no parents.
   matrix<T const> step(values const& w, std::span<index_t const> tokens, std::span<index_t const> parents) {
     bool const moved = host_.take(tokens, parents);
     for (std::size_t h = 0; h < tokens.size(); ++h) {
@@ -93,8 +94,8 @@ class fused_decoder {
     return as_matrix(read_only(at.logits));
   }
 
-  /// Searches for the best hypotheses of a batch.  The search must have the beam of the decoder, and at most as many
-  /// sentences as the capacity.
+  /// Searches for the best hypotheses of a batch.  The search must have the decoder's beam, and at most as many
+  /// sentences as the decoder's capacity.
   void find(values const& w, pair_batch<T> const& in, beam_search& search) {
     begin(w, in);
     host_.find(search, memory_.memory(),
@@ -115,8 +116,9 @@ class fused_decoder {
   using states = tensor<T, dyn, dyn>;
   /// The inputs that are the same at every step.
   struct constants {
-    vec<index_t const> one, each, first;  // (slots) queries of a hypothesis: 1; its index; the row of its first key
-    vec<index_t const> beam, of_beam;     // (pairs) the number of hypotheses of a source; the first of them
+    vec<index_t const> one, each, first;  // (slots) a hypothesis's number of queries, 1; its index; the row of its
+                                          // first key
+    vec<index_t const> beam, of_beam;     // (pairs) the number of a source's hypotheses; the index of the first of them
   };
   struct newest {
     vec<index_t const> token, parent, position, length;  // (slots)
@@ -153,7 +155,8 @@ class fused_decoder {
     sequence_batch const keys{slots(), slots() * room_.longest, host_.tokens, now.length, fixed_.first};
     return {slice(slice(at.caches, current_), k), host_.tokens, {queries, keys}};
   }
-  /// Returns the filled part of the caches of layer k + 1, with one row for each hypothesis: (slots, tokens 2 d).
+  /// Returns the rows that are already written of the caches of layer k + 1.  One row for each hypothesis: (slots,
+  /// tokens 2 d).
   matrix<T> grown(buffers const& at, int which, index_t k) const {
     auto const c = slice(slice(at.caches, which), k);
     index_t const width = c.extent(2);
@@ -211,7 +214,7 @@ class fused_decoder {
   std::size_t needed_memory() const {
     return planned_bytes([&](arena& a) { (void)plan(a, room_.sources); });
   }
-  /// Returns the bytes of scratch memory for the largest batch at its last step.
+  /// Returns the bytes of scratch memory that the last step of the largest batch needs.
   std::size_t needed_scratch() {
     arena parameters, kept;
     auto const w = triad::plan<T const>(model_, parameters);
@@ -233,7 +236,7 @@ class fused_decoder {
   decoder_room room_;
   pair_dims sizes_;  // sizes of the batch
   decoding_steps<T> host_;
-  int current_ = 0;  // the current half of the caches
+  int current_ = 0;  // the half of the caches that is in use
   pair_batch<T> in_;
   constants fixed_;
   batch_upload<Ex> constants_, step_;

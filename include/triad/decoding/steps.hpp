@@ -1,4 +1,5 @@
-// Base of decoders that work token by token: their capacity, the input of a step, and a beam search over steps.
+// The base class of decoders that work token by token: their capacity, the input of a step, and a beam search over
+// steps.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,20 +14,20 @@
 
 namespace triad {
 
-/// The capacity of a decoder.  Dims: the sizes of a batch of sources.
+/// The capacity of a decoder.  Dims is the type of the sizes of a batch of sources.
 template <class Dims>
 struct basic_decoder_room {
-  Dims sources;         // sizes of the largest batch; its targets are not read
+  Dims sources;         // the sizes of the largest batch; the sizes of its targets are not read
   index_t beam = 1;     // the number of hypotheses of each source
-  index_t longest = 1;  // the most tokens of a hypothesis, with the begin: beam_search_options::longest + 1
+  index_t longest = 1;  // the most tokens of a hypothesis, including the begin token: beam_search_options::longest + 1
 };
 using decoder_room = basic_decoder_room<pair_dims>;
 
-/// The state of a decoder on the host.  Allocates once.
+/// The state of a decoder on the host.  Allocates only when it is constructed.
 template <class T>
 struct decoding_steps {
   index_t vocabulary, longest;
-  index_t slots = 0;                   // slots of the current batch
+  index_t slots = 0;                   // the number of slots of the current batch
   index_t tokens = -1;                 // the number of tokens of every hypothesis; negative before begin()
   std::vector<index_t> token, parent;  // (slots) the inputs of the last step
 
@@ -43,7 +44,7 @@ struct decoding_steps {
 
   void begin(index_t slots_of_batch) { slots = slots_of_batch, tokens = 0; }
 
-  /// Adds a token to every hypothesis; returns true if a hypothesis moves to another slot.  The first step needs no
+  /// Adds a token to every hypothesis.  Returns true if a hypothesis moves to another slot.  The first step needs no
   /// parents.
   bool take(std::span<index_t const> newest, std::span<index_t const> parents) {
     auto const count = static_cast<std::size_t>(slots);
@@ -62,12 +63,13 @@ struct decoding_steps {
     }
     TRIAD_EXPECTS(
         known, "decoder: a token or a parent out of range, expected tokens, and begin of beam_search_options, below " +
-                   std::to_string(vocabulary) + ", parents below " + std::to_string(slots));  // a device would not tell
+                   std::to_string(vocabulary) + ", parents below " + std::to_string(slots));  // a device would not
+                                                                                              // report this
     return moved;
   }
 
-  /// Searches for the best hypotheses of the current batch.  step(tokens, parents) is a step of the decoder; it returns
-  /// logits in `memory`.
+  /// Searches for the best hypotheses of the current batch.  step(tokens, parents) runs a step of the decoder, and
+  /// returns logits in `memory`.
   template <class Memory, class Step>
   void find(beam_search& search, Memory const& memory, Step&& step) {
     TRIAD_EXPECTS(search.rows() == slots,
