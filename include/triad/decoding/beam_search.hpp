@@ -88,8 +88,7 @@ class beam_search {
     for (index_t const t : options_.forbidden) allowed_[size(t)] = 0;
     auto const room = [](char const* what, index_t a, index_t b) {
       index_t const product = checked_product("beam_search", what, a, b);
-      (void)checked_product("beam_search", what, product, index_t{sizeof(finish)});  // the bytes must not overflow
-                                                                                     // either
+      (void)checked_product("beam_search", what, product, index_t{sizeof(finish)});  // the bytes must fit too
       return product;
     };
     (void)room("hypotheses that are looked at", 2, k_);

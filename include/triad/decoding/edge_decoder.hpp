@@ -212,8 +212,7 @@ class edge_decoder {
   edge_pair_batch<T> in_;
   index_t triples_ = 0;
   std::vector<index_t> owner_, before_;  // (slots, tokens) edge_shells::owner; before_: its value before the step
-  std::vector<index_t> source_, node_;   // (pairs) the number of nodes of each source; the sum over the sources before
-                                         // it
+  std::vector<index_t> source_, node_;   // (pairs) a source's number of nodes; the sum over the sources before it
   std::vector<index_t> position_, self_, wanted_, left_, right_;  // as in edge_decoding::newest
   batch_upload<Ex> step_;
   buffer<memory> memory_, scratch_;

@@ -70,8 +70,7 @@ struct edge_decoding {
     cache last;                       // (fewer rows, projections of an edge): the cache of the last layer
     states x[2];                      // (rows, d) the states of edges before and after a layer
     states table;                     // (table rows, d) the initial states of relational edges, or (0, d)
-    states left, right;               // (source nodes + slots longest, d) wl u + bl, wr u + br for every node, or (0,
-                                      // d)
+    states left, right;               // (source nodes + slots longest, d) wl u + bl, wr u + br of the nodes, or (0, d)
     states final;                     // (slots, d)
     typename Model::output logits;    // (slots, v)
   };

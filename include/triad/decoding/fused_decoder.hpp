@@ -116,8 +116,7 @@ class fused_decoder {
   using states = tensor<T, dyn, dyn>;
   /// The inputs that are the same at every step.
   struct constants {
-    vec<index_t const> one, each, first;  // (slots) a hypothesis's number of queries, 1; its index; the row of its
-                                          // first key
+    vec<index_t const> one, each, first;  // (slots) a hypothesis's queries: 1; its index; the row of its first key
     vec<index_t const> beam, of_beam;     // (pairs) the number of a source's hypotheses; the index of the first of them
   };
   struct newest {

@@ -63,8 +63,8 @@ struct decoding_steps {
     }
     TRIAD_EXPECTS(
         known, "decoder: a token or a parent out of range, expected tokens, and begin of beam_search_options, below " +
-                   std::to_string(vocabulary) + ", parents below " + std::to_string(slots));  // a device would not
-                                                                                              // report this
+                   std::to_string(vocabulary) + ", parents below " +
+                   std::to_string(slots));  // a device cannot check it
     return moved;
   }
 

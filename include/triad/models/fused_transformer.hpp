@@ -34,8 +34,7 @@ struct fused_transformer_options {
   bool tied_output = true;                       // whether w_out is the decoder's table
   double dropout = 0;                            // the dropout rate of x_0 and y_0
   bool positions = true;     // whether x_0 and y_0 have sinusoids of positions; Source may have other positions
-  index_t fixed_token = -1;  // the token whose look-ups have no gradient, or negative; a tied output still trains its
-                             // row
+  index_t fixed_token = -1;  // the token whose look-ups have no gradient, or negative; a tied output trains it
   label_smoothing smoothing{};
 };
 

@@ -257,8 +257,7 @@ struct tree_machine {
     interpreter.begin_backward(ex, d_memory);
     if (empty_tree)
       fill(ex, T(0),
-           make_vec(d_weights.data_handle(), static_cast<index_t>(d_weights.size())));  // those of the empty tree stay
-                                                                                        // 0
+           make_vec(d_weights.data_handle(), static_cast<index_t>(d_weights.size())));  // 0 for the empty tree
     fill(ex, T(0), d_out);
     for (index_t k = steps - 1; k >= 0; --k) {
       auto const inner = scratch.open();
