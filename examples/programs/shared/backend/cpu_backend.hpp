@@ -11,7 +11,8 @@
 
 namespace triad::programs {
 
-/// threads 0: one for each processor, divided among the processes that may run on the same processors.
+/// Returns the cpu backend with `threads` threads.  0: one for each processor, divided among the processes that may run
+/// on the same processors.
 inline cpu::backend cpu_backend(int threads) {
   if (threads == 0 && here().sharing > 1 && std::getenv("OMP_NUM_THREADS") == nullptr)
     threads = std::max(1, cpu::hardware_threads() / here().sharing);

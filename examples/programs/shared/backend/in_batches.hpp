@@ -1,4 +1,4 @@
-// Processes many examples in batches that fit a model's capacity; several processes take the batches in turn.
+// Processes many examples in batches that fit into a model's memory.  Several processes take the batches in turn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,16 +14,17 @@
 
 namespace triad::programs {
 
-/// Processes `count` examples in order, in batches as large as memory permits.  Calls add(i) to add an example to the
-/// net's batch until it returns false, then take(first, last, answer()).  refused(i): the message about an example that
-/// does not fit even alone.  Batches do not depend on the number of processes.  Each of several processes answers its
-/// own batches, and all of them take all answers.  Throws data_error.
+/// Processes `count` examples in order, in batches as large as memory permits.  Calls add(i) to add example i to the
+/// net's batch until it returns false; then calls take(first, last, answer()).  refused(i) returns the message about an
+/// example that does not fit even alone.  The batches do not depend on the number of processes.  Each of several
+/// processes computes the answers of its own batches; then every process calls take() for all batches.  Throws
+/// data_error.
 template <class Net, class Add, class Refused, class Answer, class Take>
 void in_batches(Net& net, std::size_t count, Add const& add, Refused const& refused, Answer const& answer,
                 Take const& take) {
   using answers = std::remove_cvref_t<decltype(answer())>;
   auto const processes = static_cast<std::size_t>(world().size());
-  std::vector<std::pair<std::size_t, std::size_t>> batches;  // of several processes: [first, last) examples
+  std::vector<std::pair<std::size_t, std::size_t>> batches;  // used by several processes: examples [first, last)
   std::string own;
   for (std::size_t first = 0; first < count;) {
     net.clear();

@@ -1,5 +1,5 @@
-// Creates a program's model on the backend that its options name. Each backend is a translation unit, which triad_app()
-// generates.
+// Creates a program's model on the backend that the options name. Each backend is compiled in its own source file,
+// which triad_app() generates.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,8 +14,9 @@
 
 namespace triad::programs {
 
-// Net is an interface with the types options (a run_options) and room.  Its static make(ex, options, room) is defined
-// only in these units.  If a build lacks a backend, the function of that backend throws data_error.
+// Net is an interface with the types options (a run_options) and room.  Its static function make(ex, options, room) is
+// defined only in the source files of the backends.  If a build lacks a backend, the function of that backend throws
+// data_error.
 template <class Net>
 std::unique_ptr<Net> make_on_reference(typename Net::options const& o, typename Net::room const& z);
 template <class Net>
@@ -30,7 +31,7 @@ std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room con
   return o.backend == "reference" ? make_on_reference<Net>(o, z) : make_on_cpu<Net>(o, z);
 }
 
-/// Does the same; if there is no memory, throws data_error with a message that says what the memory was for.
+/// Does the same.  If there is not enough memory, throws data_error with a message that says what the memory was for.
 template <class Net>
 std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room const& z, room_advice const& advice) {
   auto const left = [&] { return o.backend == "cuda" ? std::nullopt : memory_left(); };
@@ -43,7 +44,7 @@ std::unique_ptr<Net> make(typename Net::options const& o, typename Net::room con
   }
 }
 
-// The messages if a build lacks a backend.
+// The messages for backends that a build lacks.
 [[noreturn]] inline void built_without_cuda(std::string const& program) {
   refuse(
       "this {} was built without CUDA: with a CUDA toolkit, cmake --preset cuda && cmake --build --preset cuda "

@@ -12,7 +12,7 @@
 
 namespace triad::programs {
 
-/// The place of an example, such as "data/test.jsonl:3" or "sentence 3 of test", and its size.
+/// An example that needs memory: its place, such as "data/test.jsonl:3" or "sentence 3 of test", and its size.
 struct sized_example {
   std::string place;
   long long size;
@@ -29,16 +29,17 @@ void add_larger(std::vector<sized_example>& to, long long than, Count count, Siz
     if (auto const n = static_cast<long long>(size(i)); n > than) to.push_back({place(i), n});
 }
 
-/// Returns a size that needs about as much memory as `most`: memory grows with the second or third power of a size.
+/// Returns a smaller size that needs about the same memory as `most`, since memory grows with its second or third
+/// power.
 inline int nearly(index_t most) { return static_cast<int>(3 * (most / 4)); }
 
-/// What a model needs memory for.
+/// For a message about missing memory: what the model needs the memory for.
 struct room_advice {
-  std::string batches{};  // "batches of 32 graphs of up to 2 nodes"; empty: there is no training
+  std::string batches{};  // "batches of 32 graphs of up to 2 nodes"; empty: no training
   std::string remedy{};   // "take a smaller --batch, or --recompute"
   std::string unit{};     // "nodes"
-  /// Returns the examples that are larger than those of the batches, or else the largest ones.  It is called only if
-  /// memory was refused.
+  /// Returns the examples that are larger than those of the batches, or the largest examples if there are none.  It is
+  /// called only if an allocation failed.
   std::function<std::vector<sized_example>()> larger{};
 };
 
@@ -46,8 +47,8 @@ struct room_advice {
 /// Returns nothing if none of these is known.
 std::optional<std::size_t> memory_left();
 
-/// Throws data_error.  bytes: the size that was refused; 0: unknown.  left: memory_left(), if it concerns the same
-/// memory as the request.
+/// Throws data_error about missing memory.  bytes: the size that could not be allocated; 0: unknown.  left:
+/// memory_left(), if it is about the same kind of memory as the request.
 [[noreturn]] void refuse_room(room_advice const& advice, std::size_t bytes, std::optional<std::size_t> left);
 
 }  // namespace triad::programs

@@ -7,13 +7,13 @@
 
 namespace triad::programs {
 
-/// A line of a config file: the current name of an option, and its value as on a command line.  A list has several
+/// One setting of a config file: the current name of an option, and its value as on a command line.  A list has several
 /// values.
 struct config_item {
   std::string name;
   std::vector<std::string> values;
 
-  /// Returns the values, separated by commas.
+  /// Returns all values as one text, separated by commas.
   std::string text() const;
 };
 
@@ -26,8 +26,8 @@ std::string config_value(std::string const& file, std::string const& name);
 /// Returns the text in quotes, escaped as TOML requires. Throws data_error if it is not UTF-8.
 std::string toml_text(std::string const& text);
 
-/// Returns the name of the program that wrote a config.toml with these lines.  It is the value of `program`, or follows
-/// from an option that only one program has; otherwise it is empty.
+/// Returns the name of the program that wrote a config.toml with these lines.  The name is the value of `program`, or
+/// it follows from an option that only one program has; otherwise it is empty.
 std::string owner_of(std::vector<config_item> const& items);
 
 }  // namespace triad::programs

@@ -1,5 +1,5 @@
-// Formats --help to fit on a screen: short lines, each option's default, and the program's page. The rarely used
-// options are only in --help-all.
+// Formats --help to fit on a screen: short lines, the default of each option, and the program's documentation page.
+// Rarely used options are shown only by --help-all.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -62,8 +62,8 @@ class help_format : public CLI::Formatter {
     }
     return text + '\n';
   }
-  /// Returns an option's type with its condition, such as its choices.  Leaves the condition out if the line would be
-  /// too long, since the option's text has the choices.
+  /// Returns an option's type with the condition on its value, such as the list of choices.  Leaves the condition out
+  /// if the line would be too long, since the option's description has the choices.
   std::string make_option_opts(CLI::Option const* option) const override {
     auto text = CLI::Formatter::make_option_opts(option);
     auto const type = option->get_type_name(), short_type = type.substr(0, type.find(':'));
@@ -76,7 +76,7 @@ class help_format : public CLI::Formatter {
 
 inline std::ptrdiff_t lines_of(std::string const& text) { return std::count(text.begin(), text.end(), '\n'); }
 
-/// Returns an option's value as it is written on a command line, or "none".
+/// Returns an option's value as on a command line, or "none".
 inline std::string default_of(option const& one) {
   if (auto const* const text = std::get_if<std::string*>(&one.value)) return (*text)->empty() ? "none" : **text;
   if (auto const* const texts = std::get_if<std::vector<std::string>*>(&one.value))
@@ -89,7 +89,8 @@ inline std::string default_of(option const& one) {
   return shown.toml();
 }
 
-/// Returns the argument after the last --name, or the rest of --name=...; returns `value` if there is none.
+/// Returns the argument after the last --name, or the text after the = of --name=...; returns `value` if there is
+/// neither.
 inline std::string given_value(std::vector<std::string> const& arguments, std::string const& name, std::string value) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--" + name && i + 1 < arguments.size()) value = arguments[i + 1];
@@ -100,8 +101,8 @@ inline std::string given_value(std::vector<std::string> const& arguments, std::s
 
 }  // namespace detail
 
-/// Returns the default of each option: "128", or "128, quick 64" if the defaults of presets are asked for.  restart()
-/// sets o to the defaults of its preset and model.  A preset or model on the command line counts: train --preset quick
+/// Returns the default of each option: "128", or with the defaults of presets "128, quick 64".  restart() sets o to the
+/// defaults of its preset and model.  A preset or model on the command line is used, as in: train --preset quick
 /// --help.
 inline std::vector<std::string> default_texts(run_options& o, std::function<void()> const& restart,
                                               option_list const& options, std::vector<std::string> const& arguments,
@@ -128,14 +129,16 @@ inline std::vector<std::string> default_texts(run_options& o, std::function<void
   return texts;
 }
 
-/// Formats the help of an app whose verbs have all of these options.  defaults: one for each option, or empty.
-/// arguments: the command line, which decides between --help and --help-all.  page: the program's page.
+/// Formats the help of an app all of whose verbs take their options from this list.  defaults: the default text of each
+/// option, or empty.  arguments: the command line, which has --help or --help-all.  page: the program's documentation
+/// page.
 inline void fit_help(CLI::App& app, option_list const& options, std::vector<std::string> const& defaults,
                      std::vector<std::string> const& arguments, std::string const& page) {
   auto const given = [&](char const* flag) {
     return std::find(arguments.begin(), arguments.end(), flag) != arguments.end();
   };
-  // CLI11 also leaves hidden options out of its messages, so options are hidden only if nothing but help is printed.
+  // CLI11 does not name hidden options in its error messages.  So options are hidden only if the program just prints
+  // help.
   bool const is_long = given("--help-all"), is_short = (given("--help") || given("-h")) && !is_long;
   auto const hide = [&](CLI::App& verb, bool option::* chosen) {
     int hidden = 0;
@@ -143,7 +146,7 @@ inline void fit_help(CLI::App& app, option_list const& options, std::vector<std:
       if (one.*chosen && one.verbs.contains(verb.get_name())) verb.get_option("--" + one.name)->group(""), ++hidden;
     return hidden;
   };
-  // Returns true if evaluate, predict and explain take the option from the run that they are asked about.
+  // Returns true if a verb such as evaluate takes this option from the run that it uses.
   auto const of_the_run = [&](option const& one, std::string const& verb) {
     static std::set<std::string> const of_the_machine{"backend", "precision", "threads"};
     return verb != "train" && one.verbs.contains("train") && options.find("run", verb) != nullptr &&

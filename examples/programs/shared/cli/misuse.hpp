@@ -1,4 +1,4 @@
-// Messages about wrong command lines: the errors of CLI11 in our own words, with the given and the expected value.
+// Messages about wrong command lines.  CLI11's errors are reworded, with the given value and the expected one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@ namespace triad::programs {
 
 namespace detail {
 
-/// Returns the description of an option for the middle of a sentence: without its capital.
+/// Returns the description of an option without its capital letter, for use in the middle of a sentence.
 inline std::string within_sentence(std::string about) {
   if (about.size() > 1 && (about[1] == ' ' || std::islower(static_cast<unsigned char>(about[1])) != 0))
     about[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(about[0])));
@@ -33,7 +33,7 @@ inline std::string between_texts(std::string_view text, std::string_view before,
 
 }  // namespace detail
 
-/// Describes the error in one line.  app: after parsing; given: the command line; options: those of all verbs.
+/// Describes the error in one line.  app: the app after parsing; given: the command line; options: those of all verbs.
 inline std::string what_is_wrong(CLI::ParseError const& e, CLI::App const& app, std::vector<std::string> const& given,
                                  option_list const& options) {
   using detail::between_texts;
@@ -62,7 +62,7 @@ inline std::string what_is_wrong(CLI::ParseError const& e, CLI::App const& app, 
     if (text.find(": At Most ") != std::string::npos)
       return name + ": " + text.substr(text.rfind(' ') + 1) + " values, expected one; give the option once";
   }
-  if (dynamic_cast<CLI::ConversionError const*>(&e) != nullptr) {  // a flag; the values of options are checked earlier
+  if (dynamic_cast<CLI::ConversionError const*>(&e) != nullptr) {  // only flags; other values are checked before
     auto const name = between_texts(text, "Could not convert: ", " = ");
     if (!name.empty())
       return name + ": " + text.substr(text.find(" = ") + 3) + ", expected true or false, or no value at all";

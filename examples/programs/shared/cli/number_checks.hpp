@@ -1,5 +1,5 @@
-// Checks of numbers, paths and questions on a command line, with messages about the expected values. No check accepts
-// NaN or infinity.
+// Checks of numbers, paths and questions on a command line, with messages that say which values are expected. No check
+// accepts NaN or infinity.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,8 +21,8 @@
 
 namespace triad::programs {
 
-/// A check of a text.  wrong(text) describes what is wrong, and is empty if the text is accepted.  kind: the name of
-/// the type in --help.
+/// A check of a text.  wrong(text) returns a description of the error, or an empty text if the value is accepted.
+/// kind: the name of the value's type in --help.
 struct number_check {
   std::string kind;
   std::function<std::string(std::string const&)> wrong;
@@ -30,7 +30,8 @@ struct number_check {
   std::string operator()(std::string const& text) const { return wrong(text); }
 };
 
-/// Accepts finite numbers for which accepts(double) is true.  wanted: the description of these in messages.
+/// Returns a check that accepts finite numbers for which accepts(double) is true.  wanted: their description for
+/// messages.
 template <class Accepts>
 number_check numbers_that(std::string const& kind, std::string const& wanted, Accepts const& accepts) {
   return {kind, [=](std::string const& text) {
@@ -53,7 +54,7 @@ std::string range_text(T least, T most) {
   return range.str();
 }
 
-/// Accepts numbers from `least` to `most`, both included.
+/// Returns a check that accepts numbers from `least` to `most`, both included.
 template <class T>
 number_check between(T least, T most) {
   auto const range = range_text(least, most);
@@ -61,8 +62,8 @@ number_check between(T least, T most) {
                       [=](double x) { return x >= static_cast<double>(least) && x <= static_cast<double>(most); });
 }
 
-/// Accepts every value of an integer type.  Refuses texts that would be read as another value: too many digits, or a
-/// minus sign for an unsigned type.
+/// Returns a check that accepts every value of an integer type.  It refuses texts that would be read as another value:
+/// with too many digits, or with a minus sign for an unsigned type.
 template <class T>
 number_check whole() {
   auto const range = range_text(std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
@@ -75,11 +76,11 @@ number_check whole() {
           }};
 }
 
-/// Checks of 64-bit options, seeds and counts, whose range CLI11 does not check.
+/// Checks of options with 64 bits, such as seeds and counts, because CLI11 does not check their range.
 inline number_check const any_seed = whole<std::uint64_t>();
 inline number_check const any_count = whole<std::int64_t>();
 
-/// A check of every whole number, in addition to its other checks: CLI11 reads 010 as octal, which is eight.
+/// An additional check for every whole number.  It refuses 010, which CLI11 reads as octal, that is, as eight.
 inline number_check const decimal{
     {}, [](std::string const& text) {
       auto const at = text.find_first_not_of("+-");
@@ -88,14 +89,14 @@ inline number_check const decimal{
       return other ? text + " begins with a 0: give the number without it" : std::string();
     }};
 
-/// A check of numbers that are halved repeatedly.
+/// A check for numbers that will be halved repeatedly.
 inline number_check const power_of_two =
     numbers_that("POWER OF TWO", "a power of two from 1 to 65536: 1, 2, 4, 8, ...", [](double x) {
       int exponent = 0;
       return x >= 1 && x <= 65536 && std::frexp(x, &exponent) == 0.5;
     });
 
-/// Accepts values of int, in addition to an option's other checks, whose messages describe its range.
+/// Accepts values of int.  It is used in addition to other checks, whose messages describe the option's range.
 inline number_check const whole_number_of_int{
     {}, [](std::string const& text) {
       char* end = nullptr;
@@ -109,7 +110,7 @@ inline number_check const whole_number_of_int{
                     : text + ", expected a whole number from -2147483648 to 2147483647";
     }};
 
-/// Accepts finite numbers with or without a fraction, in addition to an option's other checks.
+/// Accepts finite numbers, with or without a fraction.  It is used in addition to an option's other checks.
 inline number_check const any_number{{}, [](std::string const& text) {
                                        char* end = nullptr;
                                        double const value = std::strtod(text.c_str(), &end);
@@ -125,7 +126,7 @@ inline std::string choice_text(std::vector<std::string> const& names) {
   return text;
 }
 
-/// Accepts one of these names, which --help lists.
+/// Returns a check that accepts one of these names; --help lists them.
 inline number_check one_of_names(std::vector<std::string> const& names) {
   std::string listed;
   for (auto const& name : names) listed += (listed.empty() ? "" : ",") + name;
@@ -150,13 +151,13 @@ inline number_check const existing_folder{"DIR", [](std::string const& path) {
                                                                : " is not there, expected a folder");
                                           }};
 
-/// For an option that names a file or a folder: refuses an empty text, which would count as "not given".
+/// A check for an option that names a file or a folder: refuses an empty text, which would mean "not given".
 inline number_check const some_path{
     {}, [](std::string const& text) {
       return text.empty() ? std::string("is empty: give a path, or leave the option out") : std::string();
     }};
 
-/// For an option that is a question: refuses a text of blanks.
+/// A check for an option that is a question: refuses a text that has only blanks.
 inline number_check const not_blank{{}, [](std::string const& text) {
                                       return text.find_first_not_of(" \t\r\n") == std::string::npos
                                                  ? std::string("is empty: give what is asked about")

@@ -1,4 +1,4 @@
-// What is derived from the list of options, except for the command line and checkpoints.
+// What the programs derive from the list of options.  The command line and checkpoints are in other files.
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
@@ -56,7 +56,7 @@ bool option::is_default() const {
 
 namespace {
 
-/// Writes a value in TOML.
+/// Converts a value to TOML.
 struct in_toml {
   bool path, as_settings;
 
@@ -209,7 +209,7 @@ void width_options::each(option_list& f) {
 
 void stack_options::settle() {
   width_options::settle();
-  (void)hidden();  // refuses a width that is not a valid size
+  (void)hidden();  // throws if the width is not valid
 }
 
 void stack_options::each(option_list& f) {
@@ -227,7 +227,7 @@ void stack_options::each(option_list& f) {
 }
 
 index_t stack_options::hidden() const {
-  index_t const wide = std::int64_t{width} * hidden_factor;  // both are below 2^31
+  index_t const wide = std::int64_t{width} * hidden_factor;  // both factors are below 2^31
   if (wide < 1 || wide > largest_size)
     throw data_error(
         fmt::format("the feed-forward block is --width {} times --hidden-factor {} = {} wide, expected 1 "
@@ -238,7 +238,7 @@ index_t stack_options::hidden() const {
 
 option_list options_of(run_options const& o) {
   option_list list;
-  const_cast<run_options&>(o).each(list);  // each() binds the options; the result is only read
+  const_cast<run_options&>(o).each(list);  // each() stores pointers to the options, but the list is only read
   return list;
 }
 

@@ -1,6 +1,6 @@
-// The options of a program in one list, each(). Five things are derived from the list: the command line, reading and
-// writing config.toml, the options that a resumed run must share, the configuration of a checkpoint, and the options
-// that are read from a checkpoint.
+// The options of a program in one list, each(). Five things are derived from the list: the command line, config.toml,
+// the options that a resumed run must share, the configuration in a checkpoint, and the options that are read from a
+// checkpoint.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,7 +24,7 @@ class checkpoint;
 
 namespace triad::programs {
 
-/// The largest width of a model in a checkpoint; a wider one would have matrices of 2^40 values.
+/// The largest width of a model in a checkpoint; a larger one would give matrices with more than 2^40 values.
 inline constexpr int most_width = 1 << 20;
 /// The largest number of layers on a command line and in a checkpoint.
 inline constexpr int most_layers = 250;
@@ -36,10 +36,10 @@ inline constexpr int most_offset = 1024;
 /// The forms of triangular attention, by their names on command lines and in checkpoints.
 std::map<std::string, triangle_form> const& attention_names();
 std::string attention_name(triangle_form form);
-/// Returns the form with this name.  Throws data_error with the name of the checkpoint `file` if there is none.
+/// Returns the form with this name.  If there is no such form, throws data_error that names the checkpoint `file`.
 triangle_form attention_form(std::string const& name, std::string const& file);
 
-/// One option: its name, where its value is stored, its description, and its properties.  By default it belongs to
+/// One option: its name, the variable with its value, its description, and its properties.  By default it belongs to
 /// train, is stored in config.toml, and affects results, so that a resumed run must have the same value.
 struct option {
   using place = std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, std::string*, std::vector<int>*,
@@ -53,15 +53,15 @@ struct option {
   std::set<std::string> verbs{"train"};
   bool is_required = false, is_hidden = false, is_seldom = false, is_positional = false, is_file = false,
        is_folder = false, asks = false;
-  std::string opposite_name{};         // of a flag: the name that sets it to false, such as untied
+  std::string opposite_name{};         // of a flag: a second name that sets it to false, such as untied
   std::vector<std::string> choices{};  // allowed values of a text
   std::vector<number_check> checks{};
   bool is_path = false, is_written = true, is_free = false, is_new = false, is_length = false;
-  std::optional<std::string> default_text{};        // written instead of the value
-  std::string none{};                               // of a new option: the value that is not written
-  std::string key{};                                // in a checkpoint's configuration; empty: not in it
+  std::optional<std::string> default_text{};        // written to files instead of the value
+  std::string none{};                               // of a new option: the value that is left out of files
+  std::string key{};                                // the name in a checkpoint's configuration; empty: not stored there
   bound least{}, most{};                            // the range of a number in a checkpoint
-  std::pair<std::string, std::string> key_names{};  // of a flag stored as a name: those for false and true
+  std::pair<std::string, std::string> key_names{};  // of a flag that is stored as a name: for false, for true
 
   // ---- verbs, and how the option is given ----
   option& also(std::set<std::string> more) { return verbs.merge(more), *this; }
@@ -79,47 +79,48 @@ struct option {
     return check(programs::between(from, to));
   }
   option& one_of(std::vector<std::string> names) { return choices = std::move(names), *this; }
-  /// The option names a file or folder, which need not exist.
+  /// The option names a file or folder, which may be missing.
   option& file_or_folder() { return check(programs::some_path); }
   option& existing_file() { return is_file = true, *this; }
   option& existing_folder() { return is_folder = true, *this; }
-  /// The option is a question: it must not be blank.
+  /// The option is a question, which must not be blank.
   option& question() { return asks = true, *this; }
   option& opposite(std::string called) { return opposite_name = std::move(called), *this; }
 
   // ---- what it affects ----
   /// The option does not affect results: a resumed run may change it.
   option& free(bool yes = true) { return is_free = yes, *this; }
-  /// The option is a path, stored as an absolute one.  As for all texts, an empty value is not stored.
+  /// The option is a path, which is stored as an absolute path.  As with all texts, an empty value is not stored.
   option& path() { return is_path = is_free = true, file_or_folder(); }
   option& written(bool yes) { return is_written = yes, *this; }
-  /// Stores this text instead of the value; stores nothing if the text is empty.
+  /// Stores this text instead of the value.  Stores nothing if the text is empty.
   option& says(std::string text) { return default_text = std::move(text), *this; }
-  /// The option is newer than some checkpoints, which do not have it.  So settings and configuration leave it out if
-  /// its value is false, 0, full, or this text or number.
+  /// The option is newer than some checkpoints, which therefore lack it.  Settings and configuration leave it out if
+  /// its value is false, 0, full, or the text or number given here.
   option& newer(std::string text = {}) { return is_new = true, none = std::move(text), *this; }
-  /// The option is the length of a run: --minutes sets it, and a finished run continues if it grows.
+  /// The option is the length of a run.  --minutes sets it, and a finished run continues if the option is increased.
   option& length() { return is_length = true, *this; }
-  /// The option shapes the model: it is stored in the configuration of a checkpoint, and read from there.
+  /// The option determines the model's shape: it is stored in the configuration of a checkpoint, and read from there.
   option& shapes(std::string called = {}) {
     key = called.empty() ? name : std::move(called);
     for (char& c : key) c = c == '-' ? '_' : c;
     return *this;
   }
-  /// The range of a number in a checkpoint: from `from` to to(), which may use the options before it.
+  /// Sets the range of a number in a checkpoint: from `from` to to().  to() may use options that come earlier in the
+  /// list.
   option& within(int from, bound to) {
     return least = [from] { return from; }, most = std::move(to), *this;
   }
-  /// A flag that is stored as one of two names.
+  /// The option is a flag that is stored as one of two names.
   option& shapes_as(std::string called, std::string no, std::string yes) {
     return key_names = {std::move(no), std::move(yes)}, shapes(std::move(called));
   }
 
   // ---- derived properties ----
   bool has_value() const;   // false if it is an empty text, which is not stored
-  bool is_default() const;  // the value is false, 0, full, or `none`
-  /// Returns the value in TOML.  A number has the fewest digits from which it can be read back.  In settings it has 17
-  /// digits, since settings are compared as texts with those of older checkpoints.
+  bool is_default() const;  // true if the value is false, 0, full, or `none`
+  /// Returns the value in TOML.  A number has the fewest digits that give it back exactly.  In settings it has 17
+  /// digits, because settings are compared as texts with those of older checkpoints.
   std::string toml(bool as_settings = false) const;
 };
 
@@ -128,16 +129,17 @@ class option_list {
  public:
   /// Adds an option.  Throws contract_violation if version 0.1 had this name for another option (renames.hpp).
   option& operator()(std::string name, option::place value, std::string about);
-  /// Adds a rarely used option.  --help leaves it out if all options take more than a screen; --help-all shows it.
+  /// Adds a rarely used option.  --help leaves such options out if all options do not fit on a screen; --help-all shows
+  /// them.
   option& seldom(std::string name, option::place value, std::string about) {
     auto& one = (*this)(std::move(name), value, std::move(about));
     return one.is_seldom = true, one;
   }
   std::vector<option> const& all() const& { return all_; }
   std::vector<option> all() && { return std::move(all_); }
-  /// Returns the option of a verb with this name, or null.
+  /// Returns the option with this name that the verb has, or null.
   option const* find(std::string const& name, std::string const& verb = "train") const;
-  /// Adds --force to verbs that write files named by the user.
+  /// Adds the option --force to verbs that write files named by the user.
   void force(bool* value, std::set<std::string> verbs);
 
  private:
@@ -146,68 +148,69 @@ class option_list {
 
 struct run_options;
 
-/// Throws data_error if one of these options is on the command line.  about: what the option is about, for the message.
+/// Throws data_error if one of these options is on the command line.  about: what the options are about, for the
+/// message.
 void refuse_given(run_options const& o, std::initializer_list<char const*> names, std::string const& about);
 
-/// Throws data_error if one of these options is given together with --data: they are about generated data.  what: the
-/// name of these data.
+/// Throws data_error if one of these options is given together with --data, because they are about generated data.
+/// what: the name of the generated data.
 void refuse_generated(run_options const& o, std::initializer_list<char const*> names, std::string const& what);
 
-/// Throws data_error if one of these options is given and the data are those of the run: the options would generate
-/// other data, including tests.
+/// Throws data_error if one of these options is given and the data are those of the run.  Such an option would generate
+/// other data, including other tests.
 void refuse_other_data(run_options const& o, std::initializer_list<char const*> names);
 
-/// Throws data_error if a run would generate its training data with this seed, which generates the test data.  what:
-/// the name of the test data.
+/// Throws data_error if a run would generate its training data with the seed that generates the test data.  what: the
+/// name of the test data.
 void refuse_seed(run_options const& o, std::uint64_t seed, std::string const& what);
 
-/// Throws data_error if --data is not given.  of: the part of the command line that needs published data.
+/// Throws data_error if --data is not given.  of: the option or preset that needs published data.
 void need_published_data(run_options const& o, std::string const& of);
 
 /// The options of every run.
 struct run_options {
   std::string program;                // the program's name
-  std::set<std::string> other_names;  // other names of the program that a run may have stored
-  std::string run;                    // the run that a question is about: its folder or a checkpoint
+  std::set<std::string> other_names;  // other names of the program, which older runs may have stored
+  std::string run;                    // the run that a verb uses: its folder or its checkpoint
   std::string data;
   std::string model, preset, config;
 
   std::uint64_t seed = 1;
   int seeds = 1;
   std::string backend = "cpu";
-  std::string arithmetic = "float32";  // precision of products on a GPU: float32, tf32x3, tf32, bf16
+  std::string arithmetic = "float32";  // of matrix products on a GPU: float32, tf32x3, tf32, bf16
   int threads = 0;                     // 0: one for each processor
-  int shares = 1;                      // parts of a batch, which processes compute
+  int shares = 1;                      // number of parts of a batch that processes can divide up
   double average = 0;                  // the decay of moving averages of the weights; 0: none
-  double dropout_until = 1;            // the part of the updates with dropout
+  double dropout_until = 1;            // the fraction of the updates that have dropout
   std::string out;
   bool resume = false;
   std::string html;    // path of the page that explain writes
   bool force = false;  // replace existing files
 
   double minutes = 0;       // duration of a run; 0: its options determine its length
-  int patience = 0;         // a run ends after this number of checkpoints without a better one; 0: never
+  int patience = 0;         // checkpoints without a better one after which a run ends; 0: none
   std::string tensorboard;  // folder of event files; empty: no event files
 
   bool data_of_run = false;                 // the data are those that the run was trained on
-  std::set<std::string> given, configured;  // names of options: on the command line; in the config file only
+  std::set<std::string> given, configured;  // names of options on the command line, and only in the config file
 
   virtual ~run_options() = default;
   /// Returns true if this program accepts the runs of program `owner`.
   bool owns(std::string const& owner) const { return owner == program || other_names.contains(owner); }
-  /// Computes values that follow from several options, and refuses combinations that do not fit.  Called before train,
-  /// and some other verbs, read anything.  Throws data_error.
+  /// Computes values that follow from several options, and refuses combinations that are not possible.  It is called
+  /// before train, or one of some other verbs, reads anything.  Throws data_error.
   virtual void settle();
   /// Adds all options to the list.  A program overrides it, calls its base and adds its own options.
   virtual void each(option_list& f);
-  /// Called after all options were read from a checkpoint.  Checks conditions on several options, and reads the data
-  /// that are in no option.  Throws data_error.
+  /// Called after all options have been read from a checkpoint.  Checks conditions on several options.  Reads those
+  /// data of the checkpoint that are not options.  Throws data_error.
   virtual void restored(checkpoint const& file);
-  /// Called after restored(), when the record of the checkpoint has been made.  A verb may override it to change the
-  /// model, but not its parameters.  Throws data_error.
+  /// Called after restored(), when the record of the checkpoint has been made.  A verb can override this function to
+  /// change the model, but not its parameters.  Throws data_error.
   virtual void adapt(checkpoint const&) {}
-  /// Further properties of the model's shape that are no options: JSON texts by key.  more_settings(): further lines of
-  /// settings.
+  /// Returns further properties of the model's shape that are not options, as JSON texts by key.  more_settings()
+  /// returns further lines of settings.
   virtual std::map<std::string, std::string> more_shapes() const { return {}; }
   virtual std::string more_settings() const { return {}; }
 
@@ -223,7 +226,7 @@ struct width_options : run_options {
   int warmup = 0;
   double clip = 1;
   bool recompute = false;     // stores only the inputs of layers, and computes the layers again in backward
-  std::vector<int> restarts;  // updates at which the learning rate starts again
+  std::vector<int> restarts;  // updates at which the schedule of the rate starts again
 
   void settle() override;
   void each(option_list& f) override;
@@ -242,13 +245,13 @@ struct stack_options : width_options {
   index_t hidden() const;
 };
 
-/// Throws data_error if --precision asks for an arithmetic that the backend does not have.
+/// Throws data_error if the backend does not have the arithmetic that --precision names.
 void expect_arithmetic(run_options const& o);
 
 /// Returns the list of a program's options with their values.
 option_list options_of(run_options const& o);
 
-/// Returns every option of a training run with its value, in the form that `train --config` reads.
+/// Returns all options of a training run with their values, in the form that `train --config` reads.
 std::string to_toml(run_options const& o);
 
 /// Returns the options that affect results, as lines of TOML; a resumed run must have the same lines.

@@ -22,7 +22,7 @@ bool is_there(std::string const& path) {
   return fs::exists(fs::symlink_status(path, none));
 }
 
-/// Returns true if both paths lead to the same file or folder, which need not exist.
+/// Returns true if both paths lead to the same file or folder, even if it does not exist yet.
 bool are_one(std::string const& a, std::string const& b) {
   std::error_code none;
   if (fs::equivalent(a, b, none)) return true;
@@ -55,7 +55,7 @@ std::vector<input_file> inputs_of(run_options const& o) {
     }
     auto const* const path = std::get_if<std::string*>(&one.value);
     if (path != nullptr && (one.is_file || one.is_folder || one.is_path)) add("--" + one.name, **path);
-    // Some verbs read a file of questions from --data.
+    // Some verbs have --data as a file of questions.
     if (path != nullptr && one.name == "data") add("--data", **path);
   }
   return all;
@@ -121,13 +121,13 @@ void expect_own_folder(run_options const& o) {
       if (one.is_folder && are_one(o.out, **std::get_if<std::string*>(&one.value)))
         throw data_error("--out " + o.out + " is what --" + one.name +
                          " is read from, and its model.safetensors would be set aside; give another folder");
-    return;  // a run is set aside or resumed, not replaced
+    return;  // a run in this folder is renamed or resumed, not replaced
   }
   auto const refuse = [&](std::string const& path) {
     throw data_error("--out " + o.out + ": " + path +
                      " is there, no run wrote it, and it would be replaced; give another folder");
   };
-  if (o.seeds > 1) return;  // each run has its own folder
+  if (o.seeds > 1) return;  // then each run has a folder of its own
   if (is_there(config)) {
     std::vector<config_item> items;
     try {

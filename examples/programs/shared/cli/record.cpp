@@ -52,7 +52,7 @@ struct from_file {
   void operator()(auto* v) const { *v = file.setting<std::remove_cvref_t<decltype(*v)>>(one.key); }
 };
 
-/// Sets an option to the value that it has in checkpoints that do not mention it.
+/// Sets an option to the value that holds for checkpoints without this option.
 void reset(option const& one) {
   std::visit([](auto* v) { *v = {}; }, one.value);
   if (auto const* const text = std::get_if<std::string*>(&one.value)) **text = one.none;
@@ -101,7 +101,7 @@ void restore(run_options& o, checkpoint const& file) {
 
 namespace {
 
-/// Returns a line of settings for messages: with the fewest digits from which the number can be read back.
+/// Returns a line of settings for messages.  Its number has the fewest digits that give it back exactly.
 std::string shown(std::string const& line) {
   std::string const equals = " = ";
   auto const at = line.find(equals);
@@ -132,7 +132,7 @@ void expect_same_settings(std::string const& path, std::string const& was, std::
   for (auto const& [name, line] : before)
     if (!now.contains(name)) all.push_back({name, line, "no " + name});
   if (all.empty()) return;
-  std::string others;  // listed too, since one option may follow from another
+  std::string others;  // are listed too, since one option may follow from another
   for (std::size_t i = 1; i < all.size() && !before.empty(); ++i) others += (i > 1 ? ", " : "") + all[i].name;
   throw data_error(path + " was trained with " + (before.empty() ? "no record of its settings" : shown(all[0].old)) +
                    ", this run has " + shown(all[0].wanted) + (others.empty() ? "" : ", and differs in " + others) +

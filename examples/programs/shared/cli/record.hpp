@@ -1,4 +1,4 @@
-// Writes the options that determine a model's shape to its checkpoint, and reads them.
+// Writes the options that determine a model's shape to a checkpoint, and reads them from it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,12 +23,12 @@ namespace triad::programs {
 /// Returns the options that determine the model's shape, as JSON for a checkpoint.
 nlohmann::json configuration_of(run_options const& o);
 
-/// Sets the options that determine the model's shape to the values in a checkpoint.  Sets dropout to 0 and leaves all
+/// Sets the options that determine the model's shape to the values in a checkpoint.  Sets dropout to 0, and leaves all
 /// other options unchanged.  Throws data_error with the file, the setting and its value.
 void restore(run_options& o, checkpoint const& file);
 
-/// Opens the checkpoint of the run that a verb is asked about.  run: its folder or the checkpoint itself.  Prints a
-/// message if the checkpoint has averages of its weights.  Throws data_error.
+/// Opens the checkpoint of the run that a verb uses.  run: the run's folder, or the checkpoint itself.  Prints a
+/// message if the checkpoint has averages of the weights.  Throws data_error.
 inline checkpoint open_run(std::string const& run) {
   expect_one_run(run);
   auto file = open_checkpoint(checkpoint_of(run));
@@ -47,16 +47,16 @@ run_record record_of(run_options const& o, Words const& words) {
 template <class Net>
 struct trained {
   typename Net::vocabulary words;
-  typename Net::options options;  // the model's shape, and how to run it
+  typename Net::options options;  // the model's shape, and the options of this command
   std::uint64_t seed;             // the seed of the run
   std::unique_ptr<Net> net;
 
-  /// Loads o.run, a folder or a checkpoint.  room(words, options) returns the memory that the model needs; it may
-  /// refuse words or options.  Throws data_error.
+  /// Loads o.run, which is a folder or a checkpoint.  room(words, options) returns the sizes for which the model needs
+  /// memory; it may throw if it cannot use these words or options.  Throws data_error.
   template <class Room>
   trained(typename Net::options const& o, Room const& room) : trained(o, open_run(o.run), room) {}
-  /// Loads the run from its open checkpoint.  advice: describes the examples if there is no memory for them.  If
-  /// advice.larger is empty, memory_refused is thrown.
+  /// Loads the run from its open checkpoint.  If there is not enough memory, `advice` describes the examples for the
+  /// message; if advice.larger is empty, memory_refused is thrown instead.
   template <class Room>
   trained(typename Net::options const& o, checkpoint const& file, Room const& room, room_advice const& advice = {})
       : words(Net::vocabulary::from(file.vocabulary(), file.tensors().file())), options(o), seed(file.key()) {

@@ -8,7 +8,7 @@
 namespace triad::programs {
 namespace {
 
-/// Returns the lines `name = value` of a checkpoint with the current names; the values of flags are true or false.
+/// Returns the lines `name = value` of a checkpoint with the current names.  The value of a flag is true or false.
 std::string renamed_lines(std::string const& text) {
   std::istringstream lines(text);
   std::string all;

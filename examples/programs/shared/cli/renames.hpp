@@ -1,4 +1,4 @@
-// Options that had another name in version 0.1. Runs and checkpoints of 0.1 are read under the new names.
+// Options that had other names in version 0.1. Runs and checkpoints of 0.1 are read with the new names.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@ namespace triad::programs {
 
 struct rename {
   std::string_view was, is;
-  bool negated = false;  // the value of the flag is inverted
+  bool negated = false;  // true if the new flag has the opposite meaning
 };
 
 /// All renamed options.  The configuration of a checkpoint uses the same names, with _ in place of -.
@@ -31,15 +31,15 @@ inline constexpr rename renames[] = {
     {"words", "tokens"},
 };
 
-/// Returns the entry of an option of 0.1, or null if it was not renamed.
+/// Returns the entry for an option of 0.1, or null if the option was not renamed.
 constexpr rename const* find_rename(std::string_view option) {
   for (auto const& r : renames)
     if (r.was == option) return &r;
   return nullptr;
 }
 
-/// Returns the current name of an option in a config file.  The opposite of a flag keeps its name: `--untied` of
-/// `--tied` is still an option.
+/// Returns the current name of an option in a config file.  If a flag was replaced by its opposite, the old name is
+/// kept: it is still accepted as the opposite of the new flag, like `--untied` for `--tied`.
 inline std::string renamed(std::string const& option) {
   auto const* const r = find_rename(option);
   return r == nullptr || r->negated ? option : std::string(r->is);
@@ -48,7 +48,7 @@ inline std::string renamed(std::string const& option) {
 /// Returns the name in a line `name = value`.
 inline std::string toml_name(std::string const& line) { return line.substr(0, line.find(' ')); }
 
-/// Converts the options in a checkpoint of format 1 to the names of format 2.
+/// Renames the options in a checkpoint of format 1 to those of format 2.
 void rename_settings(checkpoint_state& state);
 
 /// Opens a checkpoint of a program, written by this version or by 0.1.

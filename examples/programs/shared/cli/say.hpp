@@ -1,4 +1,4 @@
-// Prints a text for people. Control characters in names, words and paths of others do not reach the terminal.
+// Prints a text for people. Control characters in names, words and paths that others wrote do not reach the terminal.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,8 @@ void say(fmt::format_string<Values...> text, Values&&... values) {
   std::fputs(printable(fmt::format(text, std::forward<Values>(values)...)).c_str(), stdout);
 }
 
-/// Prints an answer of predict.  A file or a pipe gets it byte for byte; on a terminal it is made printable.
+/// Prints an answer of predict.  A file or a pipe gets all bytes unchanged; on a terminal, control characters are
+/// replaced.
 inline void answer(std::string_view text, bool to_people = ::isatty(STDOUT_FILENO) != 0) {
   auto const shown = to_people ? printable(text) : std::string(text);
   std::fwrite(shown.data(), 1, shown.size(), stdout);

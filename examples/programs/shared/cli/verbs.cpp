@@ -37,13 +37,14 @@ CLI::Validator validator(number_check const& c) {
   return {[c](std::string& text) { return c(text); }, c.kind};
 }
 
-/// A check of every option that is a text: an empty text would count as "not given".
+/// A check of every option that is a text: refuses an empty text, which would mean "not given".
 number_check const some_text{{}, [](std::string const& text) {
                                return text.empty() ? std::string("is empty: give a value, or leave the option out")
                                                    : std::string();
                              }};
 
-/// Appended to an argument in brackets, which CLI11 would otherwise read as a list.  No argument contains it.
+/// Appended to an argument in brackets, because CLI11 would read the argument as a list.  No argument contains this
+/// character.
 constexpr char no_list = '\0';
 
 void add(CLI::App& app, option const& one) {
@@ -55,7 +56,8 @@ void add(CLI::App& app, option const& one) {
           return app.add_flag(name + (one.opposite_name.empty() ? "" : ",!--" + one.opposite_name), *v, one.about);
         } else {
           auto* const o = app.add_option(name, *v, one.about);
-          if constexpr (std::is_same_v<type, triangle_form>) {  // takes names only; CLI11 runs the last transform first
+          // Accepts names only; CLI11 runs the last transform first.
+          if constexpr (std::is_same_v<type, triangle_form>) {
             std::vector<std::string> names;
             for (auto const& [form, value] : attention_names()) names.push_back(form);
             o->transform(CLI::Transformer(attention_names()))->transform(validator(one_of_names(names)));
@@ -97,7 +99,8 @@ std::set<std::string> typed_names(arguments const& all) {
   return names;
 }
 
-/// Returns these names.  For a flag that was given as its opposite, --untied, it also returns the flag's name.
+/// Returns the names of the given options.  If a flag is given by its opposite, such as --untied, also returns the
+/// flag's name.
 std::set<std::string> option_names(CLI::App const& train, arguments const& all) {
   auto const typed = typed_names(all);
   auto names = typed;
@@ -115,12 +118,12 @@ void refuse_opposites(option_list const& options, arguments const& all) {
       throw data_error("--" + one.name + " and --" + one.opposite_name + " are opposites: give one");
 }
 
-/// Returns the options of a config file as arguments, except for those that the command line has.
+/// Returns the options of a config file as arguments, except for those that the command line also has.
 arguments configured(CLI::App const& train, run_options const& o, std::string const& file) {
   arguments found;
   auto const items = read_config(file);
   for (auto const& item : items) {
-    if (item.name == "program" && o.owns(item.text())) continue;  // a former or other name of this program
+    if (item.name == "program" && o.owns(item.text())) continue;  // another name of this program, or an older one
     auto const* const option = train.get_option_no_throw("--" + item.name);
     if (option == nullptr) {
       auto const owner = owner_of(items);
@@ -132,7 +135,7 @@ arguments configured(CLI::App const& train, run_options const& o, std::string co
   return found;
 }
 
-/// Returns a line with the current name for each argument that is an option of version 0.1 and was renamed.
+/// For each argument that is a renamed option of version 0.1, returns a line with the option's current name.
 std::string renamed_options(CLI::App const& app, arguments const& all) {
   std::string text;
   for (auto const* const verb : app.get_subcommands())  // the verb on the command line
@@ -143,11 +146,11 @@ std::string renamed_options(CLI::App const& app, arguments const& all) {
   return text;
 }
 
-/// Describes the data that a verb reads, and the data that its run was trained on.
+/// Tells which data a verb reads, and which data its run was trained on.
 class data_of_run {
  public:
-  /// Sets the options that the command line does not give to those of the run, above all its data.  Throws data_error
-  /// for a run of another program.
+  /// Sets the options that are not on the command line to those of the run, for example the data.  Throws data_error if
+  /// the run belongs to another program.
   static data_of_run take(CLI::App& verb, run_options& o) {
     data_of_run found;
     auto const options = options_of(o);
@@ -168,7 +171,7 @@ class data_of_run {
                        verb.get_name());
     };
     if (!owner.empty() && !o.owns(owner)) refuse(owner);
-    for (auto const& item : items)  // of a program with several tasks, including this program's task
+    for (auto const& item : items)  // a program with several tasks stores its task, too
       if (auto const* const one = options.find(item.name, verb.get_name());
           item.name == "task" && one != nullptr && one->choices.size() == 1 && one->choices.front() != item.text() &&
           verb.get_option("--task")->count() == 0)
@@ -183,7 +186,7 @@ class data_of_run {
       if (item.name == "data") found.trained_on_ = item.text();
       auto* const option = of_the_run(item.name);
       if (option == nullptr || option->count() > 0 || of_the_machine.contains(item.name)) continue;
-      bool const flag = option->get_expected_min() == 0;  // it may be given as its opposite
+      bool const flag = option->get_expected_min() == 0;  // a flag may be given by its opposite
       for (auto const& value : item.values) option->add_result(flag ? option->get_flag_value(item.name, value) : value);
       option->run_callback();
     }
@@ -191,7 +194,7 @@ class data_of_run {
     return found;
   }
 
-  /// Returns a line for people.  It is empty if the verb has no data, or if they are generated as those of the run.
+  /// Returns a line to print.  It is empty if the verb has no data, or if they are generated as in training.
   std::string text() const {
     if (!wanted_) return {};
     if (!given_.empty() && !known_) return "data: " + given_ + "\n";
@@ -208,11 +211,11 @@ class data_of_run {
  private:
   bool wanted_ = false;             // the verb has an option --data for the data set of the run
   bool known_ = false;              // config.toml exists
-  std::string given_, trained_on_;  // the data on the command line; those of the run, empty if generated
+  std::string given_, trained_on_;  // the data on the command line; the data of the run (empty: generated)
 };
 
 /// Parses the command line twice.  The first pass finds the preset, the model and the config file.  The second pass
-/// uses them as defaults, so that other arguments override them.
+/// starts from their values, and the other arguments replace these.
 void parse(CLI::App& app, CLI::App const& train, option_list const& options, run_options& o,
            std::function<void()> const& restart, arguments const& given) {
   auto all = given;
@@ -236,14 +239,14 @@ void parse(CLI::App& app, CLI::App const& train, option_list const& options, run
   o.configured = option_names(train, more);
   try {
     read();
-  } catch (CLI::ParseError const& e) {  // the command line alone was valid, so the config file has the error
+  } catch (CLI::ParseError const& e) {  // the command line alone is valid, so the error is in the config file
     if (more.empty()) throw;
     throw data_error(config + ": " + what_is_wrong(e, app, all, options));
   }
 }
 
-/// Returns the options that must be the same in all processes.  Threads are excluded.  For train, paths are excluded
-/// too: their contents are compared instead.
+/// Returns the options that must be the same in all processes.  The number of threads is left out.  For train, paths
+/// are left out, too, because the contents of the files are compared instead.
 std::string told_options(run_options const& o, std::string const& verb) {
   std::string text;
   for (auto const& one : options_of(o).all())
@@ -252,7 +255,7 @@ std::string told_options(run_options const& o, std::string const& verb) {
   return verb + "\n" + text;
 }
 
-/// Prints the message about missing memory; returns the exit status.
+/// Prints the message about missing memory.  Returns the exit status.
 int no_memory(std::string const& program) {
   return fail_world(program +
                         ": there is not enough memory for a model, or data, of these sizes: take smaller ones, or a "
@@ -271,7 +274,7 @@ std::string unused_gpu(std::string const& backend, bool was_chosen, std::string 
 
 int run_program(program_texts const& say, run_options& o, std::function<void()> const& restart, int argc, char** argv) {
 #if defined(SIGXFSZ)
-  std::signal(SIGXFSZ, SIG_IGN);  // so that a file above the size limit is an error of writing, which is reported
+  std::signal(SIGXFSZ, SIG_IGN);  // so that exceeding the file size limit is reported as an error
 #endif
   CLI::App app{say.about, argc > 0 ? argv[0] : say.name};
   app.require_subcommand(1);
@@ -323,7 +326,7 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
     expect_same("the options", told_options(o, verb->name));
     int const status = verb->run();
     expect_all_printed();
-    return world().is_first() ? status : all_well;  // the failing first process makes mpirun end the others
+    return world().is_first() ? status : all_well;  // if process 0 failed, its status makes mpirun end the others
   } catch (CLI::ParseError const& e) {
     std::ostringstream wrong;
     int const status = app.exit(e, std::cout, wrong);
@@ -331,13 +334,14 @@ int run_program(program_texts const& say, run_options& o, std::function<void()> 
     if (text.starts_with(e.what()))
       text.replace(0, std::string_view(e.what()).size(), what_is_wrong(e, app, given, options));
     if (dynamic_cast<CLI::ExtrasError const*>(&e) != nullptr) text += renamed_options(app, given);
-    if (status != 0) return fail_world(printable(text), misused);  // CLI11 has a number for each kind of mistake
-    return std::fflush(stdout) != 0 ? refused : all_well;          // --help
-  } catch (triad::memory_refused const& e) {                       // its message has the size
+    // CLI11's own status differs for each kind of mistake.
+    if (status != 0) return fail_world(printable(text), misused);
+    return std::fflush(stdout) != 0 ? refused : all_well;  // --help
+  } catch (triad::memory_refused const& e) {               // the message of this exception has the size
     return fail_world(say.name + ": " + e.what(), refused);
   } catch (std::bad_alloc const&) {
     return no_memory(say.name);
-  } catch (std::length_error const&) {  // thrown by a container too large for any memory
+  } catch (std::length_error const&) {  // a container would be larger than any memory
     return no_memory(say.name);
   } catch (std::exception const& e) {
     return fail_world(say.name + ": " + printable(e.what()), refused);

@@ -30,8 +30,8 @@ struct file_position {
   long column;
 };
 
-/// Reads the rows of a file with a header, one after the other. Fields may be quoted. Quoted fields may contain commas,
-/// line ends and doubled quotes. Blank lines between rows are skipped.
+/// Reads the rows of a file with a header, one at a time. Fields may be quoted. Quoted fields may contain commas, line
+/// ends and doubled quotes. Blank lines between rows are skipped.
 class csv_file {
  public:
   static constexpr std::size_t most_columns = 4096;
@@ -56,8 +56,8 @@ class csv_file {
     fail({1, 1}, "there is no column " + std::string(name), "the header has: " + shortened(present, 200));
   }
 
-  /// Reads the next row; returns false at the end of the file. Throws data_error if the row and the header have
-  /// different numbers of fields.
+  /// Reads the next row; returns false at the end of the file. Throws data_error if the row does not have the header's
+  /// number of fields.
   bool next() {
     if (!next_record()) return false;
     if (fields_.size() == header_.size()) return true;
@@ -90,13 +90,13 @@ class csv_file {
     fail(position(column, offset), "in column " + header_[column] + ": " + reason, advice);
   }
 
-  /// Returns a text for an error message: cut if it is long, with unprintable bytes shown as '?'.
+  /// Returns a text for an error message: a long text is cut, and unprintable bytes become '?'.
   static std::string shortened(std::string_view text, std::size_t most = 40) { return programs::shortened(text, most); }
 
  private:
   struct field {
     std::string text;
-    file_position start;  // of the first character, inside the quotes
+    file_position start;  // the place of the first character, after an opening quote
     bool quoted;
   };
 
@@ -113,13 +113,13 @@ class csv_file {
       if (fields_.size() == most_columns) fail(here(at), "more than 4096 fields in one row", "is this a CSV file?");
       at = at < line_.size() && line_[at] == '"' ? read_quoted(at + 1) : read_plain(at);
       if (at == line_.size()) return true;
-      ++at;  // the comma
+      ++at;  // skips the comma
     }
   }
 
   [[nodiscard]] file_position here(std::size_t at) const { return {lines_.number(), static_cast<long>(at) + 1}; }
 
-  // Both functions return the end of the field: the position of a comma or the end of the line.
+  // read_plain() and read_quoted() return the end of the field: the position of a comma, or the end of the line.
   std::size_t read_plain(std::size_t at) {
     std::size_t const end = std::min(line_.find(',', at), line_.size());
     fields_.push_back({line_.substr(at, end - at), here(at), false});
@@ -138,7 +138,7 @@ class csv_file {
       text.append(line_, at, quote == std::string::npos ? std::string::npos : quote - at);
       if (text.size() > text::gz_lines::longest_line)
         fail(opening, "the quoted field is longer than 16 MiB", "is its quote closed?");
-      if (quote == std::string::npos) {  // the field goes on in the next line
+      if (quote == std::string::npos) {  // the field continues on the next line
         bool const cut = lines_.had_carriage_return();
         if (!lines_.next_text(line_))
           fail(opening, "the quote that opens here is never closed", "is the file complete?");

@@ -17,7 +17,7 @@ void refuse_both(std::string const& one, std::string const& other) {
 
 namespace {
 
-/// Returns true for dev and validation, two names of the same part.
+/// Returns true for dev and for validation, which are two names of the same part.
 bool is_dev(std::string_view name) { return name == "dev" || name == "validation"; }
 
 /// Returns the part in a file name of Universal Dependencies, such as `train` of en_ewt-ud-train.  Returns any other
@@ -61,7 +61,7 @@ data_files find_data(std::string const& folder, std::vector<std::string> const& 
     else if (name == "test" || name.starts_with("test_")) {
       std::string const called(name == "test" ? name : name.substr(5));
       if (called.empty()) refuse("{}: a test is called test, or test_NAME; give this one a name", path);
-      if (called == "train" || called == "dev")  // output uses these names for the other parts
+      if (called == "train" || called == "dev")  // tables use these names for the other parts
         refuse("{}: a test cannot be called {}; give it another name, test_NAME", path, called);
       for (auto const& [other, its_path] : found.tests)
         if (other == called) refuse_both(its_path, path);

@@ -14,10 +14,10 @@ struct data_files {
   std::vector<std::pair<std::string, std::string>> tests;  // (`test` or NAME, path), sorted by name
 };
 
-/// Finds the files in a folder whose names end in one of `endings` (".jsonl"), gzipped or not.  dev may be called
-/// validation.  A .conllu file may have a treebank's name as a prefix, as in en_ewt-ud-train.conllu.  needs_train: a
-/// folder without train is refused; otherwise one with neither test nor dev is.  If `folder` is a file, it is the only
-/// test.  Throws data_error.
+/// Finds those files in a folder whose names end in one of `endings` (".jsonl"), gzipped or not.  dev may be called
+/// validation.  A .conllu file may have a treebank's name as a prefix, as in en_ewt-ud-train.conllu.  If needs_train,
+/// the folder must have train; otherwise it must have a test or dev.  If `folder` is a file, it is the only test.
+/// Throws data_error.
 data_files find_data(std::string const& folder, std::vector<std::string> const& endings, bool needs_train);
 
 /// Returns the path of the first of these names that exists in the folder, gzipped or not; empty if none does. Throws
@@ -34,7 +34,7 @@ std::string find_dev(std::string const& folder, std::vector<std::string> const& 
 /// Returns the end of a message about a missing file: "; the folder has a.csv, b.csv and 3 more".
 std::string files_there(std::string const& folder);
 
-/// Throws data_error: two files exist, and either could be meant.
+/// Throws data_error, because two files exist and either could be meant.
 [[noreturn]] void refuse_both(std::string const& one, std::string const& other);
 
 }  // namespace triad::programs

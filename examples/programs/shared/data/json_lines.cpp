@@ -17,12 +17,13 @@ nlohmann::json read_json_line(std::string const& line, int deepest) {
   try {
     value = parse_json(line, deepest);
   } catch (nlohmann::json::parse_error const& e) {
-    // nlohmann's message has the place, what was being parsed, the error after a dash, and then a token of any length.
+    // nlohmann's message consists of the place, what was being parsed, the error after a dash, and a token of any
+    // length.
     std::string message = e.what(), dash = " - ";
     if (auto const at = message.find(dash); at != std::string::npos) message.erase(0, at + dash.size());
     if (auto const token = message.find("; last read: "); token != std::string::npos) message.erase(token);
     refuse("column {}: this is not JSON: {}; a line is one object", e.byte, message);
-  } catch (nlohmann::json::exception const& e) {  // such as 1e999
+  } catch (nlohmann::json::exception const& e) {  // for example, 1e999 is no double
     refuse("there is a value that cannot be read: {}", reason_of(e));
   }
   if (!value.is_object()) refuse("expected an object in braces, found {}", quoted(value));
@@ -36,7 +37,7 @@ void read_json_lines(std::string const& path, json_line_reader const& read) {
     any = true;
     try {
       read(read_json_line(line), line, number);
-    } catch (nlohmann::json::exception const& e) {  // a value has another type than the reader expects
+    } catch (nlohmann::json::exception const& e) {  // a value has another type than read() expects
       refuse("{}", reason_of(e));
     }
   });
@@ -76,8 +77,8 @@ class member_reader {
     ++at_;
   }
 
-  /// Returns the next token: a name or a value, without the white space in it.  Sets ended_by to the character that
-  /// ends the token: a comma, a colon or the closing brace.
+  /// Returns the next token: a name or a value, without white space around its tokens.  Sets ended_by to the character
+  /// that ends it: a comma, a colon or the closing brace.
   std::string token(char& ended_by) {
     std::string found;
     for (int depth = 0; at_ < text_.size();) {

@@ -1,4 +1,4 @@
-// Reads JSON lines, one object in each. Error messages have file and line, and members keep their original text.
+// Reads JSON lines, one object in each. Error messages name file and line. Members can keep their original text.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -30,8 +30,8 @@ inline void read_json_lines(std::string const& path, std::function<void(nlohmann
 }
 nlohmann::json read_json_line(std::string const& line, int deepest = deepest_json);
 
-/// Returns a member of an object as type T; an integer must be whole and in T's range.  Throws data_error with its
-/// name.
+/// Returns a member of an object as type T.  If T is an integer type, the number must be whole and in T's range.
+/// Throws data_error with the member's name.
 template <class T>
 T member(nlohmann::json const& object, char const* name, char const* expected);
 nlohmann::json const& member(nlohmann::json const& object, char const* name, char const* expected);
@@ -53,7 +53,7 @@ T member(nlohmann::json const& object, char const* name, char const* expected) {
   }
 }
 
-// Parsing loses information: numbers of more than 64 bits, -0, 1.0 and escapes are changed, and nlohmann::json keeps
+// Parsing loses information.  It changes numbers of more than 64 bits, -0, 1.0 and escapes, and nlohmann::json keeps
 // only the last of two members with the same name.  So members that a program only passes on are kept as text.
 
 struct json_member {
@@ -62,16 +62,16 @@ struct json_member {
   std::string value;         // byte for byte, without the white space between tokens
 };
 
-/// Returns the members of an object that read_json_line() has accepted, in order.  Throws data_error if the text is no
-/// object.
+/// Returns the members of an object in their order.  read_json_line() must have accepted the object.  Throws data_error
+/// if the text is not an object.
 std::vector<json_member> members_of(std::string const& object);
 
-/// Names and values.
+/// Pairs of name and value.
 using json_members = std::vector<std::pair<std::string, nlohmann::ordered_json>>;
 
-/// Returns the object with these members, as one line.  A member replaces the first one of the same name, and later
-/// ones of that name are removed; a new name is appended.  All other members are unchanged byte for byte, except for
-/// white space between tokens.
+/// Returns the object with these members added, as one line.  If the object already has a member of the same name, the
+/// first one is replaced and later ones are removed; otherwise the new member is appended.  All other members are
+/// unchanged byte for byte, except for white space between tokens.
 std::string with_members(std::string const& object, json_members const& more);
 
 /// Returns a probability rounded to four decimals, as in answers.

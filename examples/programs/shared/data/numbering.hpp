@@ -1,4 +1,4 @@
-// Numbers names, such as words, labels and answers.
+// Assigns numbers to names, such as words, labels and answers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace triad::programs {
 
-/// A table of names; their numbers are consecutive and begin at `first`.
+/// A table of names with consecutive numbers, which begin at `first`.
 class numbering {
  public:
   explicit numbering(int first = 0) : first_(first) {}
@@ -38,9 +38,9 @@ class numbering {
   std::string name_or_none(int number) const { return number < first_ ? std::string() : name(number); }
   std::vector<std::string> const& names() const { return names_; }
   int size() const { return static_cast<int>(names_.size()); }
-  /// Returns the largest number plus one.
+  /// Returns the largest number used, plus one.
   int end() const { return first_ + static_cast<int>(names_.size()); }
-  /// Returns the first 20 names for a message, such as "left, right, above".
+  /// Returns up to 20 of the first names for a message, such as "left, right, above".
   std::string all() const {
     std::string text;
     for (std::size_t i = 0; i < names_.size() && i < 20; ++i) text += (i == 0 ? "" : ", ") + names_[i];

@@ -58,7 +58,7 @@ std::optional<std::string> questions::first_line() {
   std::string line;
   if (!given.empty()) return std::nullopt;
   if (!file.empty()) {
-    std::error_code none;  // a pipe can be read only once
+    std::error_code none;  // of a pipe, which can be read only once
     if (!std::filesystem::is_regular_file(file, none)) return std::nullopt;
     text::gz_lines lines(file);
     return lines.next(line) ? std::optional(line) : std::nullopt;
@@ -82,18 +82,18 @@ std::string questions::all_of_input() {
 void questions::ask(std::function<void(std::string const&)> const& answer,
                     std::function<void(refused_question const&)> const& refused) const {
   expect_one_way();
-  // told(what): the message with the place of the question.
+  // told(what) returns the message with the place of the question in front.
   auto const one = [&](long number, std::string const& question, auto const& told) {
     try {
       answer(question);
     } catch (data_error const& e) {
       refused({number, question, told(e.what())});
-    } catch (nlohmann::json::exception const& e) {  // a value has another type than expected
+    } catch (nlohmann::json::exception const& e) {  // a value has another type than the program expects
       refused({number, question, told(reason_of(e))});
     } catch (std::bad_alloc const&) {
       refused({number, question, told("there is not enough memory to answer it: ask about less at once")});
     }
-    std::fflush(stdout);  // another program may wait for the answer
+    std::fflush(stdout);  // another program may be waiting for the answer
   };
   long number = 0;
   if (!given.empty()) {

@@ -3,7 +3,7 @@
 //
 //   SCAN      IN: jump twice OUT: I_JUMP I_JUMP       one line for each pair
 //   columns   source<TAB>target, as in CFQ; or source<TAB>target<TAB>kind, as in COGS
-//   parallel  two files with one line for each pair, as in translations
+//   parallel  two files with one line for each pair, as is common in translation
 // Any of the files may be gzipped.
 #pragma once
 
@@ -23,7 +23,8 @@
 
 namespace triad::programs {
 
-/// The names of columns in such files, in any case.  A first row with only these names is a header and not a pair.
+/// The names of columns in such files, in upper or lower case.  A first row with only these names is a header, not a
+/// pair.
 inline constexpr std::array<std::string_view, 21> column_names{
     "source", "src",   "input",        "sentence",     "question",     "command", "text",
     "target", "tgt",   "output",       "translation",  "query",        "sparql",  "actions",

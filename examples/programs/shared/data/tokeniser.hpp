@@ -11,7 +11,8 @@
 //          followed by a small letter
 //
 // Works for text without combining characters: a combining accent, or a vowel sign of Devanagari, would become a token
-// of its own. Nothing is escaped and no case is changed. So the text is the tokens without some of the spaces.
+// of its own. Nothing is escaped, and upper and lower case are kept. So the tokens joined together are the text without
+// some of its spaces.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +52,7 @@ inline bool is_abbreviation_before_numbers(std::string_view word) {
   return word == "No" || word == "Nos" || word == "Art" || word == "Nr" || word == "pp" || word == "p";
 }
 
-/// The characters of a text.  c[i] is 0 outside of the text, so that neighbours can always be read.
+/// The characters of a text.  c[i] is 0 outside the text, so neighbours of any character can be read.
 class character_row {
  public:
   explicit character_row(std::string_view text) : text_(text) {
@@ -75,10 +76,10 @@ class character_row {
   std::vector<std::size_t> at_;
 };
 
-/// Appends the parts of a word to `tokens`.  A full stop stays at the end of the part before it.
+/// Appends the tokens of a word to `tokens`.  A full stop at the end stays with the text before it.
 inline void cut_word(std::string_view word, std::vector<std::string>& tokens) {
   character_row const c(word);
-  bool open = false;  // whether the last token may be extended
+  bool open = false;  // whether the next character may join the last token
   auto const put = [&](std::size_t i, bool goes_on, bool stays_open) {
     if (goes_on && open)
       tokens.back() += c.bytes(i);

@@ -1,4 +1,4 @@
-// Files that the first process writes for all processes; each file is written completely or not at all.
+// Files that the first process writes on behalf of all processes.  Each file is written completely or not at all.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,7 +26,7 @@ inline std::string gzipped(std::string_view text) {
   for (int state = Z_OK; state != Z_STREAM_END;) {
     if (stream.avail_in == 0) {
       auto const part = text.substr(0, std::size_t{1} << 20U);
-      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));  // zlib does not write there
+      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));  // zlib only reads there
       stream.avail_in = static_cast<uInt>(part.size());
       text.remove_prefix(part.size());
     }

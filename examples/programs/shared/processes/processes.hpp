@@ -1,8 +1,8 @@
-// Identifies a process that an earlier process named in a file, and tells whether it still runs.
+// Identifies a process that is named in a file, and tells whether that process still runs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The system reuses process numbers, so a process is identified by its host, its number and its start time. The start
-// time is field 22 of /proc/PID/stat, in ticks since the machine started. Without /proc only the number is used.
+// The system reuses process numbers.  So a process is identified by its host, its number and its start time. The start
+// time is field 22 of /proc/PID/stat, in ticks since the machine started. Without /proc, only host and number are used.
 #pragma once
 
 #include <signal.h>
@@ -27,7 +27,8 @@ struct process_name {
     return "process " + std::to_string(number) + "\nhost " + host + "\nsince " + since + "\nticks " +
            std::to_string(ticks) + "\n";
   }
-  /// Reads the form of text().  Missing parts keep their defaults; number 0 means that the text has another form.
+  /// Reads a text in the form of text().  Missing parts keep their defaults.  Number 0 means that the text has another
+  /// form.
   static process_name from(std::string const& text) {
     process_name p;
     std::istringstream lines(text);
@@ -46,7 +47,8 @@ struct process_name {
   }
 };
 
-/// Returns the start time of a process of this machine, in ticks; 0 if there is no such process or its time is unknown.
+/// Returns the start time, in ticks, of a process on this machine; 0 if there is no such process or if the time is
+/// unknown.
 inline long long start_ticks(long long number) {
   std::ifstream file("/proc/" + std::to_string(number) + "/stat");
   std::string const all{std::istreambuf_iterator<char>(file), {}};
@@ -60,7 +62,7 @@ inline long long start_ticks(long long number) {
   return ticks;
 }
 
-/// Returns the start time of a process; 0 if it is unknown.
+/// Returns the start time of a process on this machine; 0 if it is unknown.
 inline std::time_t start_time(long long number) {
   auto const ticks = start_ticks(number);
   std::ifstream file("/proc/stat");

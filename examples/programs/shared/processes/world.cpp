@@ -45,8 +45,8 @@ int number_of(char const* variable) {
   return text == nullptr ? 0 : std::atoi(text);
 }
 
-/// Returns the number of processes that a launcher has started.  SLURM sets its number for every step, even if the
-/// processes are not connected.  Connected processes also have a rank from PMI.
+/// Returns the number of processes that a launcher has started.  SLURM sets SLURM_STEP_NUM_TASKS for every step, even
+/// if the processes are not connected.  Connected processes also have a rank from PMI.
 int processes_started() {
   for (auto const* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"})
     if (int const n = number_of(variable); n > 0) return n;
@@ -61,7 +61,7 @@ std::unique_ptr<process_group> by_mpi(int* argc, char*** argv) {
   std::error_code none;
   auto const library = beside_program(library_of_mpi);
   if (!std::filesystem::exists(library, none)) {
-    // If all processes lack the library, the first one reports this and ends the others.
+    // If the library is missing for all processes, the first process reports this and ends the others.
     if (number_of("OMPI_COMM_WORLD_RANK") + number_of("PMI_RANK") > 0)
       std::this_thread::sleep_for(std::chrono::seconds(1));
     refuse(
@@ -69,7 +69,7 @@ std::unique_ptr<process_group> by_mpi(int* argc, char*** argv) {
         "libopenmpi-dev) has it next to it; copy both, build it again, or start one process",
         library.string());
   }
-  // MPI later loads parts of itself, which look up its symbols among those of the program.
+  // MPI loads parts of itself later.  These look up MPI's symbols among the global symbols of the program.
   void* const opened = ::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
   auto const make =
       opened == nullptr
@@ -79,7 +79,7 @@ std::unique_ptr<process_group> by_mpi(int* argc, char*** argv) {
   return std::unique_ptr<process_group>(make(argc, argv));
 }
 
-/// Returns the processors that this process may run on, as a text of zeros and ones.
+/// Returns the processors on which this process may run, as a text of zeros and ones.
 std::string processors_of_this() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -123,7 +123,8 @@ int fail_world(std::string const& line, int status) {
     std::fputs((line + (line.ends_with('\n') ? "" : "\n")).c_str(), stderr);
     return status;
   }
-  // All processes have the same error in the command line or the data, so only the first one should report it.
+  // An error in the command line or the data occurs in all processes.  Only the first process should report it, so the
+  // others wait.
   if (!w.is_first()) std::this_thread::sleep_for(std::chrono::milliseconds(1000 + std::min(100 * w.rank(), 1000)));
   std::fflush(stdout);
   auto text = line;
@@ -162,7 +163,7 @@ bool any_process(bool yes) {
 
 std::vector<std::string> texts_of_all(std::string const& own) {
   auto& w = world();
-  std::vector<std::string> all{own};  // the texts known so far, which belong to neighbouring ranks
+  std::vector<std::string> all{own};  // the texts that are known so far, of neighbouring ranks
   for (int d = 1; d < w.size(); d *= 2) {
     std::vector<std::uint64_t> lengths, other(all.size());
     std::string mine;

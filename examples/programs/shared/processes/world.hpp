@@ -1,9 +1,9 @@
-// The processes of a program: one, or those that mpirun started to train and evaluate one model together.
+// The processes of a program: a single one, or those that mpirun started to train and evaluate one model together.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Process 0 prints, writes and reads standard input; the others only compute.  MPI and NCCL are in libraries next to
-// the program.  triad-mpi.so is loaded if mpirun has started several processes, and triad-nccl.so if these train on
-// GPUs. So other runs neither need nor load them.
+// Process 0 prints, writes files and reads standard input; the others only compute.  MPI and NCCL are linked by
+// libraries next to the program.  triad-mpi.so is loaded only if mpirun has started several processes, and
+// triad-nccl.so only if these train on GPUs.  So other runs neither need nor load MPI and NCCL.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +18,17 @@
 
 namespace triad::programs {
 
-/// A communicator (triad/parallel/communicator.hpp) that is chosen at run time.
+/// A communicator (triad/parallel/communicator.hpp) whose kind is chosen at run time.
 class process_group : public host_communicator<process_group> {
  public:
   virtual ~process_group() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Sends `sent` bytes and receives `wanted` bytes.  The partner makes the same call with the lengths exchanged.
-  /// Throws communication_error on failure.
+  /// Sends `sent` bytes to the partner and receives `wanted` bytes.  The partner makes the same call, in which the two
+  /// lengths are swapped.  Throws communication_error on failure.
   virtual void exchange_bytes(int partner, void const* mine, std::size_t sent, void* theirs, std::size_t wanted) = 0;
   virtual void barrier() = 0;
-  /// Ends all processes with this status.
+  /// Ends all processes with this exit status.
   [[noreturn]] virtual void abort(int status) = 0;
 
   bool is_first() const { return rank() == 0; }
@@ -37,15 +37,15 @@ class process_group : public host_communicator<process_group> {
 /// Returns the processes of this program.
 process_group& world();
 
-/// Connects the processes; called before anything else.  Throws data_error if several processes were started and this
-/// program has no MPI, or if their number is no power of two.
+/// Connects the processes.  Must be called before all other functions.  Throws data_error if several processes were
+/// started and the program has no MPI, or if their number is not a power of two.
 void start_world(int* argc, char*** argv);
-/// Prints an error line.  With one process it returns the status.  With several it adds the process's number to the
-/// line and ends all processes.
+/// Prints an error line.  If there is only one process, returns the status.  If there are several, adds the process's
+/// number to the line and ends all processes.
 int fail_world(std::string const& line, int status);
 
-/// The rank of this process among those on this machine, from 0; their number; and the number of them that may run on
-/// the same processors as this one.
+/// The rank of this process among those on this machine, from 0; the number of these; and how many of them may run on
+/// the same processors as this process.
 struct place_here {
   int rank = 0, size = 1, sharing = 1;
 };
@@ -55,18 +55,18 @@ place_here here();
 /// file need not exist.
 std::filesystem::path beside_program(std::string const& file);
 
-/// Returns a hint if SLURM has started several tasks that are not connected by MPI, in the first task; else an empty
-/// text.
+/// Returns a hint if SLURM has started several tasks that MPI does not connect, and this is the first task; otherwise
+/// an empty text.
 std::string hint_of_tasks();
 
-// All processes must call the following functions together.
+// All processes must call each of the following functions together.
 
 /// Returns true if any process passes true.
 bool any_process(bool yes);
 /// Returns the texts of all processes, by rank.
 std::vector<std::string> texts_of_all(std::string const& own);
-/// Throws data_error if a process has another `text` than process 0.  It names the first such process and the first
-/// line that differs.  what: "the options", "the data".
+/// Throws data_error if the `text` of some process differs from that of process 0.  The message names the first such
+/// process and the first line that differs.  what: "the options", "the data".
 void expect_same(std::string const& what, std::string const& text);
 
 /// Exchanges rows directly between GPUs.
@@ -76,24 +76,24 @@ class device_rows {
   virtual void exchange(int partner, void const* mine, std::size_t sent, void* theirs, std::size_t wanted) = 0;
 };
 
-/// What each process tells the others before NCCL is used: its GPU, or why it cannot use NCCL.
+/// What each process tells the others before NCCL is used: its GPU, or the reason why it cannot use NCCL.
 struct device_place {
   std::string gpu, why_not;
 };
-/// Returns why these processes cannot use NCCL, so that rows are copied through host memory.  Empty if they can: each
-/// process has its own GPU.
+/// Returns the reason why these processes cannot use NCCL; rows are then copied through host memory.  Empty if they
+/// can: each process has a GPU of its own.
 std::string why_no_nccl(std::vector<device_place> const& of_all);
 
-/// Returns an exchange by NCCL in this stream of this device.  Returns null if it is impossible for some process;
-/// process 0 then prints the reason, once.  All processes must call it together.
+/// Returns an object that exchanges rows by NCCL in this stream of this device.  Returns null if this is impossible for
+/// some process; process 0 then prints the reason, once.  All processes must call this function together.
 std::unique_ptr<device_rows> rows_by_nccl(int device, void* stream);
 
-/// The communicator of a learner on one backend, which must outlive it.  Rows on GPUs are exchanged by NCCL if
+/// The communicator of a learner on one backend.  The backend must outlive it.  Rows on GPUs are exchanged by NCCL if
 /// possible.
 template <class Ex>
 class processes_on {
  public:
-  /// learns: rows will be exchanged.  If so, all processes must construct it together.
+  /// learns: whether rows will be exchanged.  If so, all processes must call the constructor together.
   processes_on([[maybe_unused]] Ex& ex, [[maybe_unused]] bool learns) {
     if constexpr (!std::is_same_v<typename Ex::memory, host_memory>)
       if (learns && world().size() > 1) rows_ = rows_by_nccl(ex.device(), ex.stream());

@@ -17,7 +17,7 @@ void confusion::add(std::string const& part, std::string const& target, std::str
 
 std::string confusion::table(std::size_t most) const {
   counts wrong;
-  std::map<std::string, long long> asked;  // the number of examples with this target
+  std::map<std::string, long long> asked;  // the number of examples with each target
   for (auto const& [part, pairs] : parts_)
     for (auto const& [pair, times] : pairs) {
       asked[pair.first] += times;

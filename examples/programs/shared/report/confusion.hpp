@@ -1,4 +1,4 @@
-// A confusion table: the count of each pair of a right label and a predicted label.
+// A confusion table: how often each right label was predicted as each label.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,12 +14,12 @@ class confusion {
  public:
   void add(std::string const& part, std::string const& target, std::string const& predicted);
 
-  /// Returns the most frequent mistakes of all parts together, one for each line: the target, the prediction, their
-  /// count, and the number of examples with this target.  Mistakes of equal count are in byte order.  The table ends
-  /// with a line end.
+  /// Returns the most frequent mistakes of all parts together, one in each line: the target, the prediction, how often
+  /// this mistake was made, and the number of examples with this target.  Equally frequent mistakes are in byte order.
+  /// The table ends with a line end.
   std::string table(std::size_t most = 10) const;
-  /// Returns CSV with the columns part, target, predicted, count.  It has every pair that occurred, right answers
-  /// included, in the order of parts and then bytes.
+  /// Returns CSV with the columns part, target, predicted, count.  It has every pair that occurred, including right
+  /// answers, sorted by part and then by bytes.
   std::string csv() const;
 
  private:

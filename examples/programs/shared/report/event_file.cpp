@@ -37,7 +37,7 @@ std::string varint(std::uint64_t value) {
   return text + static_cast<char>(value);
 }
 
-// Fields of a protocol buffer, each with its number.
+// Returns one field of a protocol buffer: its number and its value.
 std::string number_field(unsigned field, std::uint64_t value) { return varint(field << 3U) + varint(value); }
 std::string double_field(unsigned field, double value) {
   return varint(field << 3U | 1U) + little_endian(std::bit_cast<std::uint64_t>(value), 8);
@@ -75,8 +75,8 @@ std::string event_record(std::string_view event) {
 
 event_file::event_file(std::string const& folder, std::uint64_t step) {
   make_folder(folder);
-  // TensorBoard reads files in the order of their names, so the time comes first.  A process may begin two files within
-  // a second.
+  // TensorBoard reads files in the order of their names, so the name begins with the time.  A process may create two
+  // files within one second, so the name ends with the nanoseconds.
   auto const now = std::chrono::system_clock::now().time_since_epoch();
   auto const nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
   path_ = fmt::format("{}/events.out.tfevents.{:010}.triad.{}.{:09}", folder, nanoseconds / 1'000'000'000, getpid(),
@@ -84,7 +84,7 @@ event_file::event_file(std::string const& folder, std::uint64_t step) {
   file_.reset(std::fopen(path_.c_str(), "wb"));
   if (!file_) refuse("{}: cannot be written: {}", path_, std::generic_category().message(errno));
   write(event_at(step, bytes_field(3, "brain.Event:2")));
-  // After SessionLog.START, TensorBoard drops the values in earlier files from this step on.
+  // After a SessionLog.START at this step, TensorBoard drops all values of earlier files from this step on.
   if (step > 0) write(event_at(step + 1, bytes_field(7, number_field(1, 1))));
   flush();
 }

@@ -1,5 +1,5 @@
-// Checks a program's output and input: replaces control characters in foreign texts, and detects failed writes and
-// incomplete reads of standard input.
+// Checks a program's output and input: replaces control characters in texts that others wrote, and detects failed
+// writes and incomplete reads of standard input.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -41,7 +41,7 @@ inline bool commands_terminal(std::string_view character) {
          (character >= "\xe2\x81\xa6" && character <= "\xe2\x81\xa9");
 }
 
-/// Replaces such characters by '?'.  allowed: control characters that stay.
+/// Replaces such characters by '?'.  allowed: control characters that are kept.
 inline std::string shown(std::string_view text, std::string_view allowed) {
   std::string result;
   while (!text.empty()) {
@@ -56,15 +56,15 @@ inline std::string shown(std::string_view text, std::string_view allowed) {
 
 }  // namespace detail
 
-/// Returns a printable form of a text from a user or a file.  Each control character except line ends and tabs becomes
-/// '?', and so does each byte that is not UTF-8.  Not for files and JSON, which keep every byte.
+/// Returns a printable form of a text from a user or a file.  Each control character becomes '?', except for line ends
+/// and tabs, and so does each byte that is not UTF-8.  Do not use it for files and JSON, which keep every byte.
 inline std::string printable(std::string_view text) { return detail::shown(text, "\n\t"); }
 
-/// Does the same for a name in a line or a cell of a table: line ends and tabs are replaced, too.
+/// Does the same for a name within a line or a table cell: line ends and tabs are replaced, too.
 inline std::string printable_name(std::string_view text) { return detail::shown(text, ""); }
 
-/// Returns the beginning of a text for a message: at most `most` bytes, in whole UTF-8 characters, as by
-/// printable_name().  Appends "..." if the text is longer.
+/// Returns the beginning of a text for a message: at most `most` bytes, whole UTF-8 characters only, after
+/// printable_name(). Appends "..." if the text is longer.
 inline std::string shortened(std::string_view text, std::size_t most = 60) {
   auto end = std::min(most, text.size());
   if (end < text.size())
@@ -78,7 +78,7 @@ inline void expect_all_printed() {
     throw data_error("the output could not be written, not all of it is there: is the disk full?");
 }
 
-/// Throws data_error if standard input ended because of a read error.  Called after its last line.
+/// Throws data_error if standard input ended because of a read error.  Call it after the last line has been read.
 inline void expect_all_read() {
   if (std::ferror(stdin) != 0)
     throw data_error("standard input cannot be read to its end: " + std::generic_category().message(errno) +

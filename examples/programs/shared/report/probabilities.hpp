@@ -1,4 +1,4 @@
-// Probabilities of scores:  p(c) = exp(x_c) / sum over c' of exp(x_c')
+// Converts scores to probabilities:  p(c) = exp(x_c) / sum over c' of exp(x_c')
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Refuses data, files or options by an error with a formatted message.
+// Refuses data, files or options by throwing an error with a formatted message.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace triad::programs {
 
-/// Throws a data_error.
+/// Throws a data_error whose message is formatted as by fmt::format.
 template <class... Values>
 [[noreturn]] void refuse(fmt::format_string<Values...> text, Values&&... values) {
   throw data_error(fmt::format(text, std::forward<Values>(values)...));

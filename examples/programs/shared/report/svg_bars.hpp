@@ -1,4 +1,4 @@
-// Bar charts as SVG, of values from 0 to 1. A chart has groups of rows. A row has one bar for each way of measuring.
+// Bar charts as SVG, for values from 0 to 1. A chart has groups of rows, and a row has one bar for each kind of score.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@ namespace triad::programs {
 
 struct bar_row {
   std::string name;
-  std::vector<double> parts;  // 0 .. 1, one for each way; values that are not finite are left out
+  std::vector<double> parts;  // 0 .. 1, one for each kind of score; values that are not finite are left out
 };
 
 struct bar_group {
@@ -23,7 +23,7 @@ struct bar_group {
 
 struct bar_chart {
   std::string title;
-  std::vector<std::string> ways;  // the names in the legend
+  std::vector<std::string> ways;  // the kinds of score, as named in the legend
   std::vector<bar_group> groups;
 };
 

@@ -18,8 +18,8 @@ namespace triad::programs {
 struct heat_map {
   std::string title;
   std::string row_label, column_label;      // the titles of the axes
-  std::vector<std::string> rows, columns;   // their names
-  std::vector<std::vector<double>> values;  // 0 .. 1, row by row; a value that is not finite has no cell
+  std::vector<std::string> rows, columns;   // the names of rows and columns
+  std::vector<std::vector<double>> values;  // 0 .. 1, row by row; a value that is not finite is left blank
 };
 
 namespace detail {

@@ -19,11 +19,11 @@
 namespace triad::programs {
 
 struct series {
-  std::string name;  // in the legend; empty: no entry
+  std::string name;  // name in the legend; empty: no entry
   std::vector<double> x;
   std::vector<double> y;        // a value that is not finite interrupts the line
   std::vector<double> error{};  // half the length of the error bar at each point; empty: no bars
-  bool dashed = false;          // for values quoted from elsewhere, such as a paper
+  bool dashed = false;          // for values taken from elsewhere, such as a paper
   bool points = true;
 };
 
@@ -32,7 +32,7 @@ struct plot {
   std::string x_label;
   std::string y_label;
   std::vector<series> lines{};
-  std::optional<double> y_from{};  // lowest and highest value of the axis; empty: from the data
+  std::optional<double> y_from{};  // the lowest and the highest value on the axis; empty: those of the data
   std::optional<double> y_to{};
 };
 
@@ -86,7 +86,7 @@ inline std::string picture(double width, double height, std::string const& body)
          body + "</svg>\n";
 }
 
-/// An axis from `low` to `high`, with at most `most` ticks at multiples of 1, 2 or 5 times a power of ten.
+/// An axis from `low` to `high`.  It has at most `most` ticks, at multiples of 1, 2 or 5 times a power of ten.
 struct axis {
   double low;
   double high;
@@ -99,7 +99,7 @@ struct axis {
       high += margin;
     }
     step = std::pow(10.0, std::floor(std::log10((high - low) / most)));
-    for (int i = 0; (high - low) / step > most; ++i) step *= i % 3 == 1 ? 2.5 : 2;  // 1 2 5 10
+    for (int i = 0; (high - low) / step > most; ++i) step *= i % 3 == 1 ? 2.5 : 2;  // steps of 1, 2, 5, 10, ...
     if (whole) step = std::max(1.0, std::round(step));
   }
 

@@ -12,8 +12,8 @@
 
 namespace triad::programs {
 
-/// A table of cells; each cell is printed in one line, whatever it contains.  The first column is aligned to the left,
-/// the others, mostly numbers, to the right.
+/// A table of cells.  Each cell is printed in one line, whatever characters it has.  The first column is aligned to the
+/// left; all others, which are mostly numbers, are aligned to the right.
 class text_table {
  public:
   explicit text_table(std::vector<std::string> header) { row(std::move(header)); }
@@ -24,7 +24,7 @@ class text_table {
     return *this;
   }
 
-  /// Returns the table with a rule under its header.  Each line ends with a line end and has no trailing space.
+  /// Returns the table with a line under its header.  Each row ends with a line end and has no trailing spaces.
   [[nodiscard]] std::string text() const {
     std::vector<std::size_t> widths;
     for (auto const& cells : rows_)
@@ -50,7 +50,7 @@ class text_table {
   }
 
  private:
-  // Counts characters, not bytes: "±" counts once.
+  // Counts characters instead of bytes, so "±" counts once.
   static std::size_t letters(std::string const& text) {
     return static_cast<std::size_t>(std::count_if(
         text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));

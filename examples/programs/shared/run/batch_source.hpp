@@ -1,4 +1,4 @@
-// The batch of an update as a range of parts. Each part fits into the learner's memory.
+// Divides the batch of an update into parts, each of which fits into the learner's memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,19 +12,19 @@
 
 namespace triad::programs {
 
-/// The training data of a program: the examples of each update, and how an example is added to a batch.
+/// The training data of a program: which examples each update has, and how an example is added to a batch.
 class batch_source {
  public:
   virtual ~batch_source() = default;
 
   class part_range;
-  /// The parts of an update's batch that belong to these shares, one after the other.  A batch is first divided into
-  /// shares.  A share is cut further before each example that does not fit into memory.  The cuts depend only on the
-  /// examples and the memory.
+  /// Returns the parts of an update's batch that belong to these shares, in order.  A batch is first divided into
+  /// shares.  A share is then cut before each example that no longer fits into memory.  Where it is cut depends only on
+  /// the examples and the memory.
   part_range parts(std::uint64_t update, share_range const& shares);
 
  protected:
-  /// Prepares the examples of this update; returns the number of them.
+  /// Prepares the examples of this update; returns their number.
   virtual std::size_t begin_update(std::int64_t update) = 0;
   /// Clears the learner's batch.
   virtual void clear() = 0;
@@ -32,11 +32,12 @@ class batch_source {
   virtual bool add(std::size_t example) = 0;
   /// Returns the number of answers in the loss of an example.
   virtual double answer_count(std::size_t /*example*/) { return 1; }
-  /// Returns true if a share may be cut.  If not, every share must fit into memory, else next() throws logic_error.
+  /// Returns true if a share may be cut.  If not, every share must fit into memory; otherwise next() throws
+  /// logic_error.
   virtual bool may_cut() const { return false; }
 };
 
-/// A range for a single pass: the iterators share one state.
+/// A range that can be iterated once: its iterators share one state.
 class batch_source::part_range {
  public:
   part_range(batch_source& of, std::uint64_t update, share_range const& shares)
@@ -98,8 +99,9 @@ class batch_source::part_range {
   std::int64_t update_;
   share_range shares_;
   index_t share_;
-  std::size_t count_ = 0, next_ = 0, last_ = 0;  // examples: of the update; the next and the end of the current share
-  double all_ = 0;                               // the number of answers of the update
+  // Of examples: all of the update; the next one and the end of the current share.
+  std::size_t count_ = 0, next_ = 0, last_ = 0;
+  double all_ = 0;  // the number of answers of the update
   bool in_share_ = false, is_cut_ = false, ended_ = false;
   batch_part part_;
 };
@@ -108,7 +110,7 @@ inline batch_source::part_range batch_source::parts(std::uint64_t update, share_
   return {*this, update, shares};
 }
 
-/// Returns the largest number of parts of an update in [first, last).
+/// Returns the largest number of parts that any update in [first, last) has.
 inline int most_parts(batch_source& source, std::int64_t first, std::int64_t last, index_t shares = 1) {
   int most = 0;
   for (auto update = first; update < last; ++update) {

@@ -32,7 +32,7 @@ inline std::string digest_of(std::string const& path) {
   return hexadecimal(hash);
 }
 
-/// The digest of the examples that a run is trained on, in their order.  A resumed run must have the same examples.
+/// A digest of the examples that a run is trained on, in their order.  A resumed run must have the same examples.
 class example_digest {
  public:
   /// Begins another example; add() then adds its numbers.
@@ -40,11 +40,11 @@ class example_digest {
   void add(std::initializer_list<std::int64_t> numbers) {
     for (auto const n : numbers) hash_ = path_hash(std::to_string(n) + " ", hash_);
   }
-  /// Returns the line for the run's settings.
+  /// Returns the digest as a line for the run's settings.
   std::string setting() const {
     return setting_of(std::to_string(examples_) + " examples, digest " + hexadecimal(hash_));
   }
-  /// Returns this line for a run whose examples follow from its other settings.
+  /// Returns this line for a run that generates its examples, which its other settings determine.
   static std::string generated() { return setting_of("generated"); }
 
  private:

@@ -15,7 +15,7 @@
 namespace triad::programs {
 namespace {
 
-/// The data that a run was trained on, according to its config.toml.
+/// The data on which a run was trained, according to its config.toml.
 struct trained_on {
   bool known = false;
   std::string data;  // empty: generated data
@@ -51,7 +51,7 @@ void expect_together(run_options const& o, checkpoint const& first, std::string 
     throw data_error(run + " knows other words than " + o.run + ": " +
                      triad::json_difference(file.vocabulary(), first.vocabulary()) +
                      "; runs that answer together are of one task");
-  if (!o.data_of_run) return;  // --data was given, so all runs are asked about the same data
+  if (!o.data_of_run) return;  // --data was given, so all runs answer questions about the same data
   auto const its = data_of(run), ours = data_of(o.run);
   std::error_code none;
   if (its.known && ours.known && its.data != ours.data && !std::filesystem::equivalent(its.data, ours.data, none))

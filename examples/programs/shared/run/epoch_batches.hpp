@@ -1,4 +1,4 @@
-// Batches of a list of examples in a random order. The content of a batch depends only on its number.
+// Batches from a list of examples in random order. The content of a batch depends only on the batch's number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -34,7 +34,7 @@ class epoch_batches {
   int batch_;
   bool shuffle_;
   std::uint64_t seed_;
-  std::int64_t arranged_ = -1;  // the epoch that order_ belongs to
+  std::int64_t arranged_ = -1;  // the epoch for which order_ was made
 };
 
 }  // namespace triad::programs

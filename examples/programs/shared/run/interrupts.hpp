@@ -1,4 +1,4 @@
-// Handles Ctrl-C and SIGTERM during training: the current update is completed and the run is saved.
+// Handles Ctrl-C and SIGTERM during training: the current update is completed, and then the run is saved.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,7 +27,7 @@ struct interrupt_guard {
   }
 };
 
-/// Returns the exit status of a program that a signal ended, as shells define it: 130 after Ctrl-C, 143 after SIGTERM.
+/// Returns the exit status of a program that a signal has ended, as in shells: 130 after Ctrl-C, 143 after SIGTERM.
 inline int interrupted_status() { return 128 + interrupted; }
 
 }  // namespace triad::programs

@@ -1,4 +1,4 @@
-// A learner composed of a triad model and a backend.
+// A learner that combines a triad model with a backend.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,14 +26,14 @@
 
 namespace triad::programs {
 
-/// Returns what a trainer keeps of a forward pass.  Without training it keeps nothing.  With `recompute` it keeps the
-/// inputs of layers and computes the layers again in backward.
+/// Returns which values of a forward pass a trainer keeps.  Without training it keeps nothing.  With `recompute` it
+/// keeps only the inputs of layers, and the backward pass computes the layers again.
 constexpr keep kept_of_pass(bool learns, bool recompute) {
   return !learns ? keep::nothing : recompute ? keep::inputs : keep::everything;
 }
 
-/// Returns the settings of a trainer for these options, with memory for the batches of `z`.  The batches are padded if
-/// the backend replays recorded work.
+/// Returns the settings of a trainer for these options, with memory for the batches of `z`.  Batches are padded if the
+/// backend records an update and replays it.
 template <class Ex, class Room>
 trainer_options settings_of(width_options const& o, Room const& z, adam_options const& adam = {}) {
   return {.adam = adam,
@@ -44,13 +44,13 @@ trainer_options settings_of(width_options const& o, Room const& z, adam_options 
           .shares = o.shares};
 }
 
-/// Interface: learner, or a class that a program derives from it.  Self adds the batch: upload() returns input and
-/// answers, and first_values(path) returns the initialiser of a parameter.
+/// Interface is learner, or a class that a program derives from learner.  Self supplies the batch: upload() returns
+/// input and answers, and first_values(path) returns the initialiser of a parameter.
 template <class Self, class Interface, class Model, class Ex>
 class learner_on : public Interface {
  public:
-  /// planned: leave it out; the constructor stores the planned bytes there.  Throws memory_refused with these bytes if
-  /// there is no memory for the trainer.
+  /// The constructor stores the planned bytes in `planned`; callers leave this argument out.  Throws memory_refused
+  /// with these bytes if there is not enough memory for the trainer.
   learner_on(Ex ex, Model const& m, typename trainer<Model, Ex>::options_type const& o, std::size_t planned = 0) try
       : ex_(std::move(ex)),
         processes_(ex_, o.memory != keep::nothing),
@@ -78,7 +78,7 @@ class learner_on : public Interface {
   void rehearse() override {
     auto const [in, targets] = self().upload();
     trainer_.compute_gradient(in, targets);
-    (void)trainer_.loss();  // a device computes asynchronously; loss() waits for it
+    (void)trainer_.loss();  // waits for a device, which computes asynchronously
   }
   std::vector<update_record> const& records() override {
     trainer_.records(records_);
@@ -117,9 +117,9 @@ class learner_on : public Interface {
     auto& parameters = trainer_.parameters();
     if (record.resumes || file.has_moments())
       file.load(parameters);
-    else  // without training; the file may be without moments
+    else  // without training, the file need not have moments
       file.load(parameters.mutable_values(), parameters.where());
-    // A model that only answers has the averages as its weights.
+    // A model that is not trained further gets the averages as its weights.
     if (!record.resumes && file.has_averages()) file.load_averages(trainer_.parameters());
     if (averages_ && file.has_averages()) file.load_averages(*averages_);
     if (auto const bad = not_finite(); !bad.empty())

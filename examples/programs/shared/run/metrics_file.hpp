@@ -1,4 +1,5 @@
-// metrics.csv: one line for each epoch. The file is replaced as a whole, so that a killed run never leaves half a line.
+// metrics.csv: one line for each epoch. The file is always replaced as a whole, so a killed run never leaves half a
+// line.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,8 +17,8 @@ namespace triad::programs {
 
 class metrics_file {
  public:
-  /// Keeps the lines that an earlier process wrote up to update `step`, the update of its checkpoint.  Later lines are
-  /// dropped, since their epochs are repeated.  Without a path no file is written.
+  /// Keeps those lines of an earlier process that are not later than update `step`, the update of its checkpoint.
+  /// Later lines are dropped, since their epochs will be repeated.  If the path is empty, no file is written.
   metrics_file(std::string path, std::uint64_t step) : path_(std::move(path)) {
     text_ = "epoch,step,loss,rate,norm,validation,seconds,examples_per_second\n";
     std::ifstream old(path_);
@@ -31,7 +32,7 @@ class metrics_file {
         text_ += line + "\n";
     }
   }
-  /// Removes the last line if it belongs to an incomplete epoch that ended at update `step`: this epoch is continued.
+  /// Removes the last line if its epoch was cut short at update `step`, because this epoch will be continued.
   void reopen(std::uint64_t step) {
     auto const last = text_.rfind('\n', text_.size() - 2) + 1;
     auto const at = text_.find(',', last) + 1;
@@ -52,7 +53,7 @@ class metrics_file {
   std::vector<double> losses() const { return column(2); }
   /// The validation results of the epochs so far.
   std::vector<double> validations() const { return column(5); }
-  /// Returns the number of epochs after the best one, among those after update `begin`; -1 if there are none.
+  /// Returns how many epochs follow the best one, among those after update `begin`; -1 if there are no such epochs.
   int since_best(std::uint64_t begin, bool lower_is_better) const {
     auto const steps = column(1), values = column(5);
     int since = -1;
@@ -65,13 +66,13 @@ class metrics_file {
     }
     return since;
   }
-  /// Returns the update and the validation result of the epoch `lines` lines before the last.
+  /// Returns the update and the validation result that are `lines` lines before the last line.
   std::pair<std::uint64_t, double> before_last(int lines) const {
     auto const steps = column(1), values = column(5);
     auto const at = steps.size() - 1 - static_cast<std::size_t>(lines);
     return {static_cast<std::uint64_t>(steps[at]), values[at]};
   }
-  /// Returns the duration of the epochs so far, summed over all processes that ran them in turn.
+  /// Returns the total duration of all epochs so far, including those that earlier processes of this run have made.
   double seconds() const {
     auto const all = column(6);
     return all.empty() ? 0 : all.back();

@@ -1,4 +1,4 @@
-// Orders of examples, random or by a comparison, and samples of them.
+// Orders of examples, random or sorted, and samples of examples.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace triad::programs {
 
-/// Sets `order` to a random permutation of 0 .. order.size() - 1.  It depends on seed and stream alone, not on the
-/// machine.
+/// Sets `order` to a random permutation of 0 .. order.size() - 1.  The permutation depends only on seed and stream, and
+/// is the same on every machine.
 inline void permute(std::vector<std::size_t>& order, std::uint64_t seed, std::uint64_t stream) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   random_stream(seed, stream).shuffle(order);
@@ -29,7 +29,7 @@ std::vector<std::size_t> order_by(std::size_t count, Before const& before) {
   return order;
 }
 
-/// Returns `most` of the items, evenly spread and the same in every call; all items if most is 0.
+/// Returns `most` of the items, evenly spaced and the same in every call; all items if `most` is 0.
 template <class Item>
 std::vector<Item> sample(std::vector<Item> const& items, int most) {
   auto const n = items.size(), wanted = static_cast<std::size_t>(most);

@@ -35,8 +35,8 @@ class progress {
  public:
   enum class style { bar, lines };
 
-  /// `total` is the amount of work, counted in `unit` ("examples").  An earlier run did `already` of it; this part does
-  /// not count for the speed.
+  /// `total` is the amount of work, counted in `unit` ("examples").  An earlier run has done `already` of this work,
+  /// which does not count for the speed.
   progress(std::string label, std::int64_t total, std::string unit = "examples", std::int64_t already = 0,
            std::FILE* to = stderr)
       : progress(std::move(label), total, std::move(unit), already, to,
@@ -57,7 +57,7 @@ class progress {
   progress& operator=(progress const&) = delete;
   ~progress() { finish(); }
 
-  /// Shows that `done` of `total` are done, with a short note ("loss 0.312").  Cheap enough to call in every step.
+  /// Shows that `done` of `total` units are done, with a short note ("loss 0.312").  It is cheap enough for every step.
   void update(std::int64_t done, std::string const& note = {}) {
     if (finished_ || !world().is_first()) return;
     std::int64_t const tenth = 10 * done / total_;
@@ -69,7 +69,7 @@ class progress {
     show(std::min(done, total_), note, std::chrono::duration<double>(now - start_).count());
   }
 
-  /// Ends the line of the bar, so that other text can follow.  Later calls of update() do nothing.
+  /// Ends the line of the bar, so that other text can follow.  Later calls of update() have no effect.
   void finish() {
     if (!std::exchange(finished_, true) && style_ == style::bar && width_ > 0) std::fputc('\n', to_);
     std::fflush(to_);
@@ -95,11 +95,11 @@ class progress {
     else if (speed > 0)
       line += ", " + duration(static_cast<double>(total_ - done) / speed) + " left";
     if (!note.empty()) line += "  " + note;
-    // A line that wraps could not be overwritten.
+    // A line that is wider than the terminal would wrap, and could not be overwritten.
     if (style_ == style::bar) line.resize(std::min(line.size(), columns() - 1));
     std::size_t const width = line.size();
     if (style_ == style::bar) {
-      if (width < width_) line.append(width_ - width, ' ');  // overwrites the rest of the previous, longer line
+      if (width < width_) line.append(width_ - width, ' ');  // overwrites the rest of a longer line before
       line.insert(0, 1, '\r');
     } else {
       line += '\n';

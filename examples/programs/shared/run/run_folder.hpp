@@ -1,4 +1,4 @@
-// Creates the folder of a run before any computation, and finds the files of a named run.
+// Creates the folder of a run before any computation, and finds the files of an existing run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace triad::programs {
 
-/// Creates the folder `out`, and the folder `inside` in it unless that is empty.
+/// Creates the folder `out`, and in it the folder `inside` if that is not empty.
 inline void make_folder(std::string const& out, std::string const& inside = {}) {
   std::error_code failure;
   std::filesystem::create_directories(inside.empty() ? out : out + "/" + inside, failure);
@@ -24,7 +24,8 @@ inline void make_folder(std::string const& out, std::string const& inside = {}) 
     throw data_error("cannot make the folder " + out + ": " + failure.message() + "; give another with --out");
 }
 
-/// Throws data_error if `out` is the folder of the data: the output has the same file names.  data: a folder or a file.
+/// Throws data_error if `out` is the folder of the data, since the output has the same file names.  data: a folder or a
+/// file.
 inline void expect_other_folder(std::string const& out, std::string const& data, std::string const& what) {
   namespace fs = std::filesystem;
   std::error_code none;
@@ -35,8 +36,8 @@ inline void expect_other_folder(std::string const& out, std::string const& data,
                      " would take their place: give another folder");
 }
 
-/// Creates the folder of a training run, with plots/ in it, and locks it until destruction.  No other run can use it
-/// meanwhile.  Does nothing if `out` is empty.
+/// Creates the folder of a training run, with plots/ in it, and locks it until destruction, so that no other run can
+/// use it. Does nothing if `out` is empty.
 class run_folder {
  public:
   explicit run_folder(std::string const& out) {
@@ -58,9 +59,10 @@ inline std::string seed_folder(std::string const& out, int seeds, std::uint64_t 
   return folder;
 }
 
-/// Returns the text at the end of training that says which files are there and where.  A resumed run that was already
-/// complete may have lost its metrics.csv.  A run that diverges in its first epoch has no checkpoint, but a training
-/// that precedes it, on shorter rows, has its own.  more: other files to mention before the plots, such as "scores".
+/// Returns the text for the end of training that says which files were written, and where.  A resumed run that was
+/// already complete may have no metrics.csv.  A run that diverges in its first epoch has no checkpoint, but an earlier
+/// stage of training, on shorter rows, has one of its own.  more: other files to mention before the plots, such as
+/// "scores".
 inline std::string where_it_lies(std::string const& out, std::uint64_t first_seed, int seeds,
                                  std::string const& more = {}) {
   bool kept = false, measured = false;
@@ -79,7 +81,7 @@ inline std::string where_it_lies(std::string const& out, std::uint64_t first_see
                    "/seed-*\n";
 }
 
-/// Prints that Ctrl-C or SIGTERM ended a run with the folder `out`; returns the program's exit status.
+/// Prints that Ctrl-C or SIGTERM has ended the run in the folder `out`.  Returns the program's exit status.
 inline int report_interrupted(std::string const& out) {
   if (out.empty())
     std::printf("interrupted; there was no --out, so nothing of this run is kept\n");
@@ -89,7 +91,7 @@ inline int report_interrupted(std::string const& out) {
   return interrupted_status();
 }
 
-/// Throws data_error for a folder that contains the runs of several seeds and no run of its own.
+/// Throws data_error if a folder has only the runs of several seeds, and no run of its own.
 inline void expect_one_run(std::string const& run) {
   std::error_code none;
   if (!std::filesystem::is_directory(run, none) || std::filesystem::exists(run + "/model.safetensors", none)) return;
@@ -104,9 +106,8 @@ inline std::string checkpoint_of(std::string const& run) {
   std::error_code none;
   return std::filesystem::is_directory(run, none) ? run + "/model.safetensors" : run;
 }
-/// Returns the path of the config.toml next to the checkpoint: the options that the run was trained with.  For a
-/// checkpoint that was renamed to model.safetensors.old it is config.toml.old.  It is empty if the file has any other
-/// name.
+/// Returns the path of the config.toml next to the checkpoint, which has the options of the training.  For a checkpoint
+/// that was renamed to model.safetensors.old, it is config.toml.old.  It is empty if the checkpoint has any other name.
 inline std::string config_of(std::string const& run) {
   std::filesystem::path const checkpoint(checkpoint_of(run));
   std::string const usual = "model.safetensors", name = checkpoint.filename().string();

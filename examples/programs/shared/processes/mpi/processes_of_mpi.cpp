@@ -1,4 +1,4 @@
-// triad-mpi.so: the processes of mpirun, for programs that load this library (shared/processes/world.hpp).
+// triad-mpi.so: connects the processes that mpirun has started, for programs that load it (shared/processes/world.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/processes/world.hpp"
 #include "triad/parallel/mpi.hpp"

@@ -23,7 +23,7 @@ class rows_of_nccl final : public device_rows {
 }  // namespace
 }  // namespace triad::programs
 
-/// Returns the address of the GPU on its bus, by which NCCL identifies it, too.
+/// Returns the PCI bus address of the GPU.  NCCL, too, uses this address to identify the GPU.
 extern "C" char const* triad_name_of_gpu(int device) {
   static char name[64];
   return cudaDeviceGetPCIBusId(name, sizeof name, device) == cudaSuccess ? name : nullptr;
