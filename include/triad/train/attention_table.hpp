@@ -1,7 +1,7 @@
-// A table of the attention weights of one edge, in its own host memory.
+// A table of the attention weights of one edge, in host memory that the table owns.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model that shows its attention weights has three functions:
+// A model whose attention weights can be read has three functions:
 //
 //   attention_heads()                      the number of rows of the table
 //   attention_terms(n)                     the number of columns for a graph of n nodes
@@ -20,7 +20,7 @@
 
 namespace triad {
 
-/// The layer, graph and edge that a table belongs to; all are counted from 0.
+/// The layer, graph and edge to which a table belongs; all are counted from 0.
 struct attention_place {
   struct edge_ends {
     index_t source = 0, target = 0;
@@ -29,8 +29,9 @@ struct attention_place {
   edge_ends edge{};
 };
 
-/// A table with one row for each head; each row sums to one.  In triangular attention a column is a middle node.  In
-/// flat attention the first n columns are the edges (i, z), and the next n columns are the edges (z, j).
+/// A table with one row for each head; the weights of each row sum to one.  In triangular attention, a column is a
+/// middle node.  In flat attention, the first n columns are the edges (i, z), and the next n columns are the edges (z,
+/// j).
 template <class T>
 class attention_table {
  public:
@@ -52,7 +53,7 @@ class attention_table {
     for (index_t h = 0; h < heads_; ++h) sum += (*this)(h, l);
     return sum / static_cast<T>(heads_);
   }
-  /// Returns the weights row by row.
+  /// A pointer to the weights, row by row; view() is the table as a matrix.
   T* data() { return numbers_.data(); }
   tensor<T const, dyn, dyn> view() const { return tensor<T const, dyn, dyn>(numbers_.data(), heads_, terms_); }
 
@@ -68,11 +69,11 @@ concept shows_attention =
              index_t at, matrix<typename Model::value_type> weights) {
       m.attention_heads();
       m.attention_terms(at);
-      m.attention_weights(ex, c, in, s, at, at, at, at, weights);  // a call, since nvcc cannot take its address here
+      m.attention_weights(ex, c, in, s, at, at, at, at, weights);  // a call: nvcc cannot take its address here
     };
 
 namespace detail {
-/// Returns the weights at one place.  saved: the states of a forward pass over the batch `in`.
+/// Returns the attention weights at one place.  saved: the values that a forward pass over the batch `in` saved.
 template <class T, backend Ex, class Model, class Input, class Saved>
 attention_table<T> attention_at(Ex& ex, Model const& model, call const& c, Input const& in, Saved const& saved,
                                 attention_place const& at) {

@@ -7,12 +7,13 @@
 //
 //   a <- d a + (1 - d) w,  d = min(decay, t / (9 + t)),  t = 0, 1, ... the number of earlier averages
 //
-// The first average equals the parameters.  After it d is min(decay, (1 + s) / (10 + s)), s = 0, 1, ...  Until d
-// reaches `decay`, the average covers about the last tenth of the updates.  The alternative is a constant decay with a
-// bias correction, as in Adam.  In a run shorter than 1 / (1 - decay) updates, that average would include all
-// parameters since initialisation, and the initial values are useless.
+// The first average equals the parameters.  For the averages after it, d is min(decay, (1 + s) / (10 + s)), s = 0, 1,
+// ... Until d reaches `decay`, the average covers about the last tenth of the updates.  An alternative would be a
+// constant decay with a bias correction, as in Adam.  In a run shorter than 1 / (1 - decay) updates, such an average
+// would include all parameters since initialisation, but the initial values are random.
 //
-// Computed as a + (1 - d) (w - a), so that the average of a parameter that never changes equals it bit for bit.
+// The average is computed as a + (1 - d) (w - a), so the average of a parameter that never changes equals the parameter
+// bit for bit.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +31,7 @@
 namespace triad {
 
 namespace detail {
-/// Returns a + fraction (w - a).
+/// Computes a + fraction (w - a).
 template <class T>
 struct towards {
   T fraction;
@@ -38,8 +39,8 @@ struct towards {
 };
 }  // namespace detail
 
-/// Averages of the parameters of a trainer or of a parameter_set, which must outlive them.  Allocates at construction:
-/// as much memory as the parameters take, and at most 4 MiB for exchange().
+/// Averages of the parameters of a trainer or of a parameter_set, which must outlive the averages.  Allocates only when
+/// it is constructed: as much memory as the parameters take, and at most 4 MiB for exchange().
 template <class Model, backend Ex>
 class parameter_averages {
  public:
@@ -68,17 +69,17 @@ class parameter_averages {
               flat(held_));
     ++count_;
   }
-  /// Returns the decay d of the average that follows `before` earlier ones.
+  /// Returns the decay d for the average that follows `before` earlier averages.
   double decay_of(std::uint64_t before) const {
     auto const t = static_cast<double>(before);
     return std::min(decay_, t / (9 + t));
   }
   double decay() const { return decay_; }
-  /// The number of updates in the averages.
+  /// The number of updates that the averages include.
   std::uint64_t count() const { return count_; }
 
-  /// Swaps the averages and the parameters; a second call restores both bit for bit.  Throws contract_violation if
-  /// there are no averages yet, or if other averages replace the parameters.
+  /// Swaps the averages and the parameters.  A second call restores both bit for bit.  Throws contract_violation if
+  /// there are no averages yet, or if other averages are in the place of the parameters.
   void exchange() {
     TRIAD_EXPECTS(count_ > 0,
                   "parameter_averages: exchange() before the first update(), expected an average; update() first");
@@ -97,10 +98,10 @@ class parameter_averages {
     exchanged_ = !exchanged_;
     parameters_.set_replaced(exchanged_);
   }
-  /// Whether the averages replace the parameters now.  Meanwhile the model computes with the averages.  The parameters
-  /// can be neither trained, saved as a checkpoint, loaded, initialised, copied as a snapshot nor restored.
+  /// Whether the averages are in the place of the parameters.  While they are, the model computes with the averages,
+  /// and the parameters can be neither trained, saved, loaded, initialised, copied as a snapshot nor restored.
   bool exchanged() const { return exchanged_; }
-  /// Runs work() with the averages in place of the parameters, and returns its result.
+  /// Runs work() while the averages are in the place of the parameters.  Returns the result of work().
   template <class Work>
   auto in_use(Work&& work) {
     exchange();
@@ -119,20 +120,20 @@ class parameter_averages {
     }
   }
 
-  /// Resets the averages, for training that restarts from other values.
+  /// Resets the averages, for a training that starts again from other values.
   void forget() {
     expect_not_exchanged("forget");
     fill(ex_, T(0), flat(held_));
     count_ = 0;
   }
 
-  // io/checkpoint.hpp reads and writes the averages by the following functions.
+  // io/checkpoint.hpp uses the following functions to read and write the averages.
   typename set::template fields<T const> values() const {
     expect_not_exchanged("values");
     auto place = held_.place();
     return plan<T const>(parameters_.model(), place);
   }
-  /// Returns the averages for writing, and sets the number of updates in them to `count`.
+  /// Returns the averages for writing, and sets the number of updates that they include to `count`.
   typename set::template fields<T> mutable_values(std::uint64_t count) {
     expect_not_exchanged("mutable_values");
     count_ = count;
@@ -144,7 +145,7 @@ class parameter_averages {
   std::size_t bytes() const { return held_.bytes() + between_.bytes(); }
 
  private:
-  static constexpr index_t most_exchanged = (index_t{4} << 20) / static_cast<index_t>(sizeof(T));  // a time
+  static constexpr index_t most_exchanged = (index_t{4} << 20) / static_cast<index_t>(sizeof(T));  // in one step
 
   static std::size_t bytes_of(index_t values) { return static_cast<std::size_t>(values) * sizeof(T); }
   static vec<T> flat(buffer<memory> const& b) {

@@ -1,11 +1,12 @@
-// Evaluates a trainer's model on your own data: mean loss, accuracy, and accuracy by groups of samples.
+// Evaluates a trainer's model on your own data: the mean loss, the accuracy, and the accuracy for each group of
+// samples.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const found =
 //       evaluate(learner, loader, test, add_one, {.group = [](auto const& s) { return s.nodes; }, .most = 60});
 //   found.loss, found.accuracy, found.by.at(8).fraction()
 //
-//   loss = sum over batches of (targets in the batch) (mean loss of the batch) / all targets
+//   loss = sum over batches of (number of targets in the batch) (mean loss of the batch) / number of all targets
 #pragma once
 
 #include <cstdint>
@@ -28,17 +29,18 @@
 
 namespace triad {
 
-/// group(sample) returns a number that is the same for all samples of one group, such as their length.
+/// Options of evaluate().  group(sample) returns a number, such as the sample's length; samples with equal numbers are
+/// one group.
 template <class Sample>
 struct evaluate_options {
   std::function<index_t(Sample const&)> group{};
   index_t most = std::numeric_limits<index_t>::max();  // the largest number of samples in a batch
 };
 
-/// The result of evaluate().  Loss and accuracy are NaN if there is no target, or if a weight is NaN or infinite.
-/// Groups are counted even then.
+/// The result of evaluate().  Loss and accuracy are NaN if there are no targets, or if a weight is NaN or infinite.
+/// The accuracy of groups is counted even then.
 struct evaluation {
-  double loss = 0, accuracy = 0;  // the mean over targets; the fraction that is correct
+  double loss = 0, accuracy = 0;  // the mean over targets; the fraction of targets that are predicted correctly
   std::uint64_t answers = 0;      // the number of targets
   std::map<index_t, triad::accuracy> by{};
 };
@@ -53,9 +55,10 @@ constexpr bool answers_by_number() {
 }
 }  // namespace detail
 
-/// Evaluates a model on all of `data`, in order, without dropout and without gradients.  add_one is the same as in
-/// batches().  The model's logits must be (rows, classes) with one target for each row; rows with a negative target do
-/// not count.  For other models call loss_of() and infer() with each batch.  Groups need one row for each sample.
+/// Evaluates a model on all of `data`, in order, without dropout and without gradients.  add_one is the same as for
+/// batches().  The model's logits must be (rows, classes), with one target for each row; rows with a negative target do
+/// not count.  For other models, call loss_of() and infer() with each batch.  Accuracy by group needs a model with one
+/// row of logits for each sample.
 template <class Learner, loader Loader, class Data, class AddOne>
 evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne add_one,
                     evaluate_options<detail::sample_of<Data>> const& options = {}) {
@@ -95,7 +98,8 @@ evaluation evaluate(Learner& learner, Loader& batch, Data const& data, AddOne ad
   found.answers = all.total;
   found.accuracy = all.fraction();
   found.loss = all.total > 0 ? loss / static_cast<double>(all.total) : std::numeric_limits<double>::quiet_NaN();
-  // A weight need not affect the loss: its row may be unused, and relu maps minus infinity to 0.
+  // An infinite or NaN weight need not change the loss, because its row may be unused, and relu maps minus infinity to
+  // 0.
   if (first_not_finite(learner.parameters())) found.loss = std::numeric_limits<double>::quiet_NaN();
   if (is_nan(found.loss)) found.accuracy = found.loss;
   return found;

@@ -1,13 +1,13 @@
-// Finds a learning rate: makes updates at growing rates, and returns a tenth of the rate with the lowest loss.
+// Finds a learning rate: makes updates at growing rates, and returns a tenth of the rate at which the loss was lowest.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   rate_k = lowest (highest / lowest)^(k / (n - 1)),  k < n
 //   l_k    = a weighted mean of the losses of updates 0 .. k; the loss of update j has the weight 0.9^(k - j)
-//   found  = rate_k / 10 for the k with the lowest l_k; the search ends when l_k exceeds 4 times the lowest so far
+//   found  = rate_k / 10 for the k with the lowest l_k; the search ends when l_k exceeds 4 times the lowest l so far
 //
-// At the lowest loss the rate is almost too large.  A tenth of that rate is safe, and the loss still falls fast.  After
-// Smith 2017, "Cyclical learning rates for training neural networks", section 3.3.  The trainer is restored to its
-// state before the search.
+// The rate with the lowest loss is almost too large.  With a tenth of this rate, training is safe and the loss still
+// decreases fast.  The method is from Smith 2017, "Cyclical learning rates for training neural networks", section 3.3.
+// After the search, the trainer is restored to its state before the search.
 #pragma once
 
 #include <algorithm>
@@ -29,16 +29,16 @@ struct find_rate_options {
 };
 
 struct rate_search {
-  double rate = 0;  // the rate to train with at first
+  double rate = 0;  // the learning rate to begin training with
   struct point {
     double rate, loss;  // loss: the smoothed loss l_k
   };
-  std::vector<point> points;  // all rates that were tried, up to the end of the search
+  std::vector<point> points;  // all rates that the search tried, in order
 };
 
 /// Searches for a learning rate.  train(epoch) returns the batches of an epoch, as for fit(); it is called for as many
-/// epochs as the updates need.  Waits for each update.  Throws training_failure if the loss falls at no rate, or if a
-/// weight is not finite at the beginning.
+/// epochs as the updates need.  Waits for each update.  Throws training_failure if the loss decreases at no rate, or if
+/// a weight is not finite at the beginning.
 template <class Learner, class Train>
 rate_search find_rate(Learner& learner, Train&& train, find_rate_options const& o = {}) {
   TRIAD_EXPECTS(o.lowest > 0 && o.highest > o.lowest && is_finite(o.highest),

@@ -1,13 +1,13 @@
-// Compares a gradient with finite differences of its function, in double.
+// Compares a gradient with finite differences of its function, in double precision.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   numeric = (f(p + h u) - f(p - h u)) / 2h        analytic = u . df/dp        for each tensor p; u is a random unit
 //                                                   vector over all its elements, or selects a single element
 //   error = |analytic - numeric| / max(|analytic|, |numeric|, largest gradient element / 100)
 //
-// The last term of the maximum keeps rounding from failing gradients that are zero in exact arithmetic, such as that of
-// a key's bias.  If relu has a kink between p - h u and p + h u, a smaller h is tried.  A wrong gradient is wrong at
-// every h.
+// Because of the last term of the maximum, rounding errors do not fail the check of a gradient that is zero in exact
+// arithmetic, such as the gradient of a key's bias.  If relu has a kink between p - h u and p + h u, the check is
+// repeated with a smaller h.  If a gradient is wrong, it is wrong at every h.
 #pragma once
 
 #include <algorithm>
@@ -28,15 +28,15 @@ namespace triad {
 
 struct gradient_check_options {
   double tolerance = 1e-6;           // the rounding error at h = 1e-5 is below 1e-8
-  int directions = 2, elements = 4;  // the number tried for each tensor
-  philox_key key = 1;                // the seed of the directions, and of all other random numbers
-  // The following options are for checks of layers alone.
-  bool train = true;  // with dropout; every evaluation uses the same mask
+  int directions = 2, elements = 4;  // the numbers of directions u and of single elements for each tensor
+  philox_key key = 1;                // the seed of the directions and of all other random numbers
+  // The following options are only for checks of layers.
+  bool train = true;  // whether dropout is on; every evaluation uses the same mask
   keep kept = keep::everything;
   double range = 0.7;  // parameters are drawn from [-range, range]
 };
 
-/// One tensor of a function's arguments, or its gradient.
+/// One tensor of a function's arguments, or the gradient of this tensor.
 struct named_values {
   std::string path;
   std::vector<double> values;
@@ -44,13 +44,13 @@ struct named_values {
 using variables = std::vector<named_values>;
 
 struct gradient_report {
-  double tolerance = 0, worst = 0;   // worst: the largest error; the members below say where it is
-  std::string path;                  // the tensor
-  index_t element = -1;              // the element, or -1 for a direction over all elements
-  double analytic = 0, numeric = 0;  // the derivative by backward, and by finite differences
+  double tolerance = 0, worst = 0;   // worst: the largest error; the members below say where it occurred
+  std::string path;                  // the name of the tensor
+  index_t element = -1;              // the index of the element, or -1 for a direction over all elements
+  double analytic = 0, numeric = 0;  // the derivative from backward, and from finite differences
   index_t checks = 0;
   bool depends = true;  // false if every derivative is zero, so that nothing was checked
-  std::string fault;    // a fault that is no wrong number; empty if there is none
+  std::string fault;    // a fault other than a wrong derivative; empty if there is none
 
   explicit operator bool() const { return fault.empty() && checks > 0 && depends && worst <= tolerance; }
   std::string text() const {
@@ -76,7 +76,7 @@ struct gradient_report {
 };
 
 namespace detail {
-/// Returns the relative error; infinity if it is not a number.
+/// Returns the relative error; infinity if the error is NaN.
 inline double gradient_error(double analytic, double numeric, double floor) {
   double const scale = std::max({std::abs(analytic), std::abs(numeric), floor, std::numeric_limits<double>::min()});
   double const error = std::abs(analytic - numeric) / scale;
@@ -85,7 +85,7 @@ inline double gradient_error(double analytic, double numeric, double floor) {
 }  // namespace detail
 
 namespace detail {
-/// Takes type-erased functions, so that the check is compiled only once.
+/// Takes std::function arguments, so that the check is compiled only once.
 inline gradient_report compare_gradient(variables point, std::function<double(variables const&)> const& value,
                                         std::function<void(variables const&, variables&)> const& gradient,
                                         gradient_check_options const& options) {
@@ -158,7 +158,8 @@ inline gradient_report compare_gradient(variables point, std::function<double(va
 }  // namespace detail
 
 /// Checks `gradient` against finite differences of `value` at a point.  value(variables const&) returns a double.
-/// gradient(variables const&, variables& d) overwrites the values of d, which is a copy of the point at first.
+/// gradient(variables const&, variables& d) overwrites the values of d with the gradient; at first, d is a copy of the
+/// point.
 template <class Value, class Gradient>
 gradient_report gradient_check(variables point, Value&& value, Gradient&& gradient,
                                gradient_check_options const& options = {}) {

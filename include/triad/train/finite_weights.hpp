@@ -1,10 +1,10 @@
-// Checks that all weights are finite, before they are evaluated or saved.
+// Checks that all weights are finite, before they are used for an evaluation or saved.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   expect_finite_weights(learner, "my loop");      throws training_failure that names a weight
+//   expect_finite_weights(learner, "my loop");      throws training_failure, which names a weight that is not finite
 //
-// The loss of an update is computed with the weights before that update.  So the last loss does not show whether the
-// weights after the last update are finite.
+// The loss of an update is computed with the weights before this update.  So the last loss does not show whether the
+// weights are still finite after the last update.
 #pragma once
 
 #include <algorithm>
@@ -23,22 +23,22 @@
 
 namespace triad {
 
-/// One value of a parameter, and its index in memory order.
+/// One value of a parameter, and its index in the order of memory.
 struct weight_place {
   std::string path;
   index_t at = 0;
   double value = 0;
 };
 
-/// Returns the first weight that is infinite or NaN, in the order of the fields' declarations; nothing if all are
-/// finite.  Copies the fields from `where` to the host piece by piece, and waits for a device.  Allocates memory for
-/// paths only.
+/// Returns the first weight that is infinite or NaN, in the order in which the fields are declared; nothing if all are
+/// finite. Copies the fields from the memory `where` to the host piece by piece, so it waits for a device.  Allocates
+/// memory only for paths.
 template <class Memory, class Fields>
 std::optional<weight_place> first_not_finite(Fields fields, Memory const& where) {
   std::optional<weight_place> found;
   walk(fields, [&](std::string const& path, auto view) {
     using T = element_t<decltype(view)>;
-    std::array<T, 8192> some;  // at most 64 KiB: copying less from a device takes almost as long
+    std::array<T, 8192> some;  // at most 64 KiB; smaller copies from a device take almost as long
     auto const size = static_cast<index_t>(view.size());
     for (index_t first = 0; first < size && !found; first += static_cast<index_t>(some.size())) {
       auto const count = std::min(static_cast<index_t>(some.size()), size - first);
@@ -55,19 +55,19 @@ std::optional<weight_place> first_not_finite(Set const& parameters) {
   return first_not_finite(parameters.values(), parameters.where());
 }
 
-/// Returns a number with six significant digits; NaN has no sign.
+/// Returns the number with six significant digits as text; NaN has no sign.
 inline std::string number_text(double v) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", v);
-  return is_nan(v) ? "nan" : text;  // for either sign
+  return is_nan(v) ? "nan" : text;  // NaN may have either sign
 }
-/// Returns "value 3 of readout.bias is nan"; empty if all are finite.
-/// kind: a prefix of the path, such as "the average of ".
+/// Returns a text such as "value 3 of readout.bias is nan"; an empty text if all values are finite.  kind: a prefix of
+/// the path, such as "the average of ".
 inline std::string not_finite_text(std::optional<weight_place> const& bad, std::string const& kind = {}) {
   if (!bad) return {};
   return "value " + std::to_string(bad->at) + " of " + kind + bad->path + " is " + number_text(bad->value);
 }
-/// Returns the same text, followed by its cause and a remedy.
+/// Returns `bad`, followed by the cause and a remedy.
 inline std::string diverged_text(std::string const& bad) {
   return bad +
          ", expected a finite number; training has diverged: go on from earlier weights with a lower learning rate, "
@@ -75,7 +75,8 @@ inline std::string diverged_text(std::string const& bad) {
 }
 
 namespace detail {
-/// owner: the caller's name for the message.  kind: a prefix of the path, such as that of averages in a file.
+/// Throws training_failure if there is a bad value.  owner: the caller's name for the message.  kind: a prefix of the
+/// path, for example for averages in a file.
 inline void refuse_not_finite(std::optional<weight_place> const& bad, std::string const& owner,
                               std::string const& kind = {}) {
   if (bad) throw training_failure(owner + ": " + diverged_text(not_finite_text(bad, kind)));
@@ -87,7 +88,7 @@ template <holds_parameters Set>
 void expect_finite_weights(Set const& parameters, std::string const& owner) {
   detail::refuse_not_finite(first_not_finite(parameters), owner);
 }
-/// Checks the parameters of a trainer.
+/// Throws training_failure if a weight of a trainer is infinite or NaN.
 template <class Learner>
   requires requires(Learner const& learner) {
     requires holds_parameters<std::remove_cvref_t<decltype(learner.parameters())>>;

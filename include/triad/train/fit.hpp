@@ -1,4 +1,5 @@
-// Trains for several epochs, stops by your own criterion, and keeps the parameters of the best epoch.
+// Trains for several epochs, stops when your own criterion no longer improves, and keeps the parameters of the best
+// epoch.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto const train = [&](std::uint64_t epoch) {
@@ -10,7 +11,7 @@
 //                           .each_epoch = [&](auto const&) { return evaluate(...).loss; },
 //                           .patience = 6});
 //
-// fit() calls run() (train/run.hpp), which has more callbacks and accepts batches in parts.
+// fit() calls run() (train/run.hpp).  run() has more callbacks, and accepts batches that are divided into parts.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,8 @@
 
 namespace triad {
 
-/// A function that takes a record of the run.  If it returns a run_control, that value says whether the run continues.
+/// A function that takes a record of the run.  If it returns a run_control, this value decides whether the run
+/// continues.
 template <class Found>
 class callback {
  public:
@@ -54,25 +56,25 @@ struct fit_options {
   std::uint64_t epochs = 1;
   std::uint64_t first_epoch = 0;  // the number of the first epoch, for a run that is resumed
   learning_rate schedule = constant_rate{};
-  /// Called after each epoch.  Returns a criterion, such as the loss on other data; lower is better.  Without this
-  /// function the last parameters are kept.
+  /// Called after each epoch.  Returns the criterion, such as the loss on other data; lower is better.  Without this
+  /// function, fit() keeps the last parameters.
   std::function<double(epoch_record const&)> each_epoch{};
-  /// The number of epochs without an improvement after which the run stops.
+  /// The run stops after this number of epochs without an improvement.
   std::uint64_t patience = std::numeric_limits<std::uint64_t>::max();
-  callback<update_record> after_update{};  // for each update; called once the losses of up to 64 updates are read
-  callback<double> after_validation{};     // after each_epoch, with its result
-  callback<epoch_record> after_epoch{};    // after each_epoch and after_validation
+  callback<update_record> after_update{};  // called for each update; up to 64 updates are read together
+  callback<double> after_validation{};     // called after each_epoch, with its result
+  callback<epoch_record> after_epoch{};    // called after each_epoch and after_validation
 };
 
 struct fit_result {
-  std::vector<epoch_record> epochs;                        // the epochs that were completed
-  std::uint64_t best_epoch = 0;                            // the trainer has the parameters of this epoch
-  double best = std::numeric_limits<double>::quiet_NaN();  // the result of each_epoch for it
-  bool stopped = false;                                    // patience or a callback ended the run early
+  std::vector<epoch_record> epochs;                        // the completed epochs
+  std::uint64_t best_epoch = 0;                            // the epoch whose parameters the trainer has
+  double best = std::numeric_limits<double>::quiet_NaN();  // the result of each_epoch for this epoch
+  bool stopped = false;                                    // whether patience or a callback ended the run early
 };
 
 namespace detail {
-/// Keeps a snapshot of the best epoch so far.
+/// Callbacks for run() that keep a snapshot of the best epoch so far.
 template <class Learner>
 struct fit_callbacks : run_callbacks {
   using snapshot = decltype(std::declval<Learner const&>().snapshot());
@@ -110,10 +112,10 @@ struct fit_callbacks : run_callbacks {
 };
 }  // namespace detail
 
-/// Trains a model.  train(epoch) returns the batches of an epoch, each with its targets.  If there is a criterion, the
-/// trainer ends with the parameters, moments and step of the epoch with the lowest value.  Throws training_failure if a
-/// loss or a norm is not finite, or if a weight is not finite at the end of an epoch; the best epoch so far is restored
-/// first.  Also throws training_failure if the criterion was never finite.
+/// Trains a model.  train(epoch) returns the batches of an epoch, each with its targets.  If options.each_epoch is
+/// given, the trainer ends with the parameters, moments and step of the epoch for which its result was lowest.  Throws
+/// training_failure if a loss or a norm is not finite, or if a weight is not finite at the end of an epoch; it first
+/// restores the best epoch so far.  Also throws training_failure if the result of each_epoch was never finite.
 template <class Learner, class Train>
 fit_result fit(Learner& learner, Train&& train, fit_options const& options) {
   TRIAD_EXPECTS(options.patience > 0, "fit: patience is " + std::to_string(options.patience) +

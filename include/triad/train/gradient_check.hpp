@@ -1,10 +1,10 @@
-// Checks backward() of a layer or a model by finite differences, and by the rules that every layer obeys.
+// Checks backward() of a layer or a model by finite differences, and checks rules that every layer must obey.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   auto report = gradient_check(ex, layer, row_dims(5), x, {5, 3});
 //   if (!report) std::cerr << report.text();
 //
-// train/finite_differences.hpp says how values and gradients are compared.
+// train/finite_differences.hpp describes how values and gradients are compared.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct output_shape {
 
 namespace detail {
 
-/// One layer with its parameters, input, output and scratch memory in a backend's memory.
+/// A layer, with its parameters, its input, its output and its scratch memory in a backend's memory.
 template <class Ex, class Layer, class Dims>
   requires(expect_layer<Layer>())
 class layer_under_check {
@@ -42,8 +42,8 @@ class layer_under_check {
   using output = typename Layer::output;
   static_assert(std::is_same_v<scalar_t<Layer>, double>, "gradient_check: finite differences need a layer in double");
 
-  /// Returns the view that has a gradient: the input itself, or its member x.  An embedding's indices and a model's
-  /// queries have no gradient.
+  /// Returns the view that has a gradient: the input itself, or its member x.  The indices of an embedding and the
+  /// queries of a model have no gradient.
   template <class I>
   static auto state_of(I const& in) {
     if constexpr (requires { in.x; })
@@ -102,7 +102,7 @@ class layer_under_check {
   }
 
   variables const& start() const { return start_; }
-  /// Returns a sentence about a fault that is no wrong number; empty if there is none.
+  /// Returns a sentence about a fault other than a wrong derivative; an empty text if there is none.
   std::string const& fault() const { return fault_; }
 
   /// Returns sum(y dy).
@@ -119,7 +119,7 @@ class layer_under_check {
     return sum;
   }
 
-  /// Computes all gradients.  backward() adds to parameter gradients, and overwrites the gradient of the input.
+  /// Computes all gradients.  backward() adds to the gradients of parameters, and overwrites the gradient of the input.
   void gradient(variables const& at, variables& d) {
     place(at);
     spoil(y_);
@@ -142,7 +142,7 @@ class layer_under_check {
       where_.to_host(d[t].values.data(), dx_.data(), d[t].values.size() * sizeof(double));
   }
 
-  /// Returns a sentence if backward() has written between the tensors of the gradient; empty if it has not.
+  /// Returns a sentence if backward() has written between the tensors of the gradient; otherwise an empty text.
   std::string stray() {
     auto const flat = parameters_.flat_gradients();
     std::vector<std::byte> bytes(static_cast<std::size_t>(flat.extent(0)) * sizeof(double));
@@ -161,7 +161,7 @@ class layer_under_check {
   }
 
  private:
-  /// Checks that a static extent of the output equals the given extent.
+  /// Checks at compile time or at run time that the output has the given extent, if its type has a static one.
   template <std::size_t Rank>
   static void expect_extent(index_t given) {
     constexpr auto known = output::static_extent(Rank);
@@ -213,15 +213,16 @@ class layer_under_check {
     if constexpr (has_input_gradient)
       where_.from_host(x_.data(), at[t].values.data(), at[t].values.size() * sizeof(double));
   }
-  /// Returns the scratch memory that a pass needs, and checks that a planning pass writes no elements.  On a host the
-  /// planning pass runs with real memory, so that a loop that it should have skipped is detected by its writes.  If
-  /// that memory is too small, and on a device, the planning pass runs without memory.
+  /// Returns the scratch memory that a pass needs.  Checks that the planning pass, which measures this memory, writes
+  /// no elements.  On a host, the planning pass runs with real memory, so that a loop that it should have skipped is
+  /// detected by what the loop writes.  If that memory is too small, or on a device, the planning pass runs without
+  /// memory.
   std::size_t measured_scratch() {
     auto const pass = [&](auto& planner, call const& c) { run(planner, c, true); };
     if constexpr (std::is_same_v<memory, host_memory>) {
       buffer<memory> room(std::size_t{1} << 20, where_);
-      // The buffers that the pass may write or read are filled with numbers that all differ, so that any addition or
-      // copy is detected.
+      // All elements of the buffers that the pass may read or write get different numbers, so that any addition or copy
+      // is detected.
       buffer<memory>* const all[] = {&y_, &dx_, &saved_, &room, &x_, &dy_};
       for (auto* b : all) fill(*b, marks(b->bytes()));
       auto place = room.place();
@@ -250,12 +251,12 @@ class layer_under_check {
     }
   }
 
-  /// Fills a buffer with NaN, so that a read before the first write is detected.
+  /// Fills a buffer with NaN, so that reading an element before it is written is detected.
   static void spoil(buffer<memory>& b) { fill(b, std::vector<std::byte>(b.bytes(), std::byte{0xff})); }
   static void fill(buffer<memory>& b, std::vector<std::byte> const& bytes) {
     b.memory().from_host(b.data(), bytes.data(), bytes.size());
   }
-  /// Returns numbers from 0.5 on, each larger than the one before.
+  /// Returns ascending numbers that begin at 0.5.
   static std::vector<std::byte> marks(std::size_t bytes) {
     std::vector<double> numbers((bytes + sizeof(double) - 1) / sizeof(double));
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = 0.5 + 0x1p-32 * static_cast<double>(i);
@@ -281,10 +282,10 @@ class layer_under_check {
 }  // namespace detail
 
 /// Checks backward() of a layer (layers/layer.hpp), or of a model with the same functions, at the input `in`.  The
-/// function is f = sum(y dy), with random dy and random parameters.  These rules are checked: df/dparameters is added,
-/// df/dinput is overwritten, nothing is read before it is written, each() lists all tensors that plan_params places,
-/// and backward writes nothing after a gradient.  `dims` is the argument of the layer's plan_saved, or a function of an
-/// arena that returns the layer's saved itself.
+/// function is f = sum(y dy), with random dy and random parameters.  Checks these rules: backward adds df/dparameters
+/// and overwrites df/dinput, nothing is read before it is written, each() lists all tensors that plan_params places,
+/// and backward writes nothing outside of the gradients.  `dims` is the argument of the layer's plan_saved, or a
+/// function of an arena that returns the layer's saved memory.
 template <backend Ex, class Layer, class Dims>
 gradient_report gradient_check(Ex& ex, Layer const& layer, Dims const& dims, typename Layer::input const& in,
                                output_shape shape, gradient_check_options const& options = {}) {

@@ -4,10 +4,11 @@
 //   xavier_uniform   U(-a, a), a = sqrt(6 / (fan_in + fan_out))         weight (out, in): fan_in = in, fan_out = out;
 //   linear_uniform   U(-a, a), a = 1 / sqrt(in)                         table (v, d): fan_in = d, fan_out = v
 //   by name          gain: 1;  bias next to a gain: 0; bias next to a weight (out, in): U(-1/sqrt(in), 1/sqrt(in));
-//                    combination of n: 1 / n;  every matrix: xavier_uniform
+//                    combination of n elements: 1 / n;  every matrix: xavier_uniform
 //
-// Each tensor draws from its own random stream, which its path selects.  So adding a layer does not change the initial
-// values of other layers.  One seed gives the same model on every backend and, up to rounding, for every scalar type.
+// Each tensor draws from a random stream of its own, which depends on the seed and the tensor's path.  So adding a
+// layer does not change the initial values of other layers.  One seed gives the same model on every backend and, up to
+// rounding, for every scalar type.
 #pragma once
 
 #include <cmath>
@@ -25,11 +26,11 @@
 
 namespace triad {
 
-/// The rule by which one tensor is initialised.
+/// A rule for the initial values of one tensor.
 struct initializer {
   enum class kind { by_name, xavier_uniform, linear_uniform, uniform, normal, constant };
   kind how = kind::by_name;
-  double low = 0, high = 0;  // bounds of `uniform`; low: value of `constant`, mean of `normal`; high: its deviation
+  double low = 0, high = 0;  // uniform: the bounds; constant: low is the value; normal: the mean and the deviation
 
   static constexpr initializer by_name() { return {}; }
   static constexpr initializer xavier_uniform() { return {kind::xavier_uniform}; }
@@ -39,7 +40,8 @@ struct initializer {
   static constexpr initializer constant(double value) { return {kind::constant, value, value}; }
 };
 
-/// Returns the FNV-1a hash with 64 bits, the same on every machine.  hash: the hash of the characters before `path`.
+/// Returns the 64-bit FNV-1a hash of the path, which is the same on every machine.  hash: the hash of the characters
+/// before `path`.
 constexpr std::uint64_t path_hash(std::string_view path, std::uint64_t hash = 0xcbf29ce484222325u) {
   for (char const c : path) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
@@ -54,7 +56,7 @@ struct first_values {
     return found == shapes.end() ? nullptr : &found->second;
   }
 
-  /// Returns the rule with its numbers: by_name, xavier_uniform and linear_uniform become uniform or constant.
+  /// Returns the rule with numbers: by_name, xavier_uniform and linear_uniform become uniform or constant.
   initializer resolve(std::string const& path, initializer rule) const {
     using kind = initializer::kind;
     auto const& shape = shapes.at(path);
@@ -97,7 +99,7 @@ template <class Learner>
 concept has_parameters = requires(Learner& one) { one.parameters(); };
 }  // namespace detail
 
-/// Overwrites every tensor of `values`.  choose(path) returns the initializer of the tensor with that path.  where: the
+/// Overwrites every tensor of `values`.  choose(path) returns the rule for the tensor with that path.  where: the
 /// memory of the tensors.
 template <class Memory = host_memory, class Fields, class Choose = detail::all_by_name>
   requires(!holds_parameters<Fields> && !detail::has_parameters<Fields>)
@@ -115,7 +117,7 @@ void initialize(Fields values, philox_key key, Choose choose = {}, Memory const&
     std::vector<T> first(static_cast<std::size_t>(view.size()), T(rule.low));
     if (rule.how == initializer::kind::uniform)
       for (auto& v : first) v = T(random.uniform(rule.low, rule.high));
-    if (rule.how == initializer::kind::normal)  // method of Box and Muller 1958
+    if (rule.how == initializer::kind::normal)  // the method of Box and Muller 1958
       for (auto& v : first) {
         double const length = std::sqrt(-2 * std::log(1 - random.uniform(0, 1))),
                      angle = random.uniform(0, 2 * 3.14159265358979323846);
@@ -124,14 +126,15 @@ void initialize(Fields values, philox_key key, Choose choose = {}, Memory const&
     where.from_host(view.data_handle(), first.data(), first.size() * sizeof(T));
   });
 }
-/// Fails to compile with a helpful sentence if the argument owns parameters, such as a trainer.
+/// Stops the compilation with a helpful sentence if the argument is not a set of parameters but owns one, such as a
+/// trainer.
 template <detail::has_parameters Learner, class... More>
   requires(!holds_parameters<Learner>)
 void initialize(Learner&, philox_key, More const&...) {
   static_assert(!detail::has_parameters<Learner>,
                 "initialize: it takes parameters, and this has some: initialize(learner.parameters(), seed)");
 }
-/// Initialises a parameter_set in any memory: initialize(learner.parameters(), seed).
+/// Initialises a parameter_set in any memory.  Example: initialize(learner.parameters(), seed).
 template <holds_parameters Set, class Choose = detail::all_by_name>
 void initialize(Set& set, philox_key key, Choose choose = {}) {
   initialize(set.mutable_values(), key, std::move(choose), set.where());

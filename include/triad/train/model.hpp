@@ -1,19 +1,19 @@
-// The concept of a model: a layer with a loss, and the functions that a trainer needs to plan its memory.
+// The concept of a model: a layer with a loss, and with the functions from which a trainer plans its memory.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   value_type, input, output, answers            T; a batch, with each(f) (core/batch_views.hpp) and dims() or
 //                                                 graphs.dims; the logits, a view or a struct with each(f) of views;
 //                                                 the targets, a view or a struct with each(f)
 //   fields<S>, saved, plan_params, plan_saved     as of a layer (layers/layer.hpp)
-//   plan_output(arena&, dims)                     memory of the logits, and of their gradient
+//   plan_output(arena&, dims)                     memory of the logits; also used for their gradient
 //   measured_input(dims), measured_answers(dims)  a batch of these sizes without memory
 //   forward(ex, call, values, batch, saved, logits)
 //   loss(ex, scratch, batch, logits, answers, loss, d_logits)         a mean over answers, and its gradient
 //   backward(ex, call, values, batch, saved, d_logits, gradient)      adds to gradient
 //
-// has_gradient(path) is optional: it returns false for a parameter that never has a gradient.
+// has_gradient(path) is optional.  It returns false for a parameter that never has a gradient.
 //
-// planned_with is optional: the type of dims, by default graph_dims.
+// planned_with is optional.  It is the type of dims; without it, the type is graph_dims.
 #pragma once
 
 #include <concepts>
@@ -40,7 +40,7 @@ concept measures_batches = requires(M const& m, layer_dims<M> const& dims) {
   { m.measured_answers(dims) } -> std::convertible_to<typename M::answers>;
 };
 
-/// Asserts at compile time that no part of a model is missing; each message names one part.
+/// Checks at compile time that a model has all of its parts.  The message names a missing part.
 template <class M>
 constexpr bool expect_model() {
   static_assert(names_model_types<M>,
@@ -55,7 +55,7 @@ constexpr bool expect_model() {
   return true;
 }
 
-/// Returns true if the model says that the parameter at a path never has a gradient.
+/// Returns true for a path if the model says that the parameter with this path never has a gradient.
 template <class M>
 struct without_gradient {
   M const& model;
@@ -68,7 +68,7 @@ struct without_gradient {
 };
 }  // namespace detail
 
-/// A type that a trainer can hold.  The arguments of forward, loss and backward are checked only when they are called.
+/// A type that a trainer can train.  The arguments of forward, loss and backward are checked only at their calls.
 template <class M>
 concept model = layer<M> && detail::names_model_types<M> && detail::plans_output<M> && detail::measures_batches<M>;
 

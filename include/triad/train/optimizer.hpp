@@ -1,8 +1,9 @@
-// Adam and AdamW over a parameter_set, and the step and learning rate that kernels read.
+// Adam and AdamW for a parameter_set, and the clock with the step and the learning rate that kernels read.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mathematics is in ops/adam.hpp.  An update is one loop over the flat buffers, or one loop for each stretch
-// between parameters without a gradient.  Those parameters are skipped entirely, weight decay included, as in PyTorch.
+// The mathematics is in ops/adam.hpp.  An update is one loop over the flat buffers.  If there are parameters without a
+// gradient, it is one loop for each range of values between them.  Parameters without a gradient are not changed at
+// all, not even by weight decay, as in PyTorch.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +20,8 @@
 
 namespace triad {
 
-/// The number of the current update (from 0), its learning rate, and the fraction of the current part.  They lie in a
-/// backend's memory, where dropout, Adam and captured graphs read them.
+/// The number of the current update (from 0), its learning rate, and the fraction of the current part.  These numbers
+/// are in a backend's memory, where dropout, Adam and captured graphs read them.
 template <backend Ex>
 class training_clock {
   using memory = typename Ex::memory;
@@ -29,14 +30,15 @@ class training_clock {
   /// where: memory_of(ex) for the backend of a device; not needed on a host.
   explicit training_clock(memory where = {}) : memory_(sizeof(numbers), where) {}
 
-  /// Must be called before each update.  Allocates nothing.
+  /// Must be called before each update.  Does not allocate.
   void set(std::uint64_t update, double rate) { write({update, rate, 1}); }
-  /// Must be called before part `part` (from 0) of an update in parts.  Before Adam's step call set().
+  /// Must be called before part `part` (from 0) of an update that is divided into parts.  Before Adam's step, call
+  /// set() again.
   void set_part(std::uint64_t update, std::uint32_t part, double fraction) {
     write({update | std::uint64_t{part} << 32, 0, fraction});
   }
 
-  /// The number of the update; within a part, the number of the part is in the upper 32 bits.
+  /// The number of the update.  During a part, the upper 32 bits hold the number of the part.
   std::uint64_t const* step() const { return &held()->step; }
   vec<double const> rate() const { return make_vec(&held()->rate, 1); }
   double const* fraction() const { return &held()->fraction; }
@@ -52,12 +54,13 @@ class training_clock {
   buffer<memory> memory_;
 };
 
-/// The default for `skip`: skips no parameter.
+/// The default for `skip`, which skips no parameter.
 struct skip_none {
   bool operator()(std::string const&) const { return false; }
 };
 
-/// The optimiser Adam (options.decoupled false) or AdamW.  Holds no tensors: the parameter_set holds the moments.
+/// The optimiser Adam (if options.decoupled is false) or AdamW.  It holds no tensors, because the parameter_set holds
+/// the moments.
 template <class Model, backend Ex>
 class adam_optimizer {
   using T = scalar_t<Model>;
@@ -65,7 +68,7 @@ class adam_optimizer {
  public:
   adam_options options;
 
-  /// skip(path) returns true for parameters without a gradient.  It can skip a whole layer by the prefix of its paths.
+  /// skip(path) returns true for a parameter without a gradient.  A test of the path's prefix can skip a whole layer.
   template <class Skip = skip_none>
   explicit adam_optimizer(parameter_set<Model, Ex> const& parameters, adam_options const& o = {}, Skip skip = {})
       : options(o) {
@@ -105,7 +108,7 @@ class adam_optimizer {
     }
   }
 
-  /// Updates every parameter that is not skipped, from its gradient.  Overwrites values and moments.
+  /// Updates every parameter that is not skipped, using its gradient.  Overwrites values and moments.
   void update(Ex& ex, parameter_set<Model, Ex>& parameters, training_clock<Ex> const& clock) const {
     parameters.expect_weights("adam_optimizer");
     for (auto const& s : stretches_) {
@@ -115,7 +118,7 @@ class adam_optimizer {
     }
   }
 
-  /// The number of loops in an update; 1 if no parameter is skipped.
+  /// The number of loops of an update; 1 if no parameter is skipped.
   index_t stretches() const { return static_cast<index_t>(stretches_.size()); }
 
  private:

@@ -1,8 +1,9 @@
-// A model's parameters in a backend's memory, with gradients and Adam's moments; each kind has one contiguous buffer.
+// A model's parameters in a backend's memory, with their gradients and Adam's moments.  Values, gradients and each
+// moment have one contiguous buffer each.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The model's plan_params gives all buffers the same layout.  So an optimiser step is a flat loop over all four
-// buffers.  The padding between two tensors is zero in each buffer and stays zero.
+// The model's plan_params gives all four buffers the same layout.  So an optimiser step is a loop over all four
+// buffers, without regard to tensors.  The padding between two tensors is zero in each buffer, and stays zero.
 #pragma once
 
 #include <algorithm>
@@ -20,28 +21,29 @@
 
 namespace triad {
 
-/// The contents of a parameter_set; each kind includes the ones before it.
+/// The contents of a parameter_set; each value includes the values before it.
 enum class holding {
-  values,     // inference
-  gradients,  // finite differences, your own optimiser
-  moments,    // training with Adam
+  values,     // for inference
+  gradients,  // for finite differences, or your own optimiser
+  moments,    // for training with Adam
 };
 
 namespace detail {
-/// A tensor that each() lists, and its range of bytes in a buffer.
+/// A tensor that each() lists, and the range of its bytes in a buffer.
 struct listed_bytes {
   std::string path;
   std::size_t begin, end;
 };
 
-/// Returns the tensors that each() lists and that lie in the `bytes` bytes at `base`, in order of address.
+/// Returns the tensors that each() lists and that are among the `bytes` bytes at `base`, in the order of their
+/// addresses.
 template <class Fields>
 std::vector<listed_bytes> listed_in(Fields fields, void const* base, std::size_t bytes) {
   std::vector<listed_bytes> all;
   auto const* const first = static_cast<std::byte const*>(base);
   walk_all(fields, [&](std::string const& path, auto view) {
     auto const* const at = reinterpret_cast<std::byte const*>(view.data_handle());
-    if (at < first || at >= first + bytes) return;  // an absent part has no memory
+    if (at < first || at >= first + bytes) return;  // a part that the model does not have, without memory
     auto const begin = static_cast<std::size_t>(at - first);
     all.push_back({path, begin, begin + static_cast<std::size_t>(view.size()) * sizeof(*view.data_handle())});
   });
@@ -49,12 +51,12 @@ std::vector<listed_bytes> listed_in(Fields fields, void const* base, std::size_t
   return all;
 }
 
-/// Returns a sentence about bytes that plan_params places and each() does not list; empty if each() lists all.  A
-/// single empty view that is not listed is accepted; two such views take as many bytes as a small tensor and are
+/// If plan_params places bytes that each() does not list, returns a sentence about them; otherwise an empty text.  A
+/// single empty view that is not listed is accepted.  Two such views take as many bytes as a small tensor, so they are
 /// reported.
 template <class Fields>
 std::string unlisted(Fields fields, void const* base, std::size_t bytes) {
-  auto const least = arena_stride(1);  // more than an empty view takes
+  auto const least = arena_stride(1);  // more bytes than an empty view takes
   std::size_t end = 0;
   std::string last;
   auto const message = [&](std::size_t next, std::string const& before) {
@@ -70,7 +72,7 @@ std::string unlisted(Fields fields, void const* base, std::size_t bytes) {
   return bytes >= end + least ? message(bytes, "") : std::string();
 }
 
-/// Checks a model, with parameters in a temporary buffer.
+/// Checks a model, with its parameters in a temporary buffer.
 template <class T, class Model>
 std::string unlisted_parameters(Model const& model) {
   buffer<host_memory> const held(planned_bytes([&](arena& a) { (void)triad::plan<T>(model, a); }));
@@ -79,7 +81,7 @@ std::string unlisted_parameters(Model const& model) {
 }
 }  // namespace detail
 
-/// The parameters of a model.  They are zero at first: initialize() or load them.
+/// The parameters of a model.  They are zero until initialize() or a function that loads them is called.
 template <class Model, backend Ex>
 class parameter_set {
  public:
@@ -88,8 +90,8 @@ class parameter_set {
   template <class S>
   using fields = decltype(triad::plan<S>(std::declval<Model const&>(), std::declval<arena&>()));
 
-  /// where: memory_of(ex) for the backend of a device; not needed on a host.  Throws contract_violation if the fields'
-  /// each() leaves out a tensor that plan_params places.
+  /// where: memory_of(ex) if the backend computes on a device; not needed on a host.  Throws contract_violation if
+  /// each() of the fields leaves out a tensor that plan_params places.
   explicit parameter_set(Model const& model, holding what = holding::moments, memory where = {})
       : model_(model), what_(what) {
     auto const bytes = planned_bytes([&](arena& a) { (void)triad::plan<value_type>(model_, a); });
@@ -104,7 +106,7 @@ class parameter_set {
   }
 
   Model const& model() const { return model_; }
-  /// The memory of the tensors; it can copy them to and from the host.
+  /// The memory of the tensors, with functions that copy them to and from the host.
   memory const& where() const { return values_.memory(); }
   bool holds_gradients() const { return what_ >= holding::gradients; }
   bool holds_moments() const { return what_ >= holding::moments; }
@@ -112,15 +114,14 @@ class parameter_set {
   std::size_t bytes() const { return values_.bytes() + gradients_.bytes() + first_.bytes() + second_.bytes(); }
 
   fields<value_type const> values() const { return plan<value_type const>(values_); }
-  /// Returns the parameters for writing; the caller is expected to initialise them.  Throws contract_violation while
-  /// averages replace the parameters, since the caller would then overwrite the averages.
+  /// Returns the parameters for writing; the caller must initialise them.  Throws contract_violation if averages are in
+  /// the place of the parameters, because the caller would then overwrite the averages.
   fields<value_type> mutable_values() {
     expect_weights("parameter_set");
     initialized_ = true;
     return plan<value_type>(values_);
   }
-  /// Returns true once the parameters are initialised or loaded: mutable_values() was called, or some value is not
-  /// zero.
+  /// Returns true if the parameters were initialised or loaded: mutable_values() was called, or a value is not zero.
   bool initialized() const {
     if (initialized_) return true;
     std::array<value_type, 1024> some;
@@ -141,11 +142,11 @@ class parameter_set {
                                     ": every parameter is zero, expected values; load a checkpoint or weights into "
                                     "parameters(), or call initialize(parameters(), seed)");
   }
-  /// Whether averages replace the parameters (train/averages.hpp).  Meanwhile the values are neither trained, saved nor
-  /// written.
+  /// Whether averages are in the place of the parameters (train/averages.hpp).  While they are, the parameters are
+  /// neither trained, saved nor overwritten.
   bool replaced() const { return replaced_; }
   void set_replaced(bool now) { replaced_ = now; }
-  /// Throws contract_violation with the owner's name if averages replace the parameters.
+  /// Throws contract_violation with the owner's name if averages are in the place of the parameters.
   void expect_weights(char const* owner) const {
     TRIAD_EXPECTS(!replaced_,
                   std::string(owner) +
@@ -161,7 +162,7 @@ class parameter_set {
     return plan<value_type const>(expected(second_, holding::moments));
   }
 
-  // The following functions return each buffer as one row, including the padding between tensors.
+  // The following functions return each buffer as one vector, including the padding between tensors.
   vec<value_type> flat_values() { return flat(values_); }
   vec<value_type> flat_gradients() { return flat(expected(gradients_, holding::gradients)); }
   vec<value_type> flat_first_moments() { return flat(expected(first_, holding::moments)); }
@@ -191,7 +192,7 @@ class parameter_set {
   Model model_;
   holding what_;
   bool replaced_ = false;
-  bool initialized_ = false;  // mutable_values() was called, or some value was found not to be zero
+  bool initialized_ = false;  // whether mutable_values() was called, or a value was found that is not zero
   buffer<memory> values_, gradients_, first_, second_;
 };
 

@@ -1,4 +1,4 @@
-// Computes the class of each row of logits, which is the index of the largest logit; the result is on the host.
+// Computes the class of each row of logits, which is the index of the largest logit.  The result is in host memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace triad {
 
-/// Checks the classes that argmax_rows computed.  Throws training_failure if one is -1.
+/// Throws training_failure if argmax_rows found no class for a row, which it reports as -1.
 inline void expect_classes(std::vector<index_t> const& classes) {
   auto const none = std::find(classes.begin(), classes.end(), index_t{-1});
   if (none != classes.end())
@@ -24,7 +24,7 @@ inline void expect_classes(std::vector<index_t> const& classes) {
                            "or train again with a lower learning rate");
 }
 
-/// A function object that keeps its memory: a call allocates only if it has more rows than every call before.
+/// A function object that keeps its memory.  A call allocates only if it has more rows than every earlier call.
 template <backend Ex>
 class row_classes {
  public:
@@ -32,14 +32,14 @@ class row_classes {
 
   explicit row_classes(Ex& ex) : ex_(ex), there_(0, memory_of(ex)) {}
 
-  /// Returns the class of each row of logits (rows, classes); of equal logits the first counts.  The result is valid
-  /// until the next call.  Waits for the device.  Throws training_failure if a logit is NaN.
+  /// Returns the class of each row of logits (rows, classes); among equal logits, the first counts.  The result is
+  /// valid until the next call.  Waits for the device.  Throws training_failure if a logit is NaN.
   template <class Logits>
   std::vector<index_t> const& operator()(Logits logits) {
     expect_classes(or_none(logits));
     return here_;
   }
-  /// Returns the classes, with -1 for rows that have a NaN.
+  /// Returns the classes, with -1 for each row that has a NaN.
   template <class Logits>
   std::vector<index_t> const& or_none(Logits logits) {
     index_t const rows = logits.extent(0);

@@ -1,4 +1,4 @@
-// The training loop: epochs of updates on the batches of a source, checks of the results, and callbacks.
+// The training loop: epochs of updates on the batches of a source, checks of their results, and callbacks.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   struct my_callbacks : run_callbacks {
@@ -9,11 +9,11 @@
 //   run(learner, [&](std::uint64_t epoch) { return batches(loader, data, add_one, {.shuffle = 1, .epoch = epoch}); },
 //       {.epochs = 40, .schedule = linear_warmup{3e-3, 100, 4000}}, my_callbacks());
 //
-// fit() (train/fit.hpp) is a shorter interface to run().  A source is one of two kinds.  The first is a function of the
-// epoch that returns a range of inputs with their targets.  The second has a function parts(update, shares).  It
-// returns the parts of one batch that is too large for the memory, or that several processes share.  While the range is
-// at a part, that part is in the learner's own batch.  Batches of the second kind are numbered, so a run resumes at
-// learner.step(), even within an epoch.
+// fit() (train/fit.hpp) is a shorter interface to run().  A source is of one of two kinds.  The first kind is a
+// function of the epoch that returns a range of inputs with their targets.
+// The second kind has a function parts(update, shares).  It returns a range over the parts of one batch that is too
+// large for the memory, or that several processes share.  When the range is at a part, the learner's own batch holds
+// this part. Batches of the second kind are numbered, so a run resumes at learner.step(), even within an epoch.
 #pragma once
 
 #include <algorithm>
@@ -35,18 +35,18 @@
 
 namespace triad {
 
-/// The part of an update's batch that the learner's batch holds.
+/// The part of an update's batch that is in the learner's batch.
 struct batch_part {
-  std::optional<index_t> begins{};  // if this is the first part of a share: that share
-  bool empty = false;               // the share has no examples
-  double fraction = 1;              // the fraction of the batch's targets in this part
-  bool whole = true;                // this part is the whole batch
+  std::optional<index_t> begins{};  // the share that begins with this part, if one does
+  bool empty = false;               // whether the share has no examples
+  double fraction = 1;              // the number of the part's targets, divided by the number of the batch's targets
+  bool whole = true;                // whether this part is the whole batch
 };
 
-/// The results of the updates of one epoch.  An interrupted epoch continues with its `updates` and `loss_sum`.
+/// The results of the updates of one epoch.  A resumed epoch continues with its `updates` and `loss_sum`.
 struct epoch_record {
   std::uint64_t epoch = 0, updates = 0;
-  double loss = 0, largest_norm = 0;  // the mean over updates, with dropout; the norm before clipping
+  double loss = 0, largest_norm = 0;  // the mean loss of the updates, with dropout; the largest norm, before clipping
   double loss_sum = 0;
   update_record last{};
   std::optional<double> validation{};  // the result of validate()
@@ -59,61 +59,62 @@ struct epoch_record {
   }
 };
 
-/// The position of a run.  All numbers count from 0.
+/// The position in a run.  All numbers count from 0.
 struct run_place {
   std::uint64_t update = 0;  // the number of the next batch in the run
   std::uint64_t attempt = 0;
-  std::uint64_t in_attempt = 0;  // updates made in this attempt; the learning rate depends on them
-  std::uint64_t epoch = 0;       // the number of the epoch, over all attempts
-  std::uint64_t in_epoch = 0;    // updates made in this epoch; 0 if the source's range ends an epoch
+  std::uint64_t in_attempt = 0;  // the number of updates made in this attempt, which decides the learning rate
+  std::uint64_t epoch = 0;       // the number of the epoch, counted over all attempts
+  std::uint64_t in_epoch = 0;    // updates made in this epoch; 0 if the source's range decides where an epoch ends
 };
 
 struct run_options {
   static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-  std::uint64_t epochs = no_limit;   // to be made, including the rest of an interrupted epoch
-  std::uint64_t first_epoch = 0;     // the number of the first epoch, if the source's range ends an epoch
-  std::uint64_t epoch_updates = 0;   // of one epoch of a source with parts(); an attempt's last one may be shorter
-  std::uint64_t updates = no_limit;  // updates of one attempt
-  std::uint64_t attempts = 1;        // another attempt begins if fits() returns false
-  /// Call fits() before every epoch, not only before every attempt; the run ends if it returns true.
+  std::uint64_t epochs = no_limit;   // the number of epochs to make, including the rest of an interrupted epoch
+  std::uint64_t first_epoch = 0;     // the number of the first epoch, if the source's range decides where an epoch ends
+  std::uint64_t epoch_updates = 0;   // of an epoch of a source with parts(); an attempt's last epoch may be shorter
+  std::uint64_t updates = no_limit;  // the number of updates of one attempt
+  std::uint64_t attempts = 1;        // the largest number of attempts; another one begins if fits() returns false
+  /// Whether fits() is called before every epoch, not only before every attempt.  The run ends if fits() returns true.
   bool checks_fit_each_epoch = false;
-  bool checks_fit_first = false;                   // call fits() also before the first update of the run
-  std::optional<std::uint64_t> dropout_updates{};  // updates of an attempt with dropout; later ones have none
-  learning_rate schedule = constant_rate{};        // learning rates of the updates of an attempt
+  bool checks_fit_first = false;                   // whether fits() is also called before the first update of the run
+  std::optional<std::uint64_t> dropout_updates{};  // the first updates of an attempt have dropout
+  learning_rate schedule = constant_rate{};        // the learning rates of the updates of an attempt
   epoch_record interrupted{};                      // the epoch in which an earlier process was interrupted
-  std::string name = "run";                        // begins every message
+  std::string name = "run";                        // the beginning of every message
 
-  /// Returns the position at `step`.  made: the number of epochs that this run has made.
+  /// Returns the position at `step`.  made: the number of epochs that this run has made so far.
   run_place place_of(std::uint64_t step, std::uint64_t made) const {
     auto const attempt = step / updates, done = step % updates;
     if (epoch_updates == 0) return {step, attempt, done, first_epoch + made, 0};
     auto const epochs_of_attempt = updates / epoch_updates + (updates % epoch_updates > 0 ? 1 : 0);
     return {step, attempt, done, attempt * epochs_of_attempt + done / epoch_updates, done % epoch_updates};
   }
-  /// Returns true if fits() is to be called before this epoch.
+  /// Returns true if fits() must be called before this epoch.
   bool checks_fit(run_place const& at) const {
     return at.in_epoch == 0 && (checks_fit_each_epoch || at.in_attempt == 0) && (checks_fit_first || at.update > 0);
   }
 };
 
-/// The result of a callback: go on, or stop the run.
+/// The result of a callback: go_on to continue the run, or stop.
 enum class run_control { go_on, stop };
 
 /// The callbacks of a run, in the order of their calls.  Derive from this struct; the functions here do nothing.
 struct run_callbacks {
-  /// Returns true if the model fits its training data, so that the run can end.
+  /// Returns true if the model fits its training data, so that the run may end.
   bool fits() { return false; }
-  /// Sets other initial values, since the attempt before did not lead to a model that fits.
+  /// Sets other initial values, because the previous attempt did not lead to a model that fits.
   void begin_attempt(run_place const&) {}
   void before_epoch(run_place const&) {}
   /// Called after each update.  Returns true to stop the run, also within an epoch.  looks: true after the last update
   /// of an epoch, and after every learner.patience() updates.
   bool stops(bool /*looks*/) { return false; }
-  /// Called for each update when the run reads its records: after stops(true), and at a stop.
+  /// Called for each update when the run reads the records of updates: after stops(true), and when the run stops.
   run_control after_update(update_record const&) { return run_control::go_on; }
   void after_look(run_place const&, epoch_record const&) {}
-  /// Returns a measure of the model's quality.  If there are averages, they replace the parameters during the call.
+  /// Returns a measure of the model's quality.  If there are averages, they are in the place of the parameters during
+  /// the call.
   std::optional<double> validate(epoch_record const&) { return std::nullopt; }
   run_control after_validation(double) { return run_control::go_on; }
   run_control after_epoch(epoch_record const&) { return run_control::go_on; }
@@ -122,8 +123,8 @@ struct run_callbacks {
 };
 
 struct run_result {
-  bool fits = false;     // fits() returned true
-  bool stopped = false;  // a callback stopped the run
+  bool fits = false;     // whether fits() returned true
+  bool stopped = false;  // whether a callback stopped the run
 };
 
 /// Thrown if the loss or the norm of an update is not finite, or if a weight after the update is not finite.
@@ -137,7 +138,7 @@ struct run_diverged : training_failure {
 
 namespace detail {
 
-/// A range over the batches of a source with parts(), by their numbers.
+/// A range over the numbered batches of a source with parts().
 template <class Source>
 class numbered_batches {
  public:
@@ -160,7 +161,7 @@ class numbered_batches {
   share_range shares_;
 };
 
-/// Returns the remaining batches of an epoch.
+/// Returns the batches of the epoch that are still to be made.
 template <class Learner, class Source>
 decltype(auto) batches_of(Learner const& learner, Source& source, run_place const& at, run_options const& o) {
   if constexpr (requires { source.parts(at.update, learner.shares()); })
@@ -173,7 +174,7 @@ decltype(auto) batches_of(Learner const& learner, Source& source, run_place cons
 
 }  // namespace detail
 
-/// Makes one update of run(): on an input with its targets, or on the parts of a batch.  Learner: as run() has it.
+/// Makes one update of run(), on an input with its targets or on the parts of a batch.  Learner: as for run().
 template <class Learner, class Batch>
 void make_update(Learner& learner, Batch&& batch, double rate) {
   if constexpr (requires { std::begin(batch); }) {
@@ -194,11 +195,11 @@ void make_update(Learner& learner, Batch&& batch, double rate) {
   }
 }
 
-/// Trains until the epochs, updates or attempts end, a callback stops the run, or fits() returns true.  Learner: a
-/// run_learner, or a type with the same functions.  For batches in parts it also needs update(rate), shares(),
+/// Trains until the epochs, updates or attempts end, a callback stops the run, or fits() returns true.  Learner is a
+/// run_learner, or a type with the same functions.  For batches in parts, it also needs update(rate), shares(),
 /// begin_share(share), accumulate(fraction) and finish(rate).  Throws run_diverged if a loss or a norm is not finite,
-/// or if a weight is not finite at the end of an epoch or at a stop.  Throws training_failure if an epoch has no
-/// batches.
+/// or if a weight is not finite at the end of an epoch or when the run stops.  Throws training_failure if an epoch has
+/// no batches.
 template <class Learner, class Source, class Callbacks = run_callbacks>
 run_result run(Learner& learner, Source&& source, run_options const& o, Callbacks&& on = Callbacks()) {
   run_result result;
@@ -214,7 +215,7 @@ run_result run(Learner& learner, Source&& source, run_options const& o, Callback
     if (at.in_epoch == 0) epoch = {};
     epoch.epoch = at.epoch;
     on.before_epoch(at);
-    (void)learner.records();  // drops the records from before the run
+    (void)learner.records();  // removes the records of earlier updates
     auto const stop_if = [&](run_control control) { result.stopped = result.stopped || control == run_control::stop; };
 
     auto&& batches = detail::batches_of(learner, source, at, o);
@@ -244,7 +245,7 @@ run_result run(Learner& learner, Source&& source, run_options const& o, Callback
         epoch.add(u);
         stop_if(on.after_update(u));
       }
-      // The weights after the last update are about to be evaluated or saved, and no loss has been computed with them.
+      // The weights after the last update are about to be evaluated or saved, but no loss was computed with them.
       if (auto const bad = ends || result.stopped ? learner.not_finite() : std::string(); !bad.empty())
         throw run_diverged(o.name + (ends ? ": after epoch " : ": within epoch ") + std::to_string(at.epoch) + ": " +
                                diverged_text(bad),
@@ -262,8 +263,8 @@ run_result run(Learner& learner, Source&& source, run_options const& o, Callback
   return result;
 }
 
-/// Adapts a trainer to run(), optionally with averages of its parameters.  Every update adds the parameters to the
-/// averages.  The averages replace the parameters during fits() and validate().
+/// Lets run() use a trainer, optionally with averages of its parameters.  Every update also updates the averages.
+/// During fits() and validate(), the averages are in the place of the parameters.
 template <class Trainer, class Averages = void>
 class run_learner {
  public:
@@ -283,9 +284,10 @@ class run_learner {
     trainer_.records(records_);
     return records_;
   }
-  /// The number of updates between two reads of the records: as many as the trainer keeps.
+  /// The number of updates after which run() reads the records, which is the number of records that the trainer keeps.
   static constexpr index_t patience() { return Trainer::history_rows; }
-  /// Returns a text that names the first weight, or average of a weight, that is not finite; empty if all are finite.
+  /// Returns a text that names the first weight, or the first average of a weight, that is not finite; an empty text if
+  /// all are finite.
   std::string not_finite() const {
     auto bad = not_finite_text(first_not_finite(trainer_.parameters()));
     if constexpr (!std::is_void_v<Averages>)
@@ -294,7 +296,7 @@ class run_learner {
     return bad;
   }
   void set_dropout(bool drops) { trainer_.set_dropout(drops); }
-  /// Runs work() with the averages, if there are some, in place of the parameters.
+  /// Runs work().  If there are averages, they are in the place of the parameters during the call.
   template <class Work>
   auto with_averages(Work&& work) {
     if constexpr (!std::is_void_v<Averages>)

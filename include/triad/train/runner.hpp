@@ -1,13 +1,13 @@
-// Inference without a trainer: a layer or a model with its parameters and the memory of a forward pass.
+// Inference without a trainer.  A runner has a layer or a model, its parameters, and the memory of a forward pass.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   runner run(ex, layer, row_dims(100));                   at most 100 rows
 //   load_weights(file, run.parameters(), names);
-//   auto const y = run({x, sequences});                     until the next call
+//   auto const y = run({x, sequences});                     valid until the next call
 //
-// A pass keeps nothing for backward.  The constructor allocates memory for parameters, for states between layers and
-// for results.  It also allocates scratch memory if the model has measured_input(dims).  Otherwise the first call
-// allocates scratch memory, and so does each later call that needs more.
+// A pass saves nothing for backward.  The constructor allocates memory for the parameters, for the states between
+// layers and for the results.  If the model has measured_input(dims), the constructor also allocates scratch memory.
+// Otherwise the first call allocates it, and so does each later call that needs more.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,8 @@
 namespace triad {
 
 namespace detail {
-/// Returns the sizes of `rows` rows, for a layer over rows; such a layer reads no other member of a graph_dims.
+/// Returns the sizes for `rows` rows, for a layer that works on rows.  Such a layer reads no other member of a
+/// graph_dims.
 template <class Dims>
 constexpr Dims dims_of_rows(index_t rows) {
   if constexpr (std::is_same_v<Dims, row_dims>)
@@ -36,7 +37,7 @@ constexpr Dims dims_of_rows(index_t rows) {
     return {0, rows, rows, 0, rows};
 }
 
-/// Returns the sizes of an input, by its dims(), by its graphs, or by the rows of its state.
+/// Returns the sizes of an input, from its dims(), from its graphs, or from the number of rows of its state.
 template <class Layer>
 layer_dims<Layer> dims_of_input(typename Layer::input const& in) {
   using dims = layer_dims<Layer>;
@@ -50,7 +51,7 @@ layer_dims<Layer> dims_of_input(typename Layer::input const& in) {
   }
 }
 
-/// Returns the number of wanted edges, or of wanted pairs of nodes.
+/// Returns the number of wanted edges, or the number of wanted pairs of nodes.
 template <class Wanted>
 constexpr index_t count_of(Wanted const& wanted) {
   if constexpr (requires { wanted.count(); })
@@ -59,7 +60,8 @@ constexpr index_t count_of(Wanted const& wanted) {
     return wanted.extent(0);
 }
 
-/// Plans the memory of the result: a model's plan_output, a layer's plan_state, or rows with the layer's columns.
+/// Plans the memory of the result, with the model's plan_output, with the layer's plan_state, or as (rows, columns of
+/// the layer's result).
 template <class Layer>
 typename Layer::output place_output(Layer const& layer, arena& place, layer_dims<Layer> const& dims) {
   if constexpr (requires { layer.plan_output(place, dims); }) {
@@ -96,18 +98,18 @@ class runner {
       measure_scratch(in, at);
     }
   }
-  /// Takes a number of rows, for a layer over rows whose memory is planned with graph_dims.
+  /// Takes the largest number of rows, for a layer that works on rows but whose memory is planned with graph_dims.
   runner(Ex& ex, Layer const& layer, row_dims largest)
     requires std::is_same_v<layer_dims<Layer>, graph_dims> && (!detail::has_graphs<typename Layer::input>)
       : runner(ex, layer, detail::dims_of_rows<graph_dims>(largest.rows)) {}
   runner(runner const&) = delete;
   runner& operator=(runner const&) = delete;
 
-  /// Returns the result, without dropout.  It lies in the backend's memory and is valid until the next call.  Only the
-  /// first call waits for a device.  Throws contract_violation if the input is larger than `largest`, if the input asks
-  /// a layer for `wanted` rows, or if the parameters are not initialised.
+  /// Returns the result, computed without dropout.  The result is in the backend's memory and is valid until the next
+  /// call. Only the first call waits for a device.  Throws contract_violation if the input is larger than `largest`, if
+  /// the input asks a layer for `wanted` rows, or if the parameters are not initialised.
   output operator()(input const& in) { return (*this)(in, detail::dims_of_input<Layer>(in)); }
-  /// Takes an input that does not contain its sizes.
+  /// Takes an input that does not contain its sizes, and its sizes.
   output operator()(input const& in, dims const& sizes) {
     if constexpr (requires { in.wanted; } && !requires(arena& a) { layer_.plan_output(a, sizes); })
       TRIAD_EXPECTS(detail::count_of(in.wanted) == 0,
@@ -121,27 +123,28 @@ class runner {
     if (!scratch_) measure_scratch(in, at);
     try {
       pass(in, at);
-    } catch (arena_too_small const&) {  // measured with a smaller input; the second pass overwrites all results
+    } catch (arena_too_small const&) {  // a smaller input was measured; the second pass overwrites all results
       measure_scratch(in, at);
       pass(in, at);
     }
     return at.result;
   }
 
-  /// Returns the class of each row of a result (rows, classes), on the host, valid until the next call.  Waits for the
-  /// device.  Allocates if an input has more rows than every one before; bytes() does not count that memory.
+  /// Returns the class of each row of a result (rows, classes).  The classes are in host memory and valid until the
+  /// next call. Waits for the device.  Allocates if an input has more rows than every earlier input; bytes() does not
+  /// count that memory.
   std::vector<index_t> const& classes(input const& in) {
     static_assert(detail::has_classes<output>(), "runner: this result is not (rows, classes)");
     return classes_((*this)(in));
   }
 
-  /// The parameters.  They are zero at first: initialize() or load them.
+  /// The parameters.  They are zero until initialize() or a function that loads them is called.
   parameter_set<Layer, Ex>& parameters() { return parameters_; }
   parameter_set<Layer, Ex> const& parameters() const { return parameters_; }
   Layer const& model() const { return layer_; }
   /// The backend that was given at construction.
   Ex& context() const { return ex_; }
-  /// The number of bytes of all memory, except for that of classes().
+  /// The number of bytes of all memory, not counting the memory of classes().
   std::size_t bytes() const { return parameters_.bytes() + memory_.bytes() + (scratch_ ? scratch_->bytes() : 0); }
 
  private:
@@ -170,7 +173,7 @@ class runner {
   Layer layer_;
   dims largest_;
   parameter_set<Layer, Ex> parameters_;
-  buffer<memory> memory_;  // states between layers, and the result
+  buffer<memory> memory_;  // the states between layers, and the result
   std::optional<buffer<memory>> scratch_;
   row_classes<Ex> classes_;
 };

@@ -1,15 +1,15 @@
-// Learning rate schedules: small structs with a function rate(update); updates count from 0.
+// Learning rate schedules.  Each is a small struct with a function rate(update); updates count from 0.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   linear_warmup   peak k / w for k < w, then peak (n - k) / (n - w), not below 0.  The first rate is 0 if w > 0.
+//   linear_warmup   peak k / w for k < w, then peak (n - k) / (n - w), but at least 0.  The first rate is 0 if w > 0.
 //   inverse_sqrt    initial + k (peak - initial) / w for k < w, then peak sqrt(w / k);  w > 0
 //   dtm_main_cosine peak k / w for k < w, then base (1 + cos(pi t / T)) / 2 for t < T, then 0, where
 //                   base = peak (w - 1) / w,  T = epochs - ceil(w / iterations) + 1,  and t is the number of epochs
 //                   so far whose last update has k >= w
 //   dtm_main_exponential   peak k / w for k < w, then base gamma^t with the same base and t
 //
-// The last two follow the training loop of the released Differentiable Tree Machine, which changes the rate only at the
-// end of an epoch.
+// The last two schedules follow the training loop of the released Differentiable Tree Machine, which changes the rate
+// only at the end of an epoch.
 #pragma once
 
 #include <cmath>
@@ -31,9 +31,9 @@ struct constant_rate {
   double rate(std::uint64_t) const { return peak; }
 };
 
-/// Linear from 0 to `peak` over `warmup` updates, then linear to 0 at update `total`, which may be fractional.  `total`
-/// is required: without it rate() throws contract_violation.  If a run is not longer than the warm-up, the rate never
-/// reaches `peak`; there is no warning.  The same is true of the schedules below.
+/// Linear from 0 to `peak` over `warmup` updates, then linear to 0 at update `total`.  `total` may be fractional, and
+/// must be given: without it, rate() throws contract_violation.  If a run has at most `warmup` updates, the rate never
+/// reaches `peak`, and no warning is given.  The same is true of the schedules below.
 struct linear_warmup {
   double peak = 1e-3, warmup = 0, total = 0;
 
@@ -46,7 +46,7 @@ struct linear_warmup {
   }
 };
 
-/// Linear from `initial` to `peak` over `warmup` updates, then proportional to one over the square root of the update.
+/// Linear from `initial` to `peak` over `warmup` updates, then proportional to 1 / sqrt(update).
 struct inverse_sqrt {
   double peak = 5e-4, initial = 0, warmup = 4000;
 
@@ -59,11 +59,11 @@ struct inverse_sqrt {
 };
 
 namespace detail {
-/// The functions that both schedules of the Differentiable Tree Machine share.
+/// The parts that both schedules of the Differentiable Tree Machine share.
 struct dtm_main_loop {
-  std::uint64_t warmup, iterations;  // updates of the warm-up; updates of one epoch
+  std::uint64_t warmup, iterations;  // the number of updates of the warm-up; the number of updates of an epoch
 
-  /// Returns the rate after the warm-up.
+  /// Returns the rate from which the schedule starts after the warm-up.
   double base(double peak) const {
     return warmup == 0 ? peak : peak * static_cast<double>(warmup - 1) / static_cast<double>(warmup);
   }
@@ -79,7 +79,7 @@ struct dtm_main_loop {
 
 struct dtm_main_cosine {
   double peak = 1e-3;
-  std::uint64_t warmup = 0, iterations = 1, epochs = 1;  // updates of warm-up; updates of one epoch; epochs
+  std::uint64_t warmup = 0, iterations = 1, epochs = 1;  // updates of the warm-up; of an epoch; epochs
 
   double rate(std::uint64_t update) const {
     if (update < warmup) return peak * static_cast<double>(update) / static_cast<double>(warmup);
@@ -93,7 +93,7 @@ struct dtm_main_cosine {
 
 struct dtm_main_exponential {
   double peak = 1e-3, gamma = 1;
-  std::uint64_t warmup = 0, iterations = 1;  // updates of the warm-up; updates of one epoch
+  std::uint64_t warmup = 0, iterations = 1;  // updates of the warm-up; updates of an epoch
 
   double rate(std::uint64_t update) const {
     if (update < warmup) return peak * static_cast<double>(update) / static_cast<double>(warmup);
@@ -102,7 +102,7 @@ struct dtm_main_exponential {
   }
 };
 
-/// A learning rate: any of these schedules, a function of the update, or a number.
+/// A learning rate: one of these schedules, a function of the update's number, or a constant.
 class learning_rate {
  public:
   learning_rate(double rate) : rate_([rate](std::uint64_t) { return rate; }) {}

@@ -1,4 +1,5 @@
-// A copy, on the host, of all that an update changes.  It restores the best of several epochs, or undoes a step.
+// A copy, in host memory, of all that an update changes.  It is used to restore the best of several epochs, or to undo
+// updates.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +14,7 @@
 
 namespace triad {
 
-/// One parameter of the model that a snapshot was taken of.
+/// The name and the shape of one parameter in a snapshot.
 struct snapshot_tensor {
   std::string path;
   std::vector<index_t> shape;
@@ -21,13 +22,13 @@ struct snapshot_tensor {
   bool operator==(snapshot_tensor const&) const = default;
 };
 
-/// Parameters, moments and step of a trainer.  Owns its numbers; has moments if the trainer had some.
+/// The parameters, moments and step of a trainer.  Owns its numbers.  Has moments if the trainer has them.
 template <class T>
 struct trainer_snapshot {
   std::uint64_t step = 0;
-  std::vector<T> values, first_moments, second_moments;  // flat, in the layout of parameter_set
+  std::vector<T> values, first_moments, second_moments;  // each in one vector, in the layout of parameter_set
   bool initialized = false;                              // whether the parameters were initialised
-  std::vector<snapshot_tensor> tensors{};                // names and shapes of the parameters, in memory order
+  std::vector<snapshot_tensor> tensors{};                // names and shapes of the parameters, in the order of memory
 
   bool operator==(trainer_snapshot const&) const = default;
 };
@@ -51,8 +52,8 @@ inline std::string tensor_text(std::vector<snapshot_tensor> const& all, std::siz
 }
 }  // namespace detail
 
-/// Copies the parameters to `now`, and reuses its memory.  Throws contract_violation while averages replace the
-/// parameters.
+/// Copies the parameters to `now`, whose memory is reused.  Throws contract_violation if averages are in the place of
+/// the parameters.
 template <class Model, class Ex, class T>
 void take_snapshot(parameter_set<Model, Ex> const& parameters, std::uint64_t step, trainer_snapshot<T>& now) {
   parameters.expect_weights("snapshot");
@@ -71,9 +72,9 @@ void take_snapshot(parameter_set<Model, Ex> const& parameters, std::uint64_t ste
   copy(parameters.flat_second_moments(), now.second_moments);
 }
 
-/// Overwrites the values, and the moments if the parameters hold some.  Throws contract_violation, and changes nothing,
-/// in three cases: the snapshot has other names or shapes, the parameters hold moments but the snapshot does not, or
-/// averages replace the parameters.
+/// Overwrites the values, and the moments if the parameters hold moments.  Throws contract_violation, and changes
+/// nothing, in three cases: the snapshot has other names or shapes, the parameters hold moments but the snapshot has
+/// none, or averages are in the place of the parameters.
 template <class Model, class Ex, class T>
 void put_snapshot(trainer_snapshot<T> const& then, parameter_set<Model, Ex>& parameters) {
   parameters.expect_weights("restore");

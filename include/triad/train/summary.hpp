@@ -1,4 +1,5 @@
-// A table of a model's parameters: the path, shape, count and bytes of each, and the sums.
+// A table of a model's parameters: the path, the shape, the number of values and the bytes of each parameter, and their
+// sums.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   std::puts(summary(learner).text().c_str());
@@ -25,7 +26,7 @@ struct parameter_summary {
     std::string path;
     std::vector<index_t> shape;
     index_t count;      // the number of values
-    std::size_t bytes;  // bytes of the values alone; training takes four times as much
+    std::size_t bytes;  // the bytes of the values alone; training needs four times as many
   };
   std::vector<row> rows;
   index_t count = 0;
@@ -54,7 +55,7 @@ struct parameter_summary {
   }
 
  private:
-  /// Returns a number with commas, such as 51,237.
+  /// Returns the number as text with commas, such as 51,237.
   static std::string grouped(index_t n) {
     auto digits = std::to_string(n);
     for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
@@ -63,7 +64,7 @@ struct parameter_summary {
   }
 };
 
-/// Returns the summary of a model, a layer, a trainer, a runner or a parameter_set.  Reads no values.
+/// Returns the summary of a model, a layer, a trainer, a runner or a parameter_set.  Does not read the values.
 template <class Part>
 parameter_summary summary(Part const& part) {
   if constexpr (requires { part.model(); }) {

@@ -1,14 +1,15 @@
-// Trains a model: holds its parameters and memory, and makes updates.  Allocates at construction, and in classes().
+// Trains a model: holds its parameters and memory, and makes updates.  Allocates only in the constructor and in
+// classes().
 // SPDX-License-Identifier: Apache-2.0
 //
-// A batch that is too large for the memory is split into parts p = 1 .. P.  Part p has the fraction s_p of the targets
-// of the whole batch:
+// A batch that is too large for the memory is divided into parts p = 1 .. P.  Part p has the fraction s_p of all
+// targets of the batch:
 //
 //   loss = sum_p s_p loss_p,  gradient = sum_p s_p gradient_p
 //
-// Each loss_p is a mean over the targets of part p, and loss is the mean over the whole batch.  A batch can also be
+// Each loss_p is a mean over the targets of part p, so loss is the mean over the whole batch.  A batch can also be
 // divided into shares (parallel/shares.hpp); then each part belongs to one share.  The gradients of all shares are
-// summed along a tree, over all processes if there are several.  Then every process makes the same step.
+// added along a tree, over all processes if there are several.  Then every process makes the same step.
 #pragma once
 
 #include <array>
@@ -42,8 +43,8 @@
 
 namespace triad {
 
-/// Trains a Model (train/model.hpp) on backend Ex.  Processes: a communicator.  Each of several processes has a trainer
-/// with the same options, and all make the same updates.
+/// Trains a Model (train/model.hpp) on the backend Ex.  Processes: a communicator.  If there are several processes,
+/// each has a trainer with the same options, and all trainers make the same updates.
 template <class Model, backend Ex, class Processes = alone>
 class trainer {
   static_assert(detail::expect_model<Model>());
@@ -59,11 +60,12 @@ class trainer {
   static_assert(communicator<Processes, Ex, T>,
                 "a communicator has rank(), size(), exchange() and barrier() (triad/parallel/communicator.hpp)");
 
-  /// Parameters for which the model's has_gradient(path) returns false are never changed.
+  /// Never changes parameters for which the model's has_gradient(path) returns false.
   trainer(Ex& ex, Model const& m, options_type const& o)
     requires std::same_as<Processes, alone>
       : trainer(ex, m, o, single_process()) {}
-  /// Throws contract_violation if there are more processes than options.shares, or if either number is no power of two.
+  /// Throws contract_violation if there are more processes than options.shares, or if either number is not a power of
+  /// two.
   trainer(Ex& ex, Model const& m, options_type const& o, Processes& processes)
       : ex_(ex),
         options_(o),
@@ -96,8 +98,8 @@ class trainer {
             sums::bytes(learns ? values : 0, shares_with(o, 0, processes).count(), processes)};
   }
 
-  /// Makes one step of Adam on the loss of a batch.  Afterwards loss() and norm() are those of this batch.  Only the
-  /// first update and records() wait for a device.  Throws contract_violation if the parameters are not initialised.
+  /// Makes one step of Adam on the loss of a batch.  Afterwards loss() and norm() belong to this batch.  Only the first
+  /// update and records() wait for a device.  Throws contract_violation if the parameters are not initialised.
   void update(typename Model::input const& in, answers const& targets, double rate) {
     parts_.expect_none();
     TRIAD_EXPECTS(options_.shares == 1,
@@ -113,16 +115,17 @@ class trainer {
     ++step_;
   }
 
-  /// Adds the gradient of one part of a batch; the trainer then needs memory only for the largest part.  Call
-  /// accumulate() for each part, and then finish().  fraction: the number of targets of this part, divided by that of
-  /// the whole batch.
+  /// Adds the gradient of one part of a batch, so that the trainer needs memory only for the largest part.  Call
+  /// accumulate() for each part, and then call finish().  fraction: the number of targets of this part, divided by the
+  /// number of targets of the whole batch.
   ///
-  /// The fractions of an update must sum to 1, or to 0 if the batch has no targets; finish() throws contract_violation
-  /// otherwise.  Each of several processes knows only its own fractions, so it throws only if their sum is above 1.
+  /// The fractions of an update must sum to 1, or to 0 if the batch has no targets; otherwise finish() throws
+  /// contract_violation. If there are several processes, each knows only the fractions of its own parts, so it throws
+  /// only if their sum is above 1.
   ///
-  /// Up to rounding the result is that of update() on the whole batch, if the model's loss is a mean over targets.  A
-  /// parser has five such means, and a dependency parser has two; for them every token must have all targets.  Dropout
-  /// draws a new mask for every part.
+  /// Up to rounding, the result is that of update() on the whole batch, if the model's loss is a mean over targets.
+  /// The loss of a parser has five such means, and that of a dependency parser has two.  For these models, every token
+  /// must have all targets.  Dropout draws a new mask for every part.
   void accumulate(typename Model::input const& in, answers const& targets, double fraction) {
     parts_.expect_part(fraction);
     expect_trainable();
@@ -134,10 +137,11 @@ class trainer {
     });
     parts_.add(fraction);
   }
-  /// The shares of a batch that this process computes.  Begin each once, in this order, and then accumulate() its
-  /// parts; an empty share has no parts.
+  /// The shares of a batch that this process computes.  Call begin_share() for each of them once, in order, and
+  /// accumulate() for its parts after that.  An empty share has no parts.
   share_range shares() const { return parts_.shares(); }
-  /// The number of the next part of an update, for dropout; it differs between all parts of an update.
+  /// The number of the next part of an update, from which dropout draws its mask.  All parts of an update have
+  /// different numbers.
   std::uint32_t part() const { return parts_.number(); }
   void begin_share(index_t share) {
     parts_.expect_share(share);
@@ -145,9 +149,9 @@ class trainer {
     end_share();
     parts_.begin(share);
   }
-  /// Makes an update on a batch of `examples` examples, in shares.  load(first, last) returns the input and the targets
-  /// of the examples first .. last - 1.  The loss weighs all examples equally, so each must have the same number of
-  /// targets.
+  /// Makes an update on a batch of `examples` examples, divided into shares.  load(first, last) returns the input and
+  /// the targets of the examples first .. last - 1.  The loss weighs all examples equally, so all must have the same
+  /// number of targets.
   template <class Load>
   void update_in_shares(std::size_t examples, Load&& load, double rate) {
     auto const mine = shares();
@@ -161,7 +165,7 @@ class trainer {
     finish(rate);
   }
   /// Makes Adam's step on the sum of the parts' gradients, over all shares and processes.  Afterwards loss() and norm()
-  /// are those of the whole batch.
+  /// belong to the whole batch.
   void finish(double rate) {
     expect_step(rate);
     parts_.expect_all(sums_.processes());
@@ -178,10 +182,10 @@ class trainer {
     ++step_;
   }
 
-  /// The length of the history of losses and norms.
+  /// The number of updates whose losses and norms are kept.
   static constexpr index_t history_rows = 64;
-  /// Writes the records of the updates since the last call to `found`, in order, and waits for them.  Only the last
-  /// `history_rows` updates are kept.
+  /// Writes the records of the updates since the last call to `found`, in order.  Waits for these updates.  Only the
+  /// records of the last `history_rows` updates are kept.
   void records(std::vector<update_record>& found) {
     std::array<T, 2 * history_rows> table;
     scalars_.memory().to_host(table.data(), history_.data_handle(), table.size() * sizeof(T));
@@ -194,7 +198,7 @@ class trainer {
     reported_ = step_;
   }
 
-  /// Computes the loss, its gradient, and the norm of the gradient before clipping; makes no step.
+  /// Computes the loss, its gradient, and the norm of the gradient before clipping.  Makes no step.
   void compute_gradient(typename Model::input const& in, answers const& targets, double max_norm = 0) {
     parts_.expect_none();
     parameters_.expect_weights("trainer");
@@ -203,16 +207,17 @@ class trainer {
     clip_summed(max_norm);
   }
 
-  /// Returns the logits of a batch, without dropout; valid until the next call.  Throws contract_violation if the
-  /// parameters are not initialised; so do classes(), evaluate_batch(), loss_of() and attention().
+  /// Returns the logits of a batch, computed without dropout.  The result is valid until the next call.  Throws
+  /// contract_violation if the parameters are not initialised; so do classes(), evaluate_batch(), loss_of() and
+  /// attention().
   output infer(typename Model::input const& in) {
     parameters_.expect_initialized("trainer");
     return passes_.forward(parameters_.values(), in, false, [](call const&, batch_memory const&) {});
   }
 
-  /// Returns the class of each row of infer(in), for logits (rows, classes).  The result is on the host and valid until
-  /// the next call.  Waits for the device.  Allocates if a batch has more rows than every one before; bytes() does not
-  /// count that memory.
+  /// Returns the class of each row of infer(in), for logits (rows, classes).  The result is in host memory and valid
+  /// until the next call.  Waits for the device.  Allocates if a batch has more rows than every earlier batch; bytes()
+  /// does not count that memory.
   std::vector<index_t> const& classes(typename Model::input const& in) {
     static_assert(detail::has_classes<output>(), "trainer: this model does not say (rows, classes); take infer()");
     return classes_(infer(in));
@@ -223,7 +228,7 @@ class trainer {
     output scores;
     T loss;
   };
-  /// Does infer() and loss_of() in one pass.
+  /// Returns the logits and the loss of a batch from one pass.
   batch_evaluation evaluate_batch(typename Model::input const& in, answers const& targets) {
     parameters_.expect_initialized("trainer");
     auto const scores = passes_.forward(parameters_.values(), in, false, [&](call const& c, batch_memory const& at) {
@@ -231,13 +236,13 @@ class trainer {
     });
     return {scores, read(part_loss_)};
   }
-  /// Returns the loss of a batch, without dropout.  Does not change gradients, loss() and norm().  Waits for the
-  /// device.
+  /// Returns the loss of a batch, computed without dropout.  Does not change the gradients, loss() or norm().  Waits
+  /// for the device.
   T loss_of(typename Model::input const& in, answers const& targets) { return evaluate_batch(in, targets).loss; }
 
-  /// Runs infer(in), and returns the attention weights of an edge (heads, terms), in their own host memory.  Needs a
-  /// model with attention_weights.  Throws contract_violation if there is no such layer, graph or edge, or if the
-  /// trainer has not kept that layer.
+  /// Runs infer(in), and returns the attention weights of an edge (heads, terms), in host memory that the table owns.
+  /// The model must have attention_weights().  Throws contract_violation if there is no such layer, graph or edge, or
+  /// if the trainer has not kept that layer.
   attention_table<T> attention(typename Model::input const& in, attention_place const& at) {
     static_assert(shows_attention<Model, Ex>,
                   "trainer: this model has no attention_weights, so where it looked is unknown "
@@ -245,23 +250,23 @@ class trainer {
     (void)infer(in);
     return attention_of_last(in, at);
   }
-  /// Returns the attention weights without another pass; the last pass must have been infer(in).
+  /// Returns the attention weights without another pass.  The last pass must have been infer(in).
   attention_table<T> attention_of_last(typename Model::input const& in, attention_place const& at) {
     arena none;
     return detail::attention_at<T>(ex_, passes_.applied(), passes_.make_call(none, false), in,
                                    passes_.place(detail::dims_of_batch(in)).saved, at);
   }
 
-  /// Sets how many times later passes apply the one layer of a tied model; at most the depth at construction, for which
-  /// memory is planned.  All depths have the same parameters.
+  /// Sets the number of times that later passes apply the layer of a tied model.  It must be at most the depth at
+  /// construction, for which memory is planned.  The parameters are the same for all depths.
   void set_depth(index_t layers)
     requires detail::has_depth<Model>
   {
     parts_.expect_none();
     passes_.set_depth(layers);
   }
-  /// Turns all dropout rates of the model on or off, from the next update on.  Must not be called within an update in
-  /// parts.
+  /// Switches all dropout of the model on or off, starting with the next update.  Must not be called between the parts
+  /// of an update.
   void set_dropout(bool drops) {
     parts_.expect_none();
     drops_ = drops;
@@ -271,27 +276,29 @@ class trainer {
   T norm() const { return read(norm_); }
   /// The number of updates made so far.
   std::uint64_t step() const { return step_; }
-  /// Sets the number of updates.  Drops the parts of an unfinished update.
+  /// Sets the number of updates made so far.  Discards the parts of an unfinished update.
   void set_step(std::uint64_t step) {
     step_ = reported_ = step;
     parts_.forget();
   }
 
-  /// Sets the moments to zero, for training that restarts from other values.  The step continues to count.  So Adam's
-  /// bias correction of the moments is too small, and the first updates differ in size from those at step 0.
+  /// Sets the moments to zero, for a training that starts again from other values.  The step continues to count.  So
+  /// Adam's bias correction is too weak for the new moments, and the first updates differ in size from the first
+  /// updates at step 0.
   void forget_moments() {
     expect_to_learn();
     fill(ex_, T(0), parameters_.flat_first_moments());
     fill(ex_, T(0), parameters_.flat_second_moments());
   }
 
-  /// Returns a copy, on the host, of parameters, moments and the step.  into: a snapshot whose memory is reused.
+  /// Returns a copy, in host memory, of the parameters, the moments and the step.  into: a snapshot whose memory is
+  /// reused.
   trainer_snapshot<T> snapshot(trainer_snapshot<T> into = {}) const {
     take_snapshot(parameters_, step_, into);
     return into;
   }
-  /// Restores the trainer: later updates give the same bits as after the snapshot.  Throws contract_violation if the
-  /// snapshot is of another model.
+  /// Restores the state at the snapshot, so that the same later updates give the same bits.  Throws contract_violation
+  /// if the snapshot belongs to another model.
   void restore(trainer_snapshot<T> const& then) {
     put_snapshot(then, parameters_);
     set_step(then.step);
@@ -305,7 +312,7 @@ class trainer {
   /// The options that were given at construction.
   options_type const& options() const { return options_; }
 
-  /// Returns the states that forward kept for the last batch, for inspection.
+  /// Returns the values that forward saved for the last batch, for inspection.
   typename Model::saved saved(dims const& d) { return passes_.place(d).saved; }
   call inspection_call(arena& scratch) const { return passes_.make_call(scratch, false); }
 
@@ -315,7 +322,7 @@ class trainer {
   using sums = gradient_sums<T, Ex, Processes>;
 
   enum class use_of_batch : std::uint64_t { update, first_part, later_part };
-  /// Returns the key by which the work of a batch is replayed.
+  /// Returns the key under which the work of a batch is recorded and replayed.
   std::uint64_t key_of(typename Model::input const& in, answers const& targets, use_of_batch what) const {
     replay_key key;
     key.add(static_cast<std::uint64_t>(what));
@@ -349,7 +356,7 @@ class trainer {
     parts_.end_share();
   }
 
-  /// Checked once, outside of replayed work.
+  /// Called once for each update, outside of replayed work.
   void expect_to_learn() const {
     TRIAD_EXPECTS(learns(),
                   "trainer: training with options.memory keep::nothing, expected keep::everything or keep::inputs");
@@ -365,7 +372,7 @@ class trainer {
     parameters_.expect_initialized("trainer");
   }
 
-  /// Adds to the gradients; calls weigh(d_scores) between loss and backward.
+  /// Adds to the gradients.  Calls weigh(d_scores) between loss and backward.
   template <class Weigh>
   void add_gradient(typename Model::input const& in, answers const& targets, vec<T> loss, Weigh&& weigh) {
     auto const& model = passes_.applied();

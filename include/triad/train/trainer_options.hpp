@@ -1,4 +1,4 @@
-// Options of a trainer, the memory that it will hold, and the record of an update.
+// The options of a trainer, the sizes of its memory, and the record of an update.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,15 +12,15 @@
 
 namespace triad {
 
-/// Options of a trainer.  Dims: the sizes for which the memory of a batch is planned.
+/// The options of a trainer.  Dims is the type of the sizes from which the memory of a batch is planned.
 template <class Dims>
 struct basic_trainer_options {
   adam_options adam{};
-  double max_norm = 0;  // gradients are clipped to this norm; 0: never clipped
-  philox_key key = 0;   // seed of dropout
+  double max_norm = 0;  // gradients are clipped to this norm; 0: they are not clipped
+  philox_key key = 0;   // the seed of dropout
   keep memory = keep::everything;
   Dims capacity{};     // the sizes of the largest batch
-  index_t shares = 1;  // shares of a batch; a power of two, at least the number of processes
+  index_t shares = 1;  // the number of shares of a batch; a power of two, at least the number of processes
 };
 using trainer_options = basic_trainer_options<graph_dims>;
 
@@ -30,10 +30,10 @@ struct update_record {
   double loss, norm;
 };
 
-/// The memory of a trainer in bytes; it is known before allocation.
+/// The memory of a trainer in bytes, which is known before the memory is allocated.
 struct trainer_bytes {
   std::size_t parameters, saved, scratch;
-  std::size_t shares = 0;  // sums of gradients over shares and processes
+  std::size_t shares = 0;  // for the sums of gradients over shares and processes
   std::size_t total() const { return parameters + saved + scratch + shares; }
 };
 

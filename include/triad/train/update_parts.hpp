@@ -1,11 +1,11 @@
-// Checks the order of the parts and shares of an update, and counts them.
+// Counts the parts and shares of an update, and checks their order.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   update_parts at(shares);
 //   at.begin(share), at.add(fraction), ..., at.expect_all(processes), at.forget();
 //
-// If there is a single share, it need not begin: the parts belong to the update itself.  Counts on the host; computes
-// nothing.
+// If there is a single share, begin() need not be called, and the parts belong to the update itself.  This class only
+// counts, on the host; it computes nothing.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace triad {
 
-/// The state of an update in parts.  Its messages name the trainer, which owns it.
+/// The state of an update that is divided into parts.  Its error messages name the trainer, which owns it.
 class update_parts {
  public:
   explicit update_parts(share_range const& shares) : shares_(shares) {}
@@ -27,9 +27,10 @@ class update_parts {
   share_range const& shares() const { return shares_; }
   bool in_share() const { return share_ >= 0; }
   bool in_first_share() const { return share_ == shares_.first; }
-  /// Returns true if the next part is the first of its share, or of an update without begun shares.
+  /// Returns true if the next part is the first part of its share, or the first part of an update for which no share
+  /// was begun.
   bool is_first() const { return parts_ == 0; }
-  /// The number of the next part; it differs between all parts of an update.
+  /// The number of the next part.  All parts of an update have different numbers.
   std::uint32_t number() const {
     return parts_ * static_cast<std::uint32_t>(shares_.all) + (in_share() ? static_cast<std::uint32_t>(share_) : 0);
   }
@@ -51,8 +52,8 @@ class update_parts {
     TRIAD_EXPECTS(shares_.all == 1 || in_share(), "trainer: a part outside of any share, expected one of " +
                                                       std::to_string(shares_.all) + " shares; begin_share() first");
   }
-  /// Checks that no part is missing.  The fractions must sum to 1, or to 0 if the batch has no targets.  Each of
-  /// several processes knows only its own fractions.
+  /// Checks that no part is missing.  The fractions must sum to 1, or to 0 if the batch has no targets.  If there are
+  /// several processes, each knows only the fractions of its own parts.
   void expect_all(int processes) const {
     TRIAD_EXPECTS(parts_ > 0 || in_share(), "trainer: finish() of no update, expected accumulate() before it");
     TRIAD_EXPECTS(shares_.all == 1 || share_ + 1 == shares_.last,
@@ -69,15 +70,15 @@ class update_parts {
     ++parts_;
     fractions_ += fraction;
   }
-  /// Resets the number of parts for the next share.
+  /// Resets the count of parts, for the next share.
   void end_share() { parts_ = 0; }
   void forget() { parts_ = 0, share_ = -1, fractions_ = 0; }
 
  private:
   share_range shares_;
-  std::uint32_t parts_ = 0;  // parts of the current share, or of the update
+  std::uint32_t parts_ = 0;  // the number of parts so far, of the current share or of the update
   index_t share_ = -1;       // the current share; -1 if there is none
-  double fractions_ = 0;     // the sum over all parts so far
+  double fractions_ = 0;     // the sum of the fractions of all parts so far
 };
 
 }  // namespace triad
