@@ -1,8 +1,9 @@
-// Writes a file so that its name always refers to the whole old or the whole new content.
+// Writes a file so that its name always refers to the complete old content or to the complete new content.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The content goes into a temporary file next to the old one; then follow fsync, rename, and fsync of the folder.  If
-// the process is killed before the rename, the old file is untouched, and no program reads the temporary one.
+// The content is written to a temporary file next to the old file.  Then the temporary file is flushed with fsync and
+// renamed, and the folder is flushed with fsync.  If the process is killed before the rename, the old file is
+// unchanged, and no program reads the temporary file.
 #pragma once
 
 #include <fcntl.h>
@@ -30,7 +31,7 @@ class atomic_file {
   }
   atomic_file(atomic_file const&) = delete;
   atomic_file& operator=(atomic_file const&) = delete;
-  /// Leaves the old file in place unless commit() was called.
+  /// Leaves the old file in place if commit() was not called.
   ~atomic_file() {
     if (file_ >= 0) ::close(file_);
     if (!committed_) std::remove(temporary_.c_str());
@@ -45,7 +46,7 @@ class atomic_file {
     }
   }
 
-  /// Flushes the content to the disk, then gives the file its name.
+  /// Flushes the content to the disk, then renames the temporary file to the file's name.
   void commit() {
     if (::fsync(file_) != 0) fail("cannot be flushed to the disk");
     if (::close(std::exchange(file_, -1)) != 0) fail("cannot be closed");
@@ -54,7 +55,7 @@ class atomic_file {
     auto folder = std::filesystem::path(path_).parent_path();
     if (folder.empty()) folder = ".";
     int const handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (handle < 0) return;  // the folder may be written but not read: the name still survives a crash of the program
+    if (handle < 0) return;  // the folder cannot be read, so it cannot be flushed
     ::fsync(handle);
     ::close(handle);
   }
@@ -70,7 +71,7 @@ class atomic_file {
   bool committed_ = false;
 };
 
-/// Replaces the content of a file.  If that fails, throws data_error and leaves the old file as it was.
+/// Replaces the content of a file.  If that fails, throws data_error and leaves the old file unchanged.
 inline void write_atomically(std::string const& path, std::string_view content) {
   atomic_file file(path);
   file.write(std::as_bytes(std::span(content)));

@@ -1,22 +1,25 @@
-// A training run in one safetensors file: parameters, Adam's moments, update, random key, configuration and vocabulary.
+// Writes and reads checkpoints: a training run in one safetensors file.  The file has the parameters, Adam's moments,
+// the step, the random key, the configuration and the vocabulary.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   layers.0.norm1.gain ...                      parameters, by their dotted paths (core/fields.hpp)
-//   adam.m.layers.0.norm1.gain, adam.v. ...      moments, where there are any
-//   average.layers.0.norm1.gain ...              moving averages of parameters, where there are any
+//   layers.0.norm1.gain ...                      parameters, named by their dotted paths (core/fields.hpp)
+//   adam.m.layers.0.norm1.gain, adam.v. ...      moments, if the run has them
+//   average.layers.0.norm1.gain ...              moving averages of parameters, if the run has them
 //   __metadata__                                 "format": "triad-checkpoint-2", "step", "random_key", "configuration",
-//                                                "vocabulary"; "averages": the number of updates averaged; and
+//                                                "vocabulary"; "averages": the number of updates that are averaged;
 //                                                "extra.<name>": strings that the program adds
 //
-// The program makes the JSON of the configuration and of the vocabulary.  The file says what model to build:
+// The program provides the configuration and the vocabulary as JSON.  A program that reads the file can build the model
+// from them:
 //
 //   checkpoint const file("model.safetensors");
 //   my_model const model(file.setting<index_t>("width"), file.vocabulary().size());
 //   parameter_set<my_model, cpu::backend> parameters(model, holding::values);
 //   file.load(parameters);
 //
-// Format 1, of version 0.1, differs in names alone.  This file knows the old names of parameters (first_format_names).
-// A program that renamed settings passes checkpoint() a function that renames the settings of such a file.
+// Format 1, which version 0.1 wrote, differs only in names.  This header knows the old names of parameters
+// (first_format_names). A program that has renamed settings passes checkpoint() a function that renames the settings of
+// a file of format 1.
 #pragma once
 
 #include <charconv>
@@ -45,7 +48,7 @@ namespace triad {
 
 /// The content of a checkpoint other than tensors.
 struct checkpoint_state {
-  std::uint64_t step = 0;  // updates made so far
+  std::uint64_t step = 0;  // the number of updates made so far
   philox_key key = 0;
   nlohmann::json configuration = nlohmann::json::object();  // sizes and settings, by name
   nlohmann::json vocabulary = nlohmann::json::object();
@@ -57,7 +60,7 @@ inline constexpr char checkpoint_format[] = "triad-checkpoint-2", first_checkpoi
 inline constexpr char first_moment_prefix[] = "adam.m.", second_moment_prefix[] = "adam.v.",
                       average_prefix[] = "average.";
 
-/// Ends of parameters' paths that have another name in format 1: the name now, the name then.
+/// Endings of parameter paths that format 1 names differently: the present ending, then the ending in format 1.
 inline constexpr std::pair<std::string_view, std::string_view> first_format_names[] = {{".combination", ".shares"}};
 
 template <class View>
@@ -75,7 +78,7 @@ void store_fields(safetensors_writer& file, Fields fields, std::string const& pr
     file.add(prefix + path, shape_of(view), host_copy(where, view));
   });
 }
-/// The same for sets that are only evaluated: weights, or averages of weights.
+/// store_fields() for weights or averages of weights.  Throws training_failure if one of them is not finite.
 template <class Memory, class Fields>
 void store_weights(safetensors_writer& file, Fields fields, std::string const& prefix, Memory const& where) {
   refuse_not_finite(first_not_finite(fields, where), "save_checkpoint", prefix);
@@ -83,7 +86,7 @@ void store_weights(safetensors_writer& file, Fields fields, std::string const& p
 }
 }  // namespace detail
 
-/// A type with moving averages of such parameters, for example the averages of train/averages.hpp.
+/// A type that holds moving averages of parameters, such as parameter_averages (train/averages.hpp).
 template <class Averages>
 concept holds_averages = requires(Averages& averages, Averages const& read, std::uint64_t count) {
   averages.mutable_values(count);
@@ -92,8 +95,8 @@ concept holds_averages = requires(Averages& averages, Averages const& read, std:
   read.where();
 };
 
-/// Writes parameters and whatever `more(safetensors_writer&)` adds.  This function and those below throw
-/// training_failure, and leave the file as it was, if a parameter or an average is not finite.
+/// Writes parameters and what `more(safetensors_writer&)` adds.  If a parameter or an average is not finite, this
+/// function and those below throw training_failure and leave the file unchanged.
 template <class Memory, class Fields, class More>
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, More more,
                      Memory const& where = {}) {
@@ -108,7 +111,7 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Fie
   more(file);
   file.write(path);
 }
-/// Writes parameters alone, atomically: `values` are fields in `where`.
+/// Writes only parameters, atomically.  `values` are fields in the memory `where`.
 template <class Memory = host_memory, class Fields>
   requires(!holds_parameters<Fields> && !learns_parameters<Fields>)
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Fields values, Memory const& where = {}) {
@@ -129,7 +132,7 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Set
   auto const more = [&](safetensors_writer& file) { detail::store_moments(file, set); };
   save_checkpoint<typename Set::memory>(path, state, set.values(), more, set.where());
 }
-/// The same with averages of the parameters, if any update was averaged.
+/// Also writes averages of the parameters, if they include any update.
 template <holds_parameters Set, holds_averages Averages>
 void save_checkpoint(std::string const& path, checkpoint_state const& state, Set const& set, Averages const& averages) {
   set.expect_weights("save_checkpoint");
@@ -142,14 +145,15 @@ void save_checkpoint(std::string const& path, checkpoint_state const& state, Set
   save_checkpoint<typename Set::memory>(path, state, set.values(), more, set.where());
 }
 
-/// Writes a run: parameters, moments, and the trainer's step and key, which replace those in `state`.
+/// Writes a training run: parameters, moments, and the trainer's step and key.  These replace the step and the key in
+/// `state`.
 template <learns_parameters Learner>
 void save_checkpoint(std::string const& path, checkpoint_state state, Learner const& learner) {
   state.step = learner.step();
   state.key = learner.options().key;
   save_checkpoint(path, state, learner.parameters());
 }
-/// The same with averages of the learner's parameters.
+/// Also writes averages of the learner's parameters.
 template <learns_parameters Learner, holds_averages Averages>
 void save_checkpoint(std::string const& path, checkpoint_state state, Learner const& learner,
                      Averages const& averages) {
@@ -158,11 +162,11 @@ void save_checkpoint(std::string const& path, checkpoint_state state, Learner co
   save_checkpoint(path, state, learner.parameters(), averages);
 }
 
-/// A checkpoint read from a file.  load() throws data_error for a file that does not fit the model, before it changes
-/// anything.
+/// A checkpoint that was read from a file.  If the file does not fit the model, load() throws data_error before it
+/// changes anything.
 class checkpoint {
  public:
-  /// A function that renames settings in the state of a file of format 1: old names become present ones.
+  /// A function that changes the state of a file of format 1: it replaces old names of settings by the present names.
   using upgrade = void (*)(checkpoint_state&);
 
   /// Throws data_error if the file is not a checkpoint of format 1 or 2.
@@ -202,11 +206,11 @@ class checkpoint {
       if (name.starts_with(detail::first_moment_prefix)) return true;
     return false;
   }
-  /// Whether the file has averages of the parameters.
+  /// Whether the file has moving averages of the parameters.
   bool has_averages() const { return file_.metadata().count("averages") > 0; }
   safetensors const& tensors() const { return file_; }
 
-  /// One value of the configuration: setting<index_t>("width").
+  /// Returns one value of the configuration: setting<index_t>("width").
   template <class T>
   T setting(std::string const& name) const {
     auto const found = state_.configuration.find(name);
@@ -217,7 +221,7 @@ class checkpoint {
       return data_error(file_.file() + ": setting " + detail::printable(name) + " is " + quoted(*found) +
                         ", which is of another type than expected");
     };
-    if constexpr (std::integral<T> && !std::same_as<T, bool>) {  // get<T>() would silently truncate a number that T
+    if constexpr (std::integral<T> && !std::same_as<T, bool>) {  // get<T>() would silently truncate numbers that T
                                                                  // cannot hold
       if (!is_integer<T>(*found)) throw refuse();
     }
@@ -228,7 +232,8 @@ class checkpoint {
     }
   }
 
-  /// One integer of the configuration, such as a size, from least to most: setting("width", index_t{1}, largest_size).
+  /// Returns one integer of the configuration, such as a size, which must be from least to most: setting("width",
+  /// index_t{1}, largest_size).
   template <std::integral T>
     requires(!std::same_as<T, bool>)
   T setting(std::string const& name, T least, T most) const {
@@ -241,21 +246,22 @@ class checkpoint {
                      "; the checkpoint is damaged, or another program wrote it");
   }
 
-  /// Throws data_error if the configuration or vocabulary differs from the file's; the message has the first difference
-  /// and both sides.
+  /// Throws data_error if the configuration or the vocabulary differs from that of the file.  The message has the first
+  /// difference, with the values of both.
   void expect(nlohmann::json const& configuration, nlohmann::json const& vocabulary) const {
     refuse_other("configuration", state_.configuration, configuration);
     refuse_other("vocabulary", state_.vocabulary, vocabulary);
   }
 
-  /// Overwrites every parameter in `values`, fields in `where`.  Ignores moments and averages in the file.
+  /// Overwrites every parameter in `values`, which are fields in the memory `where`.  Ignores moments and averages in
+  /// the file.
   template <class Memory = host_memory, class Fields>
     requires(!holds_parameters<Fields>)
   void load(Fields values, Memory const& where = {}) const {
     expect_tensors(values, false);
     fetch(values, "", where);
   }
-  /// Overwrites every parameter and both moments.
+  /// Overwrites every parameter and both of its moments.
   template <class Memory = host_memory, class Fields>
   void load(Fields values, Fields first_moments, Fields second_moments, Memory const& where = {}) const {
     expect_tensors(values, true);
@@ -263,7 +269,7 @@ class checkpoint {
     fetch(first_moments, detail::first_moment_prefix, where);
     fetch(second_moments, detail::second_moment_prefix, where);
   }
-  /// Overwrites everything that the set holds.
+  /// Overwrites everything that the set holds: parameters, and moments if it has them.
   template <holds_parameters Set>
   void load(Set& set) const {
     expect_tensors(set.values(), set.holds_moments());  // before the set counts as initialised
@@ -274,7 +280,7 @@ class checkpoint {
   }
 
   /// Resumes a run: overwrites the trainer's parameters, moments and step.  Schedules, dropout and Adam's first updates
-  /// depend on the step.  Throws data_error if the trainer has another random key, since dropout would differ.
+  /// depend on the step.  Throws data_error if the trainer has another random key, because dropout would then differ.
   template <learns_parameters Learner>
   void resume(Learner& learner) const {
     if (learner.options().key != key())
@@ -285,13 +291,13 @@ class checkpoint {
     learner.set_step(step());
   }
 
-  /// Overwrites every parameter with its average, for a set that is only evaluated.
+  /// Overwrites every parameter with its average, for a set of parameters that is not trained further.
   template <holds_parameters Set>
   void load_averages(Set& set) const {
     expect_averages(set.values());
     fetch(set.mutable_values(), detail::average_prefix, set.where());
   }
-  /// Overwrites the averages, for a run that is resumed.
+  /// Overwrites the averages with those of the file, for a run that is resumed.
   template <holds_averages Averages>
   void load_averages(Averages& averages) const {
     expect_averages(averages.values());
@@ -337,7 +343,7 @@ class checkpoint {
                      "; build the model that the checkpoint's configuration describes, or train anew");
   }
 
-  /// The name of a parameter or moment in this file.
+  /// Returns the name of a parameter or moment in this file.
   std::string stored(std::string name) const {
     for (auto const& [now, then] : detail::first_format_names)
       if (first_ && name.ends_with(now) && !file_.has(name))
@@ -360,8 +366,8 @@ class checkpoint {
         refuse("checkpoint has " + detail::printable(name) + " " + shape_text(record.shape) +
                ", this model has no such parameter");
   }
-  /// The names of these fields' tensors with each of these prefixes; throws data_error if the file lacks one, or has it
-  /// with another shape or type.
+  /// Returns the names of these fields' tensors with each of these prefixes.  Throws data_error if the file lacks such
+  /// a tensor, or has it with another shape or type.
   template <class Fields>
   std::set<std::string> expect_named(Fields values, std::vector<std::string> const& prefixes) const {
     std::set<std::string> wanted;
@@ -397,7 +403,7 @@ class checkpoint {
   }
 
   safetensors file_;
-  bool first_ = false;  // of format 1
+  bool first_ = false;  // whether the file has format 1
   checkpoint_state state_;
 };
 

@@ -1,4 +1,5 @@
-// The element types of safetensors files: their names and sizes, and the conversion of those that C++ has as numbers.
+// The element types of safetensors files: their names, their sizes, and the conversion of those that can be read as
+// numbers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,13 +18,14 @@ namespace triad {
 
 struct element_type {
   std::string_view name;
-  std::size_t bits;  // of one element; below 8, several elements share a byte
-  bool readable;     // as numbers; the others only as raw bytes
-  /// The bytes of one element; a readable type has whole bytes.
+  std::size_t bits;  // the bits of one element; if below 8, several elements share a byte
+  bool readable;     // whether elements can be read as numbers; if not, only their bytes
+  /// The bytes of one element.  The elements of a readable type consist of whole bytes.
   constexpr std::size_t bytes() const { return bits / 8; }
 };
 
-/// The types of safetensors 0.8.0.  A file may hold other types, of which only the bytes can be read.
+/// The element types of safetensors 0.8.0.  A file may contain other types; only the bytes of their elements can be
+/// read.
 inline constexpr std::array<element_type, 22> element_types{{
     {"F64", 64, true},         {"F32", 32, true},         {"I64", 64, true},     {"I32", 32, true},
     {"I16", 16, true},         {"I8", 8, true},           {"U64", 64, true},     {"U32", 32, true},
@@ -33,14 +35,14 @@ inline constexpr std::array<element_type, 22> element_types{{
     {"F6_E3M2", 6, false},     {"F4", 4, false},
 }};
 
-/// The type with this name, or null.
+/// Returns the type with this name, or null.
 constexpr element_type const* find_element_type(std::string_view name) {
   for (auto const& t : element_types)
     if (t.name == name) return &t;
   return nullptr;
 }
 
-/// The names of the readable types, for messages.
+/// Returns the names of the readable types, for error messages.
 inline std::string readable_element_types() {
   std::string names;
   for (auto const& t : element_types)
@@ -48,7 +50,7 @@ inline std::string readable_element_types() {
   return names;
 }
 
-/// The name that a file has for T.
+/// The name of the C++ type T in a file.
 template <class T>
 constexpr std::string_view element_type_name() {
   static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, long double>, "triad: only numbers are stored");
@@ -70,7 +72,7 @@ T load_unaligned(std::byte const* from) {
   return value;
 }
 
-/// An IEEE half: 1 bit of sign, 5 of exponent, 10 of fraction.
+/// Converts an IEEE half-precision number: 1 sign bit, 5 bits of exponent, 10 bits of fraction.
 inline float from_half(std::uint16_t bits) {
   std::uint32_t const exponent = bits >> 10 & 31, fraction = bits & 1023u;
   float const magnitude =
@@ -80,10 +82,11 @@ inline float from_half(std::uint16_t bits) {
           : std::ldexp(static_cast<float>(1024 + fraction), static_cast<int>(exponent) - 25);
   return (bits >> 15) != 0 ? -magnitude : magnitude;
 }
-/// A bfloat16: a float without its last 16 bits.
+/// Converts a bfloat16, which is a float without its last 16 bits.
 inline float from_bfloat16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 
-/// Calls f(value) with the number at `from`, in the C++ type of this name.  BOOL is 0 or 1; F16 and BF16 become float.
+/// Calls f(value) with the number at `from`.  The element type `name` decides the C++ type of the value: a BOOL becomes
+/// 0 or 1; F16 and BF16 become float.
 template <class F>
 void with_number(std::string_view name, std::byte const* from, F&& f) {
   if (name == "F64")

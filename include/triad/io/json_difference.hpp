@@ -1,4 +1,4 @@
-// The first difference of two JSON values in words: what a file has, and what a program expects.
+// Finds the first difference of two JSON values: the value in a file, and the value that a program expects.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace triad {
 
-/// The first place where two JSON values differ, as `a.b[3]: has, wants`; empty if they are equal.
+/// Returns the first place where two JSON values differ, as `a.b[3]: has, wants`; an empty text if they are equal.
 inline std::string json_difference(nlohmann::json const& has, nlohmann::json const& wants,
                                    std::string const& path = {}) {
   auto const where = path.empty() ? std::string() : path + ": ";

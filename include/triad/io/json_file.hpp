@@ -1,4 +1,4 @@
-// Reads a JSON file; throws an error with the line if the file is not JSON.
+// Reads a JSON file.  If the file is not JSON, the error says in which line.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,8 @@
 
 namespace triad {
 
-/// Json is nlohmann::json or ordered_json.  Throws data_error, with file and line, for text that parse_json() refuses.
+/// Reads a file.  Json is nlohmann::json or ordered_json.  Throws data_error, with file and line, for text that
+/// parse_json() refuses.
 template <class Json = nlohmann::json>
 Json read_json_file(std::string const& path) {
   std::error_code error;

@@ -1,9 +1,10 @@
-// Untrusted JSON: text of bounded depth, exact integers, and values quoted for messages.
+// Functions for JSON from untrusted files: parsing with a limit on depth, exact integers, and values quoted for error
+// messages.
 // SPDX-License-Identifier: Apache-2.0
 //
-// nlohmann::json parses and destroys values of any depth, but its dump(), comparison and copy recurse.  All three are
-// safe on a value that was parsed here.  nlohmann's get<int>() truncates fractions and wraps large numbers around;
-// json_integer() throws for both.
+// nlohmann::json parses and destroys values of any depth without recursion.  But dump(), comparison and copying are
+// recursive.  All three are safe for a value that was parsed here, because its depth is limited.  nlohmann's get<int>()
+// truncates fractions and wraps large numbers around; json_integer() throws in both cases.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +24,14 @@
 
 namespace triad {
 
-/// The default bound of parse_json() on levels of lists and objects; no format read here has more than 4.
+/// The default limit of parse_json() on levels of lists and objects.  No format that is read here has more than 4
+/// levels.
 inline constexpr int deepest_json = 64;
 
-/// Parses JSON with a bound on its depth.  Json is nlohmann::json or ordered_json; text is a string or a stream; `what`
-/// names the value in messages.  Throws data_error if the value has more than `deepest` levels, and if `text` is a
-/// string with a zero byte, which nlohmann takes for the end.  Throws nlohmann's exceptions if the text is not JSON, or
-/// has a number too large for a double.
+/// Parses JSON, with a limit on its depth.  Json is nlohmann::json or ordered_json; text is a string or a stream;
+/// `what` is the name of the value in messages.  Throws data_error if the value has more than `deepest` levels.  Throws
+/// it also if `text` is a string with a zero byte, which nlohmann would take for its end.  Throws nlohmann's exceptions
+/// if the text is not JSON, or has a number that is too large for a double.
 template <class Json = nlohmann::json, class Text>
 Json parse_json(Text&& text, int deepest = deepest_json, std::string const& what = "JSON") {
   if constexpr (std::is_convertible_v<Text const&, std::string_view>)
@@ -44,7 +46,7 @@ Json parse_json(Text&& text, int deepest = deepest_json, std::string const& what
   return Json::parse(std::forward<Text>(text), not_too_deep);
 }
 
-/// The reason in nlohmann's exception, without its number.
+/// Returns the reason in the text of nlohmann's exception, without the exception's number.
 inline std::string reason_of(nlohmann::json::exception const& e) {
   std::string message = e.what();
   if (auto const end = message.find("] "); message.starts_with("[json.exception.") && end != std::string::npos)
@@ -52,8 +54,8 @@ inline std::string reason_of(nlohmann::json::exception const& e) {
   return message;
 }
 
-/// The value as one line of JSON for a message.  The line has no control characters; it is cut after at most `longest`
-/// bytes, between two characters.
+/// Returns the value as one line of JSON for a message.  The line has no control characters.  It is cut after at most
+/// `longest` bytes, but not inside a character.
 template <class Json>
 std::string quoted(Json const& value, std::size_t longest = 60) {
   auto text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -63,7 +65,7 @@ std::string quoted(Json const& value, std::size_t longest = 60) {
   return text.substr(0, longest) + "...";
 }
 
-/// The value if it is an integer, written without a fraction, from least to most; otherwise nothing.
+/// Returns the value if it is an integer, written without a fraction, from least to most; otherwise nothing.
 template <std::integral T, class Json>
 std::optional<T> whole_number(Json const& value, T least, T most) {
   auto const within = [&](auto n) { return std::cmp_greater_equal(n, least) && std::cmp_less_equal(n, most); };
@@ -78,7 +80,8 @@ bool is_integer(Json const& value) {
   return whole_number(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()).has_value();
 }
 
-/// The value as an integer of type T.  Throws data_error, which calls the value `what`, if it is not one.
+/// Returns the value as an integer of type T.  Throws data_error, which names the value as `what`, if it is not such an
+/// integer.
 template <std::integral T, class Json>
 T json_integer(Json const& value, std::string const& what) {
   if (is_integer<T>(value)) return value.template get<T>();
@@ -86,7 +89,7 @@ T json_integer(Json const& value, std::string const& what) {
                    std::to_string(std::numeric_limits<T>::max()) + ", found " + quoted(value));
 }
 
-/// The values of a list as integers of type T.
+/// Returns the elements of a list as integers of type T.
 template <std::integral T, class Json>
 std::vector<T> json_integers(Json const& list, std::string const& what) {
   if (!list.is_array()) throw data_error(what + ": expected a list of integers, found " + quoted(list));

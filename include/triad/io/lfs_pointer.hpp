@@ -1,4 +1,4 @@
-// Git LFS pointers: the few lines that a clone without Git LFS has in place of a large file.
+// Detects Git LFS pointers.  A pointer is a short text that a clone without Git LFS has in place of a large file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace triad {
 
-/// The first characters of a pointer; a version number follows.
+/// The beginning of a pointer; a version number follows it.
 inline constexpr std::string_view lfs_pointer_begin = "version https://git-lfs.github.com/spec/";
 
-/// Throws data_error if a file that begins with `text` is a pointer.
+/// Throws data_error if `text`, the beginning of the file, is that of a pointer.
 inline void refuse_lfs_pointer(std::string const& file, std::string_view text) {
   if (text.starts_with(lfs_pointer_begin))
     throw data_error(

@@ -1,4 +1,4 @@
-// Reads a published RoBERTa encoder as Hugging Face lays it out: config.json and model.safetensors in one folder.
+// Reads a published RoBERTa encoder in the files of Hugging Face: config.json and model.safetensors in one folder.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   source.word                         embeddings.word_embeddings.weight                  (tokens, e)
@@ -10,10 +10,10 @@
 //   encoder.K.feed_forward.inner        encoder.layer.K.intermediate.dense                 (hidden, e)
 //   encoder.K.feed_forward.outer, norm  encoder.layer.K.output.dense, LayerNorm
 //
-// The left column has paths of this library, the right one names of the file.  Names of the file begin with `roberta.`
-// or with nothing.  A norm's gain and bias are called weight and bias, or gamma and beta.  Other tensors of the file (a
-// pooler, a language model's head) are not read.  Other parameters of the model (fuse modules, the decoder) stay as
-// they are.
+// The left column has parameter paths of this library, and the right column has names in the file.  The names in the
+// file begin with `roberta.` or have no prefix.  The gain and bias of a norm are called weight and bias, or gamma and
+// beta. Other tensors of the file (a pooler, the head of a language model) are not read.  Other parameters of the model
+// (fuse-attention, the decoder) are not changed.
 #pragma once
 
 #include <algorithm>
@@ -34,16 +34,16 @@
 
 namespace triad {
 
-/// The encoder as config.json describes it.
+/// The sizes and options of the encoder, from config.json.
 struct roberta_config {
   index_t width = 0, layers = 0, heads = 0,
           hidden = 0;                 // hidden_size, num_hidden_layers, num_attention_heads, intermediate_size
   index_t tokens = 0, positions = 0;  // vocab_size, max_position_embeddings
-  index_t padding = 1;                // pad_token_id: the first token's position is one more
+  index_t padding = 1;                // pad_token_id; the position of a sequence's first token is one more
   double epsilon = 1e-5;              // layer_norm_eps
 };
 
-/// Reads and checks folder/config.json.
+/// Reads folder/config.json and checks its values.
 inline roberta_config read_roberta_config(std::string const& folder) {
   auto const path = (std::filesystem::path(folder) / "config.json").string();
   auto const json = read_json_file(path);
@@ -74,7 +74,7 @@ inline roberta_config read_roberta_config(std::string const& folder) {
   one_of("model_type", {"roberta", "xlm-roberta", "camembert"}, false);
   c.width = count("hidden_size", 1);
   c.layers = count("num_hidden_layers", 1);
-  if (c.layers > 63) refuse("num_hidden_layers", "63 or fewer");  // a fused_stack has at most 63 layers
+  if (c.layers > 63) refuse("num_hidden_layers", "63 or fewer");  // the most layers of a fused_stack
   c.heads = count("num_attention_heads", 1);
   c.hidden = count("intermediate_size", 1);
   c.tokens = count("vocab_size", 1);
@@ -91,8 +91,8 @@ inline roberta_config read_roberta_config(std::string const& folder) {
   return c;
 }
 
-/// The path of the weights, folder/model.safetensors.  Throws data_error if it is missing; the message says what the
-/// folder has instead.
+/// Returns the path of the weights, folder/model.safetensors.  Throws data_error if the file is missing; the message
+/// lists what the folder has instead.
 inline std::string roberta_weights_in(std::string const& folder) {
   std::error_code ignored;
   auto const in = std::filesystem::path(folder);
@@ -110,8 +110,8 @@ inline std::string roberta_weights_in(std::string const& folder) {
   throw data_error(refused("none", "give the folder of a published encoder"));
 }
 
-/// The name of a parameter in the published file, without `roberta.`; nothing if the published encoder has no such
-/// parameter.
+/// Returns the name of a parameter in the published file, without `roberta.`.  Returns nothing if the published encoder
+/// has no such parameter.
 inline std::optional<std::string> roberta_name(std::string const& path) {
   struct entry {
     std::string_view ours, theirs;
@@ -151,18 +151,18 @@ inline std::optional<std::string> roberta_name(std::string const& path) {
 
 namespace detail {
 
-/// The published file, and which of the two spellings of names it uses.
+/// The published file, with the prefix and the spelling of its names.
 class roberta_tensors {
  public:
   explicit roberta_tensors(std::string const& folder) : file_(roberta_weights_in(folder)) {
     if (file_.stored_name("roberta.embeddings.word_embeddings.weight"))
       prefix_ = "roberta.";
     else if (std::string const name = "embeddings.word_embeddings.weight"; !file_.stored_name(name))
-      (void)file_.record(name);  // throws, and its message lists the tensors of the file
+      (void)file_.record(name);  // throws, with a list of the file's tensors
   }
 
-  /// The file's name of the tensor that roberta_name() calls `name`.  Throws if the tensor has another shape, or a type
-  /// that cannot be read as numbers.
+  /// Returns the name in the file of the tensor that roberta_name() calls `name`.  Throws if the tensor has another
+  /// shape, or a type that cannot be read as numbers.
   std::string find(std::string const& name, std::vector<index_t> const& shape) const {
     auto found = prefix_ + name;
     if (!file_.stored_name(found)) {
@@ -185,7 +185,7 @@ class roberta_tensors {
     return found;
   }
 
-  /// Throws if the file has a layer k, which the model lacks.
+  /// Throws if the file has layer k, which the model does not have.
   void expect_no_layer(index_t k) const {
     auto const name = prefix_ + "encoder.layer." + std::to_string(k) + ".attention.self.query.weight";
     if (file_.has(name))
@@ -202,13 +202,13 @@ class roberta_tensors {
 
 }  // namespace detail
 
-/// Reads folder/model.safetensors into the encoder and the embedding tables of a model such as models/roberta.hpp's.
-/// Throws data_error for a file that does not fit, before anything is changed.  All other parameters stay, such as the
-/// encoder's fuse modules.
+/// Reads folder/model.safetensors into the encoder and the embedding tables of a model such as that of
+/// models/roberta.hpp. If the file does not fit, throws data_error before anything is changed.  Does not change other
+/// parameters, such as those of fuse-attention.
 template <holds_parameters Set>
 void load_roberta(std::string const& folder, Set& set) {
   detail::roberta_tensors const published(folder);
-  std::vector<std::string> names;  // in the order of the walk; empty: a parameter that the published encoder lacks
+  std::vector<std::string> names;  // in the order of the parameters; empty: not in the published encoder
   index_t layers = 0;
   walk(set.values(), [&](std::string const& path, auto view) {
     auto const name = roberta_name(path);

@@ -1,13 +1,14 @@
-// Safetensors files: named tensors and strings.  Reading checks the whole header; writing is atomic.
+// Reads and writes safetensors files, which have named tensors and strings.  Reading checks the whole header; writing
+// is atomic.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   8 bytes  length of the header, little endian
 //   header   {"__metadata__": {name: string ...},
 //             name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]} ...}
-//   data     tensors in row-major order; offsets count from here, without gaps and overlaps
+//   data     tensors in row-major order; offsets count from here; there are no gaps and no overlaps
 //
-// A file is not trusted: any fault ends in a data_error with the byte at which the fault is.  A tensor of an unknown
-// type, or of a type that is no number in C++, can be read as bytes; reading it as numbers throws.
+// Files are not trusted: any fault throws data_error with the position of the faulty byte.  A tensor whose type is
+// unknown, or has no C++ number type, can only be read as bytes; reading it as numbers throws.
 #pragma once
 
 #include <algorithm>
@@ -39,10 +40,10 @@ namespace triad {
 static_assert(std::endian::native == std::endian::little,
               "triad: safetensors files are little-endian, and so must be the machine");
 
-/// A safetensors file in memory.
+/// The content of a safetensors file, in memory.
 class safetensors {
  public:
-  /// Reads the whole file and checks its header.
+  /// Reads the whole file, and checks its header.
   explicit safetensors(std::string const& path) : file_(path) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error))
@@ -55,7 +56,7 @@ class safetensors {
       if (!in) fail(8, std::to_string(size) + " bytes", "fewer: it changed while it was read");
     });
   }
-  /// The same from bytes in memory; messages call them `name`.
+  /// Reads a file from bytes in memory.  `name` takes the place of the file's name in messages.
   safetensors(std::span<std::byte const> bytes, std::string name) : file_(std::move(name)) {
     parse(bytes.size(), [&](void* to, std::uint64_t count) {
       if (count) std::memcpy(to, bytes.data(), count);
@@ -69,15 +70,16 @@ class safetensors {
   bool has(std::string const& name) const { return tensors_.count(name) != 0; }
   std::vector<index_t> const& shape(std::string const& name) const { return record(name).shape; }
 
-  /// The name under which this tensor is stored: its own, or the one that __metadata__ has as its alias.  save_model of
-  /// safetensors.torch writes such aliases for tensors that share memory.  Null if the tensor is not stored.
+  /// Returns the name under which this tensor is stored.  This is its own name, or the name to which __metadata__ maps
+  /// its own name. save_model of safetensors.torch writes such aliases for tensors that share memory.  Returns null if
+  /// the tensor is not stored.
   std::string const* stored_name(std::string const& name) const {
     if (auto const found = tensors_.find(name); found != tensors_.end()) return &found->first;
     auto const shared = metadata_.find(name);
     return shared != metadata_.end() && has(shared->second) ? &shared->second : nullptr;
   }
 
-  /// The string with this name in __metadata__.
+  /// Returns the string with this name in __metadata__.
   std::string const& text(std::string const& name) const {
     auto const found = metadata_.find(name);
     if (found == metadata_.end()) fail(8, detail::printable(name) + " in __metadata__", "none");
@@ -91,13 +93,14 @@ class safetensors {
     return found->second;
   }
 
-  /// The bytes of a tensor of any type.
+  /// Returns the bytes of a tensor, whatever its type.
   std::span<std::byte const> bytes(std::string const& name) const {
     auto const& r = record(name);
     return {data_.data() + r.begin, r.end - r.begin};
   }
 
-  /// A tensor of exactly this type; always aligned.  A T of one byte can also view a BOOL.
+  /// Returns a view of a tensor, which must have exactly the type T.  The view is always aligned.  A T of one byte can
+  /// also view a BOOL.
   template <class T>
   vec<T const> view(std::string const& name) const {
     static_assert(!std::is_same_v<T, bool>, "safetensors: view a BOOL as std::uint8_t");
@@ -110,8 +113,8 @@ class safetensors {
     return make_vec(reinterpret_cast<T const*>(first), static_cast<index_t>(r.count()));
   }
 
-  /// A converted copy: any number becomes a floating-point number; integers become integers of a type that can hold
-  /// them.
+  /// Returns a converted copy of a tensor.  If T is a floating-point type, all numbers are converted.  If T is an
+  /// integer type, the tensor must have integers that T can hold.
   template <class T>
   std::vector<T> read_as(std::string const& name) const {
     auto const& r = record(name);
@@ -137,7 +140,7 @@ class safetensors {
       });
     return result;
   }
-  /// A single number.
+  /// Returns the only number of a tensor with one element.
   template <class T>
   T number(std::string const& name) const {
     auto const& r = record(name);
@@ -202,8 +205,8 @@ class safetensors {
                                 data_.begin() + static_cast<std::ptrdiff_t>(r.end));
   }
 
-  /// Checks that every tensor has as many bytes as its shape needs, and that the tensors cover the data section, each
-  /// byte once.
+  /// Checks that every tensor has as many bytes as its shape needs, and that the tensors cover each byte of the data
+  /// section exactly once.
   void check(std::uint64_t data_bytes) const {
     std::vector<std::pair<std::string const*, tensor_record const*>> order;
     for (auto const& [name, r] : tensors_) {
@@ -247,12 +250,12 @@ class safetensors {
   std::map<std::string, std::string> metadata_;
   std::map<std::string, tensor_record> tensors_;
   std::uint64_t header_end_ = 8;
-  std::vector<std::byte> data_;                              // begins at an address aligned for every type
-  std::map<std::string, std::vector<std::byte>> realigned_;  // copies of the tensors whose offset is not aligned
+  std::vector<std::byte> data_;                              // starts at an address that is aligned for every type
+  std::map<std::string, std::vector<std::byte>> realigned_;  // aligned copies of tensors whose offset is not aligned
 };
 
-/// Collects tensors and strings, then writes them.  Tensors are sorted by falling alignment, then by name, so that all
-/// are naturally aligned.  The same content gives the same bytes.
+/// Collects tensors and strings, then writes them.  Tensors are sorted by alignment, the largest first, and then by
+/// name, so all are naturally aligned.  The same content gives the same bytes.
 class safetensors_writer {
  public:
   /// Adds a string to __metadata__.
@@ -284,7 +287,7 @@ class safetensors_writer {
       throw contract_violation("safetensors_writer: the tensor " + name + " is given twice, expected once");
   }
 
-  /// The bytes of the whole file.
+  /// Returns the bytes of the whole file.
   std::vector<std::byte> bytes() const {
     std::vector<std::pair<std::string const*, entry const*>> order;
     for (auto const& [name, e] : tensors_) order.emplace_back(&name, &e);
@@ -317,7 +320,7 @@ class safetensors_writer {
     return all;
   }
 
-  /// Writes the file atomically: if anything fails, `path` is as it was.
+  /// Writes the file atomically: if anything fails, the file at `path` is unchanged.
   void write(std::string const& path) const {
     auto const content = bytes();
     atomic_file file(path);

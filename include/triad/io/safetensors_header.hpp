@@ -1,4 +1,5 @@
-// The header of a safetensors file: JSON events become records; a header of any other form throws with its byte.
+// Parses the header of a safetensors file into records.  If the header has another form, throws an error with the
+// position of the byte.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,15 +22,15 @@
 
 namespace triad {
 
-/// The greatest length of a header in bytes, as in the format's own library.
+/// The largest length of a header in bytes, as in the format's own library.
 inline constexpr std::uint64_t longest_safetensors_header = 100'000'000;
 
-/// The record of one tensor in the header.
+/// The description of one tensor in the header.
 struct tensor_record {
-  std::string type;                  // F64, F32, ...; any other text is an unknown type, whose bytes alone can be read
+  std::string type;                  // F64, F32, ...; other texts are unknown types, of which only bytes can be read
   std::vector<index_t> shape;        // empty: a single number
-  std::uint64_t begin = 0, end = 0;  // bytes in the data section
-  std::uint64_t where = 0;           // byte of the file at which the header names it
+  std::uint64_t begin = 0, end = 0;  // the range of its bytes in the data section
+  std::uint64_t where = 0;           // the byte of the file at which the header names the tensor
   std::size_t count() const {
     std::size_t n = 1;
     for (auto e : shape) n *= static_cast<std::size_t>(e);
@@ -37,7 +38,7 @@ struct tensor_record {
   }
 };
 
-/// The shape as text: "(2, 3)"; "()" for a single number.
+/// Returns the shape as text: "(2, 3)"; "()" for a single number.
 inline std::string shape_text(std::vector<index_t> const& shape) {
   std::string text = "(";
   for (auto e : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(e);
@@ -46,19 +47,19 @@ inline std::string shape_text(std::vector<index_t> const& shape) {
 
 namespace detail {
 
-/// A name from a file, made safe to print: cut to `longest` bytes, without control characters.
+/// Returns a name from a file in a form that is safe to print: at most `longest` bytes, without control characters.
 inline std::string printable(std::string_view name, std::size_t longest = 100) {
   std::string text;
   for (char c : name.substr(0, longest)) text += static_cast<unsigned char>(c) < 32 || c == 127 ? '?' : c;
   return '"' + text + (name.size() > longest ? "...\"" : "\"");
 }
 
-/// A type as messages name it; an unknown type may be any text, so it is made printable.
+/// Returns a type as messages name it.  An unknown type may be any text, so it is made safe to print.
 inline std::string type_text(std::string_view type) {
   return find_element_type(type) ? std::string(type) : printable(type);
 }
 
-/// Reads characters and counts them, so that a message can name the byte of the file.
+/// Reads characters and counts them, so that a message can say which byte of the file it means.
 struct counting_iterator {
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -82,7 +83,7 @@ struct counting_iterator {
   bool operator==(counting_iterator const& other) const { return at == other.at; }
 };
 
-/// Turns the events of a JSON parser into records; throws for any form but that of the format.
+/// Converts the events of a JSON parser into records.  Throws if the header does not have the form of the format.
 class safetensors_header {
  public:
   std::map<std::string, std::string> metadata;
@@ -90,7 +91,7 @@ class safetensors_header {
 
   safetensors_header(std::string const& file, char const* begin, char const* end)
       : file_(file), begin_(begin), furthest_(begin) {
-    if (auto const* const zero = std::find(begin, end, '\0'); zero != end) {  // the parser would take it for the end
+    if (auto const* const zero = std::find(begin, end, '\0'); zero != end) {  // the parser would stop at a zero byte
       furthest_ = zero;
       refuse("a header in JSON", "a zero byte");
     }
@@ -99,7 +100,7 @@ class safetensors_header {
 
   // The functions that nlohmann::json::sax_parse calls.
   bool null() {
-    if (state_ == in_file && key_ == "__metadata__") return begin_metadata();  // the same as {}
+    if (state_ == in_file && key_ == "__metadata__") return begin_metadata();  // null means the same as {}
     return skipped() || refuse("a string, an object or a list of integers", "null");
   }
   bool boolean(bool) { return skipped() || refuse("a string, an object or a list of integers", "true or false"); }
@@ -194,7 +195,7 @@ class safetensors_header {
     key_ = std::move(text);
     if (state_ != in_tensor) return true;
     if (key_ != "dtype" && key_ != "shape" && key_ != "data_offsets") {
-      state_ = in_extra;  // the format does not define such a member; its own library ignores it
+      state_ = in_extra;  // the format does not define this member; the format's own library ignores it too
       return true;
     }
     if (!seen_.insert(key_).second) return refuse("one " + key_ + " for tensor " + printable(name_), "another");
@@ -208,7 +209,7 @@ class safetensors_header {
   enum place { outside, in_file, in_metadata, in_tensor, in_shape, in_offsets, in_extra };
 
   bool begin_metadata() { return !std::exchange(metadata_seen_, true) || refuse("one \"__metadata__\"", "another"); }
-  /// Whether a plain value is an ignored member, or lies inside one.
+  /// Whether a plain value is an ignored member, or is inside of an ignored member.
   bool skipped() {
     if (state_ != in_extra) return false;
     if (extra_depth_ == 0) state_ = in_tensor;
@@ -232,7 +233,7 @@ class safetensors_header {
   tensor_record record_;
   std::set<std::string> seen_;
   int offsets_ = 0;
-  std::size_t extra_depth_ = 0;  // objects and lists that are open in an ignored member
+  std::size_t extra_depth_ = 0;  // the number of open objects and lists of an ignored member
 };
 
 }  // namespace detail

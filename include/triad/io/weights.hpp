@@ -1,13 +1,15 @@
-// Reads and writes parameters in the safetensors files of other programs, such as PyTorch, by the names in those files.
+// Reads and writes parameters in the safetensors files of other programs, such as PyTorch.  Parameters are found by the
+// names in those files.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   renames const names{{"emb.weight", "embedding.table"}, {"layers.*.q", "layers.*.attention.query"}};
 //   load_weights(safetensors("theirs.safetensors"), learner.parameters(), names);
 //   save_weights("ours.safetensors", learner.parameters(), names);
 //
-// Loading is strict both ways: a parameter that the file lacks is an error, and so is a tensor that no parameter takes.
-// So a model of one tied layer cannot silently load the first layer of a file of three.  A tensor with several names is
-// stored once; metadata map its other names to the stored one: {"layers.1.w": "layers.0.w"}.
+// Loading is strict both ways: it is an error if the file lacks a parameter, and also if no parameter uses a tensor of
+// the file. So a model with one tied layer cannot silently load the first layer of a file with three layers.  A tensor
+// with several names is stored once, and the metadata map its other names to the stored name: {"layers.1.w":
+// "layers.0.w"}.
 #pragma once
 
 #include <algorithm>
@@ -25,21 +27,21 @@
 
 namespace triad {
 
-/// The name of a parameter in a file: a whole tensor, or block number `part`, from 0, of `parts` equal blocks of its
-/// rows.
+/// The place of a parameter in a file: a whole tensor, or block number `part`, from 0, of `parts` equal blocks of the
+/// tensor's rows.
 struct weight_name {
   std::string name;
   index_t part = 0, parts = 1;
 };
 
-/// Rules between the names in a file and those of this library.  `*` stands for one name between dots: the first `*` of
-/// one side for the first of the other, and so on.  The rest of a path after a rule's pattern is the same on both
-/// sides. The first rule that fits counts; a path that no rule fits keeps its name.
+/// Rules that map names in a file to names of this library, and back.  `*` stands for one name between dots.  The first
+/// `*` of one side corresponds to the first `*` of the other side, and so on.  What follows a rule's pattern in a path
+/// is the same on both sides.  The first rule that fits is used; a path that no rule fits keeps its name.
 class renames {
  public:
   struct rule {
     std::string theirs, ours;
-    index_t part = 0, parts = 1;  // only this block of rows of `theirs`
+    index_t part = 0, parts = 1;  // only this block of the rows of `theirs`
   };
   /// Throws contract_violation if the two sides of a rule have different numbers of stars, or if `part` is not below
   /// `parts`.
@@ -69,8 +71,8 @@ class renames {
   }
 
  private:
-  /// Matches the beginning of a path: returns where the path goes on after the pattern, or npos if the pattern does not
-  /// fit.  Appends the names that the stars stand for.
+  /// Matches the beginning of a path with a pattern.  Returns the index in the path after the match, or npos if the
+  /// pattern does not fit.  Appends the names for which the stars stand.
   static std::size_t match(std::string_view pattern, std::string_view path, std::vector<std::string_view>& stars) {
     std::size_t at = 0;
     for (char const c : pattern) {
@@ -90,8 +92,9 @@ class renames {
 };
 
 namespace detail {
-/// The names of layers `theirs`, `ours`, both with a `*` and a dot after it: norms and feed-forward block have the
-/// names of PyTorch's own layers, which other layers follow; then `more`.
+/// Returns the rules for layers with the names `theirs` and `ours`, which both contain a `*` and end with a dot.  Norms
+/// and the feed-forward block have the names of PyTorch's own layers, which other programs use too.  The rules `more`
+/// follow.
 inline renames torch_layers(std::string const& theirs, std::string const& ours,
                             std::initializer_list<renames::rule> more) {
   std::vector<renames::rule> rules{
@@ -103,8 +106,9 @@ inline renames torch_layers(std::string const& theirs, std::string const& ours,
 }
 }  // namespace detail
 
-/// The names of PyTorch's nn.TransformerEncoder, whose layers are `theirs`0, `theirs`1 ..., for Transformer layers
-/// `ours`0, `ours`1 ...: query, key and value map of its attention are one tensor of three parts.
+/// Returns the rules for PyTorch's nn.TransformerEncoder and Transformer layers of this library.  The layers are called
+/// `theirs`0, `theirs`1 ... in the file, and `ours`0, `ours`1 ... here.  The query, key and value maps are one tensor
+/// in the file, in three blocks.
 inline renames torch_encoder(std::string const& theirs = "layers.", std::string const& ours = "layers.") {
   auto const from = theirs + "*.", to = ours + "*.";
   auto const third = [&](char const* kind, char const* map, index_t part) {
@@ -120,8 +124,9 @@ inline renames torch_encoder(std::string const& theirs = "layers.", std::string 
                                {from + "self_attn.out_proj", to + "attention.output"}});
 }
 
-/// The names of the Edge Transformer that the paper's authors released (CLUTRR), with the prefix `theirs`, for an
-/// edge_transformer.  The tensors `linears.4` of each attention in these files are unused: leave_out names them.
+/// Returns the rules for the Edge Transformer that the paper's authors released (CLUTRR) and an edge_transformer.
+/// `theirs` is the prefix of the names in the file.  The tensor `linears.4` of each attention in these files is unused,
+/// so leave_out must name these tensors.
 inline renames released_edge_transformer(std::string const& theirs = "") {
   auto const from = theirs + "encoder.layers.*.", attention = from + "edge_attention.linears.";
   std::string const to = "layers.*.";
@@ -137,8 +142,8 @@ inline renames released_edge_transformer(std::string const& theirs = "") {
 }
 
 struct load_weights_options {
-  bool convert = false;                     // F64 is rounded to F32; F32, F16 and BF16 are converted in any case
-  std::vector<std::string> leave_out = {};  // names in the file to ignore; a `*` at the end stands for any rest
+  bool convert = false;                     // whether F64 is rounded to F32; F32, F16 and BF16 are always converted
+  std::vector<std::string> leave_out = {};  // names in the file to ignore; a final `*` stands for any ending
   bool zero_biases = false;                 // a missing bias becomes zero, as in PyTorch's layers with bias=False
 };
 
@@ -151,13 +156,13 @@ inline bool left_out(std::string const& name, std::vector<std::string> const& ru
   return false;
 }
 
-/// The result of name_of, which is a name or a weight_name, as a weight_name.
+/// Converts the result of name_of, which is a name or a weight_name, to a weight_name.
 inline weight_name named(weight_name name) { return name; }
 inline weight_name named(std::string name) { return {std::move(name)}; }
 
 inline bool is_bias(std::string_view path) { return path == "bias" || path.ends_with(".bias"); }
 
-/// The shape that the file's tensor must have if the parameter has this shape.
+/// Returns the shape that the tensor in the file must have if the parameter has this shape.
 inline std::vector<index_t> whole_shape(std::vector<index_t> shape, weight_name const& theirs) {
   TRIAD_EXPECTS(
       theirs.part >= 0 && theirs.part < theirs.parts,
@@ -169,11 +174,11 @@ inline std::vector<index_t> whole_shape(std::vector<index_t> shape, weight_name 
 }
 }  // namespace detail
 
-/// Overwrites every parameter in `values`, fields in `where`.  name_of(path) returns the name of the parameter's tensor
-/// in the file, or a weight_name.  Shapes are (out, in), as in PyTorch.  Throws data_error, before anything is changed,
-/// if the file lacks such a tensor, or has it with another shape or type.  Throws it also if no parameter takes a
-/// tensor of the file, or a part of one.  Two parameters may take one tensor.  A tensor that metadata call an alias is
-/// the stored one.
+/// Overwrites every parameter in `values`, which are fields in the memory `where`.  name_of(path) returns the name of
+/// the parameter's tensor in the file, or a weight_name.  Shapes are (out, in), as in PyTorch.
+/// If the file lacks such a tensor, or has it with another shape or type, throws data_error before anything is changed.
+/// Throws it also if no parameter uses a tensor of the file, or a block of one.  Two parameters may use the same
+/// tensor. If the metadata say that a tensor is an alias, the stored tensor is used.
 template <class Memory = host_memory, class Fields, class NameOf>
   requires(!holds_parameters<Fields>)
 void load_weights(safetensors const& file, Fields values, NameOf name_of, load_weights_options const& options = {},
@@ -243,15 +248,15 @@ void load_weights(safetensors const& file, Fields values, NameOf name_of, load_w
   });
 }
 
-/// The same for a set of parameters; moments stay as they are.
+/// load_weights() for a set of parameters.  Does not change moments.
 template <holds_parameters Set, class NameOf>
 void load_weights(safetensors const& file, Set& set, NameOf name_of, load_weights_options const& options = {}) {
   load_weights(file, set.mutable_values(), name_of, options, set.where());
 }
 
-/// Writes parameters alone, atomically, to a file that load_weights with the same name_of can read.  Each parameter is
-/// the tensor that name_of(path) returns; parts are joined.  Throws contract_violation if two parameters would be one
-/// tensor, or if a part is missing.
+/// Writes only parameters, atomically, to a file that load_weights() can read with the same name_of.  Each parameter
+/// becomes the tensor that name_of(path) returns; blocks are joined.  Throws contract_violation if two parameters would
+/// be the same tensor, or if a block is missing.
 template <class Memory = host_memory, class Fields, class NameOf>
   requires(!holds_parameters<Fields>)
 void save_weights(std::string const& path, Fields values, NameOf name_of, Memory const& where = {}) {

@@ -73,13 +73,13 @@ struct run_options {
 
   std::uint64_t epochs = no_limit;   // the number of epochs to make, including the rest of an interrupted epoch
   std::uint64_t first_epoch = 0;     // the number of the first epoch, if the source's range decides where an epoch ends
-  std::uint64_t epoch_updates = 0;   // of an epoch of a source with parts(); an attempt's last epoch may be shorter
+  std::uint64_t epoch_updates = 0;   // updates of an epoch, for a source with parts(); an attempt's last may be shorter
   std::uint64_t updates = no_limit;  // the number of updates of one attempt
   std::uint64_t attempts = 1;        // the largest number of attempts; another one begins if fits() returns false
   /// Whether fits() is called before every epoch, not only before every attempt.  The run ends if fits() returns true.
   bool checks_fit_each_epoch = false;
   bool checks_fit_first = false;                   // whether fits() is also called before the first update of the run
-  std::optional<std::uint64_t> dropout_updates{};  // the first updates of an attempt have dropout
+  std::optional<std::uint64_t> dropout_updates{};  // updates of an attempt that have dropout; later updates have none
   learning_rate schedule = constant_rate{};        // the learning rates of the updates of an attempt
   epoch_record interrupted{};                      // the epoch in which an earlier process was interrupted
   std::string name = "run";                        // the beginning of every message

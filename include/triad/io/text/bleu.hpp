@@ -1,13 +1,14 @@
-// BLEU of a corpus in sacreBLEU's definition: one reference or several, 4-grams, brevity penalty, `exp` smoothing.
+// BLEU of a corpus as sacreBLEU defines it: one or several references, n-grams up to 4 words, brevity penalty, `exp`
+// smoothing.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   p_n  = 100 sum over lines of matched n-grams / sum over lines of n-grams of the hypothesis, n = 1..4
-//          an n-gram counts as matched at most as many times as it occurs in the reference that has it most often
-//          the k-th p_n without a match is 100 / (2^k n-grams): the smoothing "exp", sacreBLEU's default
+//          an n-gram counts as matched at most as many times as the reference with the most occurrences has it
+//          the k-th p_n that has no match is 100 / (2^k n-grams): the smoothing "exp", sacreBLEU's default
 //   B    = 1 if the hypotheses are at least as long as the references, else exp(1 - references / hypotheses)
-//          lengths are in tokens; if a line has several references, the one nearest in length counts; of two equally
-//          near, the shorter
-//   BLEU = B (p_1 p_2 p_3 p_4)^(1/4), from 0 to 100; 0 if no word is matched, and if no hypothesis has four words
+//          lengths are in tokens; if a line has several references, the reference with the nearest length counts, and
+//          the shorter of two equally near references
+//   BLEU = B (p_1 p_2 p_3 p_4)^(1/4), from 0 to 100; 0 if no word is matched, or if no hypothesis has four words
 #pragma once
 
 #include <algorithm>
@@ -29,15 +30,15 @@ namespace triad::text {
 struct bleu_score {
   static constexpr std::size_t longest = 4;
 
-  double score = 0;                                       // 0 to 100
-  double brevity = 1;                                     // 0 to 1
-  std::array<double, longest> precision{};                // 0 to 100, smoothed
-  std::array<long long, longest> matched{};               // n-grams
-  std::array<long long, longest> possible{};              // n-grams of the hypotheses
-  long long hypothesis_length = 0, reference_length = 0;  // tokens
+  double score = 0;                                       // from 0 to 100
+  double brevity = 1;                                     // the brevity penalty B, from 0 to 1
+  std::array<double, longest> precision{};                // the p_n, from 0 to 100, smoothed
+  std::array<long long, longest> matched{};               // the number of matched n-grams
+  std::array<long long, longest> possible{};              // the number of n-grams of the hypotheses
+  long long hypothesis_length = 0, reference_length = 0;  // in tokens
 };
 
-/// Counts lines, which may be added in any order.
+/// Counts the n-grams of lines.  Lines may be added in any order.
 class bleu {
  public:
   explicit bleu(bleu_tokens tokens) : tokens_(tokens) {}
@@ -46,7 +47,7 @@ class bleu {
     add(hypothesis, std::span<std::string_view const>(&reference, 1));
   }
 
-  /// Adds a line with several reference translations; throws data_error if there is none.
+  /// Adds a line with one or several reference translations.  Throws data_error if there is none.
   void add(std::string_view hypothesis, std::span<std::string_view const> references) {
     if (references.empty()) throw data_error("BLEU: a line without a reference; give each hypothesis at least one");
     auto const words = tokenize(hypothesis, tokens_);
@@ -82,7 +83,7 @@ class bleu {
     if (s.matched[0] == 0) return s;
     double logarithms = 0, smoothing = 1;
     for (std::size_t n = 0; n < bleu_score::longest; ++n) {
-      if (s.possible[n] == 0) return s;  // without n-grams the precision is 0, and so is the product
+      if (s.possible[n] == 0) return s;  // without n-grams the precision is 0, so the product is 0
       auto const possible = static_cast<double>(s.possible[n]);
       if (s.matched[n] == 0) smoothing *= 2;
       s.precision[n] =
@@ -96,7 +97,7 @@ class bleu {
  private:
   using counts = std::unordered_map<std::string, long long>;
 
-  // No token holds white space, so a space can separate the tokens of an n-gram.
+  // No token contains white space, so a space can separate the tokens of an n-gram.
   static counts ngrams(std::vector<std::string> const& words, std::size_t n) {
     counts result;
     for (std::size_t first = 0; first + n <= words.size(); ++first) {
@@ -111,7 +112,7 @@ class bleu {
   bleu_score counts_;
 };
 
-/// BLEU of hypotheses against one reference each.
+/// Returns the BLEU of hypotheses with one reference each.
 inline bleu_score corpus_bleu(std::span<std::string const> hypotheses, std::span<std::string const> references,
                               bleu_tokens tokens) {
   if (hypotheses.size() != references.size())

@@ -1,11 +1,11 @@
-// Tokens for BLEU: four of the tokenisations that sacreBLEU defines.
+// Splits lines into tokens for BLEU, in four of the ways that sacreBLEU defines.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   none  words between white space, for text that is tokenised already
+//   none  words between white space, for text that is already tokenised
 //   char  every character that is not white space
-//   13a   mteval-v13a: ASCII symbols are tokens of their own; so are full stop and comma, except between digits; so is
-//         a hyphen after a digit
-//   zh    every Chinese character is a token of its own; the rest as 13a, but entities such as &amp; stay
+//   13a   as mteval-v13a: every ASCII symbol is a token; so is every full stop and comma that is not between digits,
+//         and every hyphen after a digit
+//   zh    every Chinese character is a token; the rest as 13a, but entities such as &amp; are not replaced
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace triad::text {
 
 enum class bleu_tokens { none, characters, mteval_13a, chinese };
 
-/// The name that sacreBLEU prints.
+/// The name of the tokenisation as sacreBLEU prints it.
 constexpr std::string_view name(bleu_tokens t) {
   return t == bleu_tokens::none         ? "none"
          : t == bleu_tokens::characters ? "char"
@@ -27,10 +27,10 @@ constexpr std::string_view name(bleu_tokens t) {
                                         : "zh";
 }
 
-/// Whether `zh` separates this character.  The definition means blocks of Chinese characters and their punctuation. But
-/// two of its ranges, meant for the supplementary planes, compare strings of two characters.  They really hold U+2001
-/// to U+2A6D (quotation marks, dashes, arrows), and no character beyond U+FFFF.  We do the same, so that scores compare
-/// with published ones.
+/// Whether `zh` separates this character.  sacreBLEU's definition means the blocks of Chinese characters and their
+/// punctuation. But two of its ranges, which are meant for the supplementary planes, compare strings of two characters.
+/// As a result, they contain U+2001 to U+2A6D (quotation marks, dashes, arrows), and no character above U+FFFF.  We do
+/// the same, so that our scores can be compared with published scores.
 constexpr bool is_chinese(char32_t c) {
   struct range {
     char32_t first, last;
@@ -49,15 +49,16 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_no_digit(char c) { return !is_digit(c); }
 constexpr bool is_stop(char c) { return c == '.' || c == ','; }
 constexpr bool is_hyphen(char c) { return c == '-'; }
-// The ASCII symbols except apostrophe, comma, hyphen and full stop.
+// The ASCII symbols, except apostrophe, comma, hyphen and full stop.
 constexpr bool is_symbol(char c) {
   return (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') ||
          (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
-// Goes from left to right through pairs of neighbouring bytes; pairs do not overlap.  If `first` and `second` accept a
-// pair, it becomes `before` first " " second `after`.  Bytes can stand for characters here: `first` and `second` test
-// ASCII only, and give the same result for all bytes of other characters.
+// Goes through the pairs of neighbouring bytes from left to right; pairs do not overlap.  If `first` and `second`
+// accept the two bytes of a pair, the pair becomes `before` first " " second `after`.  Here bytes may stand for
+// characters, because `first` and `second` test only for ASCII and give the same result for all bytes of other
+// characters.
 template <class First, class Second>
 std::string spaced(std::string_view text, First first, Second second, std::string_view before, std::string_view after) {
   std::string result;
@@ -93,7 +94,7 @@ inline void replace_all(std::string& text, std::string_view from, std::string_vi
 
 }  // namespace detail
 
-/// The tokens of one line.
+/// Returns the tokens of one line.
 inline std::vector<std::string> tokenize(std::string_view line, bleu_tokens how) {
   if (how == bleu_tokens::none) return words(line);
   std::string text;

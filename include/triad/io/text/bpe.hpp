@@ -1,16 +1,17 @@
-// Byte-pair encoding of words: rare words become frequent parts, by merges that are given or learned.
+// Byte-pair encoding: splits rare words into frequent parts, by merges that are read from a file or learned.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A word begins as its characters; the last one has </w> after it.  Of the merges that fit anywhere in the word, the
-// earliest in the list is made at every place, from left to right.  This repeats until no merge fits.  Then @@ is
-// written after each part but the last: "lowest" -> "low@@ est".  A last part that itself ends in @@ is cut before the
-// @@, so that no word is lost when parts are joined again.  Only spaces (U+0020) separate words: a tab or another space
-// of Unicode is a character of a word, as in subword-nmt.
+// At first, each character of a word is a part, and </w> is appended to the last part.  Of all merges that fit
+// somewhere in the word, the merge that is earliest in the list is made at every place where it fits, from left to
+// right.  This repeats until no merge fits.
+// Then @@ is written after each part except the last: "lowest" -> "low@@ est".  If the last part itself ends in @@, it
+// is split before the @@, so that joining the parts again gives every word.  Only spaces (U+0020) separate words.  A
+// tab or another Unicode space is a character of a word, as in subword-nmt.
 //
-// Learning: the pair of neighbours that is most frequent in all words becomes the next merge.  Of equally frequent
+// Learning: the most frequent pair of neighbouring parts in all words becomes the next merge.  Of equally frequent
 // pairs, the last in byte order is taken.
 //
-// A file begins with the line `#version: 0.2`; each further line is a merge: its two parts with a space between them.
+// A file begins with the line `#version: 0.2`.  Each further line is a merge: its two parts with a space between them.
 #pragma once
 
 #include <algorithm>
@@ -33,14 +34,14 @@
 
 namespace triad::text {
 
-/// Two parts of a word that are joined to one.
+/// A merge: two parts of a word that are joined into one part.
 using bpe_merge = std::pair<std::string, std::string>;
 
 namespace detail {
 
 inline constexpr std::string_view word_end = "</w>";
-inline constexpr std::string_view part_mark = "@@";       // after each part but the last
-inline constexpr std::string_view no_part_has = " \r\n";  // since a file has one merge per line
+inline constexpr std::string_view part_mark = "@@";       // after each part except the last
+inline constexpr std::string_view no_part_has = " \r\n";  // because a file has one merge on each line
 
 inline bool is_part(std::string_view text) {
   return !text.empty() && text.find_first_of(no_part_has) == std::string_view::npos;
@@ -52,7 +53,7 @@ inline std::vector<std::string> characters_of_word(std::string_view word) {
   return parts;
 }
 
-// Makes one merge wherever it fits, from left to right.
+// Makes one merge at every place where it fits, from left to right.
 inline void merge_all(std::vector<std::string>& parts, bpe_merge const& merge) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < parts.size(); ++kept) {
@@ -64,7 +65,7 @@ inline void merge_all(std::vector<std::string>& parts, bpe_merge const& merge) {
   parts.resize(kept);
 }
 
-// The two parts of a line with one space between them; nothing if the line has another form.
+// Returns the two parts of a line with one space between them; nothing if the line has another form.
 inline std::optional<bpe_merge> merge_of(std::string const& line) {
   auto const space = std::min(line.find(' '), line.size());
   bpe_merge merge(line.substr(0, space), line.substr(std::min(space + 1, line.size())));
@@ -72,7 +73,7 @@ inline std::optional<bpe_merge> merge_of(std::string const& line) {
   return merge;
 }
 
-// Merges in the order in which they are made; of two equal merges the earlier counts.
+// The merges in the order of the list.  If a merge occurs twice, its first place counts.
 class ranked_merges {
  public:
   void add(bpe_merge merge) {
@@ -81,7 +82,8 @@ class ranked_merges {
   }
   std::vector<bpe_merge> const& all() const { return all_; }
 
-  /// Makes the earliest merge that fits, at every place where it fits; repeats until none fits.
+  /// Of the merges that fit, makes the earliest in the list at every place where it fits.  Repeats this until no merge
+  /// fits.
   void join(std::vector<std::string>& parts) const {
     for (;;) {
       auto best = all_.size();
@@ -105,10 +107,11 @@ class ranked_merges {
 
 using detail::merge_of;
 
-/// Applies merges to text.  Caches the words that it has encoded.
+/// Applies merges to text.  Keeps the parts of all words that it has encoded.
 class bpe {
  public:
-  /// Throws contract_violation if a part is empty, or has a space or a line end, which no file could hold.
+  /// Throws contract_violation if a part is empty, or contains a space or a line end, because a file cannot hold such a
+  /// part.
   explicit bpe(std::vector<bpe_merge> merges) {
     for (auto& merge : merges) {
       TRIAD_EXPECTS(detail::is_part(merge.first) && detail::is_part(merge.second),
@@ -118,7 +121,7 @@ class bpe {
     }
   }
 
-  /// Reads merges; throws data_error, with file and line, if a line is not a merge.
+  /// Reads merges from a file.  Throws data_error, with file and line, if a line is not a merge.
   static bpe read(std::string const& path) {
     gz_lines lines(path);
     std::string line;
@@ -138,7 +141,7 @@ class bpe {
     return bpe(std::move(merges));
   }
 
-  /// Writes the file that read() reads.
+  /// Writes the merges in the form that read() reads.
   void write(std::ostream& out) const {
     out << "#version: 0.2\n";
     for (auto const& [left, right] : merges()) out << left << ' ' << right << '\n';
@@ -146,7 +149,7 @@ class bpe {
 
   [[nodiscard]] std::span<bpe_merge const> merges() const { return merges_.all(); }
 
-  /// The parts of a word, without marks.
+  /// Returns the parts of a word, without marks.
   std::vector<std::string> const& parts(std::string const& word) {
     auto const known = parts_.find(word);
     if (known != parts_.end()) return known->second;
@@ -163,7 +166,7 @@ class bpe {
     return parts_.emplace(word, std::move(parts)).first->second;
   }
 
-  /// A line of words as a line of parts: @@ follows each part that is not the last of its word.
+  /// Converts a line of words to a line of parts.  @@ follows each part that is not the last part of its word.
   std::string apply(std::string_view line) {
     std::vector<std::string> result;
     for (auto const& word : words_between_spaces(line)) {
@@ -174,10 +177,11 @@ class bpe {
     return joined(result);
   }
 
-  /// The words again: the inverse of apply().  A part is never empty, so @@ alone is a part that ends its word.
+  /// Joins the parts of a line into words again; it is the inverse of apply().  A part is never empty, so @@ alone is
+  /// the last part of a word.
   static std::string undo(std::string_view line) {
     std::string result;
-    bool open = true;  // the next part belongs to the word before it
+    bool open = true;  // whether the next part follows without a space
     for (auto const& part : words_between_spaces(line)) {
       if (!open) result += ' ';
       open = part.size() > detail::part_mark.size() && part.ends_with(detail::part_mark);
@@ -191,14 +195,14 @@ class bpe {
   std::unordered_map<std::string, std::vector<std::string>> parts_;
 };
 
-/// Learns merges from words and their counts.  Stops after `most` merges, or when no pair occurs `least` times (at
-/// least 1).  Throws contract_violation if a word has a space or a line end; words_between_spaces() splits a line into
-/// words.
+/// Learns merges from words and their counts.  Stops after `most` merges, or when no pair occurs at least `least` times
+/// (and at least once).  Throws contract_violation if a word has a space or a line end; words_between_spaces() splits a
+/// line into words.
 inline bpe learn_bpe(std::span<std::pair<std::string, long long> const> counted, std::size_t most,
                      long long least = 2) {
   std::vector<std::vector<std::string>> parts;
   std::map<bpe_merge, long long> pairs;
-  std::map<bpe_merge, std::set<std::size_t>> words_with;  // and the words that had the pair once
+  std::map<bpe_merge, std::set<std::size_t>> words_with;  // also words that no longer have the pair
   auto const count = [&](std::size_t w, long long times) {
     for (std::size_t i = 0; i + 1 < parts[w].size(); ++i) {
       auto const pair = bpe_merge(parts[w][i], parts[w][i + 1]);

@@ -1,15 +1,16 @@
-// Byte-level byte-pair encoding as in GPT-2 and RoBERTa: text to the numbers of a published vocabulary, and back.
+// Byte-level byte-pair encoding as in GPT-2 and RoBERTa.  Converts text to the numbers of a published vocabulary, and
+// back.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   text    is cut into pieces: runs of letters, of numbers, of other characters, each with the space before it;  's 't
-//           're 've 'm 'll 'd; and the rest of white space
-//   piece   its bytes, each as one printable character (a space as U+0120)
-//   parts   neighbours are joined until no pair of merges.txt is left, the pair of its earliest line first (a pair with
-//           two lines counts by the first)
-//   numbers of the parts by vocab.json, {part: number ...}
+//   text    is split into pieces: runs of letters, of numbers, and of other characters, each with the space before it;
+//           's 't 're 've 'm 'll 'd; and the remaining white space
+//   piece   is written as its bytes, each as one printable character (a space as U+0120)
+//   parts   neighbours are joined until no pair of merges.txt is left; the pair with the earliest line is joined first
+//           (if a pair has two lines, the first counts)
+//   numbers of the parts are read from vocab.json, {part: number ...}
 //
-// Every text is encoded without change.  If the vocabulary has the characters of all bytes, decode returns every byte,
-// whether the text is UTF-8 or not.  `<s>` and the like in a text are encoded as plain text.
+// Text is encoded without changes.  If the vocabulary has the characters of all bytes, decode() restores every byte,
+// whether or not the text is UTF-8.  `<s>` and similar tokens in a text are encoded as plain text.
 #pragma once
 
 #include <array>
@@ -35,7 +36,8 @@ namespace triad::text {
 
 namespace detail {
 
-// Printable bytes of Latin-1 stand for themselves; the other bytes, in their order, become U+0100 and on.
+// Returns the character of each byte.  A printable byte of Latin-1 stands for itself.  The other bytes, in ascending
+// order, become U+0100, U+0101 and so on.
 inline std::array<std::string, 256> characters_of_bytes() {
   std::array<std::string, 256> all;
   unsigned next = 0x100;
@@ -50,12 +52,12 @@ inline std::array<std::string, 256> characters_of_bytes() {
   return all;
 }
 
-// White space of Unicode without the four separators of ASCII, at which Python splits.
+// Whether c is Unicode white space.  Unlike Python, excludes the four ASCII separators 0x1c to 0x1f.
 constexpr bool is_white(char32_t c) { return is_space(c) && !(c >= 0x1c && c <= 0x1f); }
 
 }  // namespace detail
 
-/// The pieces of a text, in order; together they are the whole text.
+/// Splits a text into its pieces, in order.  Together, the pieces are the whole text.
 inline std::vector<std::string_view> byte_bpe_pieces(std::string_view text) {
   enum kind { white, letter, number, other };
   auto const kind_at = [&](std::size_t at) {
@@ -71,9 +73,9 @@ inline std::vector<std::string_view> byte_bpe_pieces(std::string_view text) {
     if (end == at) {
       std::size_t const first = text[at] == ' ' && at + 1 < text.size() && kind_at(at + 1) != white ? at + 1 : at;
       auto const k = kind_at(first);
-      std::size_t last = first;  // the beginning of the run's last character
+      std::size_t last = first;  // the first byte of the run's last character
       for (end = first; end < text.size() && kind_at(end) == k; end += character_at(text, end).bytes) last = end;
-      // A run of white space leaves its last character to the next piece, if the run has several and text follows.
+      // If text follows a run of several white space characters, the last of these belongs to the next piece.
       if (k == white && end < text.size() && last > at) end = last;
     }
     pieces.push_back(text.substr(at, end - at));
@@ -84,8 +86,8 @@ inline std::vector<std::string_view> byte_bpe_pieces(std::string_view text) {
 
 class byte_bpe {
  public:
-  /// Reads vocab.json and merges.txt of a folder; throws data_error, with file and line or token, if they have another
-  /// form.
+  /// Reads vocab.json and merges.txt of a folder.  If they have another form, throws data_error with file and line, or
+  /// with the token.
   static byte_bpe read(std::string const& folder) {
     auto const in = std::filesystem::path(folder);
     std::error_code ignored;
@@ -101,8 +103,8 @@ class byte_bpe {
     result.read_merges(merges);
     return result;
   }
-  /// Makes the encoding from tokens by number, where "" is an unused number, and from merges in order.  Messages call
-  /// the source `file`.
+  /// Makes an encoding from a list of tokens, whose indices are their numbers, and from merges in order.  The token ""
+  /// means that its number is unused.  `file` names the source in messages.
   static byte_bpe of(std::vector<std::string> const& tokens, std::vector<bpe_merge> const& merges,
                      std::string const& file) {
     byte_bpe result;
@@ -114,7 +116,7 @@ class byte_bpe {
     return result;
   }
 
-  /// One more than the largest number.
+  /// One more than the largest number of a token.
   [[nodiscard]] index_t size() const { return static_cast<index_t>(tokens_.size()); }
   // The numbers of <s>, </s>, <pad> and <unk>.
   [[nodiscard]] index_t begin() const { return begin_; }
@@ -122,11 +124,11 @@ class byte_bpe {
   [[nodiscard]] index_t padding() const { return padding_; }
   [[nodiscard]] index_t unknown() const { return unknown_; }
   [[nodiscard]] bool contains(std::string const& token) const { return numbers_.contains(token); }
-  /// The tokens by number; "" is an unused number.
+  /// The tokens in the order of their numbers; "" means that the number is unused.
   [[nodiscard]] std::vector<std::string> const& tokens() const { return tokens_; }
   [[nodiscard]] std::vector<bpe_merge> const& merges() const { return merges_.all(); }
 
-  /// The parts of a text, as the vocabulary spells them.
+  /// Returns the parts of a text in the spelling of the vocabulary.
   [[nodiscard]] std::vector<std::string> parts(std::string_view text) const {
     std::vector<std::string> all;
     for (auto const piece : byte_bpe_pieces(text))
@@ -134,8 +136,8 @@ class byte_bpe {
     return all;
   }
 
-  /// The numbers of a text's parts, without begin and end, as pair_loader takes them: it adds both.  Caches the pieces
-  /// that it has encoded.
+  /// Returns the numbers of a text's parts, without begin and end, because pair_loader adds both.  Keeps the numbers of
+  /// all pieces that it has encoded.
   std::vector<index_t> numbers(std::string_view text) {
     std::vector<index_t> all;
     for (auto const piece : byte_bpe_pieces(text)) {
@@ -153,7 +155,7 @@ class byte_bpe {
     return all;
   }
 
-  /// The numbers of <s> text </s>.
+  /// Returns the numbers of `<s> text </s>`.
   std::vector<index_t> encode(std::string_view text) {
     auto all = numbers(text);
     all.insert(all.begin(), begin_);
@@ -161,7 +163,7 @@ class byte_bpe {
     return all;
   }
 
-  /// The text that these numbers stand for; <s>, </s> and <pad> are left out.
+  /// Returns the text for these numbers; leaves out <s>, </s> and <pad>.
   [[nodiscard]] std::string decode(std::span<index_t const> numbers) const {
     std::string text;
     for (auto const n : numbers) {
@@ -205,7 +207,7 @@ class byte_bpe {
     find_specials(path);
   }
 
-  /// Adds a token; returns false if it has a number already.
+  /// Adds a token with this number.  Returns false if the token already has a number.
   bool enter(std::string const& token, index_t number) {
     if (number >= size()) tokens_.resize(static_cast<std::size_t>(number + 1));
     tokens_[static_cast<std::size_t>(number)] = token;
@@ -245,8 +247,8 @@ class byte_bpe {
   }
 
   std::array<std::string, 256> letters_ = detail::characters_of_bytes();
-  std::unordered_map<std::string, char> bytes_;  // from characters to bytes
-  std::vector<std::string> tokens_;              // by number; empty: unused
+  std::unordered_map<std::string, char> bytes_;  // the byte for each printable character
+  std::vector<std::string> tokens_;              // indexed by number; an empty token: the number is unused
   std::unordered_map<std::string, index_t> numbers_;
   detail::ranked_merges merges_;
   std::unordered_map<std::string, std::vector<index_t>> seen_;

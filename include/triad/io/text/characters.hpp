@@ -10,13 +10,13 @@
 
 namespace triad::text {
 
-/// One character of a text: its code point, and how many bytes it has.
+/// One character of a text: its code point and its number of bytes.
 struct character {
-  char32_t code;      // 0xfffd if the bytes are not UTF-8; each such byte then counts as one character
-  std::size_t bytes;  // 1 to 4
+  char32_t code;      // 0xfffd if the bytes are not UTF-8; each such byte counts as one character
+  std::size_t bytes;  // from 1 to 4
 };
 
-/// The character that begins at byte `at`, which is inside the text.
+/// Returns the character that begins at byte `at` of the text.  `at` must be less than the text's size.
 inline character character_at(std::string_view text, std::size_t at) {
   constexpr auto broken = character{0xfffd, 1};
   auto const byte = [&](std::size_t i) -> char32_t { return static_cast<unsigned char>(text[at + i]); };
@@ -34,7 +34,7 @@ inline character character_at(std::string_view text, std::size_t at) {
   return {code, bytes};
 }
 
-/// The place of the first byte that is not valid UTF-8; npos if there is none.
+/// Returns the index of the first byte that is not valid UTF-8; npos if there is none.
 inline std::size_t first_broken_byte(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     auto const c = character_at(text, at);
@@ -44,7 +44,7 @@ inline std::size_t first_broken_byte(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// All characters of a text, each as a string of its bytes.
+/// Returns all characters of a text, each as a string of its bytes.
 inline std::vector<std::string> characters(std::string_view text) {
   std::vector<std::string> result;
   for (std::size_t at = 0; at < text.size();) {
@@ -55,14 +55,14 @@ inline std::vector<std::string> characters(std::string_view text) {
   return result;
 }
 
-/// Whether c is white space of Unicode, or one of the four separators of ASCII (0x1c to 0x1f): Python splits a text at
-/// these.
+/// Whether c is Unicode white space, or one of the four ASCII separators 0x1c to 0x1f.  Python splits text at these
+/// characters.
 constexpr bool is_space(char32_t c) {
   return (c >= 0x9 && c <= 0xd) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-/// The words of a text, separated by white space.  No word is empty.
+/// Returns the words of a text, which are separated by white space.  No word is empty.
 inline std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> result;
   bool inside = false;
@@ -77,8 +77,8 @@ inline std::vector<std::string> words(std::string_view text) {
   return result;
 }
 
-/// The words of a line, separated by spaces (U+0020), as byte-pair encodings take them; line ends at the end of the
-/// line are removed.  Other white space is a character of a word.  No word is empty.
+/// Returns the words of a line, which are separated by spaces (U+0020), as byte-pair encodings need them.  Line ends at
+/// the end of the line are removed.  Other white space is part of a word.  No word is empty.
 inline std::vector<std::string> words_between_spaces(std::string_view line) {
   while (line.ends_with('\n') || line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
   std::vector<std::string> result;
@@ -90,16 +90,16 @@ inline std::vector<std::string> words_between_spaces(std::string_view line) {
   return result;
 }
 
-/// The words as one text, with a space between neighbours.
+/// Returns one text that consists of the words, with a space between neighbours.
 inline std::string joined(std::vector<std::string> const& words) {
   std::string result;
   for (auto const& word : words) (result += result.empty() ? "" : " ") += word;
   return result;
 }
 
-/// The text without white space at either end.
+/// Returns the text without the white space at its beginning and its end.
 inline std::string_view trimmed(std::string_view text) {
-  std::size_t first = text.size(), last = 0;  // of the characters that are not white space
+  std::size_t first = text.size(), last = 0;  // the bounds of the result
   for (std::size_t at = 0; at < text.size();) {
     auto const c = character_at(text, at);
     if (!is_space(c.code)) {

@@ -1,18 +1,20 @@
-// Maximum-compound-divergence splits: training and test examples from the same parts, combined as differently as
-// possible.
+// Splits of a corpus with maximum compound divergence: training and test examples consist of the same parts, but
+// combine them as differently as possible.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   maximise D_C, the divergence of compounds, under D_A <= limit, that of atoms            (DBCA, Keysers et al. 2020)
+//   maximise D_C, the divergence of compounds; D_A, the divergence of atoms, <= limit       (DBCA, Keysers et al. 2020)
 //
-// The search algorithm is ours.  Both sides start empty and grow in their final proportion.  Each step draws some
-// random examples and adds the one with the best score D_C - 20 max(0, D_A - limit).  Then passes of exchanges follow.
+// The search algorithm is ours.  Both sides (training and held-out examples) start empty and grow in their final
+// proportion. Each step draws some random examples, and adds the example with the best score D_C - 20 max(0, D_A -
+// limit).  Then several passes of exchanges follow.
 // In a pass, each example of either side is replaced by a better one, if there is one among a few random unused
-// examples. Examples of the two sides also change places.  The search ends when a pass gains almost nothing.
+// examples.  Examples of the two sides also change places.  The search ends when a pass improves the score by almost
+// nothing.
 //
-// The alpha of compounds is 0.3 at first and falls to 0.1.  With 0.1 from the beginning, the search ends early (D_C is
-// 0.58 instead of 0.64 with 6,000 generated questions of CFQ's kind).  The reason is that removing one of many
-// occurrences of a compound from training gains almost nothing.  After the growth, every word of a held-out example
-// always occurs in some training example.
+// The alpha of compounds is 0.3 at first, and decreases to 0.1.  If it is 0.1 from the beginning, the search ends too
+// early: D_C is then 0.58 instead of 0.64 for 6,000 generated questions of CFQ's kind.  The reason is that the score
+// hardly changes when one of many occurrences of a compound is removed from training.  After the growth, every word of
+// a held-out example always occurs in a training example.
 #pragma once
 
 #include <algorithm>
@@ -32,23 +34,23 @@
 
 namespace triad::text {
 
-/// Sizes of a split, and the effort of the search.
+/// The sizes of a split, and the effort of the search.
 struct split_options {
-  int train, held_out;     // examples; held_out: dev and test together
-  std::uint64_t seed = 1;  // for split_by_compounds(); split_search takes its random numbers as an argument
+  int train, held_out;     // numbers of examples; held_out: dev and test together
+  std::uint64_t seed = 1;  // for split_by_compounds(); split_search gets its random numbers as an argument
   double atom_limit = 0.02;
-  int candidates = 5;  // random examples to choose from, for each that is added
-  int passes = 30;     // while alpha falls; then at most as many again
+  int candidates = 5;  // the number of random examples among which each added example is chosen
+  int passes = 30;     // passes while alpha decreases; then at most as many again
 };
 
-/// Numbers of examples in the order of the corpus.
+/// The indices of the examples of both sides; examples are counted in the order of the corpus.
 struct compound_split {
   std::vector<int> train, held_out;
 };
 
-/// Searches one split.  words: for each example, the words that training must have.  order: all examples, each once.
-/// random: has below(bound), a number from 0 to bound - 1.  Equal order and random numbers give the same split.  Throws
-/// data_error if there is no such split.
+/// Searches for one split.  words: for each example, the words that training must contain if the example is held out.
+/// order: all examples, each once.  random: an object with below(bound), which returns a random number from 0 to bound
+/// - 1. The same order and random numbers give the same split.  Throws data_error if there is no such split.
 template <class Random>
 class split_search {
  public:
@@ -116,7 +118,7 @@ class split_search {
     return scored(by_atoms_.value_with(where, atoms_->of[at(q)]),
                   by_compounds_.value_with(where, compounds_->of[at(q)]));
   }
-  /// Adds example q to a side (sign 1) or removes it (-1); the caller updates the lists of examples.
+  /// Adds example q to a side (sign 1) or removes it (sign -1).  The caller updates the lists of examples.
   void change(side where, int q, int sign) {
     by_atoms_.change(where, atoms_->of[at(q)], sign);
     by_compounds_.change(where, compounds_->of[at(q)], sign);
@@ -126,7 +128,7 @@ class split_search {
   bool may_test(int q) const {
     return std::all_of((*words_)[at(q)].begin(), (*words_)[at(q)].end(), [&](int w) { return known_[at(w)] > 0; });
   }
-  /// Whether training would still have all words of an example after losing it.
+  /// Whether training would still contain all words of example q if it lost this example.
   bool may_leave(int q) const {
     return std::all_of((*words_)[at(q)].begin(), (*words_)[at(q)].end(), [&](int w) { return known_[at(w)] > 1; });
   }
@@ -156,8 +158,8 @@ class split_search {
     }
   }
 
-  /// Moves words that only held-out examples have to training: such an example changes places with a training example
-  /// that training can spare.
+  /// If a held-out example has a word that training lacks, exchanges it with a training example that training does not
+  /// need for its words.
   void cover() {
     for (std::size_t i = 0; i < test_.size(); ++i) {
       if (may_test(test_[i])) continue;
@@ -180,7 +182,7 @@ class split_search {
     change(side::test, of_test, 1);
   }
 
-  /// Replaces each example of a side by a better unused one, if one is among a few random unused ones.
+  /// Replaces each example of a side by a better one, if there is one among a few random unused examples.
   void replace(side where) {
     if (rest_.empty()) return;
     for (auto& q : where == side::train ? train_ : test_) {
@@ -210,7 +212,7 @@ class split_search {
     by_compounds_.refresh();
   }
 
-  /// Lets each held-out example change places with one of a few training examples, if the score grows.
+  /// Exchanges each held-out example with one of a few random training examples, if this improves the score.
   void exchange() {
     for (auto& q : test_)
       for (int i = 0; i < 4; ++i) {
@@ -227,12 +229,12 @@ class split_search {
   split_options s_;
   Random random_;
   divergence by_atoms_, by_compounds_;
-  std::vector<int> known_;  // by word: the number of training examples that have it
+  std::vector<int> known_;  // for each word: the number of training examples that contain it
   std::vector<int> train_, test_, rest_;
 };
 
-/// The split for a seed, the same on every machine.  words: for each example, the numbers of the words that training
-/// must have if the example is held out; no number twice in one example.
+/// Returns the split for a seed, which is the same on every machine.  words: for each example, the numbers of the words
+/// that training must contain if the example is held out; no number may occur twice in one example.
 inline compound_split split_by_compounds(item_table const& atoms, item_table const& compounds,
                                          std::vector<std::vector<int>> const& words, split_options const& options) {
   struct stream {

@@ -1,19 +1,20 @@
-// The compounds of a corpus: small connected parts of derivations, and the weight of each in each example.
+// Finds the compounds of a corpus, which are small connected parts of derivations, and computes the weight of each
+// compound in each example.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   w(G, q) = max over occurrences g of G in example q of  1 - max over G' with one rule more than G of P(G' | G)
-//   P(G' | G) = share of all occurrences of G in the corpus that lie inside an occurrence of G'
-// (Keysers et al. 2020, section 2.1): a compound that always occurs inside a larger one has weight 0.
+//   w(G, q) = max over occurrences g of G in example q of  1 - max over G' of P(G' | G); G' has one rule more than G
+//   P(G' | G) = the fraction of all occurrences of G in the corpus that are inside an occurrence of G'
+// (Keysers et al. 2020, section 2.1).  So a compound that always occurs inside a larger one has weight 0.
 // Choices of this library:
-//   - compounds have 2 to `largest` rules; the rules around a compound of the largest size are looked at too, so that
-//     its weight may be below 1;
-//   - G' runs over compounds of one rule more instead of all larger ones, since a larger one contains one of these
-//     around the same occurrence;
-//   - shares are of occurrences, and an edge knows which child it leads to, so that subject and object of a rule
-//     differ;
-//   - weights are whole numbers, 4096 for 1, so that sums over examples are exact in any order;
-//   - a compound is known by 64 bits made of its nodes (rule and path from its top): among ten million compounds, two
-//     have the same bits with a probability of 3e-6.
+//   - Compounds have 2 to `largest` rules.  For a compound of the largest size, G' has one rule more than `largest`, so
+//     the weight of this compound may be below 1.
+//   - G' has only one rule more than G.  Larger compounds need not be considered, because each of them contains such a
+//     G' around the same occurrence.
+//   - Fractions are fractions of occurrences.  An edge records which child it leads to, so that the subject and the
+//     object of a rule differ.
+//   - Weights are integers, with 4096 for a weight of 1, so that sums over examples are exact in any order.
+//   - A compound is identified by 64 bits that are computed from its nodes (the rule, and the path from the top).
+//     Among ten million compounds, two have the same bits with a probability of 3e-6.
 #pragma once
 
 #include <algorithm>
@@ -28,10 +29,10 @@
 
 namespace triad::text {
 
-/// A weight of 1 as a whole number.
+/// The integer that stands for a weight of 1.
 inline constexpr int weight_of_one = 4096;
 
-/// The count or weight of an atom or compound in an example.
+/// An atom or compound of an example, with its count or weight.
 struct item {
   int what, amount;
 
@@ -39,11 +40,12 @@ struct item {
 };
 
 struct item_table {
-  std::vector<std::vector<item>> of;  // by example; each `what` at most once in an example
+  std::vector<std::vector<item>> of;  // of[q]: the items of example q; an item occurs at most once in an example
   int kinds = 0;
 };
 
-/// The rules of each example, and how many times each is applied; `rules` is the number of rules.
+/// Returns the rules of each example, and the number of times that each rule is applied.  rules: the number of all
+/// rules.
 inline item_table atoms_of(std::vector<derivation> const& trees, int rules) {
   item_table table{{}, rules};
   for (auto const& tree : trees) {
@@ -62,16 +64,16 @@ inline item_table atoms_of(std::vector<derivation> const& trees, int rules) {
 
 namespace detail {
 
-inline constexpr int most_rules = 6;  // in a compound
+inline constexpr int most_rules = 6;  // the most rules of a compound
 
-inline std::uint64_t mixed(std::uint64_t x) {  // a bijection
+inline std::uint64_t mixed(std::uint64_t x) {  // a bijection that mixes the bits
   x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93U;
   x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93U;
   return x ^ (x >> 32U);
 }
 
-/// The code that each node of a derivation adds to a compound, for each possible top: the node itself, or an ancestor
-/// at most `largest` edges above it.
+/// The code that each node of a derivation contributes to a compound, for each possible top of the compound.  The top
+/// is the node itself, or an ancestor at most `largest` edges above it.
 class part_codes {
  public:
   part_codes(derivation const& tree, int largest)
@@ -94,7 +96,7 @@ class part_codes {
   derivation const& tree() const { return *tree_; }
   std::vector<int> const& below(int node) const { return children_[at(node)]; }
   int parent(int node) const { return tree_->parent[at(node)]; }
-  /// The code of a node in a compound whose top is `up` levels above `top`.
+  /// The code of a node in a compound whose top is `up` levels above the node `top`.
   std::uint64_t code(int node, int top, int up = 0) const {
     return codes_[at(node) * width_ + at(level_[at(node)] - level_[at(top)] + up)];
   }
@@ -109,16 +111,16 @@ class part_codes {
   std::vector<std::uint64_t> codes_;
 };
 
-/// One occurrence of a compound.
+/// One occurrence of a compound in an example.
 struct occurrence {
   std::uint64_t code;
   int example;
   int size;
-  int nodes[most_rules];  // the top is first
+  int nodes[most_rules];  // the top is the first node
 };
 
-/// Calls found(nodes) for each connected part with 2 to `largest` nodes whose top is nodes[0].  Each part is found
-/// once, since a node that was passed over is not taken later.
+/// Calls found(nodes) for each connected part with 2 to `largest` nodes whose top is nodes[0].  Finds each part once,
+/// because a node that was left out once is not added later.
 template <class Found>
 void grow(part_codes const& q, std::vector<int>& nodes, std::vector<int> const& open, std::size_t from, int largest,
           Found&& found) {
@@ -134,7 +136,7 @@ void grow(part_codes const& q, std::vector<int>& nodes, std::vector<int> const& 
   }
 }
 
-/// The codes of the compounds that contain this occurrence and have one rule more.
+/// Computes the codes of the compounds that contain this occurrence and have one rule more.
 inline void codes_around(part_codes const& q, occurrence const& o, std::vector<std::uint64_t>& codes) {
   codes.clear();
   int const top = o.nodes[0];
@@ -150,8 +152,8 @@ inline void codes_around(part_codes const& q, occurrence const& o, std::vector<s
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
 }
 
-/// Appends to table.of the weight of one compound in each example, as compound number table.kinds.  [first, last) are
-/// all its occurrences.
+/// Appends the weight of one compound in each example to table.of, with table.kinds as the compound's number.  [first,
+/// last) are all occurrences of the compound.
 inline void weigh(std::vector<part_codes> const& examples, occurrence const* first, occurrence const* last,
                   item_table& table) {
   auto const n = static_cast<double>(last - first);
@@ -166,9 +168,8 @@ inline void weigh(std::vector<part_codes> const& examples, occurrence const* fir
   for (auto const* o = first; o != last; ++o) {
     auto const& q = examples[static_cast<std::size_t>(o->example)];
     codes_around(q, *o, around);
-    double most =
-        last - first == 1 && !around.empty() ? 1 : 0;  // the only occurrence in the corpus always lies inside the
-                                                       // compounds around it
+    double most = last - first == 1 && !around.empty() ? 1 : 0;  // a single occurrence is always inside of
+                                                                 // the compounds around it
     for (auto const code : around) {
       if (most == 1) break;
       auto const range = std::equal_range(all.begin(), all.end(), code);
@@ -188,8 +189,9 @@ inline void weigh(std::vector<part_codes> const& examples, occurrence const* fir
 
 }  // namespace detail
 
-/// The compounds of 2 to `largest` rules (2 to 6) with a weight above 0, numbered in an arbitrary order.  At most
-/// `at_once` occurrences are held in memory: the derivations are traversed again for each part.
+/// Returns the compounds of 2 to `largest` rules whose weight is above 0, numbered in any order.  `largest` is from 2
+/// to 6. About `at_once` occurrences are in memory at a time: compounds are processed in portions, and the derivations
+/// are traversed again for each portion.
 inline item_table compounds_of(std::vector<derivation> const& trees, int largest = 4,
                                std::size_t at_once = std::size_t{1} << 24U) {
   if (largest < 2 || largest > detail::most_rules)

@@ -1,14 +1,14 @@
-// Reads, checks and writes sentences with dependencies in CoNLL-U.
+// Reads, checks and writes sentences with dependencies in the format CoNLL-U.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   # a comment, before the first word of a sentence
-//   1-2  don't  _ ...                            several words that are written as one: not a word; kept as it is
+//   1-2  don't  _ ...                            several words that are written as one: no word itself; kept as read
 //   1    do     do   AUX ...  0  root  _  _      ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC, separated by tabs
-//   2.1  ...                                                     an empty node: not a word; kept as it is
-//   an empty line ends a sentence; so does the end of the file
+//   2.1  ...                                                     an empty node: no word; kept as read
+//   an empty line ends a sentence; the end of the file does too
 //
-// Counts words as the evaluation of the CoNLL 2018 shared task does.  The format:
-// universaldependencies.org/format.html
+// Words are counted as in the evaluation of the CoNLL 2018 shared task.  The format is described at
+// universaldependencies.org/format.html.
 #pragma once
 
 #include <algorithm>
@@ -35,23 +35,23 @@ namespace triad::text {
 
 struct conllu_word {
   std::string form;
-  int head = -1;         // 1 .. n; 0: the root of the sentence; -1: not read
-  std::string relation;  // the whole DEPREL, subtypes included
+  int head = -1;         // 1 .. n; 0: this word is the root of the sentence; -1: not read
+  std::string relation;  // the whole DEPREL, including subtypes
 
   friend bool operator==(conllu_word const&, conllu_word const&) = default;
 };
 
-/// A sentence, and its lines as they were read.
+/// A sentence, and the lines from which it was read.
 struct conllu_sentence {
   std::vector<conllu_word> words;
-  std::vector<std::string> lines;   // without the empty one after them
+  std::vector<std::string> lines;   // without the empty line after them
   std::vector<std::size_t> places;  // for each word, the index of its line in `lines`
 };
 
 enum class conllu_heads {
   checked,
   ignored
-};  // heads must be a tree; or HEAD and DEPREL are ignored, as in text to be parsed
+};  // checked: the heads must be a tree; ignored: HEAD and DEPREL are not read, as for text to be parsed
 
 namespace detail {
 
@@ -65,7 +65,7 @@ inline std::vector<std::string_view> columns_of(std::string_view line) {
   }
 }
 
-/// The number that the text is; -1 if it is none.
+/// Returns the text as a number; -1 if the text is not a number.
 inline int plain_number(std::string_view text) {
   int value = -1;
   auto const* const end = text.data() + text.size();
@@ -75,18 +75,19 @@ inline int plain_number(std::string_view text) {
 
 }  // namespace detail
 
-/// Whether a text with this first line is CoNLL-U: the line is a comment, which begins with `# `, or a row, with an ID
-/// and a tab.  A first line such as `#Word` is a plain word.
+/// Whether a text with this first line is CoNLL-U.  The line must be a comment, which begins with `# `, or a row, which
+/// begins with an ID and a tab.  A first line such as `#Word` is plain text.
 inline bool begins_conllu(std::string_view line) {
   auto const id = line.substr(0, line.find_first_not_of("0123456789.-"));
   return line == "#" || line.starts_with("# ") ||
          (!id.empty() && id[0] >= '0' && id[0] <= '9' && line.substr(id.size()).starts_with('\t'));
 }
 
-/// A word on a cycle of heads; 0 if there is none.  head(i) is the head of word i, 1 .. n, or 0 for the root.
+/// Returns a word on a cycle of heads; 0 if there is no cycle.  head(i) is the head of word i, 1 .. n, or 0 if word i
+/// is the root.
 template <class Head>
 int word_on_cycle(int n, Head const& head) {
-  std::vector<int> seen(static_cast<std::size_t>(n) + 1, 0);  // for each word, the start of the first search that
+  std::vector<int> seen(static_cast<std::size_t>(n) + 1, 0);  // for each word: the start of the first search that
                                                               // reached it
   for (int i = 1; i <= n; ++i) {
     int at = i;
@@ -96,17 +97,17 @@ int word_on_cycle(int n, Head const& head) {
   return 0;
 }
 
-/// Reads a file, gzipped or plain, sentence by sentence.  Throws data_error, with file and line, for text that is not
-/// CoNLL-U.  With checked heads, throws it also for heads that are not a tree with one root.
+/// Reads a file, gzipped or plain, sentence by sentence.  Throws data_error, with file and line, if the text is not
+/// CoNLL-U. With conllu_heads::checked, throws it also if the heads are not a tree with one root.
 class conllu_reader {
  public:
   explicit conllu_reader(std::string const& path, conllu_heads heads = conllu_heads::checked)
       : lines_(std::in_place, path), called_(path), heads_(heads) {}
-  /// Reads a text that is not gzipped and that outlives the reader.  Messages say `called` in place of a path.
+  /// Reads a text that is not gzipped, and that outlives the reader.  Messages use `called` in place of a path.
   conllu_reader(std::istream& text, std::string called, conllu_heads heads = conllu_heads::checked)
       : text_(&text), called_(std::move(called)), heads_(heads) {}
 
-  /// The next sentence; false at the end of the file.
+  /// Reads the next sentence.  Returns false at the end of the file.
   bool next(conllu_sentence& s) {
     s = {};
     numbers_.clear();
@@ -206,14 +207,14 @@ class conllu_reader {
     throw data_error(called_ + ":" + std::to_string(line) + ": " + reason + "; docs/data.md has the format");
   }
 
-  std::optional<gz_lines> lines_;  // when reading a file
-  std::istream* text_ = nullptr;   // when reading a text
+  std::optional<gz_lines> lines_;  // if the reader reads a file
+  std::istream* text_ = nullptr;   // if the reader reads a text
   std::string called_;
   conllu_heads heads_;
-  long number_ = 0;            // of the line read last, from 1
-  bool began_ = false;         // a row of this sentence was read
-  std::vector<long> numbers_;  // for each word, the number of its line in the file
-  int promised_ = 0;           // the last word of a range
+  long number_ = 0;            // the number of the last line read, from 1
+  bool began_ = false;         // whether a row of this sentence was read
+  std::vector<long> numbers_;  // for each word: the number of its line in the file
+  int promised_ = 0;           // the last word of the current range
 };
 
 inline std::vector<conllu_sentence> read_conllu(std::string const& path, conllu_heads heads = conllu_heads::checked) {
@@ -223,7 +224,7 @@ inline std::vector<conllu_sentence> read_conllu(std::string const& path, conllu_
   return all;
 }
 
-/// The same from a text, which messages call `called`.
+/// read_conllu() from a text, which messages call `called`.
 inline std::vector<conllu_sentence> read_conllu(std::istream& text, std::string const& called,
                                                 conllu_heads heads = conllu_heads::checked) {
   std::vector<conllu_sentence> all;
@@ -232,7 +233,7 @@ inline std::vector<conllu_sentence> read_conllu(std::istream& text, std::string 
   return all;
 }
 
-/// A sentence of these words without heads; the words have no tabs.
+/// Returns a sentence of these words without heads.  The words must not contain tabs.
 inline conllu_sentence conllu_of(std::vector<std::string> const& words) {
   conllu_sentence s;
   for (auto const& word : words) {
@@ -243,16 +244,16 @@ inline conllu_sentence conllu_of(std::vector<std::string> const& words) {
   return s;
 }
 
-/// The parent of each word, as attached_token (batches/dependency_loader.hpp) has it: its place in the sentence, from
-/// 0. A root is its own parent; -1 if no head was read.
+/// Returns the parent of each word in the form of attached_token (batches/dependency_loader.hpp): the index in the
+/// sentence, from 0.  A root is its own parent; -1 means that no head was read.
 inline std::vector<index_t> parents_of(conllu_sentence const& s) {
   std::vector<index_t> parents;
   for (auto const& word : s.words)
     parents.push_back(word.head == 0 ? static_cast<index_t>(parents.size()) : word.head < 0 ? -1 : word.head - 1);
   return parents;
 }
-/// Sets the heads from such parents, one for each word.  Throws contract_violation, before anything is changed, if
-/// there is another number of parents or if one is not a word.
+/// Sets the heads from parents in this form, one for each word.  If the number of parents differs, or if a parent is
+/// not a word, throws contract_violation before anything is changed.
 inline void set_parents(conllu_sentence& s, std::span<index_t const> parents) {
   auto const n = static_cast<index_t>(s.words.size());
   expect_extent("set_parents", "parents", static_cast<index_t>(parents.size()), n);
@@ -266,8 +267,8 @@ inline void set_parents(conllu_sentence& s, std::span<index_t const> parents) {
                                                             : static_cast<int>(parents[i] + 1);
 }
 
-/// The sentence's lines with the present heads and relations of its words, then an empty line.  All other columns are
-/// as they were read, DEPS too.
+/// Returns the sentence's lines with the present heads and relations of its words, followed by an empty line.  All
+/// other columns are as they were read, also DEPS.
 inline std::string to_conllu(conllu_sentence const& s) {
   auto lines = s.lines;
   for (std::size_t i = 0; i < s.words.size(); ++i) {
@@ -291,12 +292,12 @@ inline std::string to_conllu(conllu_sentence const& s) {
   return text + '\n';
 }
 
-/// Counts correct heads and relations of all words of the gold tokenisation, punctuation included.  A relation is
-/// correct if the whole DEPREL is equal, subtype included.  The evaluation of CoNLL 2018 compares only the part before
-/// `:`, so its figures are never lower.
+/// Counts correct heads and relations of all words of the gold tokenisation, including punctuation.  A relation is
+/// correct if the whole DEPREL is equal, including subtypes.  The evaluation of CoNLL 2018 compares only the part
+/// before `:`, so its scores are at least as high.
 struct attachment_scores {
-  std::int64_t words = 0, heads = 0, relations = 0;  // relations: of words whose head is correct too
-  std::int64_t sentences = 0, exact = 0;             // exact: every head and relation is correct
+  std::int64_t words = 0, heads = 0, relations = 0;  // relations: correct relations of words whose head is correct too
+  std::int64_t sentences = 0, exact = 0;             // exact: sentences in which every head and relation is correct
 
   void add(std::vector<conllu_word> const& gold, std::vector<conllu_word> const& found) {
     if (gold.size() != found.size()) throw data_error("a sentence and its parse have different words");
@@ -313,7 +314,8 @@ struct attachment_scores {
     exact += correct == n ? 1 : 0;
   }
 
-  /// Unlabelled and labelled attachment score, and exact match of whole labelled trees, from 0 to 1.
+  /// The unlabelled and the labelled attachment score, and the fraction of sentences whose whole labelled tree is
+  /// correct.
   double uas() const { return part(heads, words); }
   double las() const { return part(relations, words); }
   double exact_match() const { return part(exact, sentences); }

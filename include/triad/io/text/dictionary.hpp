@@ -1,12 +1,12 @@
-// The tokens that a model knows, with their numbers; read from files of lines `token count`.
+// The tokens that a model knows, with their numbers.  A dictionary is read from a file with lines `token count`.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   0 <s> begins a sentence   1 <pad> fills a row   2 </s> ends a sentence   3 <unk> stands for an unknown token
 //   4 and on: the tokens of the file, in its order
 //
-// Each line has a token, a space and the number of times it occurs; the four tokens above are not in the file.  As in
-// fairseq, ` #fairseq:overwrite` after the count allows a token that is already there or is one of the four: from then
-// on the token has that line's number.
+// Each line has a token, a space and the number of times that the token occurs.  The four tokens above are not in the
+// file.  As in fairseq, ` #fairseq:overwrite` after the count allows a token that already has a number or is one of the
+// four.  From that line on, the token has the number of the line.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class token_counts {
     for (auto const& word : words(line)) add(word);
   }
 
-  /// The most frequent token first; equally frequent ones in byte order.
+  /// Returns the tokens with their counts, the most frequent token first; equally frequent tokens are in byte order.
   [[nodiscard]] std::vector<std::pair<std::string, long long>> sorted() const {
     std::vector<std::pair<std::string, long long>> result(counts_.begin(), counts_.end());
     std::stable_sort(result.begin(), result.end(), [](auto const& a, auto const& b) { return a.second > b.second; });
@@ -64,7 +64,7 @@ class dictionary {
     for (auto const* token : {"<s>", "<pad>", "</s>", "<unk>"}) enter(token, 0);
   }
 
-  /// A dictionary of the tokens that occur `least` times or more, the most frequent first.
+  /// Returns a dictionary of the tokens that occur at least `least` times, the most frequent token first.
   static dictionary build(token_counts const& counts, long long least = 1) {
     dictionary result;
     for (auto const& [token, count] : counts.sorted())
@@ -72,8 +72,8 @@ class dictionary {
     return result;
   }
 
-  /// The dictionary of these pairs (token, count), in their order.  Throws data_error if a token comes a second time,
-  /// unless the number of that second entry is in `overwriting`.
+  /// Returns the dictionary of these pairs (token, count), in their order.  Throws data_error if a token occurs a
+  /// second time, unless the number of its second entry is in `overwriting`.
   static dictionary of(std::span<std::pair<std::string, long long> const> entries,
                        std::span<index_t const> overwriting = {}) {
     dictionary result;
@@ -85,7 +85,7 @@ class dictionary {
     return result;
   }
 
-  /// Reads a file, gzipped or plain; throws data_error, with file and line, if a line does not have this form.
+  /// Reads a file, gzipped or plain.  Throws data_error, with file and line, if a line does not have the form above.
   static dictionary read(std::string const& path) {
     dictionary result;
     gz_lines lines(path);
@@ -128,13 +128,13 @@ class dictionary {
     }
   }
 
-  /// The numbers, in order, that replaced an earlier number of their token.
+  /// The numbers of the entries that replaced an earlier number of their token, in ascending order.
   [[nodiscard]] std::vector<index_t> const& overwriting() const { return overwriting_; }
 
   [[nodiscard]] index_t size() const { return static_cast<index_t>(tokens_.size()); }
   [[nodiscard]] bool contains(std::string_view token) const { return numbers_.count(std::string(token)) != 0; }
 
-  /// The number of a token, or `unknown`.
+  /// Returns the number of a token, or `unknown`.
   [[nodiscard]] index_t number(std::string_view token) const {
     auto const at = numbers_.find(std::string(token));
     return at == numbers_.end() ? unknown : at->second;
@@ -143,20 +143,20 @@ class dictionary {
   [[nodiscard]] std::string const& token(index_t number) const { return entry(number).first; }
   [[nodiscard]] long long count(index_t number) const { return entry(number).second; }
 
-  /// The words of a line as numbers, without begin and end, as pair_loader takes them: it adds both.
+  /// Returns the words of a line as numbers, without begin and end, because pair_loader adds both.
   [[nodiscard]] std::vector<index_t> numbers(std::string_view line) const {
     std::vector<index_t> result;
     for (auto const& word : words(line)) result.push_back(number(word));
     return result;
   }
-  /// The same, with `end` after the words.
+  /// Returns the words of a line as numbers, with `end` after the last word.
   [[nodiscard]] std::vector<index_t> encode(std::string_view line) const {
     auto result = numbers(line);
     result.push_back(end);
     return result;
   }
 
-  /// The tokens of these numbers up to the first `end`, with spaces between them; <s> and <pad> are left out.
+  /// Returns the tokens of these numbers up to the first `end`, with spaces between them; leaves out <s> and <pad>.
   [[nodiscard]] std::string decode(std::span<index_t const> numbers) const {
     std::vector<std::string> result;
     for (auto const n : numbers) {

@@ -1,9 +1,10 @@
-// How differently two sets of examples are composed: one minus the Chernoff coefficient of their distributions.
+// Measures how differently two sets of examples are composed, as one minus the Chernoff coefficient of their
+// distributions.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   D(P || Q) = 1 - C,   C = sum over x of P(x)^alpha Q(x)^(1 - alpha),   P: of the training set, Q: of the test set
-//   alpha = 0.5 for atoms: both sets shall have each equally often.  alpha = 0.1 for compounds: it matters more that P
-//     has a compound than how often
+//   alpha = 0.5 for atoms, because both sets should have each atom equally often.  alpha = 0.1 for compounds, because
+//     it matters more whether P has a compound than how often
 // (Keysers et al. 2020, section 2.1).  P(x) = n(x) / N, so C = S / (N_P^alpha N_Q^(1 - alpha)) with S = sum of
 // n_P(x)^alpha n_Q(x)^(1 - alpha).  Adding or removing an example changes only the terms of its own items.
 #pragma once
@@ -22,15 +23,15 @@ namespace triad::text {
 /// The exponents alpha of the formula above.
 inline constexpr double alpha_of_atoms = 0.5, alpha_of_compounds = 0.1;
 
-/// The two sides of a split.
+/// The two sets of a split.
 enum class side { train, test };
 
-/// Two sets of examples, to which examples are added or removed, and their present divergence.
+/// Two sets of examples, and their divergence, which is updated when examples are added or removed.
 class divergence {
  public:
   divergence(int kinds, double alpha) : alpha_(alpha), cells_(static_cast<std::size_t>(kinds)) {}
 
-  /// Adds the items of an example to a side (sign 1) or removes them (-1).
+  /// Adds the items of an example to a set (sign 1), or removes them (sign -1).
   void change(side where, std::vector<item> const& items, int sign = 1) {
     bool const train = where == side::train;
     for (auto const& i : items) {
@@ -46,7 +47,7 @@ class divergence {
 
   double value() const { return of(sum_, total_[0], total_[1]); }
 
-  /// The divergence that adding these items to a side would give.
+  /// Returns the divergence that the sets would have if these items were added to a set.
   double value_with(side where, std::vector<item> const& items) const {
     bool const train = where == side::train;
     auto sum = sum_;
@@ -60,7 +61,7 @@ class divergence {
     return of(sum, total_[0] + (train ? more : 0), total_[1] + (train ? 0 : more));
   }
 
-  /// Changes alpha, with the same sets.
+  /// Changes alpha; the sets stay the same.
   void weigh_by(double alpha) {
     alpha_ = alpha;
     for (auto& c : cells_)
@@ -68,7 +69,7 @@ class divergence {
     refresh();
   }
 
-  /// Computes the sum anew, without the rounding errors of many changes.
+  /// Computes the sum again from all counts, to remove the rounding errors of many changes.
   void refresh() {
     sum_ = 0;
     for (auto const& c : cells_) sum_ += c.power[0] * c.power[1];
@@ -77,14 +78,14 @@ class divergence {
  private:
   struct cell {
     std::int64_t count[2] = {0, 0};  // train, test
-    double power[2] = {0, 0};        // of the counts, to alpha and to 1 - alpha
+    double power[2] = {0, 0};        // the counts to the powers alpha and 1 - alpha
   };
 
   double power(std::int64_t n, bool train) const {
     auto const x = static_cast<double>(n);
     return alpha_ == 0.5 ? std::sqrt(x) : std::pow(x, train ? alpha_ : 1 - alpha_);
   }
-  /// The divergence for this sum and these counts; 1 if a side is empty.
+  /// Returns the divergence for this sum and these total counts; 1 if a set is empty.
   double of(double sum, std::int64_t train, std::int64_t test) const {
     if (train == 0 || test == 0) return 1;
     return std::clamp(1 - sum / (power(train, true) * power(test, false)), 0.0, 1.0);
@@ -95,7 +96,7 @@ class divergence {
   std::vector<cell> cells_;
 };
 
-/// The divergence of two sets of examples, which are given by number.
+/// Returns the divergence of two sets of examples, which are given as indices of examples.
 inline double divergence_of(item_table const& table, std::vector<int> const& train, std::vector<int> const& test,
                             double alpha) {
   divergence d(table.kinds, alpha);

@@ -21,10 +21,10 @@
 namespace triad::text {
 
 /// The lines of a file, without line ends (LF or CRLF) and without a byte order mark.  The first bytes of the file, not
-/// its name, decide whether it is gzipped.  Throws data_error if it is a Git LFS pointer.
+/// its name, decide whether it is gzipped.  Throws data_error if the file is a Git LFS pointer.
 class gz_lines {
  public:
-  static constexpr std::size_t longest_line = std::size_t{1} << 24U;  // bytes; a small .gz can hold an endless line
+  static constexpr std::size_t longest_line = std::size_t{1} << 24U;  // bytes; a small .gz may have an endless line
 
   explicit gz_lines(std::string path) : path_(std::move(path)) {
     errno = 0;
@@ -56,7 +56,7 @@ class gz_lines {
     return true;
   }
 
-  /// The same, for text.  Throws data_error, with file, line and column, if the line is not UTF-8.
+  /// next() for text.  Throws data_error, with file, line and column, if the line is not UTF-8.
   bool next_text(std::string& line) {
     if (!next(line)) return false;
     if (auto const at = first_broken_byte(line); at != std::string_view::npos) {
@@ -70,7 +70,7 @@ class gz_lines {
 
   [[nodiscard]] std::string const& path() const { return path_; }
 
-  /// Whether the last line that was read ended with CRLF, or with a lone carriage return at the end of the file.
+  /// Whether the last line that was read ended with CRLF, or with a carriage return alone at the end of the file.
   [[nodiscard]] bool had_carriage_return() const { return carriage_return_; }
 
   /// The number of the last line that was read, from 1.
@@ -87,7 +87,7 @@ class gz_lines {
     filled_ = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
     int code = Z_OK;
     char const* const message =
-        gzerror(file_.get(), &code);  // a .gz that was cut off ends with Z_BUF_ERROR although no read failed
+        gzerror(file_.get(), &code);  // a truncated .gz ends with Z_BUF_ERROR, although no read failed
     if (code == Z_ERRNO) fail(std::string("cannot be read: ") + std::strerror(errno), "is it a file?");
     if (bytes < 0 || code == Z_BUF_ERROR || code == Z_DATA_ERROR)
       fail(std::string("the gzip stream is damaged: ") + message, "copy or download the file again");

@@ -1,4 +1,4 @@
-// A line of text without its line end; the first line of a text without a byte order mark.
+// Removes the line end of a line of text, and the byte order mark of a first line.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace triad::text {
 
-inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // of UTF-8
+inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // in UTF-8
 
-/// Removes the carriage return of a CRLF and, from the first line, the byte order mark.
+/// Removes the carriage return of a CRLF.  If `first` is true, also removes the byte order mark.
 inline void trim_line(std::string& line, bool first) {
   if (line.ends_with('\r')) line.pop_back();
   if (first && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());

@@ -1,10 +1,10 @@
-// Which characters are letters and which are numbers: the general categories L and N of Unicode 14.
+// Decides which characters are letters and which are numbers: the general categories L and N of Unicode 14.
 // SPDX-License-Identifier: Apache-2.0
 //
-// utf8proc knows the categories, and its releases follow Unicode: 2.7 has version 14, 2.8 has 15, and so on.  GPT-2 and
-// RoBERTa use \p{L} and \p{N} without naming a version; their merges come from texts from before 2019, with Unicode 12.
-// A checkpoint's tokens must not depend on the installed version of a library.  So characters that came after Unicode
-// 14 count as neither letter nor number, whatever utf8proc says.
+// utf8proc knows the categories, and its releases follow Unicode: 2.7 has version 14, 2.8 has version 15, and so on.
+// GPT-2 and RoBERTa use \p{L} and \p{N} without naming a version.  Their merges were learned from texts from before
+// 2019, with Unicode 12.  The tokens of a checkpoint must not depend on the installed version of a library.  So
+// characters that Unicode added after version 14 are neither letters nor numbers here, whatever utf8proc returns.
 #pragma once
 
 #include <utf8proc.h>
@@ -24,7 +24,8 @@ struct code_range {
   char32_t first, last;
 };
 
-// Letters and numbers of Unicode 15 to 18.  A range may also contain code points that were unassigned in Unicode 14.
+// Letters and numbers that were added in Unicode 15 to 18.  A range may also contain code points that were unassigned
+// in Unicode 14.
 inline constexpr code_range later_ranges[] = {
     {0x558, 0x558},     {0x58b, 0x58c},     {0x88f, 0x88f},     {0xc5c, 0xc5c},     {0xcdc, 0xcdc},
     {0x1c89, 0x1c8a},   {0x208f, 0x208f},   {0x209d, 0x209f},   {0xa7cb, 0xa7cf},   {0xa7d2, 0xa7d2},
@@ -43,17 +44,18 @@ inline bool came_later(char32_t c) {
   return after != std::begin(later_ranges) && c <= std::prev(after)->last;
 }
 
-// Whether a character's category is one of first .. last.  utf8proc orders them Lu, Ll, Lt, Lm, Lo, and Nd, Nl, No.
+// Whether the category of a character is one of first .. last.  utf8proc orders these categories as Lu, Ll, Lt, Lm, Lo,
+// and Nd, Nl, No.
 inline bool is_of(char32_t c, utf8proc_category_t first, utf8proc_category_t last) {
-  auto const category = utf8proc_category(static_cast<utf8proc_int32_t>(c));  // Cn if c is no code point
+  auto const category = utf8proc_category(static_cast<utf8proc_int32_t>(c));  // Cn if c is not a code point
   return category >= first && category <= last && !came_later(c);
 }
 
 }  // namespace detail
 
-/// Whether c is a letter, category Lu, Ll, Lt, Lm or Lo.
+/// Whether c is a letter: category Lu, Ll, Lt, Lm or Lo.
 inline bool is_letter(char32_t c) { return detail::is_of(c, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO); }
-/// Whether c is a number, category Nd, Nl or No.
+/// Whether c is a number: category Nd, Nl or No.
 inline bool is_number(char32_t c) { return detail::is_of(c, UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO); }
 
 }  // namespace triad::text
