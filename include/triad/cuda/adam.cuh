@@ -32,7 +32,7 @@ struct adam_update {
       share.read(b, vec<T const>(m), first);
       share.read(b, vec<T const>(v), second);
     });
-    if (b.thread() == 0) {  // in double, once per block: powers of numbers close to one
+    if (b.thread() == 0) {  // once for each block, and in double, because these are powers of numbers close to one
       auto const t = static_cast<double>(*step + 1);
       now.step_size = T(rate(0) / (1 - ::cuda::std::pow(options.beta1, t)));
       now.root = T(::cuda::std::sqrt(1 - ::cuda::std::pow(options.beta2, t)));

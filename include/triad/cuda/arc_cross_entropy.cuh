@@ -1,8 +1,8 @@
 // Cross entropy and argmax over parents: one warp per node, lanes along the nodes of its graph.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Three passes: the loss of each node, the mean loss, the gradient.  `losses` first holds the loss of each node, then
-// the number of nodes that count.
+// Three passes: the loss of each node, the mean loss, the gradient.  `losses` first holds the loss of each node.  The
+// second pass replaces it by the number of nodes that have a parent.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -16,8 +16,8 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// The scores of one node for its parents.  A warp past the end gets a graph without nodes: it takes part in everything
-/// and writes nothing.
+/// The scores of all nodes as the parent of one node.  A warp past the last node gets a graph without nodes: it takes
+/// part in all shuffles and barriers, and writes nothing.
 template <class T>
 struct arc_row {
   arc_cross_entropy_options const& options;
@@ -40,7 +40,7 @@ struct arc_row {
   TRIAD_DEVICE bool masked(index_t j) const { return options.masked.extent(0) != 0 && options.masked(edge(j)) != 0; }
   TRIAD_DEVICE T operator()(index_t j) const { return masked(j) ? T(options.fill) : score(edge(j)); }
 
-  // The way in which softmax_total reads a row: no values are held in registers.
+  // softmax_total reads a row through these members; no values are held in registers.
   static constexpr int held = 0;
   TRIAD_DEVICE T operator()(int, index_t j) const { return (*this)(j); }
 };
@@ -81,8 +81,8 @@ struct arc_gradient {
   }
 };
 
-/// Each lane begins with node 0 and replaces it by larger values only, so that a NaN counts as in a loop over the
-/// nodes.
+/// Each lane begins with the score of node 0 and replaces it only by larger scores.  So a NaN has the same effect as in
+/// a loop over the nodes.
 template <class T>
 struct arc_argmax {
   static constexpr char const* name = "best_arcs";

@@ -1,9 +1,10 @@
-// Attention.  Forward, a block owns sixteen queries of one head and goes through all keys.  For gradients of keys and
-// values, it owns sixteen keys and goes through all queries.
+// Attention.  In forward, a block computes sixteen queries of one head, in a loop over all keys.  For the gradients of
+// keys and values, a block computes sixteen keys, in a loop over all queries.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Forward keeps the largest score and the sum so far (Milakov and Gimelshein 2018), and rescales its sums if a larger
-// score comes.  Kernels with relative positions are separate types, so that the others carry no code for positions.
+// Forward keeps the largest score and the sum so far (Milakov and Gimelshein 2018), and rescales its sums if it reads a
+// larger score.  Kernels with relative positions are separate types, so that the other kernels contain no code for
+// positions.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -28,13 +29,13 @@ struct attention_forward {
                                relative_forward<T> relative, vec<T> lse, matrix<T> context) const {
     constexpr T none = -::cuda::std::numeric_limits<T>::infinity();
     attention_place<T> const at(b, rule, rule.sequences.queries.longest);
-    if (at.first >= at.queries) return;  // the whole block
+    if (at.first >= at.queries) return;  // the whole block returns
     auto& s = b.shared<shared>();
     int const count = at.queries - at.first,
               last = at.first + (count < attention_tile_rows ? count : attention_tile_rows) - 1, keys = at.seen(last);
     int const first_row = at.first + b.row() * attention_warp_rows;  // the warp's first query
     T maximum[attention_warp_rows], total[attention_warp_rows] = {}, shrink[attention_warp_rows];
-    attention_sums<T> mixed = {};  // of values, not yet divided by the sum
+    attention_sums<T> mixed = {};  // sums of values, not yet divided by the sum of weights
     TRIAD_UNROLL
     for (int r = 0; r < attention_warp_rows; ++r) maximum[r] = none;
     TRIAD_NO_UNROLL
@@ -104,7 +105,7 @@ struct attention_slopes {
   attention_operands<T> dx;
   vec<T> delta;  // (h q rows) written by the blocks of queries, read by the blocks of keys
 
-  /// p~ and ds of query i and key j.
+  /// Computes p~ and ds of query i and key j.
   TRIAD_DEVICE void at(attention_place<T> const& place, int i, int j, T score, T slope, T offset, T delta_i, T& dropped,
                        T& ds) const {
     bool const sees = place.sees(i, j);
@@ -133,7 +134,7 @@ struct attention_backward_to {
   TRIAD_DEVICE void operator()(block const& b, attention_slopes<T, Relative> t) const {
     auto const& rule = t.rule;
     attention_place<T> const at(b, rule, rule.sequences.queries.longest);
-    if (at.first >= at.queries) return;  // the whole block
+    if (at.first >= at.queries) return;  // the whole block returns
     auto& s = b.shared<shared>();
     int const count = at.queries - at.first,
               last = at.first + (count < attention_tile_rows ? count : attention_tile_rows) - 1, keys = at.seen(last);
@@ -208,7 +209,7 @@ struct attention_backward_from {
   TRIAD_DEVICE void operator()(block const& b, attention_slopes<T, Relative> t) const {
     auto const& rule = t.rule;
     attention_place<T> const at(b, rule, rule.sequences.keys.longest);
-    if (at.first >= at.keys) return;  // the whole block
+    if (at.first >= at.keys) return;  // the whole block returns
     auto& s = b.shared<shared>();
     int const count = at.keys - at.first, start = at.first_seeing(at.first);
     int const first_row = at.first + b.row() * attention_warp_rows;

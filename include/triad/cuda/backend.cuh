@@ -1,4 +1,4 @@
-// One GPU: a stream, a cuBLAS handle with its workspace, and the arithmetic that products may use.
+// The backend for one GPU: a stream, a cuBLAS handle with its workspace, and the arithmetic that products may use.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,8 +21,8 @@ inline constexpr std::size_t most_shared_bytes = 163 * 1024;
 /// The most memory for the split factors of one product in arithmetic::tf32x3.
 inline constexpr std::size_t most_split_bytes = std::size_t{256} << 20;
 
-/// A backend for one device.  Work is queued in the backend's own stream, without waiting.  A backend can be moved, not
-/// copied; it must outlive the memory made for it.
+/// A backend for one device.  Work is queued in the backend's own stream, without waiting.  A backend can be moved but
+/// not copied.  It must outlive the buffers that were made with it.
 class backend {
  public:
   using memory = device_memory;
@@ -74,12 +74,12 @@ class backend {
   blas_context const& blas() const { return blas_; }
   fused_blas& fused() { return fused_; }
   cuda::arithmetic arithmetic() const { return arithmetic_; }
-  /// The memory for the split factors of products in arithmetic::tf32x3: at most 256 MiB for one product, less than 768
-  /// MiB in all.  Memory plans do not include it.
+  /// The memory for the split factors of products in arithmetic::tf32x3.  It is at most 256 MiB for one product, and
+  /// less than 768 MiB in all.  Memory plans do not include it.
   growing_memory& split_factors() { return split_; }
   device_memory where() const { return {device_, stream_, *staging_}; }
 
-  /// Sets whether repeated work is recorded and replayed; by default it is.
+  /// Sets whether repeated work is recorded and replayed; the default is true.
   void record(bool yes) { records_ = yes; }
   bool records() const { return records_; }
   cuda::recordings& recordings() { return recordings_; }

@@ -1,8 +1,8 @@
 // Cross entropy in three passes: the loss of each row, the mean loss, the gradient.  Argmax of rows.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first column of dlogits carries values from one pass to the next: first the loss of its row, then the number of
-// rows that count.  The last pass overwrites it.
+// The first column of dlogits passes values from one kernel to the next: first the loss of each row, then the number of
+// rows that count.  The last kernel overwrites the column.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -42,7 +42,7 @@ struct cross_entropy_losses {
   }
 };
 
-/// One block; thread t takes rows t, t + threads, ...
+/// One block adds the losses of all rows; thread t adds those of rows t, t + threads, ...
 template <class T>
 struct cross_entropy_mean {
   static constexpr char const* name = "mean of cross_entropy";

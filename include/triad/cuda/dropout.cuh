@@ -50,12 +50,12 @@ class row_span {
     }
   }
 
-  /// The row; a warp past the end has row 0 and no columns.
+  /// The row; a warp past the last row has row 0 and no columns.
   TRIAD_DEVICE index_t row() const { return row_; }
   TRIAD_DEVICE bool live() const { return live_; }
   TRIAD_DEVICE bool keeps(int w) const { return kept_[w]; }
 
-  /// Calls f(w, column) for w = 0 .. 3.
+  /// Calls f(w, column) for columns w = 0 .. 3 of the lane.
   template <class F>
   TRIAD_DEVICE void each(F&& f) const {
     TRIAD_UNROLL

@@ -68,7 +68,8 @@ struct whole_groups {
   }
 };
 
-/// Assigns elements singly otherwise: neighbouring threads read neighbouring elements.
+/// Assigns single elements to threads, if a block is not full or a view is not aligned.  Neighbouring threads read
+/// neighbouring elements.
 struct single_elements {
   template <class T>
   TRIAD_DEVICE static void read(block const& b, vec<T const> x, T (&v)[elementwise_each]) {
@@ -93,7 +94,8 @@ struct single_elements {
   }
 };
 
-/// Calls work(the way in which threads share a block's elements).  aligned: whether all views are aligned to 16 bytes.
+/// Calls work() with whole_groups or single_elements, the ways in which threads share the elements of a block.
+/// aligned: whether all views are aligned to 16 bytes.
 template <class Work>
 TRIAD_DEVICE void by_block(block const& b, bool aligned, index_t count, Work&& work) {
   if (aligned && (b.index() + 1) * elementwise_block <= count)
@@ -166,7 +168,7 @@ void do_transform(backend& ex, F f, vec<T const> a, vec<T const> b, vec<T> y) {
   launch(ex, detail::transform_two<F, T>{f, aligned}, blocks_for(y.extent(0), detail::elementwise_block), a, b, y);
 }
 
-/// Filling with zeros is a memset of the runtime, which needs no kernel of ours; -0 has other bits.
+/// The runtime's memset writes zeros, without a kernel.  It cannot write -0, which has other bits.
 template <class T>
 void do_fill(backend& ex, T value, vec<T> y) {
   constexpr T zero = 0;

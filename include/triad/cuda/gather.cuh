@@ -1,10 +1,11 @@
-// Gather of rows, and scatter-add: one owner adds all terms of a table row, in the order of the rows.
+// Gather of rows, and scatter-add.  Each row of the table has one owner, a block that adds all terms in the order of
+// rows.
 // SPDX-License-Identifier: Apache-2.0
 //
 // An owner finds its rows in one of two ways, which give the same bits:
 //
-//   by a scan   it compares every index with its own: no memory, owners * rows comparisons for every 32 columns
-//   by a sort   (index, row) is sorted by index, stably, so that the rows of an index are a run in ascending order
+//   by a scan   it compares every index with its own: no memory, but owners * rows comparisons for every 32 columns
+//   by a sort   pairs (index, row) are sorted by index, stably, so the rows of an index are an ascending run
 //
 // In both, each warp of the owner sums the rows of one part of [0, rows), and the parts are added in order.
 #pragma once
@@ -28,20 +29,20 @@ struct gather {
   TRIAD_DEVICE void operator()(block const& b, matrix<T const> table, vec<index_t const> index, matrix<T> y) const {
     warp_row const own(b, y);
     index_t const from = own.live ? index(own.r) : 0;
-    bool const inside = from >= 0 && from < table.extent(0);  // a kernel cannot report other indices: NaN
+    bool const inside = from >= 0 && from < table.extent(0);  // a kernel cannot report others, and writes NaN
     for (index_t c = b.lane(); c < own.d; c += warp)
       y(own.r, c) = inside ? table(from, c) : ::cuda::std::numeric_limits<T>::quiet_NaN();
   }
 };
 
-/// The number of rows in each part: all rows divided by the parts, rounded up to whole warps.
+/// The number of rows in each part: all rows divided by the number of parts, rounded up to a multiple of 32.
 TRIAD_DEVICE index_t part_of_rows(index_t rows, int parts) {
   return ((rows + parts - 1) / parts + warp - 1) / warp * warp;
 }
 
 /// dtable(to, 32 columns) += the rows of dy whose index is `to`.  Each warp of the owning block sums a part of the
-/// indices in ascending order; the parts are added in order.  ByIndex: block i owns row index(i), unless an earlier
-/// index names the same row.
+/// indices in ascending order; the parts are added in order.  ByIndex: block i owns row index(i) of the table, unless
+/// an earlier index is the same.
 template <class T, int Warps, bool ByIndex>
 struct scatter {
   static constexpr char const* name = "scatter_add_rows";
@@ -111,8 +112,8 @@ struct key_by_index {
   }
 };
 
-/// The same for rows sorted by key: dtable(to, 32 columns) += the rows of dy whose key is `to`.  ByPlace: the block at
-/// the first place of a run owns the run.  Otherwise block `to` searches for the run of `to`.
+/// Does the same for rows that are sorted by key: dtable(to, 32 columns) += the rows of dy whose key is `to`.  ByPlace:
+/// the block at the first place of a run owns the run.  Otherwise block `to` searches for the run of `to`.
 template <class T, int Warps, bool ByPlace>
 struct add_runs {
   static constexpr char const* name = "scatter_add_rows of sorted rows";
@@ -127,7 +128,7 @@ struct add_runs {
     std::uint32_t const *const key = sorted.key, *const row = sorted.row;
     index_t const rows = dy.extent(0), across = (dtable.extent(1) + warp - 1) / warp;
     index_t const item = b.index() / across, c = b.index() % across * warp + b.lane();
-    if (ByPlace && item > 0 && key[item - 1] == key[item]) return;  // the whole block: an earlier block owns this run
+    if (ByPlace && item > 0 && key[item - 1] == key[item]) return;  // the block returns; an earlier one owns the run
     index_t const to = ByPlace ? key[item] : item;
     if (to >= dtable.extent(0)) return;  // outside the table
     auto& s = b.shared<shared>();
@@ -175,8 +176,8 @@ struct add_runs {
   }
 };
 
-/// Whether each row of dy gets an owner (with 8 parts), because there are fewer rows than the table has.  Otherwise
-/// each row of the table gets one (with 32 parts).
+/// Whether there is one block for each row of dy (with 8 parts), because dy has fewer rows than the table.  Otherwise
+/// there is one block for each row of the table (with 32 parts).
 constexpr bool owned_by_index(index_t rows, index_t table_rows) { return rows < table_rows; }
 
 template <class T>
@@ -229,8 +230,9 @@ void do_gather_rows(backend& ex, matrix<T const> table, vec<index_t const> index
   launch(ex, detail::gather<T>{}, blocks_for(y.extent(0), row_warps), table, index, y);
 }
 
-/// Up to this many bytes of indices, every owner reads all of them.  A sort takes about six more launches, some 15 us.
-/// In that time the L2 cache of an H100 delivers about as many bytes.  An estimate, not a measurement.
+/// If all owners together read at most this number of bytes of indices, each reads all indices, and nothing is sorted.
+/// A sort takes about six more launches, some 15 us.  In that time, the L2 cache of an H100 delivers about this number
+/// of bytes.  The number is an estimate, not a measurement.
 inline constexpr double most_scanned_bytes = 64.0 * 1024 * 1024;
 
 /// Whether scatter_add_rows sorts its rows.  If it sorts for some sizes, it sorts for all larger numbers of rows,
@@ -249,7 +251,7 @@ std::size_t do_scatter_add_rows_workspace(backend& ex, matrix<T const>, vec<inde
   return sorts_rows(rows, dtable.extent(0), dtable.extent(1)) ? detail::scatter_by_sort_bytes(ex, rows, dtable) : 0;
 }
 
-/// Sorts if there is memory for that; a small table (labels) or few indices (edges that are read out) need none.
+/// Sorts if there is a workspace.  A small table (labels) or a few indices (edges that are read out) need no workspace.
 template <class T>
 void do_scatter_add_rows(backend& ex, matrix<T const> dy, vec<index_t const> index, matrix<T> dtable, workspace ws) {
   if (index.extent(0) == 0) return;

@@ -9,7 +9,7 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// The row and head of a warp; a warp past the end has no columns.
+/// The row and head of a warp; a warp past the last head has no columns.
 struct head_of_row {
   index_t r, h, first, k;
   bool live;

@@ -36,7 +36,7 @@ struct layer_norm_rows {
 };
 
 /// Computes dx for a chunk of rows; the warps of a block take the rows in turn.  Held > 0: also computes the chunk's
-/// part of dgain and, after it, of dbias.
+/// part of dgain, followed by its part of dbias.
 template <class T, int Held>
 struct layer_norm_grad_rows {
   static constexpr char const* name = "layer_norm_grad";

@@ -7,8 +7,8 @@
 //   3  strides, sizes or aliasing
 //      that cuBLAS does not take   plain_product: tiles in shared memory, with the epilogue; slow, correct for all
 //
-// tf32x3: each term of the sums becomes three, (low, high, high) of a against (high, low, high) of b.  cuBLAS
-// multiplies in tf32, which represents each of these parts exactly.
+// tf32x3: each product of two elements becomes three products, (low, high, high) of a with (high, low, high) of b.
+// cuBLAS multiplies in tf32, which represents each of these parts exactly.
 #pragma once
 
 #include "triad/core/math.hpp"
@@ -22,7 +22,7 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// The new value of c(i, j), if the product is `value`.
+/// Returns the new value of c(i, j), given the element `value` of the product.
 template <class T>
 TRIAD_DEVICE T finish(epilogue<T> const& e, drop_rule<T> const& drop, index_t i, index_t j, bool kept, T value) {
   if (e.bias.extent(0) != 0) value += e.bias(j);
@@ -62,8 +62,8 @@ strided<T> make_strided(matrices<T> m) {
   return {m.data_handle(), m.stride(0), m.stride(1), m.stride(2)};
 }
 
-/// c = a b and its epilogue, 64 by 64 elements a block.  Thread t computes 4 by 4 of them, in rows t / 16 + 16 u and
-/// columns t % 16 + 16 v.
+/// Computes c = a b and its epilogue, with 64 by 64 elements in each block.  Thread t computes 4 by 4 of them, in rows
+/// t / 16 + 16 u and columns t % 16 + 16 v.
 template <class T>
 struct plain_product {
   static constexpr char const* name = "plain product";
@@ -138,8 +138,8 @@ struct blas_layout {
   }
 };
 
-/// Splits the elements of a factor in two parts and writes three copies, `step` elements apart: low, high, high, or
-/// high, low, high.
+/// Splits each element of a factor into a low and a high part.  Writes three matrices of parts, `step` elements apart:
+/// low, high, high, or high, low, high.
 struct split_factor {
   static constexpr char const* name = "splitting a factor";
   static constexpr int threads = row_threads;
@@ -165,16 +165,16 @@ struct blas_factors {
   arithmetic how;
 };
 
-// Splitting reads the factors once and writes them three times.  If c has few columns or rows, that costs more than
-// tensor cores save.  The limit was calculated from the figures of an H100, not measured.  The memory for the parts is
-// limited too.
+// Splitting reads the factors once and writes them three times.  If c has few columns or rows, this takes more time
+// than tensor cores save.  The limit was calculated from the figures of an H100, not measured.  The memory for the
+// parts is limited too.
 inline constexpr index_t least_split = 200;
 constexpr bool pays_to_split(index_t m, index_t n, index_t k) {
   return m * n >= least_split * (m + n) && 12 * (k + 4) * (m + n) <= static_cast<index_t>(most_split_bytes);
 }
 
-/// The factors with tf32x3: a and b split into parts in the backend's memory; without tf32x3, or if splitting does not
-/// pay, a and b themselves.
+/// Returns the factors for cuBLAS.  With tf32x3 these are a and b split into parts, in the backend's memory.  Without
+/// tf32x3, or if pays_to_split() is false, they are a and b themselves.
 template <class T>
 blas_factors<T> factors_of(backend& ex, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b) {
   if constexpr (std::is_same_v<T, float>) {
@@ -205,7 +205,7 @@ blas_factors<T> factors_of(backend& ex, index_t m, index_t n, index_t k, strided
   return {a, b, k, ex.arithmetic()};
 }
 
-/// c = a b + beta c for `count` matrices by cuBLAS; returns false if cuBLAS cannot do it.
+/// Computes c = a b + beta c for `count` matrices by cuBLAS.  Returns false if cuBLAS cannot compute it.
 template <class T>
 bool blas_product(backend& ex, arithmetic how, index_t count, index_t m, index_t n, index_t k, strided<T const> a,
                   strided<T const> b, T beta, strided<T> c) {
@@ -224,8 +224,8 @@ bool blas_product(backend& ex, arithmetic how, index_t count, index_t m, index_t
   return true;
 }
 
-/// Computes the product with as much of the bias and residual as cublasLt can add, and removes that from `rest`.
-/// Returns false if cublasLt cannot do it.
+/// Computes the product by cublasLt, which also adds the bias, and the residual if it can.  Removes from `rest` what
+/// has been added.  Returns false if cublasLt cannot compute the product.
 template <class T>
 bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, strided<T const> a, strided<T const> b,
                 bool accumulate, epilogue<T>& rest, strided<T> c) {
@@ -234,7 +234,7 @@ bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, st
     blas_layout<T> const lc(c, m, n);
     bool const biased = rest.bias.extent(0) != 0, shifted = rest.residual.extent(0) != 0;
     if ((!biased && !shifted) || k == 0 || !la.fits || !lb.fits || !lc.fits || lc.operand.turned)
-      return false;  // turned: there would be a bias for each column
+      return false;  // if c is turned, each column would need its bias
     // c' = b' a': columns become rows.
     fused_product p{{static_cast<int>(n), static_cast<int>(m), static_cast<int>(k)},
                     lb.operand,
@@ -244,7 +244,7 @@ bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, st
                     nullptr,
                     lc.operand};
     if (biased) p.bias = rest.bias.data_handle();
-    bool const last = !rest.relu && rest.gate.extent(0) == 0 && !rest.dropout.active();  // the residual is next
+    bool const last = !rest.relu && rest.gate.extent(0) == 0 && !rest.dropout.active();  // only the residual follows
     bool added = false;
     if (accumulate) {
       p.c = {c.data, false, lc.operand.leading};
@@ -255,7 +255,7 @@ bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, st
       if (added) p.c = residual.operand;
       if (added) p.beta = 1;
     }
-    if (shifted && rest.residual.data_handle() == c.data && !added) return false;  // it would be overwritten
+    if (shifted && rest.residual.data_handle() == c.data && !added) return false;  // c would be overwritten
     if (!biased && !added) return false;                                           // nothing to add
     if (!ex.fused().multiply(ex.blas(), ex.stream(), how, p)) return false;
     rest.bias = vec<T const>(nullptr, 0);
@@ -283,10 +283,10 @@ void do_matmul(backend& ex, matrix<T const> a, matrix<T const> b, matrix<T> c, b
   check(cudaSetDevice(ex.device()), "choosing a device");
   auto const x = detail::make_strided(a), y = detail::make_strided(b);
   auto const z = detail::make_strided(c);
-  epilogue<T> rest = e;  // the steps that are left after cuBLAS
+  epilogue<T> rest = e;  // the steps of the epilogue that are left after cuBLAS
   bool const onto_itself = e.residual.extent(0) != 0 && e.residual.data_handle() == c.data_handle();
   bool const between = e.relu || e.gate.extent(0) != 0 || e.dropout.active();
-  // If a step comes between product and residual, cuBLAS would overwrite the residual first.
+  // If c is the residual, cuBLAS would overwrite it before the steps between the product and the residual are done.
   if (onto_itself && (between || accumulate)) return detail::launch_plain(ex, 1, m, n, k, x, y, z, accumulate, e);
   auto const f = detail::factors_of<T>(ex, m, n, k, x, y);
   if (!detail::fused_with(ex, f.how, m, n, f.k, f.a, f.b, accumulate, rest, z)) {

@@ -1,4 +1,4 @@
-// Products of the two ends of every edge: one warp per node, and one for each of its gradients.
+// Dot products of vectors of both ends of every edge: one warp per node, and one for each of the node's gradients.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,8 +9,8 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// The node of a warp in its graph.  A warp past the end gets a graph without nodes: it takes part in everything and
-/// writes nothing.
+/// The node of a warp in its graph.  A warp past the last node gets a graph without nodes: it takes part in all
+/// shuffles and barriers, and writes nothing.
 struct node_place {
   index_t n, first, edge, own;  // nodes, first node, first edge of the graph; this node's number in it
 
@@ -41,7 +41,7 @@ struct pair_product_nodes {
   }
 };
 
-/// The gradient of one end, a or b; `stride` is the distance between its edges to successive nodes.
+/// Computes the gradient of one end, a or b; `stride` is the distance between its edges to successive nodes.
 template <class T>
 struct pair_product_grad_nodes {
   static constexpr char const* name = "pair_product_grad";
@@ -51,7 +51,7 @@ struct pair_product_grad_nodes {
                                matrix<T> d) const {
     node_place const at(b, g);
     index_t const edge = at.edge + (of_a ? at.own * at.n : at.own), stride = of_a ? 1 : at.n;
-    if (at.n == 0) return;  // the whole warp; the rest of the kernel has no barrier of the block
+    if (at.n == 0) return;  // the whole warp returns; below is no barrier of the block
     for (index_t f = b.lane(); f < d.extent(1); f += warp) {
       T sum = 0;
       for (index_t j = 0; j < at.n; ++j) sum += dy(edge + j * stride) * other(at.first + j, f);

@@ -1,4 +1,5 @@
-// Sums over the pairs of nodes of each graph: an edge's row in spans of 128 columns, a node's gradient by one owner.
+// Sums for all pairs of nodes of each graph.  A warp computes 128 columns of one edge; one block adds up 64 columns of
+// one node's gradient.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -46,7 +47,7 @@ struct pair_sum_grad_nodes {
     index_t const d = dy.extent(1), blocks = (d + dropout_block - 1) / dropout_block;
     index_t const at = b.index() % blocks, node = b.index() / blocks / 2, graph = last_begun(b, g.node_begin, node),
                   n = g.size(graph);
-    bool const to_a = b.index() / blocks % 2 == 0;  // a sums row i of the pairs, b column j
+    bool const to_a = b.index() / blocks % 2 == 0;  // da sums row i of the pairs, db column j
     index_t const own = node - g.node_begin(graph), first = g.edge_begin(graph) + (to_a ? own * n : own),
                   stride = to_a ? 1 : n;
     int const half = b.thread() / 16, q = b.thread() % 16;

@@ -12,15 +12,15 @@ namespace triad::cuda {
 /// The number of elements that a block sums.
 inline constexpr index_t sum_chunk = 4096;
 
-/// The number of rows whose column sums a block computes; it leaves at most 2048 chunks to add.
+/// The number of rows whose column sums a block computes.  There are at most 2048 such chunks.
 constexpr index_t column_chunk(index_t rows) { return rows <= 32 * 2048 ? 32 : blocks_for(rows, 2048); }
-/// The number of chunks for which memory is planned.  It never falls as rows grow, since memory for the largest batch
-/// serves every smaller one.
+/// The number of chunks for which memory is planned.  It never falls if the number of rows grows, because memory for
+/// the largest batch must be enough for every smaller batch.
 constexpr index_t most_column_chunks(index_t rows) { return rows <= 32 * 2048 ? blocks_for(rows, 32) : 2048; }
 
 namespace detail {
 
-/// The sum of the elements in the block's chunk, or of their squares; the same in every thread.
+/// Returns the sum of the elements in the block's chunk, or of their squares; it is the same in every thread.
 template <bool Squares, class T>
 TRIAD_DEVICE double chunk_sum(block const& b, vec<T const> x, double (&part)[row_warps]) {
   index_t const first = b.index() * sum_chunk, end = first + sum_chunk < x.extent(0) ? first + sum_chunk : x.extent(0);
@@ -32,7 +32,7 @@ TRIAD_DEVICE double chunk_sum(block const& b, vec<T const> x, double (&part)[row
   return block_sum(b, part, s);
 }
 
-/// The result for the sum s: with Root the square root of s, else s.
+/// Returns the square root of s if Root is true, else s.
 template <class T, bool Root>
 TRIAD_DEVICE T total_of(double s) {
   return static_cast<T>(Root ? ::cuda::std::sqrt(s) : s);
@@ -52,7 +52,7 @@ struct partial_sums {
   }
 };
 
-/// One block adds all partial sums; thread t takes t, t + threads, ...
+/// One block adds all partial sums; thread t adds sums t, t + threads, ...
 template <class T, bool Root>
 struct join_sums {
   static constexpr char const* name = "joining sums";
@@ -69,7 +69,7 @@ struct join_sums {
   }
 };
 
-/// Both steps in one launch, for at most one chunk; gives the same bits.
+/// Does both steps in one launch, for at most one chunk.  The result has the same bits.
 template <class T, bool Norm>
 struct sum_of_chunk {
   static constexpr char const* name = "sum of one chunk";
@@ -122,8 +122,8 @@ struct column_partials {
   }
 };
 
-/// s(c) and, after all of s, t(c) += the sums of all chunks for column c.  The warps of a block take the chunks in turn
-/// and are then added in order.
+/// Adds the sums of all chunks to s(c) for column c; columns after the last of s are added to t.  The warps of a block
+/// take the chunks in turn and are then added in order.
 template <class T>
 struct add_partials {
   static constexpr char const* name = "joining column sums";

@@ -1,10 +1,10 @@
-// Relation-aware attention: one warp for each node and head.  Forward goes over the nodes to which the node attends;
-// backward runs once for each of the two owners of gradients.
+// Relation-aware attention: one warp for each node and head.  Forward is a loop over the nodes to which the node
+// attends.  Backward has two kernels: one for gradients of the node that attends, one for those of the other node.
 // SPDX-License-Identifier: Apache-2.0
 //
 // For dot products, lanes lie along the head width; for the softmax, along the other node.  The warp takes 32 of these
-// nodes at a time: each lane holds one node's number, and shuffles pass it to the other lanes.  So any n and any width
-// are possible without scratch memory.
+// nodes at a time: each lane holds the score or weight of one node, and shuffles pass it to the other lanes.  So any n
+// and any width are possible without scratch memory.
 //
 // Backward needs no stored delta: dp - delta = dc(x) . (keep (v(y) + gv(x, y)) - c(x)).  It is computed twice, with the
 // same bits: for the owner x of dq, dgk, dgv and for the owner y of dk, dv.
@@ -22,8 +22,8 @@ namespace detail {
 
 inline constexpr int relation_warps = 4;
 
-/// The node and head of a warp.  A warp past the end gets a graph without nodes: it takes part in everything and writes
-/// nothing.
+/// The node and head of a warp.  A warp past the last node gets a graph without nodes: it takes part in all shuffles
+/// and barriers, and writes nothing.
 struct relation_place {
   index_t head, graph, n, node, edge;  // nodes, first node and first edge of the graph
   index_t own;                         // this node's number in the graph
@@ -61,12 +61,12 @@ struct relation_rule {
   }
 };
 
-/// The number of nodes in a chunk, at most 32.
+/// The number of nodes in the chunk that begins at node `begin`, at most 32.
 TRIAD_DEVICE int relation_chunk(index_t begin, index_t n) {
   return static_cast<int>(n - begin < warp ? n - begin : warp);
 }
 
-/// The sum over the head's columns of f(column), the same in every lane.
+/// Returns the sum over the head's columns of f(column), the same in every lane.
 template <class T, class F>
 TRIAD_DEVICE T head_sum(block const& b, index_t head, index_t width, F&& f) {
   T s = 0;
@@ -74,7 +74,7 @@ TRIAD_DEVICE T head_sum(block const& b, index_t head, index_t width, F&& f) {
   return warp_sum(b, s);
 }
 
-/// dp(x, y) - delta(x) for nodes x and y of the graph, the same in every lane.  keep: dropout's factor of p.
+/// Returns dp(x, y) - delta(x) for nodes x and y of the graph, the same in every lane.  keep: dropout's factor of p.
 template <class T, class Operands>
 TRIAD_DEVICE T score_slope(block const& b, relation_place const& p, index_t width, Operands const& in,
                            matrix<T const> dc, matrix<T const> context, T keep, index_t x, index_t y) {
@@ -94,7 +94,7 @@ struct relation_forward {
     relation_place const at(b, g, t.options.heads);
     index_t const n = at.n, x = at.node + at.own, edge = at.edge + at.own * n;  // the edge to y = 0
     index_t const first = relation_weight(t.options.heads, at.edge, n, at.head, at.own, 0);
-    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum; the total becomes NaN
+    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum, but makes total NaN
     for (index_t begin = 0; begin < n; begin += warp) {
       int const count = relation_chunk(begin, n);
       T mine = 0;
@@ -137,7 +137,7 @@ struct relation_forward {
   }
 };
 
-/// The values from which all gradients are computed.
+/// The values from which both kernels compute their gradients.
 template <class T>
 struct relation_gradients {
   relation_rule<T> rule;
@@ -151,7 +151,7 @@ struct relation_gradients {
     T ds = 0, dropped = 0;  // ds(x, y) and p~(x, y)
   };
 
-  /// For nodes x and y of the graph; the result is the same in every lane.
+  /// Computes ds and p~ for nodes x and y of the graph; the result is the same in every lane.
   TRIAD_DEVICE pair at(block const& b, relation_place const& p, index_t x, index_t y) const {
     index_t const r = p.edge + x * p.n + y;
     T const w = weights(relation_weight(rule.options.heads, p.edge, p.n, p.head, x, y)),

@@ -48,7 +48,7 @@ struct tree_loss_rows {
     T const per_row = T(1) / static_cast<T>(x.extent(0)), per_empty = per_row * empty_weight;
     index_t const symbol = own.live ? target(own.r) : 0;
     auto const is_target = [&](index_t v) { return v == symbol && symbol > 0; };
-    // Called for the target symbol only: a row without one does not need it.
+    // of() is called for the target symbol only; a row whose target is <empty> does not need it.
     auto const of = [&](T value) { return distance_from_one<T>(distance, floor, value); };
     T const sum = sum_of_symbols<T>(b, own, x,
                                     [&](T value, index_t v) { return is_target(v) ? of(value).value : value * value; });

@@ -1,20 +1,20 @@
 // Triangular attention on the device, for any number of nodes, heads and channels, float and double, and every form.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   graphs of up to 6 nodes     one warp a head of a graph                 triangle/small.cuh, small_backward.cuh
-//            up to 16 nodes     one block a head of a graph                the same
-//   others, forward             one block a head and tile of (i, j)        triangle/forward.cuh
-//           backward            one block a head and some middle nodes l   triangle/backward.cuh, tile.cuh
-//   the flat form, wide heads   one warp a head and edge                   triangle/general.cuh
+//   graphs of up to 6 nodes     one warp for each head of a graph           triangle/small.cuh, small_backward.cuh
+//            up to 16 nodes     one block for each head of a graph          the same
+//   others, forward             one block for each head and tile of (i, j)  triangle/forward.cuh
+//           backward            one block for each head and block of l      triangle/backward.cuh, tile.cuh
+//   the flat form, wide heads   one warp for each head and edge             triangle/general.cuh
 //
 // The host knows only the size of the largest graph.  Grids cover that size, and blocks that a smaller graph does not
 // need end at once.  The size of a graph decides its kernel, so the bits of its result do not depend on the other
-// graphs.  Device memory holds nothing of size n^3.  Exactly one warp or block computes each output, in a fixed order
-// of summation.
+// graphs of the batch.  Device memory holds nothing of size n^3.  Exactly one warp or block computes each output, in a
+// fixed order of summation.
 //
 // Without a right value, o(i, ., .) is a product of two matrices for each i.  With own keys, the scores are such
-// products too.  The kernels compute these products themselves: cuBLAS would need all of p in device memory, and one
-// call for each edge row of every graph, since graphs differ in size.
+// products too.  The kernels compute these products themselves.  cuBLAS would need all of p in device memory, and one
+// call for each i of every graph, because graphs differ in size.
 //
 // float32 is exact by default.  With tf32x3, tf32 or bf16, some graphs use factors rounded to that precision
 // (tile_product.cuh): graphs of more than 16 nodes with heads of up to 64 columns, if the attention is not ablated.
@@ -42,7 +42,7 @@ using number = std::integral_constant<int, Value>;
 template <class T>
 inline constexpr index_t widest = sizeof(T) == 4 ? 128 : 64;
 
-/// Calls f(columns) with the smallest such number that is at least `width`.
+/// Calls f(columns) with the smallest number of columns that is at least `width` and for which there are kernels.
 template <class T, class F>
 void with_width(index_t width, F&& f) {
   if (width <= 16) return f(number<16>());
@@ -56,7 +56,7 @@ struct scores_by {
   static constexpr product_path path = Path;
   static constexpr arithmetic factors = Factors;
 };
-/// Calls f(scores_by) with the way in which graphs of more than 16 nodes compute scores.
+/// Calls f(scores_by) with the path and the precision by which kernels for graphs of more than 16 nodes compute scores.
 template <class T, int Width, bool OwnKey, class F>
 void with_path(arithmetic factors, F&& f) {
   if constexpr (takes_tile_products<T, Width, OwnKey>) {
@@ -86,7 +86,7 @@ paths paths_of(triangle_options const& options, triangle_projections<T const> co
   return {options.form, width, width <= widest<T>, dims};
 }
 
-/// Calls f(greatest number of nodes) for each kernel for small graphs that the batch needs.
+/// Calls f(largest number of nodes) for each kernel for small graphs that the batch needs.
 template <class F>
 void with_small(paths const& path, F&& f) {
   if (path.of_warps) f(number<warp_graph>());
@@ -114,7 +114,7 @@ std::size_t do_triangle_workspace(backend&, triangle_options const&, triangle_pr
   return 0;
 }
 
-/// Computes delta of every edge and head, if other kernels than the small ones run.
+/// Returns the number of bytes of delta for every edge and head.  The kernels for small graphs do not need delta.
 template <class T>
 std::size_t do_triangle_grad_workspace(backend&, triangle_options const& options,
                                        triangle_projections<T const> const& x, graph_dims const& dims) {

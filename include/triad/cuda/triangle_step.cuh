@@ -2,9 +2,9 @@
 // running maximum.
 // SPDX-License-Identifier: Apache-2.0
 //
-// For dot products and values, lanes lie along the head width.  For the softmax and for the places of edges, lanes lie
-// along the middle node; shuffles pass these to the other lanes.  So any n and any width are possible without scratch
-// memory.
+// For dot products and values, lanes lie along the head width.  For the softmax and for the row numbers of edges, lanes
+// lie along the middle node.  Shuffles pass weights and row numbers to the other lanes.  So any n and any width are
+// possible without scratch memory.
 #pragma once
 
 #include <cuda/std/cmath>
@@ -17,7 +17,7 @@ namespace triad::cuda {
 
 namespace detail {
 
-/// The parameters of the form in which the kernel works; the host computes as much of them as it can.
+/// The parameters in the form that the kernel needs; the host computes as much of them as it can.
 template <class T>
 struct step_rule {
   index_t heads, width;
@@ -40,14 +40,12 @@ struct triangle_step_edges {
   TRIAD_DEVICE void operator()(block const& b, step_rule<T> t, triangle_projections<T const> x, edge_shells at,
                                shell_edges wanted, matrix<T> o) const {
     index_t const item = b.index() * row_warps + b.row();
-    bool const live =
-        item <
-        o.extent(0) * t.heads;  // a warp past the end has no nodes: it takes part in everything and writes nothing
+    bool const live = item < o.extent(0) * t.heads;  // a warp past the last head has no nodes, and writes nothing
     index_t const r = live ? item / t.heads : 0, column = live ? item % t.heads * t.width : 0;
     shell_edge const e = at.edge(wanted, r);
     shell_graph const g = at.graph(e.slot);
     index_t const n = live ? g.nodes : 0, own = g.row(e.i, e.j);
-    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum; the total becomes NaN
+    T maximum = -::cuda::std::numeric_limits<T>::infinity(), total = 0;  // a NaN is no maximum, but makes total NaN
     for (index_t begin = 0; begin < n; begin += warp) {
       int const count = static_cast<int>(n - begin < warp ? n - begin : warp);
       index_t const l = begin + b.lane() < n ? begin + b.lane() : begin;

@@ -1,11 +1,12 @@
-// The shared parts of attention's kernels: the rows of a block, the keys that a query sees, and tiles of rows in shared
-// memory with their products.
+// The shared parts of attention's kernels: the rows of a block, the keys that a query attends to, and tiles of rows in
+// shared memory with their products.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block owns sixteen rows of one side (queries or keys), four per warp, and 128 columns of a head.  Their sums stay
-// in registers until all rows of the other side are done.  The other side passes in tiles of 32 rows, one for each
-// lane, and heads in pieces of 32 columns, so any number of rows and any width are possible.  A head wider than 128
-// columns has a block for each 128 columns, and each of these blocks computes the scores.
+// A block keeps sixteen rows of one side (queries or keys), four per warp, and computes 128 columns of a head for them.
+// The sums of these kept rows stay in registers until all rows of the other side are done.  The rows of the other side,
+// the passing rows, are read in tiles of 32 rows, one row for each lane, and in pieces of 32 columns.  So any number of
+// rows and any width are possible.  A head wider than 128 columns has a block for each 128 columns, and each of these
+// blocks computes the scores.
 //
 //                       scores: lane t has passing row t     sums: lane t has columns t, 32 + t, 64 + t, 96 + t
 //   kept rows  0 ..  3      warp 0: 4 scores a lane            warp 0: 16 sums a lane
@@ -13,10 +14,10 @@
 //              8 .. 11      warp 2                             warp 2
 //             12 .. 15      warp 3                             warp 3
 //
-// Banks: each number of the table is the most different words that threads served together (32 threads of 4 bytes each,
-// 16 of 8, 8 of 16) access in one bank of shared memory.  1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts
-// them.
-// Rows are 36 elements apart.  So with float, eight lanes that each read 16 bytes of a row read from all 32 banks.
+// Bank conflicts: shared memory serves several threads together: 32 that access 4 bytes each, 16 with 8 bytes, or 8
+// with 16 bytes.  A number of the table is the largest number of different words in one bank that these threads access;
+// 1 means that there is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.  Rows are 36 elements apart.  So
+// with float, eight lanes that each read 16 bytes of a row read from all 32 banks.
 //
 //   bytes of an element                                     4    8
 //   copies of 16 bytes                                      1    2
@@ -39,8 +40,8 @@ namespace triad::cuda {
 namespace detail {
 
 inline constexpr int attention_warps = 4, attention_warp_rows = 4,
-                     attention_tile_rows = attention_warps * attention_warp_rows,  // rows of a warp, of a block
-    attention_pieces = 4, attention_columns = attention_pieces * warp,             // columns of a block, 32 a piece
+                     attention_tile_rows = attention_warps * attention_warp_rows,  // rows of a block
+    attention_pieces = 4, attention_columns = attention_pieces * warp,             // columns of a block
     attention_stride = warp + 4;
 
 template <class T>
@@ -70,7 +71,7 @@ struct attention_rule {
   int groups;  // the number of groups of 128 columns in a head
   bool fours;  // whether every operand can be copied four columns at a time
   T scale, kept;
-  std::uint64_t threshold;  // of dropout, from the host, since a device is slow in double; 0: all are kept
+  std::uint64_t threshold;  // of dropout; the host computes it, as a device is slow in double; 0: all are kept
 
   attention_rule(attention_options const& o, attention_sequences const& s, attention_operands<T const> const& x,
                  matrix<T const> dc = no_matrix<T const>())
@@ -122,7 +123,7 @@ struct attention_place {
     auto const n = static_cast<int>(keys_before(rule.options.causal, queries, keys, i));
     return n < keys ? n : keys;
   }
-  /// The first query that sees key j.
+  /// The first query that attends to key j.
   TRIAD_DEVICE int first_seeing(int j) const {
     int const i = rule.options.causal ? j - keys + queries : 0;
     return i > 0 ? i : 0;
@@ -131,18 +132,18 @@ struct attention_place {
     return i < queries && j < seen(i) &&
            (rule.options.masked.extent(0) == 0 || rule.options.masked(first_key + j) == 0);
   }
-  /// Whether this block writes the results of its queries that are not columns, such as statistics.
+  /// Whether this block writes the results of its queries that do not belong to columns, such as statistics.
   TRIAD_DEVICE bool writes_rest() const { return first_column == 0; }
   TRIAD_DEVICE index_t statistic(int i) const { return head * rule.sequences.queries.rows + first_query + i; }
   TRIAD_DEVICE T kept(int i, int j) const {
     if (rule.threshold == 0) return T(1);
     auto const e = static_cast<std::uint64_t>(attention_weight(rule.sequences, head, first_query + i, j));
     auto const words = philox(rule.options.dropout.counter(e / 64 * 16 + e % 16), rule.options.dropout.key);
-    auto const w = e % 64 / 16;  // selected by value: indexed words would be stored in memory
+    auto const w = e % 64 / 16;  // selected by value, because indexed words would be stored in memory
     return (w < 2 ? w == 0 ? words[0] : words[1] : w == 2 ? words[2] : words[3]) >= rule.threshold ? rule.kept : T(0);
   }
 
-  /// Element of m (q rows, h (2R + 1)) for query i: at offset r, or at the offset of key j.
+  /// The element of m (q rows, h (2R + 1)) for query i and offset r, or for query i and the offset of key j.
   template <class S>
   TRIAD_DEVICE S& offset(matrix<S> m, int i, index_t r) const {
     return m(first_query + i, head * relative_offsets(rule.options.reach) + r);
@@ -156,9 +157,9 @@ struct attention_place {
   TRIAD_DEVICE void each_own_offset(block const& b, F&& f) const {
     for (index_t r = b.lane(); r < relative_offsets(rule.options.reach); r += warp) f(r);
   }
-  /// to(i, offset) = shrink to(i, offset) + the sum of x over the warp's 32 keys from `begin` on.  begin = 0 means the
-  /// first keys, and overwrites `to`.  x belongs to query i, which is the warp's kept row r; a sync() must separate
-  /// this call from the writing of x.
+  /// For each offset, to(i, offset) = shrink to(i, offset) + the sum of x over those of the 32 keys from `begin` on
+  /// that are at this offset.  begin = 0 means the first keys, and overwrites `to`.  x belongs to query i, which is the
+  /// warp's kept row r; a sync() must separate this call from the writing of x.
   TRIAD_DEVICE void sum_by_offset(block const& b, kept_tile<T> const& x, int r, int i, int begin, T shrink,
                                   matrix<T> to) const {
     T const* const row = x[b.row() * attention_warp_rows + r];
@@ -174,8 +175,8 @@ struct attention_place {
     });
   }
 
-  /// Starts copying tile(r, c) = m(first row + r, the head's column e + c), c = 0 .. 32; zeros beyond `rows` rows and
-  /// beyond the head.
+  /// Starts copying tile(r, c) = m(first row + r, the head's column e + c), c = 0 .. 32.  Elements beyond `rows` rows
+  /// or beyond the head become zero.
   template <int Rows>
   TRIAD_DEVICE void stage(block const& b, T (&tile)[Rows][attention_stride], matrix<T const> const& m,
                           index_t first_row, int rows, int e) const {

@@ -18,17 +18,17 @@ inline void check(cublasStatus_t status, char const* doing, char const* file = _
   if (status != CUBLAS_STATUS_SUCCESS) detail::failed("cuBLAS", doing, cublasGetStatusString(status), file, line);
 }
 
-/// The precision of the factors of float products and scores; sums are always in float32.  double is computed in
-/// double.
+/// The precision of the factors of float products and scores; sums are always in float32.  Products of double are
+/// computed in double.
 enum class arithmetic {
   float32,  // exact factors: relative error about 1e-7 of each product
-  tf32x3,   // 10 bits and the next 10, three products: about 3e-7
+  tf32x3,   // factors split into parts of 10 bits, three products: about 3e-7
   tf32,     // 10 bits: about 5e-4
   bf16,     // 7 bits: about 4e-3
 };
 
-/// A cuBLAS handle bound to a stream, with its own workspace: cuBLAS would otherwise allocate one while a graph is
-/// captured.
+/// A cuBLAS handle bound to a stream, with its own workspace, because cuBLAS would otherwise allocate a workspace while
+/// a CUDA graph is captured.
 class blas_context {
  public:
   blas_context() = default;
@@ -97,7 +97,7 @@ cublasComputeType_t compute_type(arithmetic how) {
       return CUBLAS_COMPUTE_32F_FAST_TF32;
     case arithmetic::bf16:
       return CUBLAS_COMPUTE_32F_FAST_16BF;
-    case arithmetic::tf32x3:  // cuBLAS has no such mode: cuda/matmul.cuh computes it as products in tf32
+    case arithmetic::tf32x3:  // cuBLAS has no such mode, so cuda/matmul.cuh uses products in tf32
     case arithmetic::float32:
       break;
   }
@@ -106,7 +106,8 @@ cublasComputeType_t compute_type(arithmetic how) {
 
 }  // namespace detail
 
-/// c = a b + beta c, all column-major; c is not transposed.  With beta 0 the old c is ignored, even if it is NaN.
+/// Computes c = a b + beta c, with all matrices column-major; c is not transposed.  With beta 0 the old c is ignored,
+/// even if it is NaN.
 template <class T>
 void gemm(blas_context const& blas, arithmetic how, blas_size s, blas_operand<T const> a, blas_operand<T const> b,
           T beta, blas_operand<T> c) {

@@ -24,8 +24,7 @@ struct fused_product {
   blas_operand<float> d;
 };
 
-/// The algorithm that cublasLt chooses for each kind of product: asked for once, and cached for a limited number of
-/// kinds.
+/// A cache of the algorithms that cublasLt chooses, one for each kind of product, for a limited number of kinds.
 class fused_blas {
  public:
   /// Queues the product in `stream`.  Returns false, and queues nothing, if cublasLt has no algorithm for it.
@@ -46,8 +45,8 @@ class fused_blas {
   std::uint64_t queued() const { return queued_; }
 
  private:
-  /// Everything that the choice may depend on.  (The heuristic learns the alignment of the bias from the bias address
-  /// in the description.)
+  /// All values that cublasLt's choice may depend on.  (The heuristic learns the alignment of the bias from the bias
+  /// address in the description.)
   using key = std::array<std::int64_t, 15>;
   struct plan {
     key of{};
@@ -55,9 +54,9 @@ class fused_blas {
     cublasLtMatmulAlgo_t way{};
   };
 
-  /// The product as cublasLt describes it; the parts refer to this object, so it must not move.
+  /// The description of a product for cublasLt.  Its parts refer to this object, so the object must not move.
   struct description {
-    // Not const: cublasLt reads all of them through pointers to non-const.
+    // Mutable, because cublasLt reads all of them through pointers to non-const.
     mutable cublasLtMatmulDescOpaque_t operation{};
     mutable cublasLtMatrixLayoutOpaque_t a{}, b{}, c{}, d{};
 

@@ -62,7 +62,8 @@ class block {
     extern __shared__ __align__(16) unsigned char triad_shared_memory[];
     return *reinterpret_cast<S*>(triad_shared_memory);
   }
-  /// Barrier: no thread of the block goes on before all have come here; each then sees what the others wrote.
+  /// A barrier.  No thread of the block continues before all threads have called sync().  Each thread then sees what
+  /// the others wrote.
   TRIAD_DEVICE void sync() const { __syncthreads(); }
 
   // All 32 lanes must take part.
@@ -96,9 +97,10 @@ class block {
       asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(Bytes), "r"(read)
                    : "memory");
   }
-  /// Closes a group: the copies that this thread started since its last call.
+  /// Closes a group of copies: those that this thread has started since its last call of end_copies().
   TRIAD_DEVICE void end_copies() const { asm volatile("cp.async.commit_group;" ::: "memory"); }
-  /// Waits for this thread's groups except the last `Later`; other threads see the copies after a barrier.
+  /// Waits for this thread's groups of copies, except for the last `Later` groups.  Other threads see the copies after
+  /// a barrier.
   template <int Later>
   TRIAD_DEVICE void wait_for_copies() const {
     asm volatile("cp.async.wait_group %0;" ::"n"(Later) : "memory");

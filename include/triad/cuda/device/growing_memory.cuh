@@ -12,9 +12,9 @@
 
 namespace triad::cuda {
 
-/// Every allocation stays until the owner is destroyed, since recorded work refers to its address.  Each new one has at
-/// least twice the size of the last, but not more than `most` unless a call needs more.  So all of them together are
-/// less than three times `most`, if no call needs more than `most`.
+/// Every allocation stays until the owner is destroyed, since recorded work refers to its address.  Each new allocation
+/// is at least twice as large as the last one, but not larger than `most` unless a call needs more.  So all allocations
+/// together are smaller than three times `most`, if no call needs more than `most`.
 class growing_memory {
  public:
   growing_memory() = default;
@@ -27,8 +27,8 @@ class growing_memory {
   }
 
   /// Returns `bytes` of the device in use, aligned to 256 bytes.  The next call may return the same memory, so all work
-  /// that uses it must be in one stream.  Throws device_error if there is not enough; cannot grow while a stream is
-  /// recorded.
+  /// that uses it must be in one stream.  Throws device_error if the device has too little memory.  The memory cannot
+  /// grow while a stream is recorded.
   void* at_least(std::size_t bytes) {
     if (bytes > bytes_) {
       std::size_t const larger = std::max(bytes, std::min(2 * bytes_, most_));

@@ -21,8 +21,9 @@ constexpr std::size_t shared_bytes() {
 }  // namespace detail
 
 /// Runs kernel(block, arguments...) in every thread of `blocks` blocks; does nothing for 0 blocks.  Returns without
-/// waiting. Throws device_error with the kernel's name if the launch fails.  An error while the kernel runs shows in a
-/// later call, unless CUDA_LAUNCH_BLOCKING=1 is in the environment.  Profilers see the name as a range (nvtx.cuh).
+/// waiting.  Throws device_error with the kernel's name if the launch fails.  A later call reports an error that occurs
+/// while the kernel runs, unless CUDA_LAUNCH_BLOCKING=1 is in the environment.  Profilers see the name as a range
+/// (nvtx.cuh).
 template <class Kernel, class... A>
 void launch(backend const& ex, Kernel const& kernel, index_t blocks, A const&... arguments) {
   static_assert(Kernel::threads > 0 && Kernel::threads <= 1024 && Kernel::threads % warp == 0,

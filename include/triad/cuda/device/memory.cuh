@@ -9,11 +9,11 @@
 
 namespace triad::cuda {
 
-/// A value: the device, and the stream in which memory is written and read.  The backend of that stream must outlive
-/// it.
+/// A small object that can be copied: the device, and the stream in which memory is written and read.  The backend of
+/// that stream must outlive it.
 class device_memory {
  public:
-  /// Belongs to no device: it cannot allocate.
+  /// Creates an object without a device, which cannot allocate.
   device_memory() = default;
   device_memory(int device, cudaStream_t stream, staging& through)
       : device_(device), stream_(stream), staging_(&through) {}
@@ -34,14 +34,14 @@ class device_memory {
     use();
     check(cudaMemsetAsync(p, 0, bytes, stream_), "clearing device memory");
   }
-  /// Copies after all earlier work in the stream, without waiting.  The caller may change `from` as soon as this
-  /// returns.
+  /// Queues the copy after all earlier work in the stream, and returns without waiting.  The caller may change `from`
+  /// as soon as this returns.
   void from_host(void* to, void const* from, std::size_t bytes) const {
     if (bytes == 0) return;
     use();
     staging_->copy(to, from, bytes);
   }
-  /// Copies after waiting for all earlier work in the stream.
+  /// Waits for all earlier work in the stream, and then copies.
   void to_host(void* to, void const* from, std::size_t bytes) const {
     if (bytes == 0) return;
     use();

@@ -14,7 +14,7 @@
 
 namespace triad::cuda {
 
-/// A range of this thread until the end of the scope.  `name` must live as long.
+/// A range of this thread until the end of the scope.  `name` must exist until then.
 class named_range {
  public:
   explicit named_range(char const* name) {

@@ -48,7 +48,7 @@ keyed_rows sort_rows(backend const& ex, keyed_rows from, keyed_rows other, Count
 
 namespace detail {
 
-/// Every pair finds its place by counting the pairs that come before it.
+/// Computes the place of each pair by counting the pairs that come before it.
 struct rank_sort {
   static constexpr char const* name = "sort by rank";
   static constexpr int threads = 256;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Values that change from step to step (step number, learning rate, the batch, the state of dropout and Adam) are
-// copied to fixed addresses before the work, and its kernels read them there.  A training step with small graphs is
-// some hundreds of short kernels.  Launched one by one, the kernels would wait for the host.
+// copied to fixed addresses before the work, and its kernels read them there.  A training step with small graphs has
+// some hundreds of short kernels.  If they were launched one by one, the device would wait for the host.
 #pragma once
 
 #include <algorithm>

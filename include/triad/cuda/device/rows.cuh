@@ -15,10 +15,11 @@ namespace triad::cuda {
 inline constexpr int row_warps = 8;
 inline constexpr int row_threads = row_warps * warp;
 
-/// The number of columns that a lane holds in registers: rows of up to 256 values are read once.
+/// The number of columns that a lane holds in registers.  So a row of up to 256 values is read only once.
 inline constexpr int held_columns = 8;
 
-/// The row of a warp.  A warp past the end gets row 0 and no columns: it takes part in everything and writes nothing.
+/// The row of a warp.  A warp past the last row gets row 0 and no columns: it takes part in all shuffles and barriers,
+/// and writes nothing.
 struct warp_row {
   index_t r, d;
   bool live;
@@ -45,7 +46,7 @@ TRIAD_DEVICE void each_column(int lane, index_t d, F&& f) {
   }
 }
 
-/// The values of one row that belong to a lane, kept in registers, or, with Held = 0, read again each time.
+/// The values of one row that belong to a lane.  They are kept in registers or, with Held = 0, read again each time.
 template <class T, int Held>
 class lane_values {
  public:
@@ -67,7 +68,8 @@ class lane_values {
   T values_[Held > 0 ? Held : 1] = {};
 };
 
-/// The maximum and the sum of the softmax of one row, the same in every lane.  x(slot, column) as in lane_values.
+/// The maximum and the sum of the softmax of one row, the same in every lane.  x(slot, column) returns a value, as in
+/// lane_values.
 template <class T>
 struct softmax_total {
   T maximum = -::cuda::std::numeric_limits<T>::infinity();  // a NaN does not become the maximum, but makes the sum NaN

@@ -32,8 +32,8 @@ class staging {
   staging& operator=(staging const&) = delete;
   ~staging() { close(); }
 
-  /// The caller may change `from` as soon as this returns.  Throws contract_violation while the stream is recorded: a
-  /// replay would copy the bytes of the recording.
+  /// Queues a copy.  The caller may change `from` as soon as the function returns.  Throws contract_violation while the
+  /// stream is recorded, because each replay would copy the bytes of the recording again.
   void copy(void* to, void const* from, std::size_t bytes) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     check(cudaStreamIsCapturing(stream_, &status), "asking whether work is being recorded");

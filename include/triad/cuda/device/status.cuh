@@ -23,7 +23,7 @@ namespace detail {
                      std::to_string(line) + ")");
 }
 
-/// Whether a running kernel causes this error: then any later call may return it.
+/// Whether a running kernel causes this error.  Any later call may then return the error.
 inline bool is_of_a_kernel(cudaError_t status) {
   switch (status) {
     case cudaErrorIllegalAddress:
@@ -42,8 +42,8 @@ inline bool is_of_a_kernel(cudaError_t status) {
 }
 }  // namespace detail
 
-/// `doing` completes "while ...", for example "copying to the device".  The place is the caller's; clang 14 has no
-/// std::source_location.
+/// Throws device_error if a call of the runtime has failed.  `doing` completes "while ...", for example "copying to the
+/// device".  The message has the file and line of the caller; clang 14 has no std::source_location.
 inline void check(cudaError_t status, char const* doing, char const* file = __builtin_FILE(),
                   int line = __builtin_LINE()) {
   if (status == cudaSuccess) return;

@@ -1,11 +1,11 @@
 // The matrix instructions of sm_80 and later: a warp computes 16 by 8 sums in float32.  Included for nvcc alone.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lane t has the sums of rows t / 4 (two) and t / 4 + 8 (two), in columns 2 (t % 4) and 2 (t % 4) + 1.  Of the left
-// factor it has rows t / 4 (top) and t / 4 + 8 (bottom), of the right factor column t / 4.  It has four of the sixteen
-// terms: t % 4 + 4 e, e = 0 .. 3.  Any numbering of terms is correct if both factors use it.  This one avoids bank
-// conflicts if the terms of a row lie side by side and rows are 4 words longer than a multiple of 32.  If terms lie one
-// below the other (dq and dk in triangle/backward.cuh), two lanes meet in a bank.
+// Lane t has the sums of rows t / 4 (two) and t / 4 + 8 (two), in columns 2 (t % 4) and 2 (t % 4) + 1.  It has rows t /
+// 4 (top) and t / 4 + 8 (bottom) of the left factor, and column t / 4 of the right factor.  Of these it has four of the
+// sixteen terms: t % 4 + 4 e, e = 0 .. 3.  Any numbering of terms is correct if both factors use it.  This one avoids
+// bank conflicts if the terms of a row lie side by side and rows are 4 words longer than a multiple of 32.  If terms
+// lie one below the other (dq and dk in triangle/backward.cuh), two lanes access the same bank.
 #pragma once
 
 #include "triad/cuda/device/block.cuh"
@@ -22,7 +22,7 @@ TRIAD_DEVICE unsigned tf32(float x) {
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
   return bits;
 }
-/// x minus its tf32 value, which float32 holds exactly.
+/// x minus its tf32 value; float32 represents this difference exactly.
 TRIAD_DEVICE float rest_of(float x, unsigned bits) { return x - __uint_as_float(bits); }
 /// The nearest numbers with the 7 bits of bf16, ties to even.
 TRIAD_DEVICE unsigned bf16(float low, float high) {
@@ -31,7 +31,8 @@ TRIAD_DEVICE unsigned bf16(float low, float high) {
   return bits;
 }
 
-// volatile: the whole warp must execute the instruction, so the compiler must not move it into a branch of some lanes.
+// volatile: the whole warp must execute the instruction, so the compiler must not move it into a branch that only some
+// lanes take.
 
 /// sum += the products of eight terms of the left factor {top, bottom, top, bottom} and of the right one.
 TRIAD_DEVICE void add_eight_products(float (&sum)[4], unsigned const (&left)[4], unsigned const (&right)[2]) {
@@ -51,7 +52,8 @@ TRIAD_DEVICE void add_tf32_products(float (&sum)[4], float const (&top)[4], floa
                        {tf32(right[e]), tf32(right[e + 1])});
 }
 
-/// The same with factors in two parts, each rounded to tf32: adds low high, high low, high high.
+/// sum += the products of sixteen terms, with factors split into two parts, each rounded to tf32: low high, high low,
+/// high high.
 TRIAD_DEVICE void add_split_products(float (&sum)[4], float const (&top)[4], float const (&bottom)[4],
                                      float const (&right)[4]) {
   TRIAD_UNROLL
@@ -74,7 +76,7 @@ TRIAD_DEVICE void add_split_products(float (&sum)[4], float const (&top)[4], flo
   }
 }
 
-/// The same with factors rounded to bf16.
+/// sum += the products of sixteen terms, with factors rounded to bf16.
 TRIAD_DEVICE void add_bf16_products(float (&sum)[4], float const (&top)[4], float const (&bottom)[4],
                                     float const (&right)[4]) {
   asm volatile(

@@ -1,8 +1,8 @@
 // Views of the data in a thrust::device_vector, so that a program that uses Thrust passes its data without a copy.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A view refers to the vector's memory: resizing or destroying the vector makes the view invalid.  Its device is the
-// one that was current when the vector was made; that must be the backend's device.
+// A view refers to the vector's memory: resizing or destroying the vector makes the view invalid.  The vector lies on
+// the device that was current when it was made; this must be the backend's device.
 //
 // A cuda::backend has its own stream, and the default stream does not wait for it.  Thrust's algorithms are complete
 // when they return, so a backend may read their results.  Before Thrust reads results of a backend, call
@@ -41,7 +41,8 @@ vec<T const> view_of(thrust::device_vector<T, Allocator> const& v) {
   return make_vec(thrust::raw_pointer_cast(v.data()), static_cast<index_t>(v.size()));
 }
 
-/// The same as a matrix, row after row.  Throws contract_violation if the vector has another size.
+/// A view of all values of a vector as a matrix, row after row.  Throws contract_violation if the vector has another
+/// size.
 template <class T, class Allocator>
 tensor<T, dyn, dyn> view_of(thrust::device_vector<T, Allocator>& v, index_t rows, index_t columns) {
   return detail::thrust_matrix<T>(v, rows, columns);

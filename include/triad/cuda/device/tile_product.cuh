@@ -4,7 +4,7 @@
 //   sum (16, 8 Tiles) += a (16, depth) b (depth, 8 Tiles)        depth is a multiple of 16
 //
 // Factors are rounded as `arithmetic` says, so that their products are exact in float32.  The two versions differ only
-// in the order of float32 sums.  A host compiler has only the plain one.
+// in the order of float32 sums.  A host compiler has only the plain version.
 //
 // tf32x3: x = high + low + a rest of 2^-22 of x; high and low have the 10 bits of tf32.  a b is low high + high low +
 // high high, with the small products first.  An infinite factor gives NaN, since its low part is NaN.
@@ -45,7 +45,8 @@ TRIAD_HOST_DEVICE inline float rounded(arithmetic how, float x) {
   return ::cuda::std::bit_cast<float>(bits);
 }
 
-/// x y as the sum of products of rounded factors; with tf32x3, the product of the two low parts is left out.
+/// Returns sum + x y, where x y is computed from rounded factors.  With tf32x3, the product of the two low parts is
+/// left out.
 template <arithmetic Factors>
 TRIAD_HOST_DEVICE float add_rounded(float x, float y, float sum) {
   if constexpr (Factors == arithmetic::tf32x3) {
@@ -71,8 +72,9 @@ struct tile_lane {
   TRIAD_DEVICE int column() const { return 2 * (lane % 4); }
 };
 
-/// sum[t] = {(row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1)} in columns 8 t .. 8 t + 8.
-/// All lanes of a warp compute together.  left(i, k) and right(k, j) read the factors.
+/// Adds the product to `sum`.  sum[t] has the elements (row, column), (row, column + 1), (row + 8, column), (row + 8,
+/// column + 1) of columns 8 t .. 8 t + 8. All lanes of a warp compute together.  left(i, k) and right(k, j) read the
+/// factors.
 template <product_path Path, arithmetic Factors, int Tiles, class A, class B>
 TRIAD_DEVICE void add_tile_product(tile_lane at, int depth, A const& left, B const& right, float (&sum)[Tiles][4]) {
   static_assert(Factors != arithmetic::float32, "triad: a product of tiles is of rounded factors");

@@ -1,4 +1,5 @@
-// Triangular attention backward in tiles: one block owns some middle nodes l of one head and goes over all (i, j).
+// Triangular attention backward in tiles: one block computes the gradients of some middle nodes l of one head, in a
+// loop over all (i, j).
 // SPDX-License-Identifier: Apache-2.0
 //
 //   for tiles of rows i:        q(i, l), v1(i, l) to shared memory
@@ -11,15 +12,15 @@
 // With both ablations, no sum runs over rows: half of the threads computes dv1, the other half dq.
 //
 // Everything that a block writes depends on its own l only, so no two blocks add to one value, and the order of every
-// sum is fixed.  Both halves compute w do, which takes 9 multiplications and additions an element instead of 8.  In
+// sum is fixed.  Both halves compute w do, so an element takes 9 multiplications and additions instead of 8.  In
 // return, the sums of one half need not be kept in shared memory.  With own keys, k(i, j) does not depend on l:
 // own_key_kernel computes its gradient.
 //
-// Causal: a later l is closed to (masked for) the edges i, j < l, a square.  Tiles inside the square are skipped; in
-// the rest of the square, w and ds are zero.
+// Causal: an l after the sources is closed to (masked for) the edges (i, j) with i, j < l, which form a square.  Tiles
+// inside the square are skipped.  In the rest of the square, w and ds are zero.
 //
-// If the policy is not exact float32, all warps compute dq and dk as products of tiles: 16 (i) by 16 (j) by the
-// channels, for each l.
+// If the arithmetic is not float32, all warps compute dq and dk as products of tiles: 16 (i) by 16 (j) by the channels,
+// for each l.
 //
 // Threads and elements, for float and 64 columns of a head: tile_i = tile_j = 16, tile_l = 4, 256 threads.
 //
@@ -36,10 +37,11 @@
 //         2            16       18   ...
 //         3            17       19
 //
-// Banks: each number of the table is the most different words that threads served together (32 threads of 4 bytes each,
-// 16 of 8, 8 of 16) access in one bank of shared memory.  1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts
-// them.  Rows have 4 words more than their columns; a plane of rows is 8 or 16 words longer.  So neighbouring l, or i,
-// begin in other banks than neighbouring rows.
+// Bank conflicts: shared memory serves several threads together: 32 that access 4 bytes each, 16 with 8 bytes, or 8
+// with 16 bytes.  A number of the table is the largest number of different words in one bank that these threads access;
+// 1 means that there is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.  Rows have 4 words more than their
+// columns; a plane of rows is 8 or 16 words longer.  So neighbouring l, or i, begin in other banks than neighbouring
+// rows.
 //
 //   columns of a head                                      16   32   64  128   16   32   64   64   64   64
 //   weights: do(i, j)                                       1    1    1    1    2    2    2    1    1    1
@@ -61,8 +63,9 @@
 //   dk: ds (i, l, j)                                        -    -    -    -    -    -    -    -    -    2
 //   dk: q(i, l)                                             -    -    -    -    -    -    -    -    -    2
 //
-//   Columns one to four are float, the next three double, the last three float: without v2; with own keys, a key for
-//   each edge; and with dq and dk as products of tiles, which read ds and q, k by columns, so that two threads meet.
+//   Columns one to four are for float, and the next three for double.  The last three are for float: without v2; with
+//   own keys, a key for each edge; and with dq and dk as products of tiles.  These products read ds, q and k by
+//   columns, so two threads access the same bank.
 #pragma once
 
 #include "triad/cuda/device/tile_product.cuh"
@@ -96,7 +99,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
     int const l0 = static_cast<int>(l_tile) * tile_l;
     one_head<T> const at(p, graph, static_cast<int>(head));
     int const n = at.n, width = p.width;
-    if (n <= whole_graph || l0 >= n) return;  // the whole block
+    if (n <= whole_graph || l0 >= n) return;  // the whole block returns
 
     columns<T const> const gradient = at.part(d_o);
     columns<T> const dq = at.part(dx.query), dk = at.part(dx.key), dv1 = at.part(dx.left), dv2 = at.part(dx.right);
@@ -156,7 +159,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
   /// since a test counts the bank conflicts.
   struct place {
     int c, l, first;
-    TRIAD_DEVICE explicit place(int thread) {  // neighbours read the same do, and threads two apart the same weights
+    TRIAD_DEVICE explicit place(int thread) {  // neighbours read the same do; threads two apart read the same weights
       constexpr int near = quads < 8 ? 1 : 2, far = quads < 8 ? 1 : quads / 8;
       auto const [l0, c0, c2, c1, l1, c3, group] = coordinates(thread, 2, 2, 2, near, tile_l / 2, far);
       c = 4 * (c0 + 2 * c1 + 2 * near * c2 + 8 * c3);
@@ -166,7 +169,8 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
   };
 
  private:
-  /// The beginning of the first tile, beside the tile from `begin` on, with an edge to which some l from l0 on is open.
+  /// For the tile of columns that begins at `begin`: where the first tile of rows begins that has an edge to which an l
+  /// >= l0 is open.  Rows and columns can be exchanged.
   TRIAD_DEVICE static int first_tile(one_head<T> const& at, int l0, int begin) {
     return at.begin(l0, begin + tile_i - 1) / tile_i * tile_i;
   }
@@ -315,7 +319,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
   }
 };
 
-/// Attention ablation: dk(i, j) = sum_l ds q(i, l); one block owns a tile of (i, j) and goes over l.
+/// Attention ablation: dk(i, j) = sum_l ds q(i, l); one block computes a tile of (i, j), in a loop over l.
 //
 //   float, 64 columns:  bit of threadIdx.x     7     6  5  4    3  2  1  0
 //                                              j/4      i          c/4       4 j and 4 c of one i, over all l
@@ -349,7 +353,7 @@ struct own_key_kernel : backward_tile<T, Width, true, RightValue> {
     int const j0 = static_cast<int>(column_tile) * tile_j, i0 = static_cast<int>(row_tile) * tile_i;
     one_head<T> const at(p, graph, static_cast<int>(head));
     int const n = at.n, width = p.width;
-    if (n <= whole_graph || i0 >= n || j0 >= n) return;  // the whole block
+    if (n <= whole_graph || i0 >= n || j0 >= n) return;  // the whole block returns
 
     auto const [c, i, j] = place(b.thread());
     bool const live = c < width && i0 + i < n && j0 + j < n;

@@ -1,5 +1,5 @@
-// Triangular attention forward in tiles: one block owns rows i and columns j of one head and goes over the middle nodes
-// l.
+// Triangular attention forward in tiles: one block computes rows i and columns j of one head, in a loop over the middle
+// nodes l.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   for every chunk of l:   scores of q(i, l), k(l, j)           meanwhile v1(i, l) and v2(l, j) are copied
@@ -11,9 +11,9 @@
 // an l is closed are -infinity.
 //
 // Shared memory delivers 16 bytes to each thread of a warp in 4 cycles, and a processor could start 16 multiplications
-// per thread in that time.  It takes half as long if threads whose numbers differ in the lowest or second bit read the
-// same words.  So threads keep blocks of outputs in registers, and the bits of rows and columns alternate in a thread's
-// number.
+// per thread in that time.  The reads take half as long if threads whose numbers differ in the lowest or second bit
+// read the same words.  So threads keep blocks of outputs in registers, and the bits of rows and columns alternate in a
+// thread's number.
 //
 // Threads and elements, for float and 64 columns of a head: tile_i = tile_j = 16, tile_l = 8, 256 threads.
 //
@@ -31,11 +31,11 @@
 //     i = 0 .. 3     t = 0        2    bit of threadIdx.x   7     6     5     4  3  2   1     0
 //         4 .. 7         1        3                         j/8   i/8   c/32    c/4     j/4   i/4
 //
-// Banks: each number of the table is the most different words that threads served together (32 threads of 4 bytes each,
-// 16 of 8, 8 of 16) access in one bank of shared memory.  1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts
-// them.  A row has 4 words more than its columns, so that eight rows of one quad, or eight quads of one row, are in
-// different banks.  In float there is no conflict in the inner loops, except for q with own keys: neighbours read two l
-// there.
+// Bank conflicts: shared memory serves several threads together: 32 that access 4 bytes each, 16 with 8 bytes, or 8
+// with 16 bytes.  A number of the table is the largest number of different words in one bank that these threads access;
+// 1 means that there is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.  A row has 4 words more than its
+// columns, so that eight rows of one quad, or eight quads of one row, are in different banks.  In float there is no
+// conflict in the inner loops, except for q with own keys, because neighbours read q of two l there.
 //
 //   columns of a head                                      16   32   64  128   16   32   64   64   64   64
 //   copies of 16 bytes                                      2    1    1    1    2    2    2    1    1    1
@@ -52,11 +52,11 @@
 //   scores: k(l, j), a product of tiles                     -    -    -    -    -    -    -    -    -    1
 //   scores: stored by a product of tiles                    -    -    -    -    -    -    -    -    -    2
 //
-//   Columns one to four are float, the next three double, the last three float: without v2; with own keys, a key for
-//   each edge; and with scores as products of tiles.  Copies of 8 bytes are for float rows aligned to 8 bytes (heads of
-//   50 columns) and for double rows aligned to 8 bytes.
+//   Columns one to four are for float, and the next three for double.  The last three are for float: without v2; with
+//   own keys, a key for each edge; and with scores as products of tiles.  Copies of 8 bytes are for float rows aligned
+//   to 8 bytes (heads of 50 columns) and for double rows aligned to 8 bytes.
 //
-// Exponentials are relative to a base.  The base follows the maximum only when the maximum exceeds it by more than 8, a
+// Exponentials are exp(s - base).  The base follows the maximum only when the maximum exceeds it by more than 8, a
 // factor of e^8.  So p stays below 3000, where relative rounding is the same as below 1, and earlier sums are hardly
 // ever rescaled.
 #pragma once
@@ -84,7 +84,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
     int const j0 = static_cast<int>(column_tile) * tile_j, i0 = static_cast<int>(row_tile) * tile_i;
     one_head<T> const at(p, graph, static_cast<int>(head));
     int const n = at.n, width = p.width;
-    if (n <= whole_graph || i0 >= n || j0 >= n) return;  // the whole block
+    if (n <= whole_graph || i0 >= n || j0 >= n) return;  // the whole block returns
 
     softmax_state state;
     sums sum = {};
@@ -126,8 +126,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
     }
   }
 
-  // ---- the elements of each thread: public, since a test counts the bank conflicts
-  // -----------------------------------
+  // The members below give the elements of each thread.  They are public, since a test counts the bank conflicts.
 
   // The sums of a thread: rows i, columns j, quads of channels.  Without a right value, the output of row i is a
   // product of two matrices, p(i, ., .)' v1(i, .).  So a thread then has one row and more columns and quads: 4 loads of
@@ -170,7 +169,7 @@ struct forward_kernel : forward_tile<T, Width, OwnKey, RightValue, Path, Factors
     }
   };
 
-  /// Turns the scores of a chunk into exp(s - base), and dropped ones into 0.
+  /// Turns the scores of a chunk into exp(s - base), or into 0 if dropout drops them.
   TRIAD_DEVICE static void follow_softmax(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0,
                                           int l0, int j0, int count, softmax_state& state) {
     bool moved = false;

@@ -140,7 +140,7 @@ struct forward_tile {
       for (int e = 0; e < 4; ++e) s.p[l][i + lane.row() + e / 2 * 8][8 * tile + lane.column() + e % 2] = sum[tile][e];
     }
   }
-  /// The same, exactly: one product of two matrices for each l.
+  /// Computes the same scores with exact factors: one product of two matrices for each l.
   TRIAD_DEVICE static void score_tile(block const& b, shared& s, int count, int width) {
     using place = score_place;
     for (int t = b.thread(); t < count * place::places; t += threads) {

@@ -2,9 +2,9 @@
 // and for single edges.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp goes through the terms of its edge.  It computes the score of each as a sum over its lanes, and adds to
-// columns in registers; a lane holds `held` columns at a time.  Any form and width is possible.  Backward computes the
-// score and dp again for every gradient that the warp owns.
+// A warp loops over the terms of its edge.  It computes the score of each term as a sum over its lanes, and adds the
+// term to columns in registers; a lane holds `held` columns at a time.  Any form and width is possible.  Backward
+// computes the score and dp again for every gradient that the warp owns.
 //
 //   lane t has columns t, t + 32, t + 64, t + 96, then the next 128; a block has 4 warps, for 4 edges (i, j) side by
 //   side.  There is no shared memory: shuffles add the columns of a head over the lanes.
@@ -79,7 +79,7 @@ struct general_head : one_head<T> {
   }
 };
 
-/// The edge and head of a warp: blocks go over the edges of the largest graph, `warps` edges each.
+/// The edge and head of a warp.  There are blocks for all edges of the largest graph, with `warps` edges in each block.
 struct general_place {
   static constexpr int warps = 4;
   index_t edge, head, graph;
@@ -105,7 +105,7 @@ struct general_forward {
                                index_t blocks_of_edges, matrix<T> maximum, matrix<T> inverse_sum, columns<T> o) const {
     general_place const place(b, blocks_of_edges, p.heads);
     general_head<T> const at(p, form, place.graph, place.head);
-    if (at.n < least || place.edge >= index_t(at.n) * at.n) return;  // the whole warp; blocks have no barrier
+    if (at.n < least || place.edge >= index_t(at.n) * at.n) return;  // the whole warp returns; blocks have no barrier
     int const i = static_cast<int>(place.edge / at.n), j = static_cast<int>(place.edge % at.n);
     auto const row = at.row(i, j);
     auto const x = at.over_terms(b, i, j);
@@ -135,7 +135,7 @@ struct general_forward {
   }
 };
 
-/// The gradients of its edge (a, b) that a warp completes, which decide the triangles (i, l, j) that it goes through.
+/// Which gradients of its edge (a, b) a warp computes.  They decide over which triangles (i, l, j) the warp loops.
 enum class general_role {
   query_and_left,  // dq(i, l), dv1(i, l): over all j
   key_and_right,   // dk(l, j), dv2(l, j), those that the form has at this edge: over all i
@@ -155,7 +155,7 @@ struct general_backward {
     general_place const place(b, blocks_of_edges, p.heads);
     general_head<T> const at(p, form, place.graph, place.head);
     int const n = at.n;
-    if (n < least || place.edge >= index_t(n) * n) return;  // the whole warp; blocks have no barrier
+    if (n < least || place.edge >= index_t(n) * n) return;  // the whole warp returns; blocks have no barrier
     int const u = static_cast<int>(place.edge / n), v = static_cast<int>(place.edge % n), width = p.width;
     bool const of_query = role == general_role::query_and_left || role == general_role::flat_query;
     bool const has_score = role != general_role::key_and_right || !at.has_own_key();
@@ -232,7 +232,7 @@ struct weights_kernel {
   TRIAD_DEVICE void operator()(block const& b, problem<T> const& p, triangle_form form, index_t graph, index_t i,
                                index_t j, matrix<T> weights) const {
     general_head<T> const at(p, form, graph, b.index());
-    if (i < 0 || j < 0 || i >= at.n || j >= at.n) return;  // the whole block
+    if (i < 0 || j < 0 || i >= at.n || j >= at.n) return;  // the whole block returns
     int const row = static_cast<int>(i), column = static_cast<int>(j);
     auto const x = at.over_terms(b, row, column);
     int const end = at.end_of_terms(row, column);

@@ -110,7 +110,7 @@ struct columns {
   TRIAD_DEVICE T* place(int r, int c) const { return data + index_t(r) * row + index_t(c) * column; }
   TRIAD_DEVICE T& at(int r, int c) const { return *place(r, c); }
 
-  /// Loads columns c .. c + 4 of `width`, with zeros beyond.
+  /// Loads columns c .. c + 4 of a head; columns from `width` on become zero.
   TRIAD_DEVICE quad<value> load(int r, int c, int width) const {
     T const* const from = place(r, c);
     quad<value> x{};
@@ -175,8 +175,8 @@ columns<T> make_columns(matrix<T> m, index_t width) {
   return {m.data_handle(), static_cast<int>(m.stride(0)), static_cast<int>(m.stride(1)), fits(4) ? 4 : fits(2) ? 2 : 1};
 }
 
-/// Starts copies of four columns of a row, from column c of `width`, with zeros beyond.  If `inside` is false, all are
-/// zeros.
+/// Starts copies of four columns of a row, from column c on; columns from `width` on become zero.  If `inside` is
+/// false, all four become zero.
 template <int Grain, class T>
 TRIAD_DEVICE void start_quad(block const& b, T* to, T const* from, int column, int c, int width, bool inside) {
   constexpr int together = Grain * sizeof(T) > 16 ? 16 / sizeof(T) : Grain;
@@ -195,15 +195,15 @@ TRIAD_DEVICE void with_grain(columns<T const> const& x, F&& f) {
   else
     f(std::integral_constant<int, 1>());
 }
-/// The edges of a tile as rows of a head: (u, v) is row `first + u across + v down`, and is inside if u < us and v <
-/// vs.
+/// The edges of a tile as rows of a head: (u, v) is row `first + u across + v down`, and is inside the graph if u < us
+/// and v < vs.
 struct edge_grid {
   int first, across, down, us, vs;
 };
-/// Starts copies of Rows edges of one head to shared memory, with memory for Width columns each.  Number u + Inner v
-/// goes to to[u Stride + v Plane]; edges outside become zeros, and so do columns width .. filled.  Addresses are
-/// advanced from row to row by additions: computing them from (u, v) for each row took more instructions than the
-/// copies.  Outside the graph an address may be invalid, but is not read.
+/// Starts copies of Rows edges of one head to shared memory, with memory for Width columns each.  Edge number u + Inner
+/// v is copied to to[u Stride + v Plane].  Edges outside the graph become zeros, and so do columns width .. filled.
+/// Addresses are advanced from row to row by additions, because computing them from (u, v) for each row took more
+/// instructions than the copies.  The address of an edge outside the graph may be invalid, but it is not read.
 template <int Threads, int Width, int Rows, int Inner, int Stride, int Plane, class T>
 TRIAD_DEVICE void start_rows(block const& b, columns<T const> const& x, int width, int filled, edge_grid const& g,
                              T* to) {
@@ -242,7 +242,7 @@ struct problem {
   index_t const* sources;                             // (b), or null if every node is a middle node of every edge
   std::uint8_t const* masked;                         // (triangles), or null
   dropout_mask dropout;
-  std::uint64_t threshold;  // from the host, since a device is slow in double; 0: all are kept
+  std::uint64_t threshold;  // the host computes it, as a device is slow in double; 0: all are kept
   T fill, scale, kept;      // score of masked triangles, 1 / sqrt(k), 1 / (1 - rate)
   index_t heads;
   int width;  // k
@@ -286,11 +286,11 @@ class keeper {
     if (threshold_ == 0) return true;
     auto const e = static_cast<std::uint64_t>(element);
     auto const words = philox(counter_at(counter_, e / 64 * 16 + e % 16), key_);
-    auto const w = e % 64 / 16;  // selected by value: an index known only at run time would put the words in memory
+    auto const w = e % 64 / 16;  // selected by value, because indexed words would be stored in memory
     return (w < 2 ? w == 0 ? words[0] : words[1] : w == 2 ? words[2] : words[3]) >= threshold_;
   }
   /// Calls dropped(e) for those of `count` elements that are not kept; e is counted from element `first`.  `threads`
-  /// threads call together: one counter serves four elements, sixteen apart.
+  /// threads call it together, because one counter decides four elements, which are sixteen apart.
   template <class F>
   TRIAD_DEVICE void each_dropped(index_t first, int count, int thread, int threads, F&& dropped) const {
     auto const block = static_cast<std::uint64_t>(first) / 64;
@@ -311,8 +311,8 @@ class keeper {
   std::uint64_t threshold_;
 };
 
-/// One head of one graph.  Rows of its columns are counted from its first edge: n^2 is below 2^31, even if the edges of
-/// the whole batch are more.
+/// One head of one graph.  Rows of its columns are counted from its first edge, so their numbers fit into int: n^2 is
+/// below 2^31 even if the batch has more edges.
 template <class T>
 struct one_head {
   index_t first_row, first_element, head;
@@ -348,11 +348,11 @@ struct one_head {
   TRIAD_DEVICE bool masked(int i, int l, int j) const {
     return mask != nullptr && mask[(index_t(i) * n + l) * n + j] != 0;
   }
-  /// The middle nodes of the edges up to (i, j) are 0 .. end.
+  /// Every middle node of the edges up to (i, j) is in 0 .. end.
   TRIAD_DEVICE int end(int i, int j) const { return static_cast<int>(causal_end(sources, n, i, j)); }
   /// Whether l is open to (not masked for) any edge up to (i, j).
   TRIAD_DEVICE bool open(int i, int l, int j) const { return l < sources || l <= i || l <= j; }
-  /// For edges with one end at `last` or before: the first other end to which l may be open.
+  /// For edges with one end at `last` or before: the first other end of an edge to which l may be open.
   TRIAD_DEVICE int begin(int l, int last) const { return open(last, l, last) ? 0 : l; }
   /// The number of p(i, l, j) in dropout's order of elements.
   TRIAD_DEVICE index_t element(int i, int l, int j) const { return first_element + (index_t(l) * n + i) * n + j; }

@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A batch has hundreds of such graphs (CLUTRR: 3 to 12 nodes), and waiting for their rows takes longer than the
-// arithmetic.  Up to 6 nodes, a team is one warp: at n = 5 there is a thread for each edge, 25 of 32.  Four teams, for
-// heads or graphs, share a block and never wait for each other.  Above 6 nodes, the 128 threads of a block are one
-// team.  The shared memory of a team holds the scores of all triangles, and as many columns of the edges as fit beside
-// them, for any n. At n = 5 it holds all columns of a CLUTRR head.  More columns are processed in chunks.
+// arithmetic.  A team is the group of threads that computes one head of one graph.  Up to 6 nodes, a team is one warp;
+// at n = 5, 25 of its 32 threads have one edge each.  A block has four such teams, which never wait for each other.
+// Above 6 nodes, the 128 threads of a block are one team.  The shared memory of a team holds the scores of all
+// triangles, and as many columns of the edges as fit into the rest, for any n.  At n = 5 it holds all columns of a
+// CLUTRR head.  More columns are processed in chunks.
 //
 // Threads and elements of a team: thread t % (threads of the team) computes task number t.
 //
@@ -21,11 +22,11 @@
 //         2, 3     39 .. 51   52 .. 64    65 .. 77
 //         4        78 .. 90   91 .. 103  104 .. 116
 //
-// Banks: each number of the table is the most different words that threads served together (32 threads of 4 bytes each,
-// 16 of 8, 8 of 16) access in one bank of shared memory.  1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts
-// them.  The distance between edges is an odd number of quads.  The distance between lines (l, i, .) of triangles is an
-// odd number of words: n, or n + 1.  If n is 8 or 16, n edges are a multiple of 32 words apart, so threads that differ
-// in i meet in a bank.
+// Bank conflicts: shared memory serves several threads together: 32 that access 4 bytes each, 16 with 8 bytes, or 8
+// with 16 bytes.  A number of the table is the largest number of different words in one bank that these threads access;
+// 1 means that there is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.  The distance between edges is an
+// odd number of quads.  The distance between lines (l, i, .) of triangles is an odd number of words: n, or n + 1.  If n
+// is 8 or 16, n edges are a multiple of 32 words apart, so threads that differ in i access the same bank.
 //
 //   nodes, in float; a head has 50 columns                  3    5    6    7    8   12   16
 //   scores: q(i, l)                                         1    1    1    1    4    2    4
@@ -42,7 +43,8 @@
 
 namespace triad::cuda::triangles {
 
-/// For graphs of up to this many nodes a team is one warp; for larger ones, of up to `whole_graph`, it is a block.
+/// For graphs of up to this number of nodes, a team is one warp.  For graphs of up to `whole_graph` nodes, it is a
+/// block.
 inline constexpr int warp_graph = 6;
 
 /// The smaller of `which` and n - 1.
@@ -77,11 +79,11 @@ struct small_team {
       b.sync();
   }
 
-  /// The division of the memory for graphs of `most` nodes, and in a block also of one node less.  Rows are edges in
-  /// order. The distance between rows is an odd number of quads, so that neighbouring rows begin in different banks.
-  /// For the same reason, the distance between lines (l, i, .) of triangles is an odd number of words: n, or n + 1.
-  /// Everything except n, the line and `quads` follows from `most`.  If `most` is a constant, load instructions contain
-  /// the distances.
+  /// How a team's memory is divided, for graphs of `most` nodes and, if the team is a block, of one node less.  Rows
+  /// are edges in order.  The distance between rows is an odd number of quads, so that neighbouring rows begin in
+  /// different banks.  For the same reason, the distance between lines (l, i, .) of triangles is an odd number of
+  /// words: n, or n + 1.  Everything except n, the line and `quads` follows from `most`.  If `most` is a constant, load
+  /// instructions contain the distances.
   struct layout {
     int n, most, quads, stride;
     TRIAD_DEVICE layout(int nodes, int width) : layout(nodes, nodes + nodes % step, width) {}
@@ -124,15 +126,15 @@ struct small_team {
       }
     });
   }
-  /// Waits until everything that was started has arrived.
+  /// Waits for all copies that were started.
   TRIAD_DEVICE void wait() const {
     b.end_copies();
     b.wait_for_copies<0>();
     sync();
   }
 
-  /// Sets the numbers of triangles that dropout does not keep to zero, after a barrier.  Dropout counts them without
-  /// the gaps between lines.
+  /// Sets the numbers of triangles that dropout does not keep to zero, after a barrier.  Dropout numbers the triangles
+  /// without the gaps between lines.
   TRIAD_DEVICE void drop(problem<T> const& p, one_head<T> const& of, layout const& at, T* numbers) const {
     if (p.threshold == 0) return;
     sync();
@@ -145,13 +147,13 @@ struct small_team {
     int i, l, first, last;
     TRIAD_DEVICE task(int t, int n)
         : i(t / 2 % n), l(t / 2 / n), first(t % 2 * ((n + 1) / 2)), last(t % 2 == 0 ? (n + 1) / 2 : n) {
-      if (l >= n) last = first;  // none
+      if (l >= n) last = first;  // the task has no score
     }
     /// Whether column e of this half must be skipped; always false if loops have no test.
     TRIAD_DEVICE bool leaves_out(int e) const { return branches && first + e >= last; }
   };
 
-  /// The constants of a kernel for graphs of Most nodes, and in a block also of one node less.
+  /// The constants of a kernel for graphs of Most nodes and, if a team is a block, of one node less.
   template <int Most>
   struct known {
     static constexpr int half = (Most + 1) / 2;                        // columns of a task; or one less
@@ -160,8 +162,8 @@ struct small_team {
     static constexpr int together = branches ? 1 : size == warp ? 2 : quads <= 5 ? quads : 3;  // more take registers
 
     /// Calls read(column) for each quad of a chunk, and move(columns) when its pointers must be advanced.  A pass of
-    /// the loop has several quads, so that its end and the pointers cost little.  A small chunk that is full needs no
-    /// loop at all.
+    /// the loop has several quads, so that the test of its end and the pointers take little time.  A small chunk that
+    /// is full needs no loop at all.
     template <class Read, class Move>
     TRIAD_DEVICE static void each_quad(int here, Read const& read, Move const& move) {
       if constexpr (together == quads && together > 1) {
@@ -188,8 +190,8 @@ struct small_team {
 
   /// Calls f(known<Most>(), layout) for graphs of n nodes.  Distances in memory and the number of columns of a half
   /// follow from the constant Most.  Loops over a constant number have no branch, and half the instructions.  In
-  /// double, without branches, loads would be moved forward and take registers from sums.  So double keeps the branch:
-  /// f gets the greatest Most, and a layout made from n.
+  /// double, loops keep the branch, because without branches loads would be moved forward and take registers from sums.
+  /// So for double, f gets the largest Most, and a layout made from n.
   template <int Most = N, class F>
   TRIAD_DEVICE static void with_known(int n, int width, F const& f) {
     if constexpr (branches) {
@@ -224,11 +226,11 @@ struct small_forward {
                                matrix<T> inverse_sum, columns<T> o) const {
     team const with(b);
     index_t const item = b.index() * team::teams + with.index();
-    if (item >= heads) return;  // the whole team
+    if (item >= heads) return;  // the whole team returns
     auto const [head, graph] = coordinates(item, p.heads);
     one_head<T> const of(p, graph, static_cast<int>(head));
     int const n = of.n, width = p.width;
-    if (n < team::least || n > N) return;  // the whole team
+    if (n < team::least || n > N) return;  // the whole team returns
     layout const at(n, width);
     T* const left = with.memory();
     T* const right = left + at.matrix(1);
@@ -284,7 +286,7 @@ struct small_forward {
   }
 
  private:
-  /// Turns the scores of edge (i, j) into weights, without dropout; masked ones become zero.
+  /// Turns the scores of edge (i, j) into weights, without dropout; the weights of masked triangles become zero.
   TRIAD_DEVICE static void softmax(layout const& at, T* weights, problem<T> const& p, one_head<T> const& of, int i,
                                    int j, matrix<T> maximum, matrix<T> inverse_sum) {
     int const end = of.end(i, j);
@@ -347,8 +349,8 @@ struct small_forward {
         quad<T> const v1 = quad_at(left[r]);
         TRIAD_UNROLL
         for (int e = 0; e < thread_ij; ++e) {
-          // The weights of the columns from j[0] on, also beyond the graph: the next line, or unused memory, follows
-          // the line.
+          // For columns beyond the graph, this reads a number of the next line or of unused memory, and the sum is not
+          // stored.
           T const w = weight[r][e];
           if constexpr (RightValue)
             add(sum[r][e], w, v1, v2[e]);

@@ -13,9 +13,9 @@
 //   sum 1    dk(l, j), dv2(l, j)    l = one, thread_ij columns j from thread_ij k, over all i
 //   sum 2    dk(i, j), own keys     i = one, thread_ij columns j from thread_ij k, over all l
 //
-// Banks: each number of the table is the most different words that threads served together (32 threads of 4 bytes each,
-// 16 of 8, 8 of 16) access in one bank of shared memory.  1 is no conflict.  tests/cuda_on_host/banks_test.cpp counts
-// them.
+// Bank conflicts: shared memory serves several threads together: 32 that access 4 bytes each, 16 with 8 bytes, or 8
+// with 16 bytes.  A number of the table is the largest number of different words in one bank that these threads access;
+// 1 means that there is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.
 //
 //   nodes, in float; a head has 50 columns                  3    5    6    7    8   12   16
 //   scores: q(i, l) and v1(i, l)                            1    1    1    1    4    2    4
@@ -60,11 +60,11 @@ struct small_backward {
                                matrix<T const> maximum, matrix<T const> inverse_sum, gradients<T> dx) const {
     team const with(b);
     index_t const item = b.index() * team::teams + with.index();
-    if (item >= heads) return;  // the whole team
+    if (item >= heads) return;  // the whole team returns
     auto const [head, graph] = coordinates(item, p.heads);
     one_head<T> const of(p, graph, static_cast<int>(head));
     int const n = of.n, width = p.width;
-    if (n < team::least || n > N) return;  // the whole team
+    if (n < team::least || n > N) return;  // the whole team returns
     columns<T const> const gradient = of.part(d_o);
     gradients<T> const out{of.part(dx.query), of.part(dx.key), of.part(dx.left), of.part(dx.right)};
     layout const at(n, width);
@@ -100,7 +100,7 @@ struct small_backward {
     for (int t = with.thread(); t < n * n; t += team::size) weigh(at, s, p, of, t / n, t % n, maximum, inverse_sum);
     with.drop(p, of, at, s.w);
     for (int c0 = 0; c0 < width; c0 += 4 * at.quads) {
-      if (width > 4 * at.quads) start_all(with, at, s, of, gradient, c0, width);  // else they are still there
+      if (width > 4 * at.quads) start_all(with, at, s, of, gradient, c0, width);  // else the columns are still there
       with.wait();                                                                // waits also for the weights
       sums(with, at, of, c0, width, out);
       with.sync();
@@ -135,7 +135,7 @@ struct small_backward {
   TRIAD_DEVICE static void add_scores(layout const& at, parts const& s, one_head<T> const& of,
                                       typename team::task const& my, int here, T (&score)[Half], T (&dp)[Half]) {
     if (my.first >= my.last || !of.open(my.i, my.l, my.last - 1)) return;
-    // Pointers that are advanced; an address at a constant distance from one of them needs no pointer.
+    // Only these pointers are advanced; an address at a constant distance from one of them needs no pointer.
     T const *edge = s.query + at.row(my.i, my.l), *pair = s.d_o + at.row(my.i, my.first),
             *other = s.key + at.row(my.l, my.first);
     Known::each_quad(

@@ -5,7 +5,7 @@
 //   s = q . k / sqrt(k),  p = exp(s - m) / z,  dp = sum_c do v1 v2      3 operations an element of (i, l, j, c)
 //   w = dropout(p),  ds = p (dropout'(dp) - delta) / sqrt(k)            kept in shared memory for the sums that follow
 //
-// If the policy is not exact float32, s is a product of tiles, and 2 operations are left.
+// If the arithmetic is not float32, s is a product of tiles, and 2 operations are left.
 #pragma once
 
 #include "triad/cuda/device/launch.cuh"
@@ -133,7 +133,7 @@ struct backward_tile {
       i = i0 + 2 * i1;
     }
   };
-  /// Computes w and ds of the whole tile; they are zero outside the graph and where l is closed to the edge.
+  /// Computes w and ds of the whole tile; they are zero outside the graph, and if l is closed to the edge.
   TRIAD_DEVICE static void make_weights(block const& b, shared& s, problem<T> const& p, one_head<T> const& at, int i0,
                                         int l0, int j0) {
     keeper const keep(p);  // made for each tile, since keeping it would take registers from the sums
