@@ -117,7 +117,8 @@ class batch_range {
   }
   std::default_sentinel_t end() const { return {}; }
 
-  /// samples() is the number of samples in the current batch.  sample(k) is the index in the data of its sample k.
+  /// samples() is the number of samples in the current batch.  sample(k) is the index in the data of sample k of this
+  /// batch.
   index_t samples() const { return static_cast<index_t>(next_ - first_); }
   std::size_t sample(index_t k) const {
     TRIAD_EXPECTS(k >= 0 && k < samples(), "batches: sample " + std::to_string(k) + " of a batch, expected 0 to " +

@@ -1,4 +1,4 @@
-// Checks that loaders share: of capacities, of tokens below 0, and of samples that do not fit.
+// Checks that all loaders make: for impossible capacities, for tokens below 0, and for samples that do not fit.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recorded work can be replayed only for the same sizes.  Shuffled batches of graphs of different sizes rarely have
-// equal sizes in all.  So the numbers of edges and nodes are rounded up to buckets.  Below 96, buckets are 8 apart;
+// equal total sizes.  So the numbers of edges and nodes are rounded up to buckets.  Below 96, buckets are 8 apart;
 // above, they are at most a twelfth of their size apart.  The missing nodes and edges come from added graphs without a
 // question:
 //
@@ -105,7 +105,8 @@ class graph_padding {
   std::span<index_t const> nodes() const { return nodes_; }
 
  private:
-  /// The largest graph decides which kernel runs up to 16 nodes; larger graphs are computed in tiles.
+  /// For graphs of up to 16 nodes, the size of the largest graph decides which kernel runs.  Larger graphs are computed
+  /// in tiles.
   static constexpr index_t longest_of(index_t n) { return n <= 6 ? 6 : (n + 15) / 16 * 16; }
 
   /// Finds the sizes of at most `graphs` graphs with `nodes` nodes and `rows` edges in all, each of at most `largest`

@@ -55,7 +55,7 @@ class atomic_file {
     auto folder = std::filesystem::path(path_).parent_path();
     if (folder.empty()) folder = ".";
     int const handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (handle < 0) return;  // the folder cannot be read, so it cannot be flushed
+    if (handle < 0) return;  // a folder that cannot be read is not flushed; the rename survives a crash of the program
     ::fsync(handle);
     ::close(handle);
   }

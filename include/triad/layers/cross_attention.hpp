@@ -1,4 +1,5 @@
-// Cross-attention with its projections: tokens of a decoder attend to the encoder's states of their source.
+// Cross-attention with its projections: the tokens of a decoder attend to the states that an encoder computed for their
+// source.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   q = x w_q' + b_q                      x (rows, d)

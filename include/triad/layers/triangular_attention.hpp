@@ -1,4 +1,4 @@
-// Triangular attention with its projections.  The mathematics of the triangle is in ops/triangle.hpp.
+// Triangular attention with its projections.  The mathematics of the attention is in ops/triangle.hpp.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   [q k v1 v2] = x w' + b         one product: w (p d, d) stacks the projections; p = 4, or 3 if the form has no v2

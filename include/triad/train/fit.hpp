@@ -61,7 +61,7 @@ struct fit_options {
   std::function<double(epoch_record const&)> each_epoch{};
   /// The run stops after this number of epochs without an improvement.
   std::uint64_t patience = std::numeric_limits<std::uint64_t>::max();
-  callback<update_record> after_update{};  // called for each update; up to 64 updates are read together
+  callback<update_record> after_update{};  // called for each update; the records of up to 64 updates are read at once
   callback<double> after_validation{};     // called after each_epoch, with its result
   callback<epoch_record> after_epoch{};    // called after each_epoch and after_validation
 };

@@ -161,7 +161,7 @@ class layer_under_check {
   }
 
  private:
-  /// Checks at compile time or at run time that the output has the given extent, if its type has a static one.
+  /// Throws contract_violation if the output's type has a static extent that differs from `given`.
   template <std::size_t Rank>
   static void expect_extent(index_t given) {
     constexpr auto known = output::static_extent(Rank);

@@ -15,8 +15,9 @@
 // All operations are linear, so the gradient of each is its adjoint: <A x, y> = <x, A' y>.  Every adjoint is itself an
 // operation of the table.  car and cdr are child 0 and child 1.
 // Operations overwrite values, and add to gradients, because several operations may read one tree.  Every function
-// takes one tree or a batch of trees (tree/batch.hpp).  Outputs must not overlap inputs.  A function that takes a
-// weighted memory first computes the weighted sum of its trees, in a tree that the caller provides.
+// takes one tree or a batch of trees (tree/batch.hpp).  Outputs must not overlap inputs.  A weighted memory is a list
+// of trees with a weight for each.  A function that takes a weighted memory first computes the weighted sum of the
+// trees, in a tree that the caller provides.
 #pragma once
 
 #include <string>

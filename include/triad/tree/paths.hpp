@@ -6,8 +6,8 @@
 //
 //   root   1        child c of x   x << bits | c        b = 2: 1 + the breadth-first position
 //
-// So codes sort by level first, and taking a child or grafting keeps the order of codes.  The greatest depth, where a
-// root alone has depth 1:
+// So codes sort by level first, and taking a child or grafting keeps the order of codes.  The table has the greatest
+// depth for each branching b; a root alone has depth 1:
 //
 //   b          2    3, 4   5 .. 8   9 .. 16   17 .. 32
 //   bits       1    2      3        4         5
@@ -27,7 +27,7 @@ namespace triad {
 /// A node's path, as the code described above.
 using role_code = std::uint64_t;
 
-/// The root's code: a leading 1 without any child.
+/// The root's code: a leading 1 and no child numbers.
 inline constexpr role_code root_role = 1;
 /// The code for no node.
 inline constexpr role_code no_role = 0;

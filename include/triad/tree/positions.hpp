@@ -75,8 +75,8 @@ class tree_positions {
   TRIAD_HOST_DEVICE constexpr index_t parent(index_t position) const { return (position - 1) / branching(); }
   TRIAD_HOST_DEVICE constexpr index_t child_number(index_t position) const { return (position - 1) % branching(); }
 
-  /// Returns the position in the whole tree whose node taking child c moves to `position`.  Returns no_position on the
-  /// last level, because that level becomes empty.
+  /// Returns the position in the whole tree of the node that is at `position` in child c's tree.  Returns no_position
+  /// on the last level, because that level is empty in child c's tree.
   TRIAD_HOST_DEVICE constexpr index_t child_source(index_t c, index_t position) const {
     index_t const level = level_of(position);
     return level + 1 < depth() ? level_begin(level + 1) + c * level_size(level) + position - level_begin(level)

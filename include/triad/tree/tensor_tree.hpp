@@ -102,7 +102,7 @@ class tensor_tree {
   }
 
   /// Throws contract_violation if the algebras of the two trees have different sizes.  Throws it also if both trees
-  /// know their labels and fillers and these differ, because the numbers of the trees would not be comparable.  Does
+  /// know their labels and fillers and these differ, because the elements of the trees would not be comparable.  Does
   /// not detect two algebras that have equal sizes but different roles.
   static void expect_same(tensor_tree const& x, tensor_tree const& y) {
     TRIAD_EXPECTS(x.symbols_ == y.symbols_ || x.symbols_ == 0 || y.symbols_ == 0,

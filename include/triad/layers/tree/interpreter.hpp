@@ -66,7 +66,7 @@ struct tree_interpreter {
   static matrix<T const> unbind(Ex&, fields<T const>, arena&, tree_pass<T> const& p, index_t slot) {
     return as_matrix(read_only(tree_slot(p.memory, slot)));
   }
-  /// The gradient of unbind().  Overwrites d_slot.
+  /// Computes the gradient of unbind().  Overwrites d_slot.
   template <backend Ex>
   static void unbind_grad(Ex& ex, fields<T const>, matrix<T const> d, tree_batch_view<T> d_slot) {
     transform(ex, unchanged{}, tensor<T const, dyn, dyn>(d.data_handle(), d.extent(0), d.extent(1)),
