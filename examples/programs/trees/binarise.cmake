@@ -1,4 +1,4 @@
-# Trees of a treebank: --binarise reads them for train and inspect, and the run remembers it.
+# Treebank trees: train and inspect read them with --binarise, and the run stores this option.
 include(${CMAKE_CURRENT_LIST_DIR}/../shared/tests/program_test.cmake)
 
 set(text "")
@@ -21,7 +21,7 @@ expect("data: 6 training rows, 11 labels, trees of depth 4 at most in all parts\
 run(1 ${learn} --out ${FOLDER}/run --resume)
 run("0|3" ${learn} --binarise --out ${FOLDER}/run --resume)
 
-# What asks the run reads trees as it did.
+# evaluate and other verbs read trees in the same way as the run did.
 says("\ntest +[0-9.]+ +[0-9.]+ +6" evaluate ${FOLDER}/run)
 run(0 evaluate ${FOLDER}/run --data ${FOLDER}/data/test.jsonl)
 run(0 predict ${FOLDER}/run --tree "( (R (A one) (B four) (C x)) )")

@@ -1,4 +1,5 @@
-# Rows, `text`, in which the two children of a root change places; `learn`, a command that trains on them; and its run.
+# Makes rows, `text`, in which the two children of the root are swapped; `learn`, a command that trains on them; and a
+# run of that command.
 include(${CMAKE_CURRENT_LIST_DIR}/../shared/tests/program_test.cmake)
 
 set(text "")

@@ -28,7 +28,7 @@ double doubt(std::vector<double> const& weights) {
 
 namespace {
 
-/// Returns the doubt of one argument of a step.
+/// Returns the doubt of one argument choice of a step.
 double doubt_of(traced_step const& s, tree_argument a) {
   std::vector<double> weights;
   for (auto const& of_tree : s.arguments) weights.push_back(of_tree[static_cast<std::size_t>(a)]);
@@ -113,7 +113,7 @@ std::string to_json_line(choice_record const& r) {
 }
 
 std::vector<choice_record> read_choices(std::string const& path) {
-  // JSON has no infinity and no NaN.  A run that diverged may have written such a number, which is null in the file.
+  // JSON has no infinity and no NaN.  If a run diverged, such a number is written as null.
   auto const number = [](nlohmann::json const& of, char const* name) {
     auto const& found = member(of, name, "a number");
     return found.is_null() ? std::numeric_limits<double>::quiet_NaN() : member<double>(of, name, "a number");
@@ -167,7 +167,7 @@ std::string table_of_steps(std::vector<choice_record> const& all, std::string co
   return table.text() + "\n";
 }
 
-/// Returns whether there are gradients: a run has none before its first update.
+/// Returns whether gradients were recorded: a run has none before its first update.
 bool has_gradients(std::vector<choice_record> const& all) { return all.back().update > 0; }
 
 double largest_gradient(choice_record const& r) {
@@ -222,7 +222,7 @@ std::string to_text(std::vector<choice_record> const& all) {
 
 namespace {
 
-/// Returns one heat map for each value that is drawn.  Its rows are updates, its columns are steps.
+/// Returns a heat map for each kind of value.  Its rows are updates, and its columns are steps.
 std::vector<heat_map> maps_of(std::vector<choice_record> const& all) {
   struct map_of {
     char const* title;

@@ -1,9 +1,9 @@
-// The certainty of a machine's choices, and the gradient of each step, at the checkpoints of a training.
+// The checkpoints of a training: how certain the machine's choices are, and the gradient of each step.
 // SPDX-License-Identifier: Apache-2.0
 //
 // The doubt of a choice among n is its normalised entropy, -sum_i p_i log p_i / log n. It is 0 if one p is 1, and 1 if
-// all p are equal. For n = 1 it is 0. Doubts are means over rows. The doubt of arguments in a row is first the mean
-// over an operation's arguments, then the mean over operations by their weights.
+// all p are equal. For n = 1 it is 0. Doubts are means over rows. For one row, the doubt of arguments is first the mean
+// over the arguments of each operation. Then these means are averaged over the operations with the operations' weights.
 //
 //   {"update": 625, "validation": 0.25, "temperature": 9, "empty_weight": 1,
 //    "steps": [{"operations": [0.1, 0.1, 0.8], "operation_doubt": 0.6, "argument_doubt": 0.9, "gradient": 0.01}],
@@ -23,18 +23,18 @@
 
 namespace triad::programs::trees {
 
-/// What one step chose, and the norm of the gradient of its agent's parameters.
+/// What one step chose, and the norm of the gradient with respect to its agent's parameters.
 struct step_choices {
   std::array<double, 3> operations{};  // mean weights of car, cdr and cons
   double operation_doubt = 0, argument_doubt = 0, gradient = 0;
 };
 
-/// A program of likeliest choices, and the rows that have it.
+/// A program that consists of the likeliest choices, and the rows for which it is chosen.
 struct frequent_program {
   std::string program;
-  std::int64_t rows = 0, correct = 0;  // correct: rows where the program, run on trees of symbols, gives the right tree
-  double certainty = 0;                // weight of the least certain choice, mean over rows
-  std::vector<std::string> roots{};    // distinct labels at the roots of the rows' sources
+  std::int64_t rows = 0, correct = 0;  // correct: rows for which this program gives the right tree
+  double certainty = 0;                // the smallest weight of its choices, as a mean over rows
+  std::vector<std::string> roots{};    // different labels at the roots of the source trees
   std::vector<bool> needed{};          // for every step, whether the result depends on it
 };
 
@@ -46,11 +46,11 @@ struct choice_record {
   std::vector<frequent_program> programs{};  // the most frequent first
 };
 
-/// Returns the doubt of a choice with these weights, which sum to 1.
+/// Returns the doubt of a choice with these weights, which must add up to 1.
 double doubt(std::vector<double> const& weights);
 
-/// Returns `steps` and `programs` of a machine on the first `most` rows; the caller sets the other members.
-/// `gradients` has the gradient norm of every step, and is empty before the first update.
+/// Returns a record whose `steps` and `programs` are those of a machine on the first `most` rows; the caller sets the
+/// other members.  `gradients` has the gradient norm of each step, and is empty before the first update.
 choice_record choices_of(machine& net, placed_rows const& rows, index_t most, vocabulary const& labels,
                          std::vector<double> const& gradients);
 
@@ -59,21 +59,22 @@ std::string to_json_line(choice_record const& r);
 /// Reads all records of a file.  Throws data_error.
 std::vector<choice_record> read_choices(std::string const& path);
 
-/// Returns tables of operations, doubts and gradients by checkpoint and step, the programs of the last checkpoint, and
-/// the steps that none of these programs needs.  There is no table of gradients if the run has made no update.
+/// Returns a text.  It has tables of operations, doubts and gradients by checkpoint and step, the programs of the last
+/// checkpoint, and the steps that none of these programs needs.  If the run has made no update, it has no table of
+/// gradients.
 std::string to_text(std::vector<choice_record> const& all);
-/// Draws heat maps of the doubt of operations, of the doubt of arguments, and of gradients.  Each gradient is divided
-/// by the largest gradient of its checkpoint.
+/// Draws heat maps of the doubt of operations, the doubt of arguments, and gradients.  Each gradient is divided by the
+/// largest gradient at the same checkpoint.
 std::string to_svg(std::vector<choice_record> const& all);
-/// Returns the same maps as the data of an HTML page.
+/// Returns the same heat maps as the data of an HTML page.
 nlohmann::ordered_json training_page(std::vector<choice_record> const& all);
 
 /// The choices file of a run, with one line for each checkpoint.  Each new line rewrites the whole file.
 class choices_file {
  public:
-  /// Keeps the lines of an earlier process up to this update.  An empty path means no file.
+  /// Keeps the lines of earlier processes up to this update.  If the path is empty, there is no file.
   choices_file(std::string path, std::int64_t update);
-  /// Adds a record, unless the file already has its update.
+  /// Adds a record, unless the file already has a record of the same update.
   void add(choice_record const& r);
 
  private:

@@ -1,9 +1,9 @@
-// Draws trees as SVG; the trees of an explanation are one below the other.
+// Draws trees as SVG.  The trees of an explanation are placed one below the other.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The width of a subtree is the sum of its children's widths, or the width of its label if that is larger.  A node is
-// centred above its children.  So no two labels of a level overlap, and one pass from the last node to the first lays
-// out a tree.
+// The width of a subtree is the sum of its children's widths, or the width of its label if the label is wider.  A node
+// is centred above its children.  So labels of the same level never overlap, and one pass from the last node to the
+// first computes the layout.
 #pragma once
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ inline double label_width(std::string const& label) {
 
 inline tree_layout lay_out(symbol_tree const& tree) {
   auto const count = static_cast<std::size_t>(tree.size());
-  std::vector<double> width(count), below(count);  // of each subtree; of its children together
+  std::vector<double> width(count), below(count);  // width of each subtree; total width of its children
   for (auto at = tree.size(); at-- > 0;) {
     double& sum = below[static_cast<std::size_t>(at)];
     for (auto c = tree.first_child(at); c != no_node; c = tree.next_child(at, c))
@@ -90,13 +90,13 @@ inline std::string svg_page(double width, double height, std::string const& cont
 
 }  // namespace detail
 
-/// Draws the input and the tree of every step.  The title above a tree is the step's operation.  At the left, an arc
-/// leads from each tree that the step took to the step; a larger weight has a wider arc.  Steps that are not needed are
-/// grey.
+/// Draws the input tree and the tree of every step.  The title above a tree is the step's operation.  On the left side,
+/// an arc leads from each tree that the step reads to the step; an arc is wider if its weight is larger.  Steps that
+/// the result does not need are grey.
 inline std::string to_svg(explanation const& e) {
   using programs::detail::escaped, programs::detail::number;
   constexpr double margin = 16, beside = 22;
-  // An arc that passes more trees bends further.
+  // An arc that passes more trees extends further to the left.
   index_t farthest = 1;
   for (std::size_t k = 0; k < e.steps.size(); ++k)
     for (auto const& a : e.steps[k].arguments)
@@ -104,7 +104,7 @@ inline std::string to_svg(explanation const& e) {
   double const left = margin + beside + 9 * static_cast<double>(farthest);
   double y = margin, width = 320;
   std::string content;
-  std::vector<double> at;  // the height of every title
+  std::vector<double> at;  // the vertical position of each title
   auto const add = [&](std::string const& title, symbol_tree const& tree, bool dark) {
     std::string const colour = dark ? "#223" : "#999";
     at.push_back(y + 8);
@@ -121,7 +121,7 @@ inline std::string to_svg(explanation const& e) {
     auto const& s = e.steps[k];
     add(fmt::format("T{}  {}{}", k + 1, headline(s), s.tree.empty() ? "  (the empty tree)" : ""), s.tree, s.needed);
     for (auto const& a : s.arguments) {
-      if (a.tree == no_tree) continue;  // the empty tree is not drawn; the step's title names it
+      if (a.tree == no_tree) continue;  // the empty tree is not drawn; the step's title has it
       double const from = at[static_cast<std::size_t>(a.tree)] + 3, to = at.back() - 3,
                    bend = left - beside - 12 * static_cast<double>(static_cast<index_t>(k) + 1 - a.tree);
       content += "<path d=\"M" + number(left - 6) + " " + number(from) + "C" + number(bend) + " " + number(from) + " " +

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# What scripts/kill-test kills of trees.
+# The runs of trees that scripts/kill-test starts and kills.
 # Order: 4
 
 make_trees() {

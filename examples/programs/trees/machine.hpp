@@ -15,11 +15,11 @@
 namespace triad::programs::trees {
 
 struct placed_node {
-  index_t position, filler;  // breadth-first position; number of the label, never 0
+  index_t position, filler;  // position in breadth-first order; number of the label, which is never 0
   bool operator==(placed_node const&) const = default;
 };
 
-/// The nodes in the order of their positions.
+/// The nodes of a tree in the order of their positions.
 using placed_tree = std::span<placed_node const>;
 
 struct placed_row {
@@ -27,10 +27,10 @@ struct placed_row {
 };
 
 struct machine_options {
-  index_t symbols;  // including <empty>
-  index_t depth;    // levels of the roles
-  index_t batch;    // largest number of rows of a batch
-  bool learns;      // false: memory for inference alone
+  index_t symbols;  // number of symbols, with <empty>
+  index_t depth;    // number of levels that have roles
+  index_t batch;    // largest number of rows in a batch
+  bool learns;      // false: there is memory for inference only
 };
 
 class machine : public learner {
@@ -38,28 +38,29 @@ class machine : public learner {
   using options = trees::options;
   using room = machine_options;
 
-  // A batch: first add rows, then use it.
+  // To use a batch: clear it, add rows, then call one of the functions below.
   virtual void clear() = 0;
-  /// Returns false if the batch is full.  The nodes must lie within the machine's positions.
+  /// Returns false if the batch is full.  All nodes must lie within the machine's positions.
   virtual bool add(placed_row const& row) = 0;
-  /// Returns the symbols of every tree of the batch, position by position; 0 is no symbol.  They are valid until the
-  /// next call.
+  /// Returns the symbols of all answers of the batch, position by position; 0 means no symbol.  They are valid until
+  /// the next call.
   virtual std::span<index_t const> infer() = 0;
-  /// Returns the steps of the last infer() for every tree of the batch.  If `trees`, each step has the tree that it
+  /// Returns the steps of the last infer() for each row of the batch.  If `trees`, each step also has the tree that it
   /// wrote.
   virtual std::vector<tree_trace> traced(bool trees) = 0;
-  /// Returns, for every step, the norm of the gradient of its agent's parameters in the last update, after clipping.
+  /// For each step, returns the norm of the gradient with respect to its agent's parameters in the last update, after
+  /// clipping.
   virtual std::vector<double> gradient_norms() = 0;
 
   virtual tree_positions<> const& positions() const = 0;
 
-  /// Copies the parameters of a machine that has only the first of these positions, and otherwise equal sizes.  Both
-  /// machines agree unless a step makes a tree that is too deep for the smaller machine, which drops the nodes that
-  /// have no position there.
+  /// Copies the parameters of a machine that has only the first of these positions; all other sizes must be equal.  The
+  /// smaller machine drops nodes for which it has no position.  If no step makes such a node, both machines give the
+  /// same answers.
   virtual void widen(machine const& smaller) = 0;
 
-  /// Makes the machine that the options describe.  The backend is moved into the machine.  The backends' translation
-  /// units call this function.
+  /// Makes the machine that the options describe, and moves the backend into the machine.  Each backend's own source
+  /// file calls this function.
   template <class Ex>
   static std::unique_ptr<machine> make(Ex ex, options const& o, room const& z);
 };

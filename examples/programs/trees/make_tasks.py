@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random trees of depth 4 and 5, in test_deeper of 6, and what is made of them, for `trees train --data DIR`.
+"""Writes data for `trees train --data DIR`: random trees of depth 4 and 5 (6 in test_deeper), each with a transformed
+tree.
   python3 make_tasks.py swap|take|rotate DIR
-Or formulas of depth 4 and 5, and what De Morgan's laws make of them; no formula of test is in train:
+Or formulas of depth 4 and 5, each with the formula that De Morgan's laws make of it; no formula of test is in train:
   python3 make_tasks.py de-morgan DIR"""
 import json
 import pathlib
@@ -19,7 +20,7 @@ def tree(depth, rng, least=1):  # [label, left, right] or [label]; one child has
     return [f"L{rng.randrange(20)}"] + rng.sample(children, len(children))
 
 
-def formula(depth, rng):  # of depth levels at most
+def formula(depth, rng):  # with at most this depth
     if depth == 1 or rng.random() < 0.25:
         return [rng.choice("pqrst")]
     if rng.random() < 0.3:
@@ -50,7 +51,8 @@ for part, rows, depths in parts[: 2 if name in ("rotate", "de-morgan") else 3]:
                 trees.append(made_one)
         trained = {text(t) for t in trees}
     else:
-        trees = [tree(rng.choice(depths), rng, 2) for _ in range(rows)]  # 2: some tasks move a child of a child
+        # At least 2 levels, because some tasks move a grandchild.
+        trees = [tree(rng.choice(depths), rng, 2) for _ in range(rows)]
         made = TASKS[name]
     lines = [json.dumps({"source": text(t), "target": text(made(t))}) + "\n" for t in trees]
     (folder / f"{part}.jsonl").write_text("".join(lines))

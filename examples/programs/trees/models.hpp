@@ -1,4 +1,4 @@
-// Makes the machines of these programs from their options, and their initial values and the noise of their choices.
+// Makes the machines of these programs from their options, with their initial values and the noise of their choices.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,8 +20,8 @@
 
 namespace triad::programs::trees {
 
-/// Returns the sizes of a binary machine over unit fillers, one for each symbol.  The random orthonormal fillers of the
-/// released program are a rotation of these.
+/// Returns the options of a binary machine whose fillers are unit vectors, one for each symbol.  The random orthonormal
+/// fillers of the released program are these vectors after a rotation.
 inline tree_machine_options sizes_of(options const& o, machine_options const& z) {
   return {.steps = o.steps,
           .symbols = z.symbols,
@@ -39,12 +39,12 @@ inline tree_machine_options sizes_of(options const& o, machine_options const& z)
           .empty_tree = o.empty_tree};
 }
 
-/// The roles and matrices of a matrix_interpreter, in a backend's memory.
+/// The roles and the matrices of a matrix_interpreter, stored in a backend's memory.
 template <class Memory>
 class role_memory {
  public:
-  /// Draws random orthonormal roles from a seed, one for each position; their width is the number of positions.  Then
-  /// computes the maps: first each D_c, then each E_c = D_c'.
+  /// Draws one random orthonormal role for each position from a seed; the width of a role is the number of positions.
+  /// Then computes the matrices: first each D_c, then each E_c = D_c'.
   role_memory(tree_positions<> const& positions, std::uint64_t seed, Memory const& where)
       : there_(bytes(positions), where) {
     buffer<> here(there_.bytes());
@@ -78,9 +78,9 @@ class role_memory {
   buffer<Memory> there_;
 };
 
-/// Returns the initial values of a parameter, as in the released program.  Tokens are normal.  The three maps into an
-/// attention are one matrix (3 d, d), which is Xavier uniform, with biases of 0.  All other linear maps have the
-/// defaults of its framework: uniform, with a bound that depends on the number of inputs.
+/// Returns how a parameter is initialised, as in the released program.  Token vectors are normal.  The three input maps
+/// of an attention are one matrix (3 d, d), which is Xavier uniform, with biases of 0.  All other linear maps have
+/// PyTorch's defaults: uniform, with a bound that depends on the number of inputs.
 inline initializer first_values_of(options const& o, std::string const& path) {
   if (path == "operation_token" || path == "root_token" || path == "empty_token") return initializer::normal(1);
   if (path.find(".norm") != std::string::npos) return initializer::by_name();
@@ -96,8 +96,9 @@ inline initializer first_values_of(options const& o, std::string const& path) {
   return initializer::linear_uniform();
 }
 
-/// Returns the path of a parameter within its layer; empty if it is in no agent's layer.  All layers of all agents
-/// begin as copies of the first agent's first layer, so parameters with the same path have the same initial values.
+/// Returns the path of a parameter within its layer; empty if the parameter is not in a layer of an agent.  The layers
+/// of all agents begin as copies of the first agent's first layer.  So parameters with the same path have the same
+/// initial values.
 inline std::string in_first_layer(std::string const& path) {
   if (!path.starts_with("agents.")) return {};
   auto const layers = path.find(".layers.");
@@ -111,7 +112,7 @@ inline int step_of(std::string const& path) {
   return path.starts_with(agents) ? std::stoi(path.substr(agents.size())) : -1;
 }
 
-/// Draws noise of Gumbel-softmax: minus the logarithm of an exponential variable.
+/// Draws a number for the noise of Gumbel-softmax: minus the logarithm of an exponential variable.
 inline float gumbel(random_stream& random) {
   double const u = random.uniform();  // in [0, 1)
   return static_cast<float>(-std::log(-std::log1p(-std::max(u, 1e-300))));
@@ -131,8 +132,8 @@ class gumbel_noise {
         arguments_(static_cast<std::size_t>(steps * batch * last_choices_ * 4)),
         upload_(bytes(steps, batch, last_choices_), where) {}
 
-  /// Adds the noise of an update to a batch; it is valid until the next call.  The noise is always drawn for both
-  /// operations and arguments, so that the noise of one does not depend on whether the other has any.
+  /// Adds the noise of an update to a batch; it is valid until the next call.  Numbers are always drawn for both
+  /// operations and arguments.  So the noise of the one kind does not depend on whether the other kind has noise.
   void add(tree_batch<float>& in, std::uint64_t update) {
     index_t const batch = in.sizes.batch;
     random_stream random(key_, update);
@@ -164,7 +165,7 @@ class gumbel_noise {
   index_t steps_;
   std::uint64_t key_;
   bool on_operations_, on_arguments_;
-  index_t last_choices_;  // number of choices of an argument at the last step
+  index_t last_choices_;  // number of trees that an argument of the last step can choose from
   std::vector<float> operations_, arguments_;
   batch_upload<Ex> upload_;
 };

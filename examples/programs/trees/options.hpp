@@ -12,52 +12,52 @@
 
 namespace triad::programs::trees {
 
-/// The defaults are those of the released program's command, with two exceptions: the number of steps, and roles that
-/// are no deeper than the data.
+/// The defaults are those of the released program's command, with two exceptions: the number of steps, and the depth of
+/// the roles, which is no larger than that of the data.
 struct options : stack_options {
   bool skip_deeper = false;  // leaves out rows deeper than `depth`, as the released program does
-  bool binarise = false;     // reads trees of a treebank, with any number of children, and makes them binary
+  bool binarise = false;     // reads treebank trees, with any number of children, and makes them binary
 
-  // model: `layers` is the number of Transformer layers of a step
+  // model: `layers` is the number of Transformer layers in each step
   int steps = 8;                   // number of steps of the machine
   int depth = 12;                  // largest depth of a tree; roles are only as deep as the data's deepest tree
   int role_depth = 0;              // levels of roles, if that is more than the depth of the data
-  std::string choice = "softmax";  // softmax; gumbel: noise and a falling temperature in training; gumbel-released:
-                                   // gumbel by the released program's method
-  std::string operation_choice;    // for operations alone: softmax or gumbel; empty: `choice`
-  std::string argument_choice;     // for arguments alone: softmax, gumbel or gumbel-released; empty: `choice`
-  std::string root = "scores";     // root of cons: scores: the agent's output; distribution: the softmax of that
-  bool empty_tree = false;         // the empty tree may be an argument of every step, so that no step has to make it
+  std::string choice = "softmax";  // softmax; gumbel: with noise, and a falling temperature in training;
+                                   // gumbel-released: gumbel by the released program's method
+  std::string operation_choice;    // for operations only: softmax or gumbel; empty: `choice`
+  std::string argument_choice;     // for arguments only: softmax, gumbel or gumbel-released; empty: `choice`
+  std::string root = "scores";     // root of cons: scores: the agent's output; distribution: softmax of that output
+  bool empty_tree = false;         // every step may choose the empty tree as an argument, so no step has to make it
   double temperature = 1;          // initial temperature of softmax in training; it falls to 1
   int cooling = 0;                 // updates until the temperature is 1
-  std::string loss = "squared";    // squared or divergence: the distance of a right symbol's score from 1
+  std::string loss = "squared";    // squared or divergence: how far the score of the right symbol is from 1
   double floor = 1e-3;             // below this score, the divergence is replaced by its tangent at this score
-  double empty_weight = 1;         // initial weight in the loss of positions without a symbol; it goes to 1
+  double empty_weight = 1;         // initial weight of positions without a symbol in the loss; it changes to 1
   int empty_updates = 0;           // updates until that weight is 1
-  double evenness = 0;             // initial penalty on uneven choices; it goes to 0 and is in no reported loss
-  double recency = 0;              // initial penalty on the age of a tree that is an argument: `recency` / `steps` for
-                                   // each step of its age; it goes to 0
+  double evenness = 0;             // initial penalty on uneven choices; it falls to 0; reported losses do not have it
+  double recency = 0;              // initial penalty on choosing an old tree: `recency` / `steps` for each step since
+                                   // the tree was made; it falls to 0
   int even_updates = 0;            // updates until evenness and recency are 0
-  double choice_deviation = 0;     // standard deviation of the initial maps that score choices; 0: as all linear maps
+  double choice_deviation = 0;     // standard deviation of the first maps that score choices; 0: as all linear maps
   /// rows: canonical roles; matrices: random orthonormal roles; learned: matrices that are parameters.
   std::string interpreter = "rows";
-  std::uint64_t role_seed = 1;  // of random orthonormal roles
+  std::uint64_t role_seed = 1;  // seed of the random orthonormal roles
 
-  // training: after the warm-up, the rate follows the cosine of the released program's loop
-  std::string recipe = "published";  // published: as the preset; robust, long: our values of options not given
-  int robust_warmup = 200;           // warm-up of robust and long
+  // training: after the warm-up, the rate follows a cosine, as in the released program
+  std::string recipe = "published";  // published: as the preset; robust, long: our values for other options
+  int robust_warmup = 200;           // warm-up of the recipes robust and long
   std::int64_t updates = 20000;
-  int attempts = 1;                 // at most, of `updates` each; another begins if the training rows are not right
-  double first_rows = 0;            // fraction of the training rows, the shortest, that are trained first; 0: none
-  std::int64_t last_updates = 400;  // on all rows after the training on `first_rows`, if not all rows are right
+  int attempts = 1;                 // largest number of attempts; another one begins if the training rows are not right
+  double first_rows = 0;            // fraction of the training rows (the shortest) that are trained on first; 0: none
+  std::int64_t last_updates = 400;  // on all rows after the training on `first_rows`, if some rows are not right yet
   double last_rate = 0;             // learning rate of `last_updates`; 0: a tenth of `rate`
   int batch = 16;
   double decay = 0.1;
   double beta1 = 0.9, beta2 = 0.95;
-  int train_sample = 1000;          // number of first training rows that are scored at the end; 0: all
+  int train_sample = 1000;          // number of training rows, from the first, that are scored at the end; 0: all
   std::int64_t evaluate_every = 0;  // updates between two checkpoints; 0: one epoch
 
-  bool zero_is_by_task = false;  // steps and batch may be 0; the program replaces 0 by its task's value
+  bool zero_is_by_task = false;  // 0 steps or batch 0 mean the task's own number, which the program sets
 
   options() {
     model = "tree-machine";
@@ -71,18 +71,20 @@ struct options : stack_options {
   void each(option_list& f) override;
   void restored(checkpoint const& file) override;
   std::map<std::string, std::string> more_shapes() const override;
-  /// Applies the recipe and checks the options.  Throws data_error.  A program first replaces steps and batch of 0.
+  /// Applies the recipe and checks the options.  Throws data_error.  Before the call, a program must replace steps = 0
+  /// and batch = 0.
   void settle() override;
 
  protected:
-  /// Returns whether the command line or the config file has this option.
+  /// Returns whether this option is on the command line or in the config file.
   bool is_set(char const* name) const { return given.contains(name) || configured.contains(name); }
-  /// If the command line has --choice, clears the config file's --operation-choice and --argument-choice.  Then sets
-  /// the options of the recipe that are not given.
+  /// Ignores the config file's --operation-choice and --argument-choice if the command line has --choice.  Then sets
+  /// those options of the recipe that are not given.
   void follow_recipe();
 };
 
-/// Returns how operations are chosen: softmax or gumbel.  Their scores have one axis, so gumbel-released is gumbel.
+/// Returns how operations are chosen: softmax or gumbel.  For operations, gumbel-released is the same as gumbel,
+/// because their scores have only one axis.
 inline std::string choice_of_operations(options const& o) {
   auto const& named = o.operation_choice.empty() ? o.choice : o.operation_choice;
   return named == "gumbel-released" ? "gumbel" : named;
@@ -91,7 +93,7 @@ inline std::string choice_of_operations(options const& o) {
 inline std::string choice_of_arguments(options const& o) {
   return o.argument_choice.empty() ? o.choice : o.argument_choice;
 }
-/// Returns the value of --choice that means the ways of both choices; empty if there is none.
+/// Returns the value of --choice that stands for both ways to choose; empty if there is none.
 inline std::string choice_of_both(options const& o) {
   auto const operations = choice_of_operations(o), arguments = choice_of_arguments(o);
   if (operations == arguments) return arguments;
@@ -103,38 +105,40 @@ inline std::uint64_t update_of_attempt(options const& o, std::uint64_t update) {
   return update % static_cast<std::uint64_t>(o.updates);
 }
 
-/// Returns the temperature of an update: scores are divided by it before `choice`, softmax or gumbel, is applied.
-///   softmax   It falls from o.temperature to 1, by the same factor in every update.  Without cooling, machines of few
-///             steps often make sure choices early.  The other steps are then unused and have no gradient.  At a high
-///             temperature every step gets a part of the answer; cooling then makes the choices sharp.
-///   gumbel    It falls from 1 to 0.5, as in the released program.
+/// Returns the temperature of an update.  Scores are divided by it before `choice`, softmax or gumbel, is applied.
+///   softmax   The temperature falls from o.temperature to 1, by the same factor in every update.  Without cooling,
+///             machines with few steps often become sure of their choices early.  The other steps are then unused and
+///             have no gradient.  At a high temperature every step has a part in the answer; cooling then makes the
+///             choices sharp.
+///   gumbel    The temperature falls from 1 to 0.5, as in the released program.
 inline double temperature_at(options const& o, std::string const& choice, std::uint64_t update) {
   auto const k = static_cast<double>(update);
   if (choice != "softmax") return std::max(0.5, 1 - k / static_cast<double>(o.updates));
   return update < static_cast<std::uint64_t>(o.cooling) ? std::pow(o.temperature, 1 - k / o.cooling) : 1;
 }
 
-/// Returns a value that falls linearly from `value` to 0 in `until` updates.
+/// Returns a value that falls linearly from `value`, at the first update, to 0 at update `until`.
 inline double falling(double value, int until, std::uint64_t update) {
   return update < static_cast<std::uint64_t>(until) ? value * (1 - static_cast<double>(update) / until) : 0;
 }
 
-/// Returns the weight of evenness in the loss of an update, in positions.  It falls linearly from o.evenness to 0.
-/// A sure choice has no gradient, so a wrong one stays wrong.  Evenness keeps every choice unsure until the others are
-/// about right.
+/// Returns the weight of evenness in the loss of an update, measured in positions.  The weight falls linearly from
+/// o.evenness to 0.  A sure choice has no gradient, so a wrong sure choice stays wrong.  Evenness keeps every choice
+/// unsure until the other choices are about right.
 inline double evenness_at(options const& o, std::uint64_t update) {
   return falling(o.evenness, o.even_updates, update);
 }
 
-/// Returns the penalty on the age of a tree that is an argument, in an update.  For each step of its age, the tree's
-/// score falls by penalty / o.steps.  The penalty falls linearly from o.recency to 0.  Without it the first trees learn
-/// first, since most steps read them.  The first steps then compute trees for the end of the program, and no earlier
-/// step is left to compute the arguments of these trees.
+/// Returns the penalty on old trees as arguments, in an update.  The score of a tree falls by penalty / o.steps for
+/// each step since the tree was made.  The penalty falls linearly from o.recency to 0.  Without it the first trees
+/// learn first, because most steps read them.  Then the first steps compute trees that belong to the end of the
+/// program, and no earlier step is left to compute the arguments of these trees.
 inline double recency_at(options const& o, std::uint64_t update) { return falling(o.recency, o.even_updates, update); }
 
-/// Returns the weight, in the loss of an update, of positions without a symbol.  It goes linearly from o.empty_weight
-/// to 1.  A tree has few nodes and many empty positions.  At weight 1, a soft choice loses as much by what it writes
-/// there as it gains by what is right.  A small initial weight lets the machine try a choice before it is sure.
+/// Returns the weight that positions without a symbol have in the loss of an update.  The weight changes linearly from
+/// o.empty_weight to 1.  A tree has few nodes and many empty positions.  At weight 1, a soft choice loses as much at
+/// these positions as it gains at the right nodes.  With a small initial weight, the machine can try a choice before it
+/// is sure.
 inline double empty_weight_at(options const& o, std::uint64_t update) {
   if (update >= static_cast<std::uint64_t>(o.empty_updates)) return 1;
   return o.empty_weight + (1 - o.empty_weight) * static_cast<double>(update) / o.empty_updates;

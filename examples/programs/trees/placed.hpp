@@ -1,8 +1,8 @@
 // Binary trees as lists of nodes, each with its position and the number of its label.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Positions are breadth-first: the children of i are at 2 i + 1 and 2 i + 2.  So a position does not depend on the
-// depth of a model.
+// Positions are numbered breadth-first: the children of i are at 2 i + 1 and 2 i + 2.  So a position does not depend on
+// a model's depth.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace triad::programs::trees {
 
-/// The trees of many rows, stored one after the other.
+/// The trees of many rows, stored one after another.
 class placed_rows {
  public:
   index_t size() const { return static_cast<index_t>(ends_.size() / 2); }
@@ -45,7 +45,7 @@ class placed_rows {
   }
 
   std::vector<placed_node> nodes_;
-  std::vector<std::size_t> ends_;  // source, target, source, target, ...
+  std::vector<std::size_t> ends_;  // end of each tree: source, target, source, target, ...
 };
 
 }  // namespace triad::programs::trees

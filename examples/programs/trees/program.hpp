@@ -1,4 +1,4 @@
-// The verbs of all tree-to-tree programs; each program adds its data.
+// The verbs of all tree-to-tree programs.  Each program supplies its data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,17 +16,17 @@ namespace triad::programs::trees {
 
 /// The options of all verbs.
 struct program_options : options {
-  std::vector<std::string> part_names;  // the only names that --split takes; empty: any name
+  std::vector<std::string> part_names;  // the only names that --split accepts; empty: any name
 
   programs::questions questions;  // predict
   bool as_json = false;           // predict: answers as JSON
-  bool probabilities = false;     // predict: also the least weight of the choices
+  bool probabilities = false;     // predict: also prints the smallest weight of the choices
   std::string tree;               // predict, explain: an s-expression
   std::string split;              // explain: name of the part; empty: the first test
-  int row = 0;                    // explain: row of the part, from 1; 0: the programs of all rows
+  int row = 0;                    // explain: number of a row in the part, from 1; 0: programs of all rows
   std::string json, dot, svg;     // explain: output files
-  bool training = false;          // explain: shows the choices in the course of training
-  double threshold = 0.9;         // evaluate, explain: least weight of each choice of an extracted program
+  bool training = false;          // explain: shows how the choices change in training
+  double threshold = 0.9;         // evaluate, explain: least weight of a choice in an extracted program
   bool programs = false;          // evaluate: extracts programs and runs them
   bool discrete = false;          // evaluate: the same as `programs`
 
@@ -34,11 +34,12 @@ struct program_options : options {
 };
 
 struct named_data {
-  std::string name;  // as messages print it
+  std::string name;  // for messages
   data_set data;
 };
 
-/// Reads the data that the options name.  `trained` is true if they are for a trained machine, whose depth is fixed.
+/// Reads the data that the options name.  `trained` is true if the data are for a trained machine, whose depth is
+/// fixed.
 using data_reader = std::function<named_data(bool trained)>;
 /// Returns the verbs train, evaluate, predict and explain.  `of_train` is the help text of train.
 std::vector<verb> verbs_of(program_options& o, data_reader const& read,

@@ -1,10 +1,11 @@
-// Reads rows of trees, one JSON object a line, and writes them.
+// Reads rows of trees from JSON lines, one object in each line, and writes them.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   {"source": "( S ( NP ... ) ( VP ... ) )", "target": "( LF ( V ... ) ( ARGS ... ) )"}        gzipped or not
 //
-// Other members are ignored.  An error names the file and the line, and in a tree also the column.
-// With --binarise, trees are in treebank notation, with any number of children, and are made binary.
+// Other members are ignored.  An error message has the file and the line, and for an error in a tree also the column.
+// With --binarise, trees are in treebank notation, in which a node may have any number of children, and are made
+// binary.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -28,7 +29,8 @@ inline symbol_tree tree_from(std::string const& text, bool binary, text_position
 /// Returns one of the two trees of a line; `object` is the line as JSON.  Throws data_error.
 inline symbol_tree tree_in(nlohmann::json const& object, std::string const& line, char const* name, bool binary) {
   auto const text = member<std::string>(object, name, "a tree as text");
-  // Finds the text in the line, so that errors name the column that an editor shows.  Text with escapes is not found.
+  // Finds the tree's text in the line, so that error messages have the column that an editor shows.  A text with
+  // escapes is not found.
   auto const key = line.find('"' + std::string(name) + '"');
   auto const quote = key == std::string::npos ? key : line.find('"' + text + '"', key + std::string(name).size() + 2);
   bool const there = quote != std::string::npos;
@@ -48,8 +50,8 @@ inline row row_of(nlohmann::json const& object, std::string const& line, bool bi
   return {tree_in(object, line, "source", binary), tree_in(object, line, "target", binary)};
 }
 
-/// Returns the tree of a question.  The line is an object as in data files, whose target may be missing, or it is the
-/// tree itself.
+/// Returns the tree of a question.  The line is the tree itself, or an object as in data files; such an object need not
+/// have a target.
 inline symbol_tree source_of(std::string const& line, bool binary = false) {
   return line.starts_with('{') ? tree_in(read_json_line(line), line, "source", binary) : tree_from(line, binary);
 }
@@ -62,12 +64,12 @@ inline std::string to_json_line(row const& r) {
   return json.dump();
 }
 
-/// Adds all rows of a file to those of a part.
+/// Appends all rows of a file to a part, and returns the part.
 inline part read_rows(std::string const& path, depth_limit const& limit = {}, part to = {}, bool binary = false) {
   read_json_lines(path, [&](nlohmann::json const& object, std::string const& line) {
     limit.add(row_of(object, line, binary), to);
   });
-  bool const may_be_empty = to.skipped == 0 || (limit.trained && limit.skip);  // evaluate reports an empty part
+  bool const may_be_empty = to.skipped == 0 || (limit.trained && limit.skip);  // if so, evaluate reports the empty part
   if (!to.rows.empty() || may_be_empty) return to;
   refuse("{}: each of the {} rows that count has a tree deeper than {}: {}", path, to.skipped, limit.most,
          limit.advice_without_rows());

@@ -1,7 +1,7 @@
-# What the program refuses: data that are wrong, and options that would decide nothing.
+# The program refuses bad data, and options that have no effect.
 include(${CMAKE_CURRENT_LIST_DIR}/changed_children.cmake)
 
-# What is wrong with data is reported with file, line and column, and what to do.
+# An error in the data is reported with file, line and column, and with a way to correct it.
 expect_bad_lines("${text}" 6
     "{\"source\": 3}| expected \"source\" to be a tree as text, found 3"
     "{\"source\": \"a\"|[0-9]+: this is not JSON"
@@ -32,7 +32,7 @@ expect("train.jsonl: each of the 1 rows that count has a tree deeper than 24: a 
 refused("give a folder with train.jsonl and test.jsonl with --data" train)
 misused("--steps: 0 is not a number from 1 to 64" train --steps 0 --data ${FOLDER}/data)
 
-# Options that would decide nothing.
+# Options that have no effect.
 refused("--threshold is about --programs: give that, or leave it out" evaluate ${FOLDER}/run --threshold 0.5)
 refused("--train-sample is about training rows" evaluate ${FOLDER}/run --programs --train-sample 4)
 foreach(option "role-seed;2" "floor;0.1" "last-updates;3" "last-learning-rate;0.1")

@@ -1,5 +1,5 @@
-# A killed run that goes on is the run that was never killed: dropout, the cooling of choices and the last, shorter epoch
-# included.
+# A killed and resumed run gives the same results as an uninterrupted run. This covers dropout, the cooling of choices,
+# and the last epoch, which is shorter.
 set(data ${FOLDER}-data)
 file(REMOVE_RECURSE ${data})
 set(text "")

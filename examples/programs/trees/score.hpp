@@ -1,10 +1,11 @@
-// Scores of a machine's answers: whole trees, single nodes, and the extracted programs.
+// Scores of a machine's answers: whole trees, single nodes, and extracted programs.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   whole       the symbol at every position of the tree is right, as in the released program
 //   partial     right filled positions / (filled positions + empty positions wrongly filled), as released
-//   discrete    the likeliest choices of every step, run on trees of symbols, give the right tree
-//   extracted   these choices are a program: each that their result depends on has at least the weight `threshold`
+//   discrete    the likeliest choices of every step, run as a program on trees of symbols, give the right tree
+//   extracted   these choices count as a program: all on which their result depends have at least the weight
+// `threshold`
 //   agreeing    the result of the extracted program equals the machine's own answer at every position
 #pragma once
 
@@ -30,11 +31,11 @@ struct tally {
     return all == 0 ? 0 : static_cast<double>(some) / static_cast<double>(all);
   }
 
-  /// Adds a row.  `answer` has the symbols by position.
+  /// Adds a row to the scores.  `answer` has the symbol at each position.
   void add(placed_tree target, std::span<index_t const> answer) {
     std::int64_t filled = 0, found = 0;
     for (auto const symbol : answer) filled += symbol != 0 ? 1 : 0;
-    std::int64_t both = 0;  // positions that are filled in both trees
+    std::int64_t both = 0;  // number of positions that are filled in both trees
     for (auto const& node : target) {
       auto const symbol = answer[static_cast<std::size_t>(node.position)];
       both += symbol != 0 ? 1 : 0;
@@ -49,12 +50,12 @@ struct tally {
 };
 
 struct program_tally {
-  std::int64_t rows = 0, discrete = 0, extracted = 0, agreeing = 0, correct = 0;  // correct: of those extracted
+  std::int64_t rows = 0, discrete = 0, extracted = 0, agreeing = 0, correct = 0;  // correct: among the extracted
   double least = 1;                                // the smallest weight of all programs' choices
-  std::map<std::string, std::int64_t> programs{};  // how often each was extracted
+  std::map<std::string, std::int64_t> programs{};  // how often each program was extracted
 };
 
-/// Returns the tree of symbols by position; symbols_of() is the inverse.
+/// Returns the tree that has these symbols at its positions; symbols_of() is the inverse.
 inline numbered_tree tree_of(std::span<index_t const> symbols, tree_positions<> const& positions) {
   return tree_of_labels(positions, vec<index_t const>(symbols.data(), positions.count()));
 }
@@ -69,8 +70,8 @@ inline std::vector<index_t> symbols_of(numbered_tree const& tree, tree_positions
   return symbols;
 }
 
-/// Runs the machine on the first `count` rows in batches.  For each batch it calls between(first row number, rows of
-/// the batch), and then f(row number, answer) for each row.
+/// Runs the machine on the first `count` rows in batches.  For each batch, calls between(first row number, rows of the
+/// batch); then, for each of its rows, f(row number, answer).
 template <class F, class Between>
 void answer_all(machine& net, placed_rows const& rows, index_t count, F&& f, Between&& between) {
   auto const width = static_cast<std::size_t>(net.positions().count());
@@ -103,8 +104,8 @@ inline tally score(machine& net, placed_rows const& rows, index_t most = 0) {
   return t;
 }
 
-/// Scores the programs of all rows and compares them with the machine's own answers.  Adds the scores of these answers
-/// to `own`.
+/// Scores the programs of all rows, and compares them with the machine's own answers.  Adds the scores of the machine's
+/// answers to `own`.
 inline program_tally score_programs(machine& net, placed_rows const& rows, vocabulary const& labels, double threshold,
                                     tally& own) {
   program_tally t;

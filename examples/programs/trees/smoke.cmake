@@ -1,4 +1,4 @@
-# Every verb of the program once, on JSON lines: train, resume, evaluate, predict, explain, inspect.
+# Runs every verb of the program once, on JSON lines: train, resume, evaluate, predict, explain and inspect.
 include(${CMAKE_CURRENT_LIST_DIR}/changed_children.cmake)
 
 expect("data: 6 training rows, 8 labels, trees of depth 3 at most in all parts\n")
@@ -6,14 +6,15 @@ expect_run(run "0|3" metrics.csv config.toml model.safetensors splits.txt plots/
 expect_scores_of_run("(train|dev|own|10) +[0-9.]+ +[0-9.]+ +6" ${FOLDER}/run)
 expect("data: ${FOLDER}/data, those of the run\n.*\ntrain .*\ndev .*\nown .*\n10 ")
 run("0|3" ${learn} --updates 7 --out ${FOLDER}/part)
-expect_lines(part/metrics.csv 3)  # a checkpoint every 6 updates, and the last
+expect_lines(part/metrics.csv 3)  # a checkpoint after every 6 updates, and one at the end
 refused("was trained with batch = 4, this run has batch = 2" ${learn} --updates 7 --batch 2 --out ${FOLDER}/part --resume)
 file(COPY ${FOLDER}/part DESTINATION ${FOLDER}/before)
-run("0|3" ${learn} --updates 7 --out ${FOLDER}/part --resume)  # it has ended: nothing is left to do
+run("0|3" ${learn} --updates 7 --out ${FOLDER}/part --resume)  # the run has already ended
 foreach(file model.safetensors metrics.csv choices.jsonl)
   expect_same_files(before/part/${file} part/${file} "a run that has ended goes on with --resume: ${file} is another")
 endforeach()
-# Three updates teach nothing: so all attempts are made.  A run of one attempt that goes on with two is the run of two.
+# Three updates are too few to learn, so all attempts are made.  A run of one attempt that is resumed with two attempts
+# equals a run of two attempts.
 run(3 ${learn} --updates 3 --attempts 2 --out ${FOLDER}/twice)
 expect("about [^\n]*; 2 attempts at most, until it has learned\n")
 expect("tree-machine seed 1, attempt 2 ")
@@ -24,7 +25,8 @@ foreach(file model.safetensors choices.jsonl)
   expect_same_files(twice/${file} once/${file} "a run that goes on with another attempt has another ${file} than one of two attempts")
 endforeach()
 refused("has 6 updates, more than the 3 of this run" ${learn} --updates 3 --out ${FOLDER}/twice --resume)
-# Rows of shorter trees first, in a folder of their own, by a machine that has roles for them alone.
+# With --first-rows, rows with shorter trees are trained on first, in a folder of their own, by a machine that has roles
+# for only these trees.
 set(short "")
 foreach(a one two three)
   foreach(b four five)
@@ -40,14 +42,16 @@ expect("3 updates of 4 trees[^\n]*; 2 attempts at most, until it has learned\n.*
 expect("\nseed 1 \\([0-9]+ s, 2 attempts\\): failed")
 expect_in_file(stages/first/metrics.csv "\n2,6," "stages/first/metrics.csv does not end with the second attempt")
 expect_in_file(stages/metrics.csv "\n1,4," "stages/metrics.csv does not end with update 4")
-# Of a peak of 0.0001, a tenth of the first training's, by updates: cos(3 pi / 5) at the fourth of four.
+# The rate's peak is 0.0001, a tenth of that of the first training. It falls from update to update: cos(3 pi / 5) at the
+# last of four updates.
 expect_in_file(stages/metrics.csv "\n1,4,[^,]+,3[.]45[0-9]*e-05," "the rate of stages/metrics.csv does not fall from update to update")
 file(COPY ${FOLDER}/stages DESTINATION ${FOLDER}/before)
 run(3 ${stages} --out ${FOLDER}/stages --resume)
 foreach(file first/model.safetensors model.safetensors)
   expect_same_files(before/stages/${file} stages/${file} "a run in two trainings that has ended goes on with --resume: ${file} is another")
 endforeach()
-# One attempt that goes on with two, and a run whose last part is lost, are the run that did it at once.
+# Two resumed runs must equal a run that was made at once: a run of one attempt that is resumed with two, and a run
+# whose second training was lost.
 string(REPLACE "--attempts;2" "--attempts;1" one_attempt "${stages}")
 run(3 ${one_attempt} --out ${FOLDER}/one)
 run(3 ${stages} --out ${FOLDER}/one --resume)
@@ -73,7 +77,8 @@ run(0 predict ${FOLDER}/stages/first --tree "( R one four )")
 run(3 ${stages} --empty-tree --out ${FOLDER}/empty)
 run(0 predict ${FOLDER}/empty --tree "( R one ( left x ) )")
 run(0 predict ${FOLDER}/empty/first --tree "( R one four )")
-# What is right already is left as it is.  Should a compiler's rounding leave a row wrong, give it more --attempts.
+# If all rows are right after the first training, the second one makes no update.  If a compiler's rounding leaves a row
+# wrong here, increase --attempts.
 set(left "")
 foreach(a one two three)
   foreach(b four five)
@@ -96,7 +101,7 @@ endforeach()
 says("\nafter 0 updates: " explain ${FOLDER}/easy --training)
 expect_lines(easy/metrics.csv 1)
 
-run("0|3" ${learn} --first-rows 0.4)  # all rows have as many levels
+run("0|3" ${learn} --first-rows 0.4)  # all rows have the same depth
 expect_absent("they come first" "trees of one depth have no shorter ones, and the program prints that")
 refused("--first-rows is about --interpreter rows" ${learn} --first-rows 0.4 --interpreter matrices)
 says("\ntest +[0-9.]+ +6 " evaluate ${FOLDER}/run --data ${FOLDER}/data/test_own.jsonl --programs --threshold 0)
@@ -108,7 +113,7 @@ run(1 ${learn} --root scores --empty-tree --out ${FOLDER}/other --resume)
 expect("another configuration: root: checkpoint has \"distribution\"")
 refused("another configuration: empty_tree: " ${learn} --root distribution --no-empty-tree --out ${FOLDER}/other --resume)
 
-# Each option of loss and machine has a first loss of its own; the same command has the same.
+# Each option of the loss and of the machine changes the first loss. The same command gives the same first loss.
 function(first_loss of folder)
   file(STRINGS ${folder}/metrics.csv lines)
   list(GET lines 1 line)
@@ -133,8 +138,8 @@ foreach(option "--loss squared" "--loss divergence" "--evenness 2 --even-updates
     list(APPEND losses ${loss})
   endif()
 endforeach()
-# Evenness is of the whole batch, also where that comes in shares: were each share charged for all, it would be as
-# twice the evenness.
+# Evenness is a penalty on the whole batch, also if the batch is divided into shares. If it were counted once for each
+# share, the result would be that of twice the evenness.
 function(last_loss of evenness shares)
   set(folder ${FOLDER}/even${evenness}-${shares})
   run("0|3" ${learn} --learning-rate 0.01 --evenness ${evenness} --even-updates 12 --shares ${shares} --out ${folder})
@@ -158,7 +163,7 @@ run("0|3" ${learn} --recipe robust --updates 12 --out ${FOLDER}/robust)
 run("0|3" ${learn} --recipe long --updates 12 --first-rows 0 --out ${FOLDER}/long)
 run(0 evaluate ${FOLDER}/long)
 run("0|3" ${learn} --recipe long --updates 12 --first-rows 0 --no-empty-tree --recency 2 --out ${FOLDER}/made)
-# The same by a file: an opposite that it says counts as said, too.
+# Does the same with a config file: the opposite of a flag in the file counts as given, too.
 file(WRITE ${FOLDER}/opposite.toml "no-empty-tree = true\nrecency = 2\n")
 run("0|3" ${learn} --recipe long --updates 12 --first-rows 0 --config ${FOLDER}/opposite.toml --out ${FOLDER}/by-file)
 expect_in_file(by-file/config.toml "\nempty-tree = false" "no-empty-tree of a file is not heard")
@@ -174,7 +179,8 @@ expect_options(long "the long recipe has no empty tree, or no recency" "empty-tr
 expect_options(made "what was given with the long recipe does not count" "empty-tree = false" "recency = 2")
 expect_options(robust "the robust recipe says otherwise" "recipe = \"robust\"" "loss = \"divergence\"" "learning-rate = 0.001" "warmup = 100" "temperature = 1" "cooling = 0" "evenness = 1" "recency = 0" "even-updates = 9" "empty-weight = 1" "empty-updates = 0" "batch = 8" "attempts = 10" "first-rows = 0.5" "updates = 12")
 run(0 explain ${FOLDER}/run --row 2 --svg ${FOLDER}/e.svg)
-# It replaces no checkpoint and no data, forced or not; another file only where it is forced; none by another of its own.
+# explain never overwrites a checkpoint or data, even with --force. Other existing files are overwritten only with
+# --force. Two outputs with the same path are refused.
 set(again explain ${FOLDER}/run --row 2)
 file(COPY ${FOLDER}/run ${FOLDER}/data DESTINATION ${FOLDER}/before)
 file(CREATE_LINK ${FOLDER}/run/model.safetensors ${FOLDER}/link.json SYMBOLIC)
@@ -223,7 +229,7 @@ refused("there is no part test: the data have train, dev, own, 10" explain ${FOL
 run(0 inspect ${FOLDER}/data/train.jsonl)
 expect("train.jsonl: 6 rows, 8 labels \\(8 in sources, 8 in targets\\)\ntrees of depth 3 at most; the largest has 5 nodes, in row 2\n")
 
-# Without a dev file, what a run says of its checkpoints is about training rows.
+# Without a dev file, the reported scores of checkpoints are those on training rows.
 file(WRITE ${FOLDER}/alone/train.jsonl "${text}")
 run("0|3" train --preset smoke --data ${FOLDER}/alone --train-sample 4)
 expect("no dev part: checkpoints are measured on 4 of the 6 training rows, evenly spread; the scores of train at the end are of the first 4\n")
@@ -235,8 +241,8 @@ expect("no dev part: checkpoints are measured on all 6 training rows\n")
 
 expect_seeds_of_jobs("0|3" train --preset smoke --data ${FOLDER}/data --dropout 0.2)
 
-# A tree comes back transformed: from the command line, from a file, and from standard input; of a line of JSON, other
-# members stay.
+# predict returns the transformed tree for questions on the command line, in a file, and on standard input. In the
+# answer to a line of JSON, other members are unchanged.
 set(tree "( R two ( left x ) )")
 run(0 predict ${FOLDER}/run "${tree}")
 set(answer "${output}")
@@ -254,14 +260,14 @@ run(1 predict ${FOLDER}/run --tree "${tree}" "${question}")
 expect("2 ways to ask, --tree and questions on the command line: give one")
 refused("2 ways to ask, --tree and --file: give one" predict ${FOLDER}/run --tree "${tree}" --file ${FOLDER}/asked.jsonl)
 
-# A blank line has a blank answer.
+# A blank line gets a blank answer.
 file(WRITE ${FOLDER}/blank.jsonl "${question}\n\n \t\n${question}\n")
 foreach(option "" --json)
   run(0 predict ${FOLDER}/run --file ${FOLDER}/blank.jsonl ${option})
   expect_same("two blank lines of four have other answers than blank ones" "${output}" "${answer}\n\n${answer}")
 endforeach()
 
-# A bad line is reported with its place, and the others are answered.
+# A bad line is reported with its place, and all other lines are answered.
 file(APPEND ${FOLDER}/asked.jsonl "{\"source\": \"( R two\"}\n{\"id\": 8}\n( R zebra )\n${question}\n")
 execute_process(COMMAND ${PROGRAM} predict ${FOLDER}/run --file ${FOLDER}/asked.jsonl RESULT_VARIABLE status OUTPUT_VARIABLE answers ERROR_VARIABLE output)
 set(place "${FOLDER}/asked.jsonl")
@@ -271,7 +277,8 @@ expect("${place}:4: the node at root.0: 'zebra' is not one of the 8 labels")
 string(REGEX REPLACE "{\"error\":\"[^\n]*\",\"line\":([0-9])}" "error of line \\1" shown "${answers}")
 expect_same("three bad lines of five: status and answers" "${status} ${shown}" "1 ${answer}error of line 2\nerror of line 3\n\n${answer}")
 
-# Nodes with one child that the source does not have are made with the empty tree: a run that failed names what has it.
+# A node with one child that is not in the source can be made only with the empty tree. If a run fails on such rows, the
+# advice is an option that has the empty tree.
 set(text "")
 foreach(a one two)
   string(APPEND text "{\"source\": \"( NOT ( AND ${a} b ) )\", \"target\": \"( OR ( NOT ${a} ) ( NOT b ) )\"}\n")
@@ -286,7 +293,7 @@ expect_absent("one child" "the remedy is named where it was taken")
 run(3 train --preset smoke --data ${FOLDER}/data --updates 3)
 expect_absent("one child" "nodes that are copied need no empty tree")
 
-# Its runs are its own.
+# Runs of other programs are refused.
 cmake_path(GET PROGRAM PARENT_PATH bin)
 if(EXISTS ${bin}/tree-transforms)
   set(PROGRAM ${bin}/tree-transforms)

@@ -1,5 +1,5 @@
-// An HTML page with the steps of a machine for one tree.  For each step it has every weight and the trees that the step
-// read and wrote, both as symbols and as blends of symbols.
+// An HTML page with the steps of a machine on one tree.  For each step it shows every weight, and the trees that the
+// step read and wrote, both as symbols and as weighted mixtures of symbols.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace triad::programs::trees {
 
-/// Returns the nodes of a tree, each after its parent.
+/// Returns the nodes of a tree; each node comes after its parent.
 inline nlohmann::ordered_json page_tree(symbol_tree const& tree) {
   auto nodes = nlohmann::ordered_json::array();
   tree.walk([&](index_t at, index_t parent, index_t) {
@@ -27,15 +27,15 @@ inline nlohmann::ordered_json page_tree(symbol_tree const& tree) {
   return nodes;
 }
 
-/// Returns a node for each position where a symbol has at least the score `least`, and for all positions above it.  A
-/// node has its best symbol and up to `most_others` others.
+/// Returns nodes for all positions where some symbol has at least the score `least`, and for all positions above these.
+/// A node has its best symbol and up to `most_others` other symbols.
 inline nlohmann::ordered_json blended_tree(std::vector<written_symbol> const& symbols,
                                            tree_positions<> const& positions, vocabulary const& labels) {
   constexpr double least = 0.1;
   constexpr std::size_t most_others = 4;
-  std::map<index_t, std::vector<written_symbol>> at;  // by position: parents before children
+  std::map<index_t, std::vector<written_symbol>> at;  // sorted by position, so that parents come before children
   for (auto const& s : symbols) at[s.position].push_back(s);
-  std::map<index_t, index_t> number;  // node numbers of the positions that are drawn
+  std::map<index_t, index_t> number;  // the node number of each drawn position
   for (auto& [position, written] : at) {
     std::stable_sort(written.begin(), written.end(), [](auto const& a, auto const& b) { return a.score > b.score; });
     if (written.front().score < least) continue;

@@ -1,4 +1,4 @@
-// The verb train of every tree-to-tree program: makes one run for each seed and scores all parts.
+// The verb train of every tree-to-tree program: makes one run for each seed, and scores all parts.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/training.hpp"
 
@@ -20,11 +20,11 @@
 namespace triad::programs::trees {
 namespace {
 
-/// One seed's run.
+/// The training run of one seed.
 class machine_training final : public training {
  public:
-  /// `run` has the options of the whole run, which checkpoints record.  `o` has the options of this training.  `first`
-  /// is an earlier training with fewer positions, whose machine this training begins with.
+  /// `run` has the options of the whole run, which are stored in checkpoints.  `o` has the options of this training.
+  /// `first` is the training before it, with fewer positions; this training begins with its machine.
   machine_training(options const& run, options const& o, training_data const& work, part_tallies& found,
                    std::string out, std::unique_ptr<machine_training> first = nullptr)
       : run_(run),
@@ -47,7 +47,7 @@ class machine_training final : public training {
 
   learner& net() override {
     if (net_) return *net_;
-    std::size_t most = 1;  // rows of the largest part: no batch has more
+    std::size_t most = 1;  // number of rows in the largest part: no batch is larger
     for (auto const& part : work_.data().parts) most = std::max(most, part.rows.size());
     auto const batch = std::min(static_cast<index_t>(most), static_cast<index_t>(options_.batch));
     net_ = make<machine>(
@@ -70,7 +70,7 @@ class machine_training final : public training {
   }
   double rate(std::int64_t update) override {
     if (!begun_ && net_) begun_ = static_cast<std::int64_t>(net_->step());  // without a machine there is no update yet
-    // The released program's rate falls from epoch to epoch.  A training that follows another may be shorter than one
+    // The released program's rate falls from epoch to epoch.  The second training of a run may be shorter than one
     // epoch, so its rate falls from update to update.
     bool const by_updates = first_ != nullptr;
     auto const epoch = by_updates ? 1 : work_.epoch_updates();
@@ -121,16 +121,16 @@ class machine_training final : public training {
   bool add(std::size_t k) override { return net_->add(work_.train()[static_cast<index_t>(batch_[k])]); }
 
  private:
-  static constexpr index_t shown_rows = 64;  // number of rows whose choices are recorded at a checkpoint
+  static constexpr index_t shown_rows = 64;  // number of rows whose choices are recorded for each checkpoint
 
-  // Fractions of the scored training rows.  If `enough` are right, no other attempt begins.  If `enough_at_last` are
-  // right, a training that follows another ends.
+  // Fractions of right answers among the scored training rows.  If `enough` are right, no other attempt begins.  If
+  // `enough_at_last` are right, the second training ends.
   static constexpr double enough = 0.99, enough_at_last = 1;
 
-  /// Returns the scores of the training rows that are scored.
+  /// Returns the scores of those training rows that are scored.
   tally const& of_training_rows() { return tally_of(work_.train(), options_.train_sample); }
-  /// Returns the scores of rows.  Scoring deep trees is slow, so scores are kept as long as the weights are the same.
-  /// The number of the update identifies the weights, since the caller always uses the averages if there are any.
+  /// Returns the scores of rows.  Scoring deep trees is slow, so scores are kept until the weights change.  The number
+  /// of the update identifies the weights, because the caller always uses the averages if there are any.
   tally const& tally_of(placed_rows const& rows, index_t most = 0) {
     if (auto const done = net_->step(); scored_at_ != done) {
       scored_.clear();
@@ -149,8 +149,8 @@ class machine_training final : public training {
   part_tallies& found_;
   std::string out_;
   std::optional<choices_file> choices_;
-  std::optional<std::int64_t> begun_;           // the update that this process began with
-  std::map<placed_rows const*, tally> scored_;  // scores after `scored_at_` updates
+  std::optional<std::int64_t> begun_;           // the update with which this process began
+  std::map<placed_rows const*, tally> scored_;  // scores of the weights after `scored_at_` updates
   std::uint64_t scored_at_ = 0;
   index_t depth_;
   std::unique_ptr<machine_training> first_;
@@ -163,7 +163,7 @@ bool has_subtree(symbol_tree const& tree, symbol_tree const& wanted) {
     if (tree[at].size == wanted.size() && tree.subtree(at) == wanted) return true;
   return false;
 }
-/// Returns the number of rows whose target has a node with one child that is not a subtree of the source.
+/// Returns the number of rows whose target has a node with one child, where the node's subtree is not in the source.
 index_t rows_with_lone_children(part const& rows) {
   index_t found = 0;
   for (auto const& [source, target] : rows.rows) {
@@ -176,20 +176,21 @@ index_t rows_with_lone_children(part const& rows) {
   return found;
 }
 
-/// The options of the first of two trainings of a run; it has the attempts, the evenness, the recency and the cooling.
+/// Returns the options of the first of two trainings.  It keeps the attempts, the evenness, the recency and the
+/// cooling.
 options of_first(options o) {
   o.role_depth = 0;
   return o;
 }
-/// The options of the last of two trainings of a run.
+/// Returns the options of the second of two trainings.
 options of_last(options o) {
   o.attempts = 1;
   o.updates = o.last_updates;
-  // The last training begins with what the first has learned.  In a run of one seed the full rate undid a part of that
-  // (docs/notes/why_tree_runs_fail.md).
+  // The second training begins with what the first one has learned.  In a run of one seed, the full rate undid a part
+  // of that (docs/notes/why_tree_runs_fail.md).
   o.rate = o.last_rate > 0 ? o.last_rate : o.rate / 10;
   o.warmup = static_cast<int>(std::min<std::int64_t>(o.warmup, o.last_updates / 2));
-  if (o.warmup == 1) o.warmup = 0;  // the only rate of such a warm-up is 0, and the released schedule stays at it
+  if (o.warmup == 1) o.warmup = 0;  // its only rate would be 0, where the released schedule stays
   o.evenness = 0, o.recency = 0, o.even_updates = 0, o.empty_weight = 1, o.empty_updates = 0, o.temperature = 1,
   o.cooling = 0;
   return o;

@@ -1,4 +1,4 @@
-// The program trees: transforms trees into trees, with your own data.
+// The program trees: transforms trees into trees.  It is trained on your own data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,8 +22,8 @@
 namespace triad::programs::trees {
 
 struct own_options : program_options {
-  bool cools = true;  // choices cool down unless the options say otherwise
-  std::string file;   // inspect
+  bool cools = true;  // whether choices cool down if the options do not say otherwise
+  std::string file;   // inspect: the file to summarise
 
   own_options() { rate = 1e-3, warmup = robust_warmup = 100, updates = 2000, evaluate_every = 500; }
   void each(option_list& f) override {
@@ -53,9 +53,10 @@ struct own_options : program_options {
   }
 };
 
-/// The defaults, small, are ours: choices cool down from 10 to 1 in the first three fifths of a run.
-///   paper   the released program's command, with two exceptions: 12 steps, the smallest number that it prints for a
-///           task, and roles as deep as the data (tree-transforms has its tasks)
+/// The defaults are those of the preset small, our own settings: choices cool down from 10 to 1 in the first three
+/// fifths of a run.
+///   paper   The options of the released program's command, with two exceptions: 12 steps, which is the smallest number
+///           that it prints for a task, and roles as deep as the data.  (Its tasks are in tree-transforms.)
 inline void apply_preset(own_options& o) {
   o.cools = o.preset != "paper" && o.preset != "smoke";
   options const paper;
@@ -70,7 +71,7 @@ inline void apply_preset(own_options& o) {
     o.evaluate_every = 6;
 }
 
-/// Reads the parts of o.data: a folder, or for a trained machine also a single file.
+/// Reads the parts of o.data, which is a folder; for a trained machine it may also be a single file.
 inline named_data data_of(own_options const& o, bool trained) {
   if (o.data.empty())
     refuse(

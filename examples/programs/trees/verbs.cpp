@@ -59,7 +59,7 @@ int evaluate(program_options& o, data_reader const& read) {
   return 0;
 }
 
-/// Writes the answer to a line, which is a tree or an object with a tree.  Other members of an object are copied.
+/// Writes the answer to a line, which is a tree, or an object with a tree.  Other members of the object are copied.
 void answer(trained& model, program_options const& o, std::string const& line) {
   bool const is_object = line.starts_with('{');
   auto const source = source_of(line, o.binarise);

@@ -1,8 +1,7 @@
 // Answers of several runs for one task: checks that the runs can be combined, and averages their log-probabilities.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   log p(c) = mean over runs of (logit(c) - log sum over c' of exp logit(c'))        the answer is the c with the
-// largest
+//   log p(c) = mean over runs of (logit(c) - log sum over c' of exp logit(c'))     answer: the c with the largest p(c)
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The training data of sentence parsers: the part of a training that does not depend on the task.
+// The training data of sentence parsers: the part of the training code that does not depend on the task.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,14 +18,14 @@
 
 namespace triad::programs {
 
-/// Net has clear() and add(sentence).  A derived class fills words_, examples_ and net_, and chooses the examples of
-/// each update.
+/// Net must have clear() and add(sentence).  A derived class sets words_, examples_ and net_, and chooses the examples
+/// of each update.
 template <class Net, class Token>
 class sentence_training : public training {
  public:
   using options = typename Net::options;
 
-  /// unit: the name of what a batch consists of.
+  /// unit: the name of the items in a batch, for messages.
   sentence_training(options const& o, std::string unit) : options_(o), unit_(std::move(unit)) {}
 
   learner& net() override { return *net_; }
@@ -42,20 +42,21 @@ class sentence_training : public training {
   }
   double rate(std::int64_t update) override { return linear_rate(options_, updates(), update); }
 
-  /// The option that determines the length of a run.
+  /// The name of the option that determines the length of a run.
   virtual std::string length() const = 0;
   virtual std::string measured() const = 0;
   virtual std::int64_t updates() = 0;
   virtual std::int64_t epoch_updates() = 0;
   virtual std::int64_t batch_size() = 0;
   virtual std::span<std::size_t const> batch(std::int64_t update) = 0;
-  /// The line of settings that identifies the sentences; a resumed run must have the same.
+  /// The line of settings that identifies the training sentences; a resumed run must have the same one.
   virtual std::string data_setting() = 0;
-  /// Returns the tokens of an example in this update: the example itself, or a changed copy, which is stored in `room`.
+  /// Returns the tokens of an example as this update sees them: the example itself, or a changed copy, stored in
+  /// `room`.
   virtual std::span<Token const> seen(std::size_t example, std::int64_t /*update*/, std::vector<Token>& /*room*/) {
     return examples_[example];
   }
-  /// The number of answers that the loss of a sentence is a mean over.
+  /// The number of answers in a sentence; its loss is the mean over these.
   virtual double answers(std::span<Token const> sentence) const { return static_cast<double>(sentence.size()); }
 
  protected:
@@ -74,7 +75,7 @@ class sentence_training : public training {
     longest_ = std::max(longest_, static_cast<int>(sentence.size()));
     examples_.push_back(std::move(sentence));
   }
-  /// Returns the settings line of all examples; each(digest, token) adds a token to the digest.
+  /// Returns the settings line for all examples.  each(digest, token) adds one token to the digest.
   template <class Each>
   std::string digest(Each const& each) const {
     example_digest all;
@@ -88,7 +89,7 @@ class sentence_training : public training {
   options const& options_;
   typename Net::vocabulary words_;
   std::vector<std::vector<Token>> examples_;
-  int longest_ = 0;  // of examples_, in tokens
+  int longest_ = 0;  // tokens of the longest example
   std::unique_ptr<Net> net_;
 
  private:
@@ -97,7 +98,8 @@ class sentence_training : public training {
   std::vector<std::vector<Token>> rooms_;          // buffers for sentences that seen() changes
 };
 
-/// Calls f(sentence, result) for all sentences, in batches that fit into memory.  numbered(sentence): its tokens.
+/// Calls f(sentence, result) for all sentences, in batches that fit into memory.  numbered(sentence) returns its
+/// tokens.
 template <class Net, class Sentence, class Numbered, class F>
 void parse_in_batches(Net& net, std::vector<Sentence> const& all, Numbered const& numbered, F const& f) {
   in_batches(

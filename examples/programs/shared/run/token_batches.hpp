@@ -1,10 +1,10 @@
-// Batches of pairs, bounded by their number of tokens. Every epoch has another order, and the content of a batch
-// depends only on its number.
+// Batches of pairs with a limited number of tokens. Every epoch has another order. The content of a batch depends only
+// on the batch's number.
 // SPDX-License-Identifier: Apache-2.0
 //
 // In each epoch the pairs are shuffled and cut into pools of about 16 batches.  The pairs of a pool are sorted by
-// length, and a new batch begins when the next pair would exceed the tokens of either side.  Then the batches are
-// shuffled.  So the sentences of a batch have about the same length, but a batch differs from epoch to epoch.
+// length. A new batch begins if the next pair would exceed the limit of tokens on one side.  Then the batches are
+// shuffled.  So the sentences of a batch have about the same length, but batches differ from epoch to epoch.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace triad::programs {
 
-/// The number of tokens of a pair, end tokens included.
+/// The numbers of tokens in a pair, with the end tokens.
 struct pair_length {
   index_t source, target;
 };
@@ -31,7 +31,7 @@ class token_batches {
  public:
   static constexpr index_t batches_of_a_pool = 16;
 
-  /// A batch has at most `tokens` tokens on either side, and at most `most` pairs; 0: any number of pairs.  Throws
+  /// A batch has at most `tokens` tokens on each side, and at most `most` pairs; 0 means any number of pairs.  Throws
   /// data_error if a single pair has too many tokens.
   token_batches(std::vector<pair_length> pairs, index_t tokens, std::uint64_t seed, index_t most = 0)
       : pairs_(std::move(pairs)), tokens_(tokens), most_(most), seed_(seed) {
@@ -114,7 +114,7 @@ class token_batches {
   index_t tokens_, most_;
   std::uint64_t seed_;
   std::vector<std::int64_t> first_{0};  // the first update of each epoch
-  std::int64_t arranged_ = -1;          // the epoch that order_, cuts_ and shuffled_ belong to
+  std::int64_t arranged_ = -1;          // the epoch for which order_, cuts_ and shuffled_ were made
   std::vector<std::size_t> order_, cuts_, shuffled_;
 };
 

@@ -40,7 +40,7 @@ double linear_rate(width_options const& o, std::int64_t updates, std::int64_t up
 
 namespace {
 
-/// Sets an option that is a number to this value, or to the largest number of its type.
+/// Sets a numeric option to this value, or to the largest number of its type if the value is larger.
 void set_number(run_options& o, std::string const& name, std::int64_t value) {
   auto const options = options_of(o);
   auto const* const one = options.find(name);
@@ -58,22 +58,22 @@ std::optional<std::int64_t> number_of(run_options& o, std::string const& name) {
   return std::nullopt;
 }
 
-/// Returns the value that the first process has, in all processes.
+/// Returns the value of the first process in all processes.
 std::int64_t as_the_first_says(std::int64_t value) {
   return std::strtoll(texts_of_all(std::to_string(value)).front().c_str(), nullptr, 10);
 }
 
-/// The options that --minutes sets in addition to the length, and the largest part of the updates that each may be.
+/// The options that --minutes sets in addition to the length.  Each has a limit, as a fraction of the updates.
 constexpr std::pair<char const*, double> parts_of_length[] = {{"warmup", 0.1}, {"cooling", 0.6}};
 
-/// The length and the checkpoint interval of a run that takes a given time.
+/// The length and the checkpoint interval with which a run takes a given time.
 struct fitted_length {
   std::int64_t updates = 1;
   std::int64_t evaluate_every = 0;  // 0: unchanged
 };
 fitted_length fit(run_plan const& plan, speed const& s, double seconds, bool may_evaluate_otherwise) {
   double const update = std::max(s.update, 1e-6), validation = s.validation;
-  if (plan.length == "chains") {  // with as many epochs as before
+  if (plan.length == "chains") {  // the number of epochs stays the same
     auto const epochs = static_cast<double>((plan.updates + plan.epoch_updates - 1) / plan.epoch_updates);
     return {std::max<std::int64_t>(1, static_cast<std::int64_t>((seconds - epochs * validation) / update))};
   }
@@ -81,13 +81,13 @@ fitted_length fit(run_plan const& plan, speed const& s, double seconds, bool may
     auto const epoch = static_cast<double>(plan.epoch_updates);
     return {std::max<std::int64_t>(1, static_cast<std::int64_t>(seconds / (update + validation / epoch)))};
   }
-  // Ten checkpoints, or fewer if they would take more than a third of the time.
+  // Ten checkpoints, or fewer if ten would take more than a third of the time.
   auto const checkpoints = std::clamp(seconds / 3 / std::max(validation, 1e-6), 1.0, 10.0);
   auto const updates = std::max(1.0, (seconds - checkpoints * validation) / update);
   return {static_cast<std::int64_t>(updates), std::max<std::int64_t>(1, std::llround(updates / checkpoints))};
 }
 
-/// Returns the settings of a checkpoint by their names.
+/// Returns the settings that are stored in a checkpoint, by name.
 std::map<std::string, std::string> settings_of(std::string const& checkpoint) {
   auto const file = open_checkpoint(checkpoint);
   std::map<std::string, std::string> found;
@@ -99,16 +99,16 @@ std::map<std::string, std::string> settings_of(std::string const& checkpoint) {
   return found;
 }
 
-/// Prepares a resumed run that is longer than the run of its checkpoint.  It adds a restart of the learning rate at the
-/// update at which the shorter run ended.  Returns the settings of the shorter run, with which the checkpoint is
-/// compared; empty if the length is unchanged.
+/// Prepares a resumed run that is longer than the run of its checkpoint.  Adds a restart of the learning rate at the
+/// update with which the shorter run ended.  Returns the settings of the shorter run, which must equal those in the
+/// checkpoint; empty if the length is unchanged.
 std::string extend(run_options& o, training& t, std::string const& checkpoint) {
   auto* const width = dynamic_cast<width_options*>(&o);
   if (!o.resume || width == nullptr || checkpoint.empty() || !std::filesystem::exists(checkpoint)) return {};
   auto const plan = t.plan();
   auto const options = options_of(o);
   auto const* const length = options.find(plan.length);
-  if (length == nullptr || length->is_free) return {};  // no learning rate depends on it
+  if (length == nullptr || length->is_free) return {};  // the learning rate does not depend on the length
   auto const settings = settings_of(checkpoint);
   auto const was = settings.find(plan.length);
   if (was == settings.end()) return {};
@@ -136,7 +136,7 @@ std::string extend(run_options& o, training& t, std::string const& checkpoint) {
   return before;
 }
 
-/// Returns the options for a shorter run, as a text for people.
+/// Returns the options that would give a shorter run, as a text for people.
 std::string shorter_run(run_options const& o) {
   auto const options = options_of(o);
   auto const* const presets = options.find("preset");
@@ -145,8 +145,8 @@ std::string shorter_run(run_options const& o) {
   return has_quick ? "--preset quick, or --minutes 2" : "--minutes 2";
 }
 
-/// Warns if the warm-up does not end within the run, so that the given learning rate is never reached.  A training that
-/// follows another has its own warm-up and is not checked.
+/// Warns if the warm-up does not end within the run, because the given learning rate is then never reached.  If a run
+/// has two trainings, the second has a warm-up of its own, which is not checked.
 void say_warmup(run_options const& o, run_plan const& plan) {
   auto const* const those = dynamic_cast<width_options const*>(&o);
   if (those == nullptr || plan.follows || those->warmup == 0 || those->warmup < plan.updates || !world().is_first())
@@ -200,7 +200,8 @@ scored_run train_one(run_options const& o, training& t, std::string const& out, 
       return run;
     }
   }
-  // The second training cannot resume if the first one changed, because it begins with the weights of the first.
+  // The second training begins with the weights of the first.  If the first one changed now, the second cannot be
+  // resumed.
   static_cast<run_log&>(run) = run_of(t, out, o.resume && before.updates == 0);
   run.seconds += before.seconds;
   run.attempts = std::max(run.attempts, before.attempts);
@@ -226,7 +227,7 @@ seed_runs::seed_runs(run_options& o, std::string folder)
     if (o.resume) take_fitted();
   }
   if (o.resume && seeds_ == 1 && !folder_.empty() && !is_one) expect_one_run(folder_);
-  if (!o.resume && seeds_ > 1 && is_one) set_aside(folder_);  // else it would look like a run of these seeds
+  if (!o.resume && seeds_ > 1 && is_one) set_aside(folder_);  // otherwise it would be taken for a run of these seeds
 }
 
 bool seed_runs::next() {
@@ -298,7 +299,7 @@ scored_run const* seed_runs::train(training& t) {
 
 namespace {
 
-/// Adds a line for each run; values(run) has one value for each epoch.
+/// Adds a line to the plot for each run; values(run) returns one value for each epoch.
 template <class Values>
 plot epochs_of(plot p, std::vector<scored_run> const& runs, Values const& values) {
   for (auto const& run : runs) {
@@ -369,7 +370,7 @@ std::string remedy_of(std::vector<scored_run> const& runs) {
   if (failed->diverged)
     return of + "its loss or a weight was no number; take a smaller --learning-rate, or more --warmup\n";
   auto const& losses = failed->losses;
-  constexpr std::size_t enough = 3;  // epochs needed to see the trend of the loss
+  constexpr std::size_t enough = 3;  // number of epochs that show the trend of the loss
   bool const falls = losses.size() < enough || losses.back() < 0.95 * losses[losses.size() * 2 / 3 - 1];
   return of + (falls ? fmt::format("its loss was still falling; give it more --{}\n", failed->length)
                      : "its loss no longer fell; try another --seed or --learning-rate, or a larger --width\n");

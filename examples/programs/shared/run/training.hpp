@@ -1,4 +1,4 @@
-// The runs of one command: one training for each seed, its scores, and the report.
+// The runs of one command: for each seed one training with its scores, and the report about all seeds.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,18 +12,18 @@
 
 namespace triad::programs {
 
-/// A measured quantity, such as accuracy or BLEU.
+/// One kind of score, such as accuracy or BLEU, and its value.
 struct figure {
   std::string name;
   double value;
 };
-/// The percentage of right answers to examples of one kind.
+/// The percentage of right answers for one kind of example.
 struct kind_score {
   std::string kind;
   double percent;
   long long examples;
 };
-/// The results on one part of the test data.
+/// The scores on one part of the test data.
 struct part_scores {
   std::string part;
   std::vector<figure> figures;
@@ -34,7 +34,7 @@ struct part_scores {
 /// The run of one seed.
 struct scored_run : run_log {
   std::uint64_t seed = 0;
-  std::string length{};            // the option that determines its length
+  std::string length{};            // the name of the option that determines the length
   std::vector<part_scores> parts;  // empty if the run diverged
 };
 
@@ -42,44 +42,46 @@ struct scored_run : run_log {
 class training : public batch_source {
  public:
   virtual learner& net() = 0;
-  /// A training that must run before this one, in its own folder `first`; or null.
+  /// Returns a training that must run before this one, in a folder `first` of its own; or null.
   virtual training* first() { return nullptr; }
-  /// Sets the first values of the weights.
+  /// Sets the initial values of the weights.
   virtual void initialize(std::uint64_t seed) { net().initialize(seed); }
-  /// Returns the part of the plan that depends on the program: model, updates, epoch_updates, batch, example, record
-  /// and data.  train_one() sets the rest from the options.
+  /// Returns those parts of the plan that depend on the program: model, updates, epoch_updates, batch, example, record
+  /// and data.  train_one() sets the other parts from the options.
   virtual run_plan plan() = 0;
   virtual double rate(std::int64_t update) = 0;
-  /// Measures the quality of a checkpoint.
+  /// Returns the validation score of the current weights, for a checkpoint.
   virtual double validate() = 0;
   /// Runs a validation and discards the result, for timing.
   virtual void rehearse_validation() { (void)validate(); }
-  /// Returns the scores of the last weights on the test data.
+  /// Returns the scores of the final weights on the test data.
   virtual std::vector<part_scores> score() = 0;
-  /// Returns true if the weights answer their training examples; if not, the next attempt begins.  It is called after
-  /// an attempt if another may follow.  With two trainings it is called in both: after every epoch but the last, and
-  /// for the initial weights of the second.
+  /// Returns true if the weights answer the training examples correctly.  If not, the next attempt begins.  It is
+  /// called after an attempt if another one may follow.  If a run has two trainings, it is called in both after every
+  /// epoch except the last.  In the second training it is also called for the initial weights.
   virtual bool fits() { return true; }
   /// Returns true if a model with this validation score has learned its task.
   virtual bool learned(double validation) { return validation >= 0.5; }
 };
 
-/// Returns the learning rate of an update.  It rises to o.rate during o.warmup updates, then falls to 0 at the last
-/// update.  At each of o.restarts it starts again at o.rate, and falls to 0 at the next restart or at the last update.
+/// Returns the learning rate of an update.  The rate rises to o.rate during o.warmup updates, and then falls to 0 at
+/// the last update.  At each update in o.restarts it starts at o.rate again, and falls to 0 at the next restart or at
+/// the last update.
 double linear_rate(width_options const& o, std::int64_t updates, std::int64_t update);
 
-/// The inputs of a run besides its options.
+/// The inputs of a run that are not options.
 struct run_extras {
-  std::string before{};  // settings of the shorter run that this run continues; empty: the settings must be the same
+  std::string before{};  // settings of a shorter run that this run continues; empty: none
   std::string events{};  // folder for event files
 };
 
-/// Trains and scores a run with o.seed in folder `out`.  Writes nothing if `out` is empty.  A run whose loss was not
-/// finite has no scores.  says_warmup: warn about a warm-up that is too long; of several seeds only the first does.
+/// Trains and scores a run with seed o.seed in folder `out`.  If `out` is empty, writes nothing.  A run whose loss was
+/// not finite has no scores.  says_warmup: whether to warn about a warm-up that is too long; only the first seed does
+/// so.
 scored_run train_one(run_options const& o, training& t, std::string const& out, bool says_warmup = true,
                      run_extras const& extras = {});
 
-/// Trains o.seeds runs, one after the other:
+/// Trains o.seeds runs, one after another:
 ///
 ///   for (seed_runs runs(o, o.out); runs.next();) {
 ///     my_training t(o, runs.out());
@@ -92,15 +94,15 @@ class seed_runs {
   /// folder: the folder of the runs, or empty.
   seed_runs(run_options& o, std::string folder);
 
-  /// Sets o to the options of the next run only; returns false after the last one and restores o.
+  /// Sets o to the options of the next run.  After the last run, restores o and returns false.
   bool next();
   bool is_first() const { return all_.empty(); }
   std::string const& out() const { return out_; }  // the folder of the current run
-  /// If --minutes was given, sets the options for length, warm-up and checkpoint interval to fit, and returns true.
-  /// The caller then creates the training again with these options, and next() returns the same seed.  A resumed run
-  /// takes these options from its config.toml.
+  /// If --minutes was given, sets the options for length, warm-up and checkpoint interval so that the run takes this
+  /// time, and returns true.  The caller then makes the training again with these options, and next() returns the same
+  /// seed.  A resumed run takes these options from its config.toml.
   bool fits_to_minutes(training& t);
-  /// Trains and scores one run; returns null, after a message, if it was interrupted.
+  /// Trains and scores one run.  If it was interrupted, prints a message and returns null.
   scored_run const* train(training& t);
   std::vector<scored_run> const& all() const { return all_; }
 
@@ -115,27 +117,27 @@ class seed_runs {
   std::vector<scored_run> all_;
 };
 
-/// The axis titles of plots of runs: the loss, and the validation result.  Without a validation text there is
-/// no validation plot.
+/// The axis titles for the plots of all runs: the loss, and the validation result.  If the validation text is empty,
+/// there is no validation plot.
 struct plot_texts {
   std::string loss, validation{};
-  bool loss_validates = false;      // the validation result is a loss, not a share of 1
+  bool loss_validates = false;      // the validation result is a loss, not a fraction
   std::string file = "validation";  // name of the validation plot, without .svg
 };
 /// Writes the plots to o.out/plots.
 void write_plots(run_options const& o, std::vector<scored_run> const& runs, plot_texts const& say);
 
-/// Returns a table with a row for each seed and part.  Several seeds also get a row of means and a row of standard
-/// errors over the runs that have a score.
+/// Returns a table with a row for each seed and part.  If there are several seeds, it also has a row of means and a row
+/// of standard errors over the runs that have a score.
 using value_text = std::string (*)(double);
 std::string table_of(std::vector<scored_run> const& runs, value_text text);
 /// Returns CSV with the columns seed, part, figure, value.
 std::string scores_csv(std::vector<scored_run> const& runs, value_text text);
 
-/// Returns advice about the first run that failed, judged by its losses; empty if no run failed.
+/// Returns advice about the first run that failed, which depends on its losses; empty if no run failed.
 std::string remedy_of(std::vector<scored_run> const& runs);
 
-/// Returns did_not_reach if a run failed, else all_well.
+/// Returns did_not_reach if a run failed; otherwise all_well.
 int status_of(std::vector<scored_run> const& runs);
 
 }  // namespace triad::programs

@@ -64,8 +64,8 @@ using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
 
-/// The state that a process interrupted within an epoch passes on to the next process: the losses of this epoch's
-/// updates, and the seconds of the run so far.
+/// The state that a process stores if it is interrupted within an epoch, for the next process: the losses of this
+/// epoch's updates so far, and the seconds of the run so far.
 struct unfinished_epoch {
   double loss_sum = 0;
   long long updates = 0;
@@ -100,14 +100,14 @@ unfinished_epoch resumed(learner& net, run_plan const& plan, run_record record, 
   return {};
 }
 
-/// Does the work of an update except the step: no weight changes.
+/// Does the work of an update except for the optimiser step, so no weight changes.
 void rehearse(training& t, std::uint64_t update) {
   auto& net = t.net();
   for (auto const& part : t.parts(update, net.shares()))
     if (!part.empty) net.rehearse();
 }
 
-/// Prints the size and the expected duration of the run, from the planned memory and one rehearsed update.
+/// Prints the size of the run, from the planned memory, and its expected duration, from one rehearsed update.
 void announce(training& t, run_plan const& plan) {
   auto& net = t.net();
   rehearse(t, 0);
@@ -124,11 +124,11 @@ void announce(training& t, run_plan const& plan) {
   std::fflush(stdout);
 }
 
-/// Returns the seed of the first values of an attempt, counted from 0.  Attempt 0 has the run's seed; the others differ
-/// from all small seeds.
+/// Returns the seed for the initial values of an attempt, which is counted from 0.  Attempt 0 has the seed of the run.
+/// The seeds of other attempts differ from all small seeds.
 std::uint64_t seed_of_attempt(std::uint64_t seed, std::uint64_t attempt) { return seed ^ attempt << 40U; }
 
-/// Returns the plan's record.  Throws if the processes do not agree about it.
+/// Returns the plan's record.  Throws if the processes have different records.
 run_record record_of(run_plan const& plan) {
   auto record = plan.record;
   record.settings += plan.data;
@@ -155,7 +155,7 @@ class run_files final : public run_callbacks {
     if (world().size() > 1)
       expect_same("the weights that it begins with", fmt::format("update {}, digest {}", begin_, net_.digest()));
     if (!plan.out.empty()) first_writes(in_folder("config.toml"), plan.config);
-    // At a multiple of plan.updates an attempt has ended, and its last epoch is complete.
+    // At a multiple of plan.updates, an attempt has ended and its last epoch is complete.
     if (left_.updates > 0 && begin_ % static_cast<std::uint64_t>(plan.updates) != 0) metrics_.reopen(begin_);
     announce(t, plan);
     if (!plan.events.empty() && world().is_first()) events_.emplace(plan.events, begin_);
@@ -177,7 +177,7 @@ class run_files final : public run_callbacks {
             .interrupted = interrupted};
   }
 
-  /// Returns true if --patience checkpoints came after the best one, so that the run is over.
+  /// Returns true if the run is over because --patience checkpoints have followed the best one.
   bool is_out_of_patience() const {
     return plan_.patience > 0 && metrics_.since_best(attempt_begin(), plan_.lower_is_better) >= plan_.patience;
   }
@@ -194,7 +194,8 @@ class run_files final : public run_callbacks {
         std::filesystem::exists(plan_.leads_to + "/model.safetensors"))
       set_aside(plan_.leads_to);
   }
-  /// Returns true if a signal ends the run here.  Several processes agree about this only in updates with `looks`.
+  /// Returns true if a signal ends the run at this update.  Several processes decide this together, only in updates
+  /// with `looks`.
   bool stops(bool looks) {
     if (world().size() == 1) return interrupted != 0;
     if (!looks || !any_process(interrupted != 0)) return false;
@@ -225,7 +226,7 @@ class run_files final : public run_callbacks {
       events_->add(at_.update, {{measured_tag_.c_str(), *e.validation}});
       events_->flush();
     }
-    // A longer run can continue from a complete epoch.  Times are not stored, so that equal runs have equal
+    // A longer run can continue after a complete epoch.  No times are stored then, so that equal runs have equal
     // checkpoints.
     save(at_.in_attempt % static_cast<std::uint64_t>(plan_.epoch_updates) == 0 ? unfinished_epoch() : of(e, 0), true);
     epoch_start_ = clock::now();
@@ -244,7 +245,7 @@ class run_files final : public run_callbacks {
                  e.weight.empty() ? fmt::format(", the gradient's norm {:g}", e.update.norm) : "",
                  !checkpoint_.empty() && std::filesystem::exists(checkpoint_) ? "; the last checkpoint is kept" : "");
   }
-  /// Fills in the rest of the log when the run has ended.
+  /// Sets the remaining members of the log at the end of the run.
   void finish(run_log& log) {
     if (shown_) shown_->finish();
     auto const step = static_cast<std::int64_t>(net_.step());
@@ -259,7 +260,7 @@ class run_files final : public run_callbacks {
     if (!log.interrupted && !log.diverged) take_best();
     log.validation = validation_.value_or(0);
     if (log.interrupted || step > 0) return;
-    metrics_.write();  // a run always has its files, even if it made no update
+    metrics_.write();  // a run always has this file, even if it made no update
     save({}, false);
   }
 
@@ -271,7 +272,7 @@ class run_files final : public run_callbacks {
     auto const done = net_.step(), each = static_cast<std::uint64_t>(plan_.updates);
     return done == 0 ? 0 : (done - 1) / each * each;
   }
-  /// Loads the best weights, so that they are scored, as by evaluate.
+  /// Loads the best weights, so that they are the ones that are scored, as in evaluate.
   void take_best() {
     if (!keeps_best_ || net_.step() == 0) return;
     auto const since = metrics_.since_best(attempt_begin(), plan_.lower_is_better);
@@ -282,19 +283,19 @@ class run_files final : public run_callbacks {
     say("the best checkpoint, of update {}, is kept in model.safetensors and answers; {} later ones are no better\n",
         update, since);
   }
-  /// Returns the seconds of the run, including those of earlier processes.
+  /// Returns the seconds of the run so far, including those of earlier processes.
   double seconds() const { return before_ + seconds_since(start_); }
   static unfinished_epoch of(epoch_record const& e, double seconds) {
     return {e.loss_sum, static_cast<long long>(e.updates), seconds};
   }
-  /// is_epoch: these weights were validated.
+  /// is_epoch: whether these weights were validated.
   void save(unfinished_epoch const& left, bool is_epoch) {
     record_.notes = left.text();
-    // Different kinds of processors may compute different bits.
+    // Processors of different kinds may compute different bits.
     if (world().size() > 1) expect_same("the weights that it has come to", net_.digest());
     if (checkpoint_.empty()) return;
-    // The best checkpoint is saved first.  If the run is killed before the other save, the next process finds the same
-    // best.
+    // The best checkpoint is saved first.  If the run is killed before the other file is saved, the next process still
+    // finds the same best checkpoint.
     bool const is_best = !keeps_best_ || !std::filesystem::exists(checkpoint_) ||
                          (is_epoch && metrics_.since_best(attempt_begin(), plan_.lower_is_better) == 0);
     if (is_best) net_.save(checkpoint_, record_);
@@ -315,7 +316,7 @@ class run_files final : public run_callbacks {
   double before_, epoch_seconds_ = 0;
   clock::time_point start_, epoch_start_;
   std::optional<progress> shown_;
-  std::optional<double> validation_;  // of the last epoch
+  std::optional<double> validation_;  // the validation result of the last epoch
   run_place at_;                      // the place at the last call of after_look()
 };
 
@@ -331,13 +332,13 @@ speed speed_of(training& t, std::uint64_t seed, double budget) {
     make_update(net, t.parts(made, net.shares()), t.rate(static_cast<std::int64_t>(made)));
     ++made;
   };
-  update();  // not timed: it touches memory for the first time and so takes longer
+  update();  // is not timed: the first update takes longer, because memory is used for the first time
   (void)net.records();
   auto const start = clock::now();
-  // The first process decides for all how many updates there is time for.
+  // The first process decides, for all processes, how many updates there is time for.
   auto const has_time = [&] { return seconds_since(start) < std::min(enough, budget / 20); };
   while (made <= least || (made <= most && any_process(world().is_first() && has_time()))) update();
-  (void)net.records();  // waits for a device
+  (void)net.records();  // waits until a device has finished
   speed s{.update = seconds_since(start) / static_cast<double>(made - 1)};
   auto const validated = clock::now();
   t.rehearse_validation();

@@ -1,4 +1,5 @@
-# One run on several processes: what is the same, what is refused, and by whom.  MPIRUN is mpirun.
+# One run in several processes: which results are the same, what is refused, and which process reports it.  MPIRUN is
+# the path of mpirun.
 include(${CMAKE_CURRENT_LIST_DIR}/program_test.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/mpirun.cmake)
 
@@ -27,10 +28,10 @@ expect_same("four processes print other lines of scores than one:\n${of_four}" $
 foreach(file model.safetensors metrics.csv plots/loss.svg)
   expect_same_files(one/${file} four/${file} "four processes leave another ${file} than one")
 endforeach()
-# Shares are of the run, processes are not.
+# The number of shares is part of the run; the number of processes is not.
 refused("was trained with shares = 4, this run has shares = 2" train --preset smoke --shares 2 --out ${FOLDER}/one --resume)
 
-# Refused, in a line, and once where all are wrong.
+# Errors are reported in one line. If all processes have the same error, it is reported only once.
 run_by(4 1 train --preset smoke --out ${FOLDER}/refused)
 expect("more processes than shares.* \\(process 0 of 4, on ")
 expect_times(1 "more processes than shares")
@@ -42,7 +43,7 @@ run_by(2 1 predict ${FOLDER}/one --facts "ann:mother:bea bea:brother:carl" --ask
 expect("predict is done by one process: start it without mpirun")
 expect_no_file(refused/model.safetensors "a run that was refused has left a checkpoint")
 
-# Processes that do not belong together.
+# Processes with different options, data or programs are refused.
 function(expect_strangers what)  # ARGUMENTS OF THE SECOND
   set(PROGRAM ${MPIRUN})
   set(same ${program} ${learn} --out ${FOLDER}/other)
@@ -68,9 +69,9 @@ if(EXISTS ${bin}/graphs)
   expect("process 1 differs from process 0 in the program")
 endif()
 
-# A disk that is full, on the process that writes, ends all of them; what was there before stays.
+# If the disk is full for the process that writes, all processes end. Existing files stay unchanged.
 find_program(BASH bash REQUIRED)
-set(ENV{OMPI_MCA_btl} self,tcp)  # else it has files of its own, in shared memory
+set(ENV{OMPI_MCA_btl} self,tcp)  # otherwise Open MPI would use files in shared memory
 file(COPY ${FOLDER}/two DESTINATION ${FOLDER}/before)
 set(PROGRAM ${MPIRUN})
 run("[1-9][0-9]*" -n 2 ${BASH} -c "ulimit -f 4 && trap '' XFSZ && exec \"$@\"" - ${program} ${learn} --out ${FOLDER}/two --resume)

@@ -1,4 +1,5 @@
-# What the tests of programs share.  PROGRAM is the program, FOLDER a folder of the test's own, which this empties.
+# Functions for the tests of all programs.  PROGRAM is the path of the program. FOLDER is a folder that only this test
+# uses; it is emptied first.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 
@@ -10,7 +11,7 @@ function(run expected)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-# A small published RoBERTa in the folder of that name, which is there.
+# Writes a small RoBERTa in the published format into ${FOLDER}/${name}, which must exist.
 function(make_roberta name seed)
   cmake_path(GET PROGRAM PARENT_PATH bin)
   execute_process(COMMAND ${bin}/triad-make-roberta ${FOLDER}/${name} ${seed} COMMAND_ERROR_IS_FATAL ANY)
@@ -22,7 +23,8 @@ function(expect what)
   endif()
 endfunction()
 
-# The program says `what`, of these arguments, and ends well, refuses what it is given, or the command line.
+# Each of these functions runs the program with the arguments and expects `what` in the output. says() expects success,
+# refused() a refusal of the input, and misused() a refusal of the command line.
 function(says what)  # ARGUMENTS...
   run(0 ${ARGN})
   expect("${what}")
@@ -59,7 +61,7 @@ function(expect_same why one other)
   endif()
 endfunction()
 
-# Of files in ${FOLDER}.  Those of a run are the same where they differ by what a clock decides.
+# Compares two files in ${FOLDER}. In files of a run, differences in measured times are ignored.
 function(expect_same_files one other why)
   run_file(${FOLDER}/${one} text)
   run_file(${FOLDER}/${other} other_text)
@@ -95,12 +97,12 @@ function(expect_lines file count)
   endif()
 endfunction()
 
-# Each case, "LINE|SAID": `inspect` of a file of the lines `good`, which are `count`, and LINE refuses it, and prints SAID of that
-# line after its number.
+# Tests bad lines. Each case has the form "LINE|SAID". LINE is appended to the `count` lines of `good`. `inspect` must
+# refuse the file, and print the number of LINE and SAID.
 function(expect_bad_lines good count)  # CASES...
   math(EXPR number "${count} + 1")
   math(EXPR last "${ARGC} - 1")
-  foreach(at RANGE 2 ${last})  # one by one: a list of texts with brackets that do not close is no list
+  foreach(at RANGE 2 ${last})  # by index, since CMake would split a list at unclosed brackets
     string(REGEX MATCH "^(.*)\\|([^|]*)$" whole "${ARGV${at}}")
     set(said "${CMAKE_MATCH_2}")
     file(WRITE ${FOLDER}/bad.jsonl "${good}${CMAKE_MATCH_1}\n")
@@ -109,8 +111,8 @@ function(expect_bad_lines good count)  # CASES...
   endforeach()
 endfunction()
 
-# A question, a line of JSON, has the same answer from the command line, from a file, asked.jsonl, and from standard input; it is
-# left in `output`.
+# A question is a line of JSON. predict must give the same answer for it on the command line, in the file asked.jsonl,
+# and on standard input. The answer is left in `output`.
 function(expect_answer_of what question)
   run(0 predict ${FOLDER}/run "${question}")
   expect("${what}")
@@ -124,7 +126,8 @@ function(expect_answer_of what question)
   set(output "${answer}" PARENT_SCOPE)
 endfunction()
 
-# The lines that confusion.csv must have of a part: how often each "target,predicted" is among `pairs`, added to `lines`.
+# Appends to `lines` the expected lines of confusion.csv for one part: how often each "target,predicted" occurs in
+# `pairs`.
 function(count_pairs part pairs lines)
   list(SORT pairs)
   set(kinds ${pairs})
@@ -139,7 +142,7 @@ function(count_pairs part pairs lines)
   set(${lines} "${text}" PARENT_SCOPE)
 endfunction()
 
-# What the program says that it needs where --memory is too little: "need SIZE", in `result`.
+# Sets `result` to the memory that the program asks for ("need SIZE") if --memory is too small.
 function(needed_memory result)  # ARGUMENTS...
   run(1 ${ARGN} --memory 1KiB)
   if(NOT output MATCHES "--memory 1KiB is too little: .* need ([0-9]+[KMG]iB)")
@@ -148,7 +151,8 @@ function(needed_memory result)  # ARGUMENTS...
   set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
 endfunction()
 
-# The run has these files, and its resolved options are enough to make the same model again, in folder `again`.
+# Checks that the run has these files. Its config.toml must be sufficient to train the same model again, in folder
+# `again`.
 function(expect_run folder expected)  # STATUS FILES...
   list(TRANSFORM ARGN PREPEND ${folder}/)
   expect_files(${ARGN})
@@ -156,7 +160,8 @@ function(expect_run folder expected)  # STATUS FILES...
   expect_same_files(${folder}/model.safetensors again/model.safetensors "--config config.toml makes another model")
 endfunction()
 
-# evaluate says of the run the same as the train that was run last, in all that matches `what`.
+# evaluate must print the same scores for the run as the train command before it. Scores are the texts that match
+# `what`.
 function(expect_scores_of_run what folder)
   string(REGEX MATCHALL "${what}" trained "${output}")
   run(0 evaluate ${folder})
@@ -167,7 +172,7 @@ function(expect_scores_of_run what folder)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-# A file of a run, without what a clock decides: seconds and examples a second of metrics.csv.
+# Reads a file of a run without measured times: the last two columns of metrics.csv, seconds and examples per second.
 function(run_file path result)
   if(path MATCHES "metrics.csv$")
     file(READ ${path} text)
@@ -178,7 +183,8 @@ function(run_file path result)
   set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 
-# NAME is called OLD as well, by a link: each says the name that it is called by, and takes the other's runs.
+# The program `name` has an older name, `old`, by a link. Each prints the name by which it was called, and can use runs
+# of the other.
 function(expect_old_name name old)  # ARGUMENTS of a train
   cmake_path(GET PROGRAM PARENT_PATH bin)
   foreach(called ${name} ${old})
@@ -202,8 +208,9 @@ function(expect_old_name name old)  # ARGUMENTS of a train
   endforeach()
 endfunction()
 
-# Seeds of one command, and by a process each, as an array of jobs has them: the same command with --resume gathers what
-# the processes trained, trains what none of them did, and leaves the same files.
+# Trains several seeds by one command, and also each seed in a process of its own, as in a job array. The command with
+# --resume then collects the seeds that the processes have trained, and trains the missing ones. It must leave the same
+# files.
 function(expect_seeds_of_jobs expected)  # ARGUMENTS...
   set(together ${ARGN} --seed 3 --seeds 3)
   run(${expected} ${together} --out ${FOLDER}/together)
@@ -240,7 +247,7 @@ function(expect_same_as_together files)
   endforeach()
 endfunction()
 
-# A seed that does not fit 64 bits is none, and neither are seeds that go on beyond the largest.
+# Seeds that do not fit into 64 bits are refused, and so is a range of seeds that exceeds the largest seed.
 function(expect_bounded_seeds)  # ARGUMENTS...
   foreach(seed -1 18446744073709551616)
     run(2 ${ARGN} --seed ${seed})
@@ -250,7 +257,7 @@ function(expect_bounded_seeds)  # ARGUMENTS...
   expect("--seeds 2 from --seed 18446744073709551615 go beyond the largest seed")
 endfunction()
 
-# The backends say the same of a question.
+# Both backends must give the same answer to a question.
 function(expect_same_answer)  # ARGUMENTS...
   run(0 ${ARGN} --backend cuda)
   set(answer "${output}")
@@ -260,7 +267,7 @@ function(expect_same_answer)  # ARGUMENTS...
   endif()
 endfunction()
 
-# The losses of a run in millionths.
+# Sets `result` to the losses of a run, in millionths.
 function(losses_of folder result)
   file(STRINGS ${FOLDER}/${folder}/metrics.csv lines REGEX "^[0-9]")
   if(lines STREQUAL "")
@@ -277,12 +284,12 @@ function(losses_of folder result)
   set(${result} ${losses} PARENT_SCOPE)
 endfunction()
 
-# No run has the losses of another.
+# No two runs may have the same losses.
 function(expect_different_losses)  # FOLDERS...
   set(seen "")
   foreach(folder IN LISTS ARGN)
     losses_of(${folder} losses)
-    string(JOIN " " losses ${losses})  # one entry of `seen`, however many epochs there are
+    string(JOIN " " losses ${losses})  # one string, so that a run is one entry of `seen`
     list(FIND seen "${losses}" at)
     if(NOT at EQUAL -1)
       list(GET ARGN ${at} other)
@@ -292,7 +299,7 @@ function(expect_different_losses)  # FOLDERS...
   endforeach()
 endfunction()
 
-# Of run `plain`, which is the reference's.
+# The losses must be close to those of run `plain`, which used the reference backend.
 function(expect_close folder)
   losses_of(plain expected)
   losses_of(${folder} found)
@@ -303,7 +310,8 @@ function(expect_close folder)
   endif()
   foreach(a b IN ZIP_LISTS expected found)
     math(EXPR difference "${a} - ${b}")
-    if(difference GREATER 300 OR difference LESS -300)  # of about 3 000 000: sums of floats in another order, forty updates
+    # Of about 3 000 000, after forty updates: sums are added in another order.
+    if(difference GREATER 300 OR difference LESS -300)
       message(FATAL_ERROR "${folder}: the losses in millionths are ${found}, those of the reference ${expected}")
     endif()
   endforeach()

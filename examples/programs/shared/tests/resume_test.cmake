@@ -1,10 +1,10 @@
-# A run that is killed, or interrupted by SIGINT or SIGTERM, in the middle of an epoch goes on with --resume to the bits
-# of one that never stopped, and leaves the same files; while it runs no other run is let into its folder.
-# `arguments`: of such a run, of some seconds and three epochs, by PROGRAM; FOLDER is a folder of the test's own.  `says`, where
-# it is set: what the run must say, of what makes it the case that is meant.
+# A run is killed, or interrupted by SIGINT or SIGTERM, in the middle of an epoch, and then resumed with --resume. It
+# must give the same bits and files as an uninterrupted run. While it runs, no other run may use its folder.
+# `arguments`: the arguments of a run of PROGRAM that takes some seconds and has three epochs.  FOLDER is a folder that
+# only this test uses.  `says`, if set: a text that the run must print, which shows that the intended case is tested.
 include(${CMAKE_CURRENT_LIST_DIR}/program_test.cmake)
 
-# Ends with 0, or with 3 where so short a run did not learn.
+# Trains to the end. The status is 0, or 3 if so short a run did not learn its task.
 function(train folder)
   run("0|3" ${arguments} --out ${FOLDER}/${folder} ${ARGN})
   if(DEFINED says)
@@ -12,8 +12,8 @@ function(train folder)
   endif()
 endfunction()
 
-# Starts a run, waits for its first checkpoint and a little longer, and sends it a signal.  It must end with `expected`.
-# Before that it stands still for what `meanwhile`, lines of a shell's, does.
+# Starts a run, waits until it has written its first checkpoint and a little longer, and sends it a signal.  The run
+# must end with status `expected`. Before the signal, the run is stopped while the shell lines `meanwhile` are executed.
 function(run_until signal expected folder meanwhile)
   file(WRITE ${FOLDER}/${folder}.sh "\
 \"$@\" > ${FOLDER}/${folder}.txt 2>&1 &
@@ -39,7 +39,7 @@ wait $run
   endif()
 endfunction()
 
-# Run `folder` has gone on to the metrics, the model and the files of the run that never stopped.
+# Run `folder` must have the same metrics, model and files as the uninterrupted run.
 function(expect_whole folder)
   foreach(file metrics.csv model.safetensors)
     expect_same_files(whole/${file} ${folder}/${file} "another than of the run that never stopped")
@@ -55,7 +55,8 @@ run_until(KILL 137 killed "")
 execute_process(COMMAND sh -c "echo $$" OUTPUT_VARIABLE gone OUTPUT_STRIP_TRAILING_WHITESPACE)
 file(WRITE ${FOLDER}/killed/model.safetensors.part${gone} "killed while it wrote this")
 file(WRITE ${FOLDER}/killed/plots/loss.svg.part${gone} "and this")
-file(APPEND ${FOLDER}/killed/metrics.csv "9,999999,1,1,1,1,1,1\n")  # killed between this line and its checkpoint
+# As if killed after writing this line and before its checkpoint.
+file(APPEND ${FOLDER}/killed/metrics.csv "9,999999,1,1,1,1,1,1\n")
 train(killed --resume)
 expect_whole(killed)
 
@@ -68,7 +69,7 @@ foreach(signal INT TERM)
   endif()
   run_until(${signal} ${status} interrupted-${signal} "${beside}")
   expect_in_file(interrupted-${signal}.txt "--resume" "an interrupted run does not say how to go on")
-  # What was done since the last checkpoint is saved: the next process begins in the middle of an epoch.
+  # An interrupted run saves its work since the last checkpoint: the next process begins in the middle of an epoch.
   file(SHA256 ${FOLDER}/interrupted-${signal}.safetensors before)
   file(SHA256 ${FOLDER}/interrupted-${signal}/model.safetensors saved)
   if(saved STREQUAL before)

@@ -1,10 +1,11 @@
-# A checkpoint whose configuration says what no model has ends in one sentence.
+# A checkpoint whose configuration describes no possible model is refused with an error message of one line.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/program_test.cmake)
 
-# Sets each setting of run `folder` in turn to numbers and values that are none of its own, takes it out, and asks the program.
-# LEGAL: settings that may be any whole number of 0 or more, so that an answer is no failure.  OPTIONAL: those that may be missing.
-# ARGUMENTS: of predict.  EVALUATE: of evaluate, which is asked too.
+# For each setting in the checkpoint of run `folder`: replaces it by numbers and by values of other types, then removes
+# it, and runs predict each time.
+# LEGAL: settings that may be any whole number from 0, so an answer is allowed.  OPTIONAL: settings that may be missing.
+# ARGUMENTS: those of predict.  EVALUATE: those of evaluate, which is run, too.
 function(expect_sizes_refused folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LEGAL;OPTIONAL;ARGUMENTS;EVALUATE")
   cmake_path(GET PROGRAM PARENT_PATH bin)
@@ -32,7 +33,7 @@ function(expect_sizes_refused folder)
   endforeach()
 endfunction()
 
-# A signal is a status in words.
+# If a signal ends the program, `status` is a word and not a number.
 function(expect_one_sentence expected what)  # ARGUMENTS...
   execute_process(COMMAND ${PROGRAM} ${ARGN} RESULT_VARIABLE status OUTPUT_QUIET ERROR_VARIABLE output)
   if(NOT status MATCHES "^(${expected})$")
@@ -41,7 +42,7 @@ function(expect_one_sentence expected what)  # ARGUMENTS...
   if(status EQUAL 1 AND NOT output MATCHES "^[^\n]+: [^\n]+\n$")
     message(FATAL_ERROR "${what}: ${ARGN} does not end in one sentence\n${output}")
   endif()
-  # Sizes are refused by their name and value, with the file.
+  # An error about a size has the setting's name, its value and the file.
   string(REGEX REPLACE "^.*[.]" "" name "${what}")
   string(REGEX MATCH "^[a-z_]+" name "${name}")
   string(REGEX MATCH "(-1|0|2147483648|9223372036854775807|1.5)$" number "${what}")

@@ -1,13 +1,14 @@
-// Generates the four tasks with their five splits.  Sentences are distinct.  A seed gives the same rows everywhere.
+// Generates the four tasks with their five splits.  All sentences are distinct.  A seed gives the same rows on every
+// machine.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words and trees in sentences.hpp and transform.hpp are from counts of the published active-logical data.  These
-// points are guesses:
+// The words and the forms of trees in sentences.hpp and transform.hpp were found by counts in the published data of
+// active-logical.  The following points are guesses:
 //   - The other tasks draw sentences of their own in the same way.
 //   - active-passive-logical: the active and the passive form are equally likely.
 //   - car-cdr-seq: an active and a passive tree are equally likely, and so are 1, 2, 3 and 4 steps.  All sequences of
-//     that length whose result is not empty are equally likely.  The published task has more labels than this one.
-//     Its rows were not at hand (docs/data.md has the address), so this task is only similar.
+//     that length whose result is not empty are equally likely.  We did not have the rows of the published task
+//     (docs/data.md has the address).  It has more labels than this task, which is only similar.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,8 @@ namespace triad::programs::transforms {
 
 struct generator_options {
   kind task = kind::active_logical;
-  bool one_way = false;                          // only rows to the logical form, even if the task goes both ways
-  index_t train_rows = 10000, test_rows = 1250;  // as published; each of the four other splits has test_rows
+  bool one_way = false;                          // only rows to logical forms, even if the task has both ways
+  index_t train_rows = 10000, test_rows = 1250;  // as published; test_rows is for each of the four other splits
   std::uint64_t seed = 1;
 };
 
@@ -36,7 +37,7 @@ class generator {
  public:
   explicit generator(generator_options const& settings) : settings_(settings) {}
 
-  /// Returns the rows of one split.  Their sentences differ from those of all rows that were made before.
+  /// Returns the rows of one split.  Their sentences differ from those of all rows made earlier.
   std::vector<row> rows(split of) {
     // Each task and each split has its own random stream, so that tasks do not share their sentences.
     random_stream random(settings_.seed,
@@ -44,7 +45,7 @@ class generator {
     std::vector<row> made;
     auto const count = of == split::train ? settings_.train_rows : settings_.test_rows;
     made.reserve(static_cast<std::size_t>(count));
-    int repeats = 0;  // consecutive draws of known sentences
+    int repeats = 0;  // how many draws in a row gave known sentences
     while (static_cast<index_t>(made.size()) < count) {
       auto const s = draw_sentence(random, of);
       if (seen_.insert(text_of(s)).second) {

@@ -15,19 +15,19 @@
 
 namespace triad::programs::transforms {
 
-// The number of steps is 2 (X + 2), the larger of the two choices in appendix D.1; X is the smallest number of steps
-// that the task needs.  The released program's README prints all four numbers.  The paper's text has only the 28 steps
-// of passive-logical (section 4.3).  The batch of 8 of that task is in the notes of appendix D.1; the released command
-// keeps 16.  Sections and appendices are numbered as in the version for the ICML workshop Differentiable Almost
-// Everything; the conference version has other numbers.
+// The number of steps is 2 (X + 2), the larger of the two choices in appendix D.1, where X is the smallest number of
+// steps that suffices for the task.  The released program's README prints all four numbers.  The paper's text has only
+// one of them, the 28 steps of passive-logical (section 4.3).  For this task, the notes of appendix D.1 give a batch of
+// 8; the released command keeps 16.  Sections and appendices are numbered as in the version for the ICML workshop
+// Differentiable Almost Everything; the conference version has other numbers.
 
 enum class kind { car_cdr_seq, active_logical, passive_logical, active_passive_logical };
 
 struct kind_facts {
   kind which;
   char const* name;
-  bool both_ways;  // half of the rows go from the logical form to the sentence
-  int steps;       // number of steps of the paper's machine
+  bool both_ways;  // half of the rows translate from the logical form to the sentence
+  int steps;       // number of steps in the paper's machine
   int batch;
 };
 

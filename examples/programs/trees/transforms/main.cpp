@@ -17,14 +17,15 @@
 namespace triad::programs::transforms {
 namespace {
 
-/// Returns the data of the command line.  For a trained machine it prints a line if rows are generated, since the run
-/// may have been trained on others.
+/// Returns the data of the command line.  If they are generated for a trained machine, prints a line, since the run may
+/// have been trained on other data.
 trees::named_data data_of(options const& o, bool trained) {
   if (trained && o.data.empty()) fmt::print("rows are generated; --data takes a folder\n");
   return {o.task, load_data(o, trained)};
 }
 
-/// Puts the sentences of a part's rows into o.voice.  Throws data_error if a row has no sentence; the error names it.
+/// Changes the sentences of a part's rows to the voice o.voice.  Throws data_error that names the row if a row has no
+/// sentence.
 void say_in_voice(trees::part& of, options const& o) {
   auto const voice = o.voice == "passive" ? form::passive : form::active;
   for (std::size_t i = 0; i < of.rows.size(); ++i) {
@@ -38,8 +39,8 @@ void say_in_voice(trees::part& of, options const& o) {
   }
 }
 
-/// Writes the rows of all splits.  All programs read the same lines: as sequences, the words of a tree are its labels
-/// and its parentheses.
+/// Writes the rows of all splits.  Every program reads the same lines.  For sequence-to-sequence programs, the words of
+/// a tree are its labels and its parentheses.
 int generate(options& o) {
   o.settle();
   o.depth = trees::deepest_numbered;
@@ -50,7 +51,7 @@ int generate(options& o) {
   for (auto const s : splits) {
     if (!o.voice.empty()) say_in_voice(part_of(data, s), o);
     auto const& rows = part_of(data, s).rows;
-    if (rows.empty()) continue;  // --data may lack a split
+    if (rows.empty()) continue;  // data read from --data may lack a split
     std::string text;
     for (auto const& r : rows) text += trees::to_json_line(r) + "\n";
     files.push_back({fmt::format("{}.jsonl", o.as == "sequences" ? own_name_of(s) : name_of(s)), std::move(text),

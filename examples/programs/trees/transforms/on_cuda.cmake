@@ -1,4 +1,5 @@
-# The program on a GPU, or on its stand-in: the losses of the reference up to rounding, dropout and noise included, and the same trees.
+# Tests the program on a GPU, or on the emulation of a GPU on the host. The losses equal those of the reference backend
+# up to rounding, with dropout and noise, and the answers are the same.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 
 foreach(name train validation test)
@@ -16,7 +17,7 @@ foreach(option --choice=softmax --temperature=4 --choice=gumbel --operation-choi
   expect_same_answer(explain ${FOLDER}/device --tree "( a ( b c ) )")
 endforeach()
 
-# A machine that is widened on a device, after a training on the shorter rows.
+# A machine is widened on the GPU, after a first training on the shorter rows.
 file(READ ${FOLDER}/tiny/train.jsonl rows)
 foreach(name train validation test)
   file(WRITE ${FOLDER}/mixed/${name}.jsonl "${rows}{\"source\": \"( a b c )\", \"target\": \"( a c b )\"}\n{\"source\": \"( a c b )\", \"target\": \"( a b c )\"}\n")

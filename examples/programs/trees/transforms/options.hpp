@@ -1,4 +1,4 @@
-// Options of tree-transforms in addition to those of every tree-to-tree program: task and rows.
+// The options of tree-transforms, task and rows, in addition to those of every tree-to-tree program.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,13 +14,13 @@ namespace triad::programs::transforms {
 
 struct options : trees::program_options {
   // data: a folder with train, validation, test, ood_new and ood_long; empty: generated
-  std::string task = "active-logical";  // kinds.hpp
-  bool one_way = false;                 // only rows to logical forms, even if the task goes both ways
+  std::string task = "active-logical";  // the task, see kinds.hpp
+  bool one_way = false;                 // only rows with logical forms as targets, even if the task has both ways
   int rows = 10000;                     // number of generated training rows
   int test_size = 1250;                 // number of generated rows of each other split
-  std::uint64_t data_seed = 1;          // seed of generated rows, which are the same for all seeds of a model
-  std::string as = "trees";             // generate: the program for which files are named: trees or sequences
-  std::string voice;                    // generate: voice of the sentences of `data`; empty: unchanged
+  std::uint64_t data_seed = 1;          // seed of generated rows; a model's seed does not change them
+  std::string as = "trees";             // generate: names the files for programs of trees or of sequences
+  std::string voice;                    // generate: voice of the sentences of --data; empty: unchanged
 
   options() {
     steps = 0;
@@ -69,13 +69,14 @@ struct options : trees::program_options {
 };
 
 /// Sets the defaults of o.preset.  Without a preset they are those of the preset paper.
-///   paper   Updates, warm-up, cosine, layers, heads, batch, beta 1, clip and 4 d are in appendix D.1 of the paper.
-///           For decay, width, beta 2 and dropout it has two values each, with the best in bold.  The text that we used
-///           had no bold type, so these four are the values of the released program's command.  The rate, AdamW in
-///           place of Adam, and a cosine that falls by epochs are only in the released program.
+///   paper   Updates, warm-up, cosine, layers, heads, batch, beta 1, clip and 4 d are in appendix D.1 of the paper.  It
+///           gives two values each for decay, width, beta 2 and dropout, with the best in bold.  The text that we used
+/// had
+///           no bold type, so these four are the values of the released program's command.  The rate, AdamW instead of
+///           Adam, and a cosine that falls from epoch to epoch are only in the released program.
 ///   small   our own settings
 inline void apply_preset(options& o) {
-  if (o.preset == "small") {  // all else as in paper; not every seed learns it (docs/results/trees.md)
+  if (o.preset == "small") {  // other options as in paper; not every seed learns (docs/results/trees.md)
     o.one_way = true;
     o.steps = 8;
     o.depth = 10;

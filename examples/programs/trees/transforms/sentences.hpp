@@ -3,9 +3,9 @@
 //
 //   sentence     agent verb patient           noun phrase     determiner, 0 to 4 adjectives, noun
 //
-// The words were counted in the published data.  "some" and "bumped" occur there twice as often as the other words, so
-// the lists below have them twice.  All draws are uniform and independent: there is no agreement, and a word may occur
-// more than once.
+// The words were counted in the published data.  "some" and "bumped" occur there twice as often as other words, so they
+// are in the lists below twice.  All draws are uniform and independent: words need not agree with each other, and a
+// word may occur more than once.
 #pragma once
 
 #include <array>
@@ -32,12 +32,12 @@ inline constexpr std::array<char const*, 28> nouns{
     "bamboo", "bear",     "blossom", "burro", "cactus",  "cat",  "cheetah", "cow",  "crocodile", "dog",
     "donkey", "elephant", "flower",  "fox",   "giraffe", "goat", "horse",   "lamb", "leopard",   "pig",
     "rabbit", "reindeer", "rose",    "sheep", "snake",   "tree", "weed",    "zebra"};
-/// The adjectives of all splits except ood_new.
+/// The adjectives that all splits except ood_new use.
 inline constexpr std::array<char const*, 27> adjectives{
     "blue",  "brown",  "cool",   "fat",   "funny",        "green",  "happy",  "hot",      "hungry",
     "large", "medium", "orange", "pink",  "polka-dotted", "poor",   "red",    "rich",     "rough",
     "round", "sad",    "sharp",  "silly", "small",        "smooth", "square", "stripped", "thin"};
-/// The adjectives of ood_new.
+/// The adjectives that only ood_new uses.
 inline constexpr std::array<char const*, 38> new_adjectives{
     "bald",   "bitter",   "bland",  "bumpy",  "calm",  "complex", "cuddly", "dry",       "dusty",    "excited",
     "fluffy", "friendly", "greasy", "hairy",  "hard",  "hoarse",  "husky",  "jumbo",     "loud",     "moaning",
@@ -59,7 +59,7 @@ struct sentence {
 };
 
 /// Returns the text of a sentence, such as "some fat cow kissed the goat".  Different sentences have different texts,
-/// since no word is in two lists.
+/// because no word is in two of the lists.
 inline std::string text_of(sentence const& s) {
   std::string text;
   auto const add = [&](noun_phrase const& p) {
@@ -84,7 +84,7 @@ inline noun_phrase draw_noun_phrase(random_stream& random, word_list from, std::
   return phrase;
 }
 
-/// Draws a sentence of a split.  It has 1 or 2 adjectives in all, or 3 or 4 in ood_long.  All ways to divide them
+/// Draws a sentence of a split.  It has 1 or 2 adjectives in total; in ood_long it has 3 or 4.  All ways to divide them
 /// between agent and patient are equally likely.
 inline sentence draw_sentence(random_stream& random, split of) {
   word_list const from = of == split::ood_new ? word_list(new_adjectives) : word_list(adjectives);

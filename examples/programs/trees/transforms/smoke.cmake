@@ -1,4 +1,4 @@
-# Every verb of the program once, on small things: train, resume, evaluate, predict, explain, generate.
+# Runs every verb of the program once on small data: train, resume, evaluate, predict, explain and generate.
 include(${CMAKE_CURRENT_LIST_DIR}/../../shared/tests/program_test.cmake)
 
 set(files metrics.csv config.toml model.safetensors splits.txt plots/loss.svg plots/accuracy.svg)
@@ -26,17 +26,17 @@ foreach(option --data-seed --role-seed)
   misused("${option}: -1 is not a whole number from 0 to" train --preset smoke ${option} -1)
 endforeach()
 misused("--updates: 9223372036854775808 is not a whole number" train --preset smoke --updates 9223372036854775808)
-run(3 train --preset smoke --updates 7 --out ${FOLDER}/short)  # 6 updates are an epoch: the last has one
+run(3 train --preset smoke --updates 7 --out ${FOLDER}/short)  # an epoch has 6 updates, so the last epoch has one
 expect_lines(short/metrics.csv 3)
 
 says("rows are generated; --data takes a folder" evaluate ${FOLDER}/run --test-size 4)
 expect("OOD structural +[0-9.]+ +[0-9.]+ +4")
 says("likeliest choices" evaluate ${FOLDER}/run --test-size 4 --discrete --programs --threshold 0)
-expect("OOD structural +[0-9.]+ +4 +[0-9.]+ +[0-9]+ +[0-9]+ +[0-9]+ +4")  # with threshold 0 every row has a program
+expect("OOD structural +[0-9.]+ +4 +[0-9.]+ +[0-9]+ +[0-9]+ +[0-9]+ +4")  # with threshold 0, every row has a program
 says("24 of 24 rows; agrees with the machine" explain ${FOLDER}/run --split train --test-size 4 --threshold 0)
 expect("distinct programs")
 
-# Rows as files; what the machine knows is what they contain.
+# Rows in files. The labels that the machine knows are those in the files.
 run(0 generate --one-way --rows 24 --test-size 4 --out ${FOLDER}/data)
 file(STRINGS ${FOLDER}/data/test.jsonl rows)
 list(GET rows 0 row)
@@ -62,7 +62,7 @@ foreach(file e.dot e.svg)
 endforeach()
 says("the right tree is|the machine's answer is right" explain ${FOLDER}/run --split test --row 2 --test-size 4)
 
-# Faults are reported with their place, and the other lines are answered.
+# A bad line is reported with its place, and all other lines are answered.
 file(WRITE ${FOLDER}/lines.txt "${tree}\n( S ( NP\n( S wolf )\n${tree}\n")
 file(WRITE ${FOLDER}/lines.sh "exec \"$1\" predict \"$2\" < \"$3\"\n")
 execute_process(COMMAND sh ${FOLDER}/lines.sh ${PROGRAM} ${FOLDER}/run ${FOLDER}/lines.txt RESULT_VARIABLE status OUTPUT_VARIABLE answers ERROR_VARIABLE output)
@@ -85,7 +85,8 @@ foreach(name train validation)
 endforeach()
 run(1 evaluate ${FOLDER}/run --data ${FOLDER}/deep)
 expect("train.jsonl:1: a tree of depth 14, where the model's trees have [0-9]+: --skip-deeper leaves such rows out")
-# Of a task's other direction no row counts, nor its depth; of a part whose rows are all too deep that is said.
+# With one-way data, rows of the other direction are ignored, and so is their depth. If all rows of a part are too deep,
+# this is reported.
 file(COPY ${FOLDER}/data/ DESTINATION ${FOLDER}/both)
 file(READ ${FOLDER}/data/test.jsonl rows)
 file(WRITE ${FOLDER}/both/test.jsonl "{\"source\": \"( LF ${deep} )\", \"target\": \"( S )\"}\n${rows}")
@@ -104,7 +105,7 @@ endforeach()
 misused("--dropout: 2 is not a number from 0 to 0.95" train --preset smoke --dropout 2)
 refused("--width 10 is no multiple of --heads 4" train --preset smoke --width 10 --heads 4)
 
-# Forms of choices and interpreters; tiny trees keep dense roles small.
+# All kinds of choices and of interpreters. The trees are tiny, so dense roles are small.
 foreach(name train validation test)
   file(WRITE ${FOLDER}/tiny/${name}.jsonl "{\"source\": \"( a ( b c ) )\", \"target\": \"( a c )\"}\n{\"source\": \"( a ( c b ) )\", \"target\": \"( a b )\"}\n")
 endforeach()
@@ -117,7 +118,8 @@ run(0 predict ${FOLDER}/cooled --tree "${tree}")
 run("0|3" train --preset small --temperature 1 --cooling 0 --rows 8 --test-size 4 --steps 2 --width 8 --heads 2 --updates 1 --warmup 0 --out ${FOLDER}/uncooled)
 expect_run(uncooled 3 model.safetensors)
 
-# As sequences: the same lines in the files of pairs, which takes parentheses for words, and learns from them.
+# generate --as sequences writes the same lines to files for the program pairs. It takes parentheses as words, and can
+# be trained on these files.
 cmake_path(GET PROGRAM PARENT_PATH bin)
 set(this ${PROGRAM})
 run(0 generate --as sequences --one-way --rows 24 --test-size 4 --out ${FOLDER}/sequences)
@@ -142,7 +144,7 @@ expect("ood_new +exact match [0-9.]+ ")
 set(PROGRAM ${this})
 run("0|3" train --preset smoke --data ${FOLDER}/tiny_again --out ${FOLDER}/of_tiny_again)
 
-# Sentences said in the other voice, and back.
+# Sentences are changed to the passive voice and back to the active voice.
 run(0 generate --data ${FOLDER}/data --voice passive --out ${FOLDER}/passive)
 run(0 generate --data ${FOLDER}/passive --voice active --out ${FOLDER}/active)
 foreach(name train validation test ood_new ood_long)
@@ -169,7 +171,8 @@ endforeach()
 run(1 train --preset smoke --data ${FOLDER}/tiny --choice gumbel --resume --out ${FOLDER}/with--choice=gumbel-released)
 expect("choice: checkpoint has \"gumbel-released\", this program wants \"gumbel\"")
 
-# Operations and arguments each have a choice: a run goes on with what it was begun with, and its config makes it again.
+# Operations and arguments can be chosen in different ways. A resumed run must have the same ways, and the config of a
+# run gives the same run again.
 expect_different_losses(with--choice=gumbel with--choice=gumbel-released with--operation-choice=gumbel
   with--argument-choice=gumbel with--argument-choice=gumbel-released)
 set(alone ${FOLDER}/with--operation-choice=gumbel)

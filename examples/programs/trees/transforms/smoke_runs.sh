@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# What scripts/smoke-runs trains of tree-transforms.
+# The runs of tree-transforms that scripts/smoke-runs trains.
 # Order: 3
 
 smoke tree-transforms tree-transforms

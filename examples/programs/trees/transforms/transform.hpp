@@ -6,8 +6,8 @@
 //   logical   ( LF ( V v ) ( ARGS NPa NPb ) )      NPa the agent, NPb the patient
 //   NP        ( NP ( DET d ) AP )          AP    ( AP ( N n ) )  or  ( AP ( ADJ a ) AP )
 //
-// A verb has the same form in all three trees.  The sources of car-cdr-seq are active and passive trees that have a
-// function C..R as the root's label.
+// A verb has the same form in all three trees.  In car-cdr-seq, the source is an active or passive tree with a function
+// C..R as the label of its root.
 #pragma once
 
 #include <optional>
@@ -95,8 +95,8 @@ inline symbol_tree tree_of(sentence const& s, form f) { return tree_of(s, f, roo
 
 /// Returns the sentence of a tree, or nothing if the tree is not a sentence of this form.
 inline std::optional<sentence> sentence_of(symbol_tree const& tree, form f) {
-  // Takes the words in their order.  The last comparison checks everything else: the tree of the result must equal
-  // `tree`.
+  // Reads the words in their order.  The comparison at the end checks everything else: the result, written as a tree,
+  // must equal `tree`.
   std::vector<noun_phrase> phrases;
   sentence found;
   tree.walk([&](index_t at, index_t parent, index_t) {
@@ -116,8 +116,8 @@ inline std::optional<sentence> sentence_of(symbol_tree const& tree, form f) {
   return found;
 }
 
-/// Returns the row with its sentences in this voice; logical forms stay as they are.  Returns nothing if either tree is
-/// not a sentence of this grammar.
+/// Returns the row with its sentences in this voice; logical forms are not changed.  Returns nothing if one of its
+/// trees is not a sentence of this grammar.
 inline std::optional<row> in_voice(row const& r, form voice) {
   auto const told = [&](symbol_tree const& tree) -> std::optional<symbol_tree> {
     if (sentence_of(tree, form::logical)) return tree;
@@ -142,9 +142,9 @@ inline std::vector<std::string> car_cdr_functions() {
   return names;
 }
 
-/// Applies a function C..R to a tree.  A takes the left child, D the right child.  The letter next to R is applied
-/// first, so that CADR is car of cdr.  The paper names "the Lisp convention" (appendix E); its examples are the same in
-/// both orders.  Returns an empty tree if there is no such child.
+/// Applies a function C..R to a tree.  A selects the left child, D the right child.  The letter next to R is applied
+/// first: CADR is the car of the cdr.  The paper names "the Lisp convention" (appendix E); its examples do not depend
+/// on the order.  Returns an empty tree if a selected child does not exist.
 inline symbol_tree car_cdr(symbol_tree const& tree, std::string_view function) {
   TRIAD_EXPECTS(function.size() > 2 && function.front() == 'C' && function.back() == 'R',
                 "car_cdr: a function is C, letters A and D, and R");
