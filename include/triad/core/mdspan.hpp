@@ -1,4 +1,5 @@
-// The only header that includes an mdspan.  Defines the index type, the extents and the views of all other headers.
+// The only header that includes an implementation of mdspan.  Defines the index type, the extents and the views of all
+// other headers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -59,7 +59,8 @@ struct dropout_mask {
   TRIAD_HOST_DEVICE constexpr bool active() const { return rate > 0; }
   /// The factor that multiplies kept values.
   TRIAD_HOST_DEVICE constexpr double scale() const { return rate < 1 ? 1 / (1 - rate) : 0; }
-  /// An element is kept if its word is at least this number.  It has 64 bits, so that rate 1 keeps nothing.
+  /// An element is kept if its word is at least this threshold.  The threshold has 64 bits, so that rate 1 keeps
+  /// nothing.
   TRIAD_HOST_DEVICE constexpr std::uint64_t threshold() const {
     return static_cast<std::uint64_t>(rate * 4294967296.0);
   }

@@ -24,7 +24,7 @@ struct sequence_batch {
   }
 };
 
-/// Returns the nodes of each graph as a sequence.
+/// Returns a batch of sequences in which the nodes of each graph are one sequence.
 constexpr sequence_batch nodes_of(graph_batch const& g) {
   return {g.dims.graphs, g.dims.nodes, g.dims.max_nodes, g.size, g.node_begin};
 }

@@ -1,5 +1,5 @@
 // Attention with sequences and heads in parallel, a few queries at a time.  BLAS computes the products, and vector
-// kernels the steps between them.
+// kernels compute the steps between them.
 // SPDX-License-Identifier: Apache-2.0
 //
 // BLAS computes even the products of matrices of 8 x 8, because OpenBLAS has fast kernels for small products.  Our own

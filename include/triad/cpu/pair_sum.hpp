@@ -11,7 +11,8 @@
 namespace triad::cpu::inline TRIAD_CPU_FLAGS {
 
 namespace detail {
-/// Calls f(row of the edge, i, j, first column, end, keep bits) for every edge of a graph and every block of dropout.
+/// Calls f(row of the edge, i, j, first column, end, keep bits) for every edge of a graph and every block of columns,
+/// with the word of dropout bits for the block.
 template <class F>
 void each_pair_block(graph_batch const& g, index_t graph, index_t d, dropout_mask const& dropout,
                      keep_source const& source, F&& f) {

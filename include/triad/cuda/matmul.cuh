@@ -234,7 +234,7 @@ bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, st
     blas_layout<T> const lc(c, m, n);
     bool const biased = rest.bias.extent(0) != 0, shifted = rest.residual.extent(0) != 0;
     if ((!biased && !shifted) || k == 0 || !la.fits || !lb.fits || !lc.fits || lc.operand.turned)
-      return false;  // if c is turned, each column would need its bias
+      return false;  // if c is column-major, each column would need a bias
     // c' = b' a': columns become rows.
     fused_product p{{static_cast<int>(n), static_cast<int>(m), static_cast<int>(k)},
                     lb.operand,
@@ -255,7 +255,7 @@ bool fused_with(backend& ex, arithmetic how, index_t m, index_t n, index_t k, st
       if (added) p.c = residual.operand;
       if (added) p.beta = 1;
     }
-    if (shifted && rest.residual.data_handle() == c.data && !added) return false;  // c would be overwritten
+    if (shifted && rest.residual.data_handle() == c.data && !added) return false;  // would overwrite the residual
     if (!biased && !added) return false;                                           // nothing to add
     if (!ex.fused().multiply(ex.blas(), ex.stream(), how, p)) return false;
     rest.bias = vec<T const>(nullptr, 0);

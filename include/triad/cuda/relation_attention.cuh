@@ -6,8 +6,8 @@
 // nodes at a time: each lane holds the score or weight of one node, and shuffles pass it to the other lanes.  So any n
 // and any width are possible without scratch memory.
 //
-// Backward needs no stored delta: dp - delta = dc(x) . (keep (v(y) + gv(x, y)) - c(x)).  It is computed twice, with the
-// same bits: for the owner x of dq, dgk, dgv and for the owner y of dk, dv.
+// Backward needs no stored delta: dp - delta = dc(x) . (keep (v(y) + gv(x, y)) - c(x)).  This difference is computed
+// twice, with the same bits: for the owner x of dq, dgk, dgv and for the owner y of dk, dv.
 #pragma once
 
 #include <cuda/std/cmath>

@@ -17,8 +17,8 @@
 // call for each i of every graph, because graphs differ in size.
 //
 // float32 is exact by default.  With tf32x3, tf32 or bf16, some graphs use factors rounded to that precision
-// (tile_product.cuh): graphs of more than 16 nodes with heads of up to 64 columns, if the attention is not ablated.
-// The rounded factors are q, k and ds in q . k, dq and dk; all else stays exact.
+// (tile_product.cuh).  These are graphs of more than 16 nodes with heads of up to 64 columns, if the attention is not
+// ablated. The rounded factors are q, k and ds in q . k, dq and dk; all else stays exact.
 #pragma once
 
 #include <type_traits>
@@ -38,7 +38,7 @@ namespace triangles {
 template <int Value>
 using number = std::integral_constant<int, Value>;
 
-/// The number of columns of a head for which tiles have memory.
+/// The largest number of columns of a head for which tiles have memory.
 template <class T>
 inline constexpr index_t widest = sizeof(T) == 4 ? 128 : 64;
 

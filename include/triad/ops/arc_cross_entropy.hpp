@@ -1,5 +1,4 @@
-// Cross entropy of each node's parent.  For each node, the scores of edges become a softmax over all nodes of its
-// graph.
+// Cross entropy of each node's parent.  The scores of a node's edges become a softmax over all nodes of its graph.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   s(i, j) = score(edge (i, j))  (arcs::from_child)  or  score(edge (j, i))  (arcs::from_parent);  fill where masked

@@ -2,11 +2,12 @@
 // nodes and one for their edge.
 // SPDX-License-Identifier: Apache-2.0
 //
-// This is the attention of Velickovic et al. 2018, except that the label of an edge adds to its score and its message,
-// as in the baseline of the CLUTRR data set.  In that baseline a node attends along its outgoing edges.  Here N(x) is
-// node x and every node y of its graph with an edge in either direction: label(x, y) != 0 or label(y, x) != 0.  If
-// there is no edge from x to y, or if y = x, then es(x, y) and ev(x, y) belong to label 0.  The formulas are for one
-// head of width k, over a ragged batch of graphs (nodes = sum of n, rows = sum of n^2, d = h k):
+// This is the attention of Velickovic et al. 2018, except that the label of an edge adds to the edge's score and
+// message.  The baseline of the CLUTRR data set has such labels too.  In that baseline a node attends along its
+// outgoing edges.  Here N(x) is node x and every node y of its graph with an edge in either direction: label(x, y) != 0
+// or label(y, x) != 0.  If there is no edge from x to y, or if y = x, then es(x, y) and ev(x, y) belong to label 0.
+// The formulas are for one head of width k, over a ragged batch of graphs (nodes = sum of n, rows = sum of n^2, d = h
+// k):
 //
 //   z(x, y) = qs(x) + ks(y) + es(x, y);  s = leaky_relu(z) = z where z > 0, else slope z
 //   p(x, y) = softmax of s over y in N(x), 0 elsewhere;  p~ = dropout(p)

@@ -42,8 +42,8 @@ template <class T>
 struct epilogue {
   vec<T const> bias{nullptr, 0};  // (n)
   bool relu = false;
-  matrix<T const> gate = no_matrix<T const>();  // (m, n): multiplies by gate_scale where the gate is positive or NaN,
-                                                // by 0 elsewhere: the gradient of dropout after relu
+  matrix<T const> gate = no_matrix<T const>();  // (m, n): multiplies by gate_scale if the gate is positive or NaN, else
+                                                // by 0, for the gradient of dropout after relu
   T gate_scale = T(1);
   dropout_mask dropout{};                           // dropout_element(row, column, n) numbers the elements
   matrix<T const> residual = no_matrix<T const>();  // (m, n), may be c itself

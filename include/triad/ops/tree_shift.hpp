@@ -1,4 +1,4 @@
-// The soft tree operations of a Differentiable Tree Machine with canonical roles: a new tree is a weighted sum of the
+// The soft tree operations of a Differentiable Tree Machine with canonical roles.  A new tree is a weighted sum of the
 // children of earlier trees, and of trees whose child is an earlier tree.
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -17,8 +17,8 @@
 //
 // tree_shift_dots computes the first of these two lines, and tree_shift_grad computes the second.
 //
-// The gradient of slot l depends on those of all later slots.  Once they are complete, tree_shift_grad computes it in
-// one call, instead of adding to it at every step.
+// The gradient of slot l depends on the gradients of all later slots.  Once these are complete, tree_shift_grad
+// computes the gradient of slot l in one call, instead of adding to it at every step.
 //
 // A NaN in a tree, a weight or a root gives NaN in everything that depends on it.  Positions outside of `support` are
 // not read.
@@ -101,8 +101,8 @@ void tree_shift_dots(Ex& ex, tree_positions<> const& where, tree_support const& 
   if constexpr (executes<Ex>) do_tree_shift_dots(ex, where, support, step, memory, d_memory, dw, d_root);
 }
 
-/// Computes the gradient of a slot from the gradients of the slots that the steps from `slot` to the last of w wrote.
-/// Overwrites slot `slot` of d_memory at the positions of `support`.
+/// Computes the gradient of a slot from the gradients of all later slots, which the steps from `slot` to the last one
+/// of w wrote. Overwrites slot `slot` of d_memory at the positions of `support`.
 template <backend Ex, class T>
 void tree_shift_grad(Ex& ex, tree_positions<> const& where, tree_support const& support, tree_weights_view<T const> w,
                      index_t slot, tree_memory_view<T> d_memory) {

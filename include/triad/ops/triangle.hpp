@@ -13,8 +13,8 @@
 //   dv1(i, l) = sum_j p~ do(i, j) * v2(l, j)       dv2(l, j) = sum_i p~ do(i, j) * v1(i, l)
 //
 // Causal (options.sources): the first s nodes of a graph are sources.  A node l after them is a middle node of (i, j)
-// only if l <= max(i, j).  Every sum over l above ends before max(s, i + 1, j + 1), so an edge does not depend on nodes
-// after both of its ends, unless these nodes are sources.
+// only if l <= max(i, j).  Every sum over l above ends before max(s, i + 1, j + 1).  So an edge does not depend on
+// nodes after both of its ends, unless these nodes are sources.
 //
 // Forms:  value_ablation      o = sum_l p~ v1(i, l)                                       (section 4.5 of the paper)
 //         attention_ablation  s = q(i, l) . k(i, j) / sqrt(k)

@@ -20,7 +20,7 @@
 //           those of step 0; the shell of slot h begins 2 S_h + h (2 t + 1) rows later, with (i, a) in its row i and
 //           (a, j) in its row a + 1 + j
 //
-// If a hypothesis moves to another slot, its shells are not copied: owner(h, u) is the slot in which step u computed
+// If a hypothesis moves to another slot, its shells are not copied.  owner(h, u) is the slot in which step u computed
 // the shell of the hypothesis that is now in slot h.
 #pragma once
 
@@ -59,8 +59,9 @@ struct shell_graph {
 struct edge_shells {
   graph_batch sources;                    // the graphs of the sources alone; slot h belongs to graph h / beam
   index_t beam = 1, step = 0;             // slots of a graph; t
-  tensor<index_t const, dyn, dyn> owner;  // (slots, t + 1); owner(h, t) = h; a row has slots of one graph only
-  index_t skipped = 0;  // the number of first rows that the cache leaves out, since no wanted edge reads them
+  tensor<index_t const, dyn, dyn> owner;  // (slots, t + 1); owner(h, t) = h; the slots in a row belong to one graph
+  index_t skipped = 0;  // the number of rows at the beginning that the cache leaves out, since no wanted edge reads
+                        // them
 
   TRIAD_HOST_DEVICE constexpr index_t slots() const { return beam * sources.dims.graphs; }
   /// n, the number of nodes of the hypothesis in slot h.
@@ -72,7 +73,7 @@ struct edge_shells {
   TRIAD_HOST_DEVICE constexpr index_t rows(index_t u) const {
     return 2 * beam * sources.dims.nodes + slots() * (2 * u + 1);
   }
-  /// The number of first rows that no wanted edge reads; `skipped` must not be larger.
+  /// The number of rows at the beginning that no wanted edge reads; `skipped` must not be larger.
   TRIAD_HOST_DEVICE constexpr index_t unread(shell_edges wanted) const {
     if (wanted == shell_edges::all) return 0;
     return first_row(wanted == shell_edges::diagonal ? step : 0);

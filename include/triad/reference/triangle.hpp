@@ -30,7 +30,7 @@ struct triangle_head {
   bool flat() const { return t.form == triangle_form::flat; }
   /// The number of terms in the softmax of one edge.
   index_t terms() const { return flat() ? 2 * n : n; }
-  /// The number of terms, from the first, that edge (i, j) sums over; fewer than terms() only if causal.
+  /// The number of terms that the sum of edge (i, j) has, counted from the first.  It is below terms() only if causal.
   index_t open(index_t i, index_t j) const { return flat() ? 2 * n : causal_end(sources, n, i, j); }
   index_t edge(index_t i, index_t j) const { return first_edge + i * n + j; }
   index_t column(index_t e) const { return head * width + e; }

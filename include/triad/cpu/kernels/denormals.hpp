@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An operation on a denormal number takes a processor a hundred cycles or more, and training produces millions of them.
-// Examples are the squares of small gradients, and the first moment of a parameter that gets no gradient any more: the
-// moment falls by a tenth at every update and then, by rounding, stays among the smallest denormals.  Adam adds epsilon
-// to the numbers that are computed from denormals, so denormals change no result that matters.
+// Examples are the squares of small gradients, and the first moment of a parameter that gets no gradient any more.
+// Such a moment falls by a tenth at every update and then, by rounding, stays among the smallest denormals.  Adam adds
+// epsilon to the numbers that are computed from denormals, so denormals change no result that matters.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Decides whether a caller shares its tasks: whether other threads have saved more time than the caller has lost by
-// calling them and waiting for them.
+// Decides whether a caller shares its tasks with other threads.  It does if these threads have saved more time than the
+// caller has lost by calling them and waiting for them.
 // SPDX-License-Identifier: Apache-2.0
 //
 // If a processor is busy with another program, a thread may be preempted for milliseconds in the middle of a task, and

@@ -1,4 +1,4 @@
-// The process's pool of threads.  They run tasks that callers share with them, and sleep if there are no such tasks.
+// The pool of threads of a process.  Its threads run tasks that callers share with them, and sleep if there are none.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A caller posts a call and works on it itself.  It never waits for a thread that has not entered the call.  When no

@@ -143,8 +143,8 @@ template <int I, int J>
 }
 
 /// Computes the gradients of one l.  p(i, j) = p[i ld + j];  partial(i, j) = lanes of dP.  Row i of v1 and dv1 belongs
-/// to edge (i, l), row j of v2 and dv2 to edge (l, j), and row i n + j of `gradient` to edge (i, j).  If V2 is false,
-/// v2 is 1 and has no gradient.  add1, add2: whether dv1, dv2 already hold sums of earlier blocks.
+/// to edge (i, l), and row j of v2 and dv2 to edge (l, j).  Row i n + j of `gradient` belongs to edge (i, j).  If V2 is
+/// false, v2 is 1 and has no gradient.  add1, add2: whether dv1, dv2 already hold sums of earlier blocks.
 template <int I, int J, bool V2>
 [[gnu::noinline]] inline void gradients(float const* p, index_t ld, in_rows gradient, index_t n, index_t k, in_rows v1,
                                         in_rows v2, out_rows dv1, bool add1, out_rows dv2, bool add2, float* partial) {

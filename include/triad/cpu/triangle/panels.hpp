@@ -151,8 +151,8 @@ template <int V>
       for (int v = 0; v < V; ++v) simd::store(acc + ((i * 2 + j) * V + v) * lanes, a[i][j][v]);
 }
 
-/// dp[l layer + i ld + j] for L middle nodes, `half` rows i, V vectors j.  d_o: [i] transposed, consecutive;  v2: [l]
-/// transposed, v2_layer apart;  v1: [l] panels of v1_rows rows, v1_layer apart.
+/// Computes dp[l layer + i ld + j] for L middle nodes, `half` rows i and V vectors of columns j.  d_o: [i] transposed,
+/// consecutive;  v2: [l] transposed, v2_layer apart;  v1: [l] panels of v1_rows rows, v1_layer apart.
 template <int L, int V>
 [[gnu::noinline]] inline void weight_gradients(float const* d_o, float const* v1, index_t v1_layer, index_t v1_rows,
                                                float const* v2, index_t v2_layer, index_t k, float* dp, index_t layer,

@@ -48,7 +48,7 @@ inline void close(head const& x, index_t l, index_t i0, index_t height, index_t 
 }
 
 /// If a graph has at most this number of nodes, all rows i are one block.  With AVX-512, one thread and four heads of
-/// width 50, the gradients then take 0.7 of the tiled kernel's time at n = 20, and the same time at n = 28.
+/// width 50, the gradients then take 0.7 of the tiled kernel's time at n = 20.  At n = 28 they take the same time.
 inline constexpr index_t whole_graph = 20;
 
 constexpr index_t row_block(index_t n) { return n <= whole_graph ? n : 4; }
@@ -193,7 +193,7 @@ void small_forward(head const& scattered, out_rows o, float* out_maximum, float*
   each_run(n, [&](index_t i0, auto h) { block(i0, decltype(h)::value); });
 }
 
-/// Computes all gradients of one graph and head, and overwrites them.
+/// Overwrites all gradients of one graph and head.
 template <bool OwnKey, bool RightValue>
 void small_backward(head const& scattered, in_rows o, in_rows d_o, float const* maximum, float const* inverse_sum,
                     out_rows dq, out_rows dk, out_rows dv1, out_rows dv2, float* scratch) {

@@ -81,8 +81,8 @@ inline scratch_parts forward_parts(backend& ex, triangle_options const& options,
   return {base, options, dims, floats_wanted, ex.threads, false, 0};
 }
 
-/// The largest number of floats of do that backward packs at once, for several graphs and heads.  It packs at least one
-/// head.
+/// The largest number of floats of do that backward packs at once, for several graphs and heads.  Backward always packs
+/// at least one head.
 inline constexpr index_t packed_budget = 1 << 22;
 
 inline index_t packed_floats(triangle_options const& options, index_t width, graph_dims const& dims) {

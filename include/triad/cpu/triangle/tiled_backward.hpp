@@ -210,14 +210,13 @@ class backward_block {
     return d_o + (i0 / block_rows * size_of.tiles() + j0 / tile) * size_of.gradient();
   }
 
-  /// The first row or column, counted from `begin`, with an edge to which l is open, if the edge's other end is at most
-  /// `last`.
+  /// For edges with one end at `last` or before: the first other end to which l is open, counted from `begin`.
   index_t first_of(index_t l, index_t last, index_t begin) const {
     return std::max<index_t>(0, x.begin(l0 + l, last) - begin);
   }
 
-  /// Prefetches, at each l of a tile, a part of the data that the next tile and the next block of rows will read, and
-  /// of the memory that this block writes.
+  /// Prefetches memory in parts, one part at each l of a tile: data that the next tile and the next block of rows will
+  /// read, and memory that this block will write.
   void prefetch_next(index_t i0, index_t j0, index_t l) {
     bool const last_tile = j0 + tile >= n;
     if (float const* const next = gradient_of(i0, j0) + size_of.gradient(); next < d_o + size_of.gradients())

@@ -5,7 +5,7 @@
 //   pack k(., j) transposed and v2(., j), once for all i: they stay in the second-level cache for all rows i
 //   for every block of rows i:  scores of all l;  exp(s - max) and its sum;  o += p v1 v2;  o / sum
 //
-// The last block of rows is moved up so that it ends at the last row of the graph; rows computed twice are written
+// The last block of rows begins early enough to end at the last row of the graph, so some rows are computed and written
 // twice. Causal: a block takes the middle nodes that are open to (not masked for) any of its edges.  The score is
 // -infinity if a middle node is closed to an edge.
 #pragma once

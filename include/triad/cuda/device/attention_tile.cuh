@@ -102,7 +102,7 @@ struct attention_place {
   attention_rule<T> const& rule;
   index_t head, first_query, first_key;
   int queries, keys;        // of the sequence
-  int first, first_column;  // the block's first query or key in the sequence, and column in the head
+  int first, first_column;  // the block's first query or key in the sequence, and its first column in the head
 
   TRIAD_DEVICE attention_place(block const& b, attention_rule<T> const& t, index_t longest) : rule(t) {
     index_t const tiles = (longest + attention_tile_rows - 1) / attention_tile_rows;

@@ -14,8 +14,8 @@
 
 namespace triad::cuda {
 
-/// d = a b + beta c + bias, all column-major, with one value of the bias for each row of d.  c and d are not
-/// transposed.
+/// d = a b + beta c + bias, with all matrices column-major and one value of the bias for each row of d.  c and d are
+/// not transposed.
 struct fused_product {
   blas_size size;  // count 1
   blas_operand<float const> a, b, c;

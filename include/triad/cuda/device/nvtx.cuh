@@ -5,8 +5,8 @@
 // and Nsight Compute can show the name of the innermost range instead (docs/operations/gpu.md says how).  Without a
 // profiler there is no such domain, and a range costs a comparison with null.
 //
-// The header is part of the toolkit, and no library is linked for it.  If the header is missing, or NVTX_DISABLE
-// (NVTX's own switch) is defined, a range does nothing.
+// The header of NVTX is part of the CUDA toolkit, and no library is linked for it.  If the header is missing, or
+// NVTX_DISABLE (NVTX's own switch) is defined, a range does nothing.
 #pragma once
 
 #if __has_include(<nvtx3/nvToolsExt.h>) && !defined(NVTX_DISABLE)

@@ -2,9 +2,10 @@
 // launch.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values that change from step to step (step number, learning rate, the batch, the state of dropout and Adam) are
-// copied to fixed addresses before the work, and its kernels read them there.  A training step with small graphs has
-// some hundreds of short kernels.  If they were launched one by one, the device would wait for the host.
+// Values that change from step to step are copied to fixed addresses before the work, and the kernels of the work read
+// them there.  Such values are the step number, the learning rate, the batch, and the state of dropout and Adam.  A
+// training step with small graphs has some hundreds of short kernels.  If they were launched one by one, the device
+// would wait for the host.
 #pragma once
 
 #include <algorithm>

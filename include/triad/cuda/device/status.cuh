@@ -11,7 +11,8 @@
 
 namespace triad::cuda {
 
-/// A call of the CUDA runtime or of cuBLAS failed.  The message says what the call was for and which error it returned.
+/// Thrown if a call of the CUDA runtime or of cuBLAS has failed.  The message says what the call was for and which
+/// error it returned.
 struct device_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

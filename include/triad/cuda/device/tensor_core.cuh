@@ -1,11 +1,11 @@
 // The matrix instructions of sm_80 and later: a warp computes 16 by 8 sums in float32.  Included for nvcc alone.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lane t has the sums of rows t / 4 (two) and t / 4 + 8 (two), in columns 2 (t % 4) and 2 (t % 4) + 1.  It has rows t /
-// 4 (top) and t / 4 + 8 (bottom) of the left factor, and column t / 4 of the right factor.  Of these it has four of the
-// sixteen terms: t % 4 + 4 e, e = 0 .. 3.  Any numbering of terms is correct if both factors use it.  This one avoids
-// bank conflicts if the terms of a row lie side by side and rows are 4 words longer than a multiple of 32.  If terms
-// lie one below the other (dq and dk in triangle/backward.cuh), two lanes access the same bank.
+// Lane t has four sums: those of rows t / 4 and t / 4 + 8, in columns 2 (t % 4) and 2 (t % 4) + 1.  It has rows t / 4
+// (top) and t / 4 + 8 (bottom) of the left factor, and column t / 4 of the right factor.  Of each row and column, it
+// has four of the sixteen terms: t % 4 + 4 e, e = 0 .. 3.  Any numbering of terms is correct if both factors use it.
+// This one avoids bank conflicts if the terms of a row lie side by side and rows are 4 words longer than a multiple of
+// 32.  If terms lie one below the other (dq and dk in triangle/backward.cuh), two lanes access the same bank.
 #pragma once
 
 #include "triad/cuda/device/block.cuh"
@@ -34,7 +34,7 @@ TRIAD_DEVICE unsigned bf16(float low, float high) {
 // volatile: the whole warp must execute the instruction, so the compiler must not move it into a branch that only some
 // lanes take.
 
-/// sum += the products of eight terms of the left factor {top, bottom, top, bottom} and of the right one.
+/// sum += the products of eight terms of the left factor {top, bottom, top, bottom} and of the right factor.
 TRIAD_DEVICE void add_eight_products(float (&sum)[4], unsigned const (&left)[4], unsigned const (&right)[2]) {
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "

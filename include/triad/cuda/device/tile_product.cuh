@@ -64,7 +64,7 @@ TRIAD_DEVICE int terms_of(int width) { return (width + 15) / 16 * 16; }
 /// How a kernel computes products for which tensor cores can be used.
 enum class product_path { exact, tensor_cores, plain };
 
-/// The sums of one lane: rows row() and row() + 8, columns column() and column() + 1 of every eight.
+/// The sums of one lane: rows row() and row() + 8, columns column() and column() + 1 of every eight columns.
 struct tile_lane {
   int lane;
   TRIAD_DEVICE explicit tile_lane(block const& b) : lane(b.lane()) {}

@@ -155,8 +155,8 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
     }
   }
 
-  /// The sums of a thread in either half: thread_ij rows i or columns j from `first`, one l, four channels.  Public,
-  /// since a test counts the bank conflicts.
+  /// The sums of a thread in either half: thread_ij rows i or columns j from `first`, one l, four channels.  The struct
+  /// is public, since a test counts the bank conflicts.
   struct place {
     int c, l, first;
     TRIAD_DEVICE explicit place(int thread) {  // neighbours read the same do; threads two apart read the same weights
@@ -170,7 +170,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
 
  private:
   /// For the tile of columns that begins at `begin`: where the first tile of rows begins that has an edge to which an l
-  /// >= l0 is open.  Rows and columns can be exchanged.
+  /// >= l0 is open.  The same holds with rows and columns exchanged.
   TRIAD_DEVICE static int first_tile(one_head<T> const& at, int l0, int begin) {
     return at.begin(l0, begin + tile_i - 1) / tile_i * tile_i;
   }
@@ -224,7 +224,7 @@ struct backward_kernel : backward_tile<T, Width, OwnKey, RightValue, Path, Facto
       }
     }
   }
-  /// The weights w[r][e] of row or column first + r and the other index o + e.
+  /// Reads the weights w[r][e] of row first + r and column o + e or, without OfRows, of column first + r and row o + e.
   template <bool OfRows>
   TRIAD_DEVICE static void weights_of(T const* from, int first, int o, T (&w)[thread_ij][4]) {
     TRIAD_UNROLL

@@ -56,8 +56,8 @@
 //   own keys, a key for each edge; and with scores as products of tiles.  Copies of 8 bytes are for float rows aligned
 //   to 8 bytes (heads of 50 columns) and for double rows aligned to 8 bytes.
 //
-// Exponentials are exp(s - base).  The base follows the maximum only when the maximum exceeds it by more than 8, a
-// factor of e^8.  So p stays below 3000, where relative rounding is the same as below 1, and earlier sums are hardly
+// Exponentials are exp(s - base).  The base follows the maximum only when the maximum exceeds the base by more than 8,
+// a factor of e^8.  So p stays below 3000, where relative rounding is the same as below 1, and earlier sums are hardly
 // ever rescaled.
 #pragma once
 

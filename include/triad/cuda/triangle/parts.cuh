@@ -17,7 +17,7 @@
 
 namespace triad::cuda::triangles {
 
-/// Graphs of up to this many nodes have separate kernels, which keep one head of a graph in shared memory.
+/// Graphs of up to this number of nodes have separate kernels, which keep one head of a graph in shared memory.
 inline constexpr int whole_graph = 16;
 
 /// Four neighbouring columns, which a float kernel loads with one instruction.
@@ -83,8 +83,8 @@ TRIAD_DEVICE T exponential(T x) {
     return ::cuda::std::exp(x);
 }
 
-/// The coordinates of a linear index in a box, the fastest coordinate first (CuTe's idx2crd), and the quotient after
-/// the last extent: coordinates(x, a, b) = {x % a, x / a % b, x / a / b}.
+/// The coordinates of a linear index in a box, with the fastest coordinate first (CuTe's idx2crd), and then the
+/// quotient after the last extent.  coordinates(x, a, b) = {x % a, x / a % b, x / a / b}.
 template <class N, class... Extents>
 TRIAD_DEVICE ::cuda::std::array<N, sizeof...(Extents) + 1> coordinates(N index, Extents... extents) {
   ::cuda::std::array<N, sizeof...(Extents) + 1> at{};
@@ -94,8 +94,8 @@ TRIAD_DEVICE ::cuda::std::array<N, sizeof...(Extents) + 1> coordinates(N index, 
   return at;
 }
 
-/// The columns of a head in rows of any stride.  `grain` is the number of neighbouring columns that lie side by side
-/// and can be moved as one aligned unit, at every quad of a row; a head is a whole number of grains.
+/// The columns of a head in rows of any stride.  `grain` is the number of neighbouring columns that can be moved as one
+/// aligned unit, because they are contiguous in memory.  A head is a whole number of grains, and so is a quad.
 template <class T>
 struct columns {
   using value = std::remove_const_t<T>;
@@ -195,8 +195,8 @@ TRIAD_DEVICE void with_grain(columns<T const> const& x, F&& f) {
   else
     f(std::integral_constant<int, 1>());
 }
-/// The edges of a tile as rows of a head: (u, v) is row `first + u across + v down`, and is inside the graph if u < us
-/// and v < vs.
+/// The edges of a tile as rows of a head.  Edge (u, v) is row `first + u across + v down`.  It is inside the graph if u
+/// < us and v < vs.
 struct edge_grid {
   int first, across, down, us, vs;
 };

@@ -26,7 +26,8 @@
 // with 16 bytes.  A number of the table is the largest number of different words in one bank that these threads access;
 // 1 means that there is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.  The distance between edges is an
 // odd number of quads.  The distance between lines (l, i, .) of triangles is an odd number of words: n, or n + 1.  If n
-// is 8 or 16, n edges are a multiple of 32 words apart, so threads that differ in i access the same bank.
+// is 8 or 16, edges whose numbers differ by n are a multiple of 32 words apart, so threads that differ in i access the
+// same bank.
 //
 //   nodes, in float; a head has 50 columns                  3    5    6    7    8   12   16
 //   scores: q(i, l)                                         1    1    1    1    4    2    4
@@ -133,8 +134,8 @@ struct small_team {
     sync();
   }
 
-  /// Sets the numbers of triangles that dropout does not keep to zero, after a barrier.  Dropout numbers the triangles
-  /// without the gaps between lines.
+  /// After a barrier, sets to zero the numbers of the triangles that dropout does not keep.  Dropout numbers the
+  /// triangles without the gaps between lines.
   TRIAD_DEVICE void drop(problem<T> const& p, one_head<T> const& of, layout const& at, T* numbers) const {
     if (p.threshold == 0) return;
     sync();
@@ -156,7 +157,7 @@ struct small_team {
   /// The constants of a kernel for graphs of Most nodes and, if a team is a block, of one node less.
   template <int Most>
   struct known {
-    static constexpr int half = (Most + 1) / 2;                        // columns of a task; or one less
+    static constexpr int half = (Most + 1) / 2;                        // columns of a task, which may have one less
     static constexpr int tasks = (2 * Most * Most + size - 1) / size;  // per thread
     static constexpr int quads = layout::quads_for(Most);              // in a chunk, at most
     static constexpr int together = branches ? 1 : size == warp ? 2 : quads <= 5 ? quads : 3;  // more take registers

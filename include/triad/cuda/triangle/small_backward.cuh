@@ -157,7 +157,7 @@ struct small_backward {
   }
 
   /// For edge (i, j): w holds the products q . k and becomes p, without dropout.  ds holds dp, with zeros where it was
-  /// dropped, and becomes ds.  Both become zero where l is masked.
+  /// dropped, and becomes ds.  Both become zero if l is masked.
   TRIAD_DEVICE static void weigh(layout const& at, parts const& s, problem<T> const& p, one_head<T> const& of, int i,
                                  int j, matrix<T const> maximum, matrix<T const> inverse_sum) {
     int const end = of.end(i, j);
@@ -179,9 +179,9 @@ struct small_backward {
     for (int l = end; l < at.n; ++l) s.w[at.triangle(l, i, j)] = s.ds[at.triangle(l, i, j)] = 0;
   }
 
-  /// A thread sums four channels: over j for thread_ij rows i of one l, or over i for thread_ij columns j of one l;
-  /// with own keys, over l for thread_ij columns j of one i.  Beyond the graph, it computes the last row or column
-  /// again and stores nothing.
+  /// A thread sums four channels over j for thread_ij rows i of one l, or over i for thread_ij columns j of one l.
+  /// With own keys, it sums over l for thread_ij columns j of one i.  Beyond the graph, it computes the last row or
+  /// column again and stores nothing.
   TRIAD_DEVICE static void sums(team const& with, layout const& at, one_head<T> const& of, int c0, int width,
                                 gradients<T> const& out) {
     int const n = at.n, groups = (n + thread_ij - 1) / thread_ij, quads = at.here(c0, width), each = n * groups * quads;
