@@ -88,8 +88,8 @@ struct product_blocks {
   index_t rows, columns;
   product_blocks(index_t m, index_t n) : rows(even_block(m, 384)), columns(n) {
     if (down(m) >= 8) return;
-    columns = even_block(n, std::max<index_t>(96, n * down(m) / 8));  // with few rows, as in weight gradients, columns
-                                                                      // are cut too
+    columns = even_block(n, std::max<index_t>(96, n * down(m) / 8));  // few rows, as in weight gradients: columns are
+                                                                      // cut too
     if (auto const parts = across(n); parts > 1 && parts % 2 == 1 && down(m) % 2 == 1)
       columns = even_block(n, n / (parts + 1));  // an even number of blocks, for two threads
     if (auto const tasks = down(m) * across(n); tasks < 4) rows = even_block(m, std::max<index_t>(32, m * tasks / 4));

@@ -1,8 +1,8 @@
 // Graph attention: one warp for each node and head, as in cuda/relation_attention.cuh.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A score is a sum of three numbers, so each lane computes the score of one node.  Only for values do lanes lie along
-// the head width.  Nodes that are no neighbours have weight 0, and their values are skipped.
+// A score is a sum of three numbers, so each lane computes the score of one node.  Only for values, each lane has some
+// columns of the head.  Nodes that are no neighbours have weight 0, and their values are skipped.
 #pragma once
 
 #include "triad/cuda/relation_attention.cuh"

@@ -12,7 +12,7 @@ namespace triad::cuda {
 /// The number of elements that a block sums.
 inline constexpr index_t sum_chunk = 4096;
 
-/// The number of rows whose column sums a block computes.  There are at most 2048 such chunks.
+/// The number of rows in a chunk, whose column sums one block computes.  There are at most 2048 chunks.
 constexpr index_t column_chunk(index_t rows) { return rows <= 32 * 2048 ? 32 : blocks_for(rows, 2048); }
 /// The number of chunks for which memory is planned.  It never falls when the number of rows grows, because memory for
 /// the largest batch must be enough for every smaller batch.

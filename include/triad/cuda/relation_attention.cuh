@@ -2,9 +2,9 @@
 // attends.  Backward has two kernels: one for gradients of the node that attends, one for those of the other node.
 // SPDX-License-Identifier: Apache-2.0
 //
-// For dot products, lanes lie along the head width; for the softmax, along the other node.  The warp takes 32 of these
-// nodes at a time: each lane holds the score or weight of one node, and shuffles pass it to the other lanes.  So any n
-// and any width are possible without scratch memory.
+// For dot products, each lane has some columns of the head; for the softmax, each lane has one of the other nodes.  The
+// warp takes 32 of these nodes at a time.  Each lane holds the score or weight of its node, and shuffles pass it to the
+// other lanes.  So any n and any width are possible without scratch memory.
 //
 // Backward needs no stored delta: dp - delta = dc(x) . (keep (v(y) + gv(x, y)) - c(x)).  This difference is computed
 // twice, with the same bits: for the owner x of dq, dgk, dgv and for the owner y of dk, dv.

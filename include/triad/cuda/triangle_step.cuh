@@ -2,9 +2,9 @@
 // running maximum.
 // SPDX-License-Identifier: Apache-2.0
 //
-// For dot products and values, lanes lie along the head width.  For the softmax and for the row numbers of edges, lanes
-// lie along the middle node.  Shuffles pass weights and row numbers to the other lanes.  So any n and any width are
-// possible without scratch memory.
+// For dot products and values, each lane has some columns of the head.  For the softmax and for the row numbers of
+// edges, each lane has one middle node.  Shuffles pass weights and row numbers to the other lanes.  So any n and any
+// width are possible without scratch memory.
 #pragma once
 
 #include <cuda/std/cmath>

@@ -32,8 +32,8 @@ namespace triad::cpu::inline TRIAD_CPU_FLAGS::detail {
 
 using nanoseconds = std::int64_t;
 
-/// The longest time that a thread without work, or a caller that waits for its last tasks, spins.  It is about the time
-/// that waking a thread takes.
+/// The longest time for which a thread without work spins, and also a caller that waits for its last tasks.  Waking a
+/// thread takes about this time.
 inline constexpr nanoseconds spin_time = 50'000;
 
 inline nanoseconds now() {

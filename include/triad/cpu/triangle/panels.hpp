@@ -27,8 +27,8 @@ inline constexpr int tile = 2 * lanes;
 
 namespace detail {
 
-// Exchanges the lanes of a whose number has bit S for the lanes of b whose number does not; a and b are rows r and r +
-// S.
+// Exchanges half of the lanes: those of `a` whose number has bit S, for those of `b` whose number does not have it.
+// `a` and `b` are rows r and r + S.
 template <int S, int... X>
 [[gnu::always_inline]] inline void exchange(floats& a, floats& b, std::integer_sequence<int, X...>) {
   floats const low = simd::detail::shuffle<((X & S) ? (X ^ S) + lanes : X)...>(a, b);

@@ -38,7 +38,7 @@ struct backward_tiles {
   index_t gradient() const { return block_rows * tile * (width + vectors() * lanes); }
   /// The size of do of the head, as tiles: [i / block_rows][tile].
   index_t gradients() const { return row_blocks() * tiles() * gradient(); }
-  /// The largest size for graphs of up to n nodes, since smaller graphs may have larger blocks of l.
+  /// The largest number of floats for any graph of up to n nodes, since a smaller graph may have larger blocks of l.
   index_t most_floats() const {
     index_t most = 0;
     for (index_t m = tile; m < n + tile; m += tile) most = std::max(most, backward_tiles{m, width}.floats());

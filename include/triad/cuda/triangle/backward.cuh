@@ -39,9 +39,9 @@
 //
 // Bank conflicts: shared memory serves several threads together: 32 that access 4 bytes each, 16 with 8 bytes, or 8
 // with 16 bytes.  A number of the table is the largest number of different words in one bank that these threads access;
-// 1 means that there is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.  Rows have 4 words more than their
-// columns; a plane of rows is 8 or 16 words longer.  So neighbouring l, or i, begin in other banks than neighbouring
-// rows.
+// 1 means that there is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.  A row has 4 words more than it
+// has columns, and a plane of rows has 8 or 16 words more than its rows.  So neighbouring l, or i, begin in other banks
+// than neighbouring rows.
 //
 //   columns of a head                                      16   32   64  128   16   32   64   64   64   64
 //   weights: do(i, j)                                       1    1    1    1    2    2    2    1    1    1

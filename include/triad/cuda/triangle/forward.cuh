@@ -33,8 +33,8 @@
 //
 // Bank conflicts: shared memory serves several threads together: 32 that access 4 bytes each, 16 with 8 bytes, or 8
 // with 16 bytes.  A number of the table is the largest number of different words in one bank that these threads access;
-// 1 means that there is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.  A row has 4 words more than its
-// columns, so that eight rows of one quad, or eight quads of one row, are in different banks.  In float there is no
+// 1 means that there is no conflict.  tests/cuda_on_host/banks_test.cpp counts them.  A row has 4 words more than it
+// has columns, so that eight rows of one quad, or eight quads of one row, are in different banks.  In float there is no
 // conflict in the inner loops, except for q with own keys, because neighbours read q of two l there.
 //
 //   columns of a head                                      16   32   64  128   16   32   64   64   64   64

@@ -9,7 +9,7 @@
 // triangles, and as many columns of the edges as fit into the rest, for any n.  At n = 5 it holds all columns of a
 // CLUTRR head.  More columns are processed in chunks.
 //
-// Threads and elements of a team: thread t % (threads of the team) computes task number t.
+// Threads and elements of a team: task number t belongs to thread t mod (number of threads of the team).
 //
 //   scores    t = 2 (n l + i) + half: p(i, l, j) of the first or the second half of all j
 //   softmax   t = n i + j: all l
