@@ -1,7 +1,7 @@
-// One update of Adam over ten million parameters.  Either all have gradients, or all gradients are zero, so that the
-// moments decay.  Then the treatment of numbers too small for a normal float decides the speed
-// (cpu/kernels/denormals.hpp).  The cpu backend sets them to zero in the first update.  The reference, on one thread,
-// keeps them, for comparison.
+// One update of Adam over ten million parameters.  There are two cases: all parameters have gradients; or all gradients
+// are zero, so that the moments decay.  In the second case, the speed depends on how numbers too small for a normal
+// float are treated (cpu/kernels/denormals.hpp).  The cpu backend sets them to zero in the first update.  The reference
+// backend, on one thread, keeps them; it is timed for comparison.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -28,7 +28,7 @@ struct adam_problem {
   std::vector<double> rate{1e-4};
   std::uint64_t step = 10'000;
 
-  /// died: the moments are denormal, as rounding leaves them if a gradient has been zero for a long time.
+  /// died: all moments are denormal numbers, which rounding leaves if a gradient has been zero for a long time.
   adam_problem(index_t n, bool died)
       : p(static_cast<std::size_t>(n), 0.1f),
         g(p.size(), died ? 0.0f : 1e-3f),
@@ -61,7 +61,7 @@ void run(benchmark::State& state, std::string const& name, Ex& ex, bool died, bo
   if (!may_time(state, name, bytes, [&] { return check(died); })) return;
   adam_problem problem(parameters, died);
   work_model model;
-  model.stream = 7.0 * sizeof(float) * parameters;  // reads four arrays and writes three
+  model.stream = 7.0 * sizeof(float) * parameters;  // four arrays are read and three are written
   time_work(state, {.model = model, .total = bytes, .floor = with_floor}, [&] { problem.run(ex); });
 }
 

@@ -1,5 +1,5 @@
-// Attention over sequences (plain, causal, with relative positions) and fuse-attention, each without projections, whose
-// products would dominate the time.
+// Attention over sequences (plain, causal, with relative positions) and fuse-attention.  Both are timed without
+// projections, because the products of these would dominate the time.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "triad/ops/attention.hpp"
@@ -24,7 +24,7 @@ using states = triad::tensor<T, triad::dyn, triad::dyn>;
 template <class T>
 using named = std::vector<std::pair<char const*, states<T>>>;
 
-/// b sequences of s tokens; tokens attend within their own sequence.
+/// b sequences of s tokens; a token attends only to tokens of its own sequence.
 struct attention_task {
   index_t b, s, d, h;
   bool causal = false;
@@ -44,8 +44,8 @@ struct attention_task {
     if (reach == 0) return work;
     index_t const queries = rows() * h, k = d / h, offsets = triad::relative_offsets(reach);
     work.add({queries, offsets, k, false, true}, train ? 2 : 1);   // bias; d_offset_weights
-    work.add({queries, k, offsets, false, false}, train ? 2 : 1);  // of the output; of dquery
-    if (train) work.add({offsets, k, queries, true, false}, 2);    // of both tables
+    work.add({queries, k, offsets, false, false}, train ? 2 : 1);  // output and dquery from offsets
+    if (train) work.add({offsets, k, queries, true, false}, 2);    // gradients of both tables
     return work;
   }
 };
@@ -104,7 +104,7 @@ struct attention_arrays {
   }
 };
 
-/// Tokens that attend to their own states after each of several layers.
+/// Tokens that attend to their own states after each of several earlier layers.
 struct fuse_task {
   index_t rows, layers, d, h;
 
@@ -149,7 +149,7 @@ struct fuse_arrays {
   }
 };
 
-/// An operation with everything that it needs.  Its memory is zero at first, since some gradients are added to it.
+/// An operation with all its arguments.  Its memory is set to zero first, because some gradients are added to it.
 template <class Arrays, class Ex>
 class operation_problem {
  public:
@@ -191,7 +191,7 @@ verdict check(Task const& task) {
   return std::nullopt;
 }
 
-/// Registers benchmarks of forward, and of forward and backward, as name/forward/sizes and name/train/sizes.
+/// Registers two benchmarks: forward, as name/forward/sizes, and forward with backward, as name/train/sizes.
 template <template <class> class Arrays, class Task>
 void add(Task const& task) {
   for (bool const train : {false, true}) {

@@ -1,4 +1,4 @@
-// Training steps of CFQ's models: dependency parsers with the paper's settings and smaller ones, and the Edge
+// Training steps of models for CFQ: dependency parsers with the paper's sizes and with smaller ones, and the Edge
 // Transformer with a decoder.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>

@@ -1,4 +1,4 @@
-// CFQ's models in training, with counts of their work: dependency parsers, and the Edge Transformer with a decoder.
+// Models for CFQ in training, with counts of their work: dependency parsers, and the Edge Transformer with a decoder.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,12 +14,13 @@
 
 namespace bench {
 
-/// The layer of both tasks.
+/// Returns the options of the Edge Transformer's layer, which both tasks use.
 inline triad::edge_transformer_layer_options edge_layer(index_t width, index_t heads) {
   return {.width = width, .heads = heads, .hidden = 4 * width, .dropout = 0.1, .attention_bias = true};
 }
 
-/// Predicts the parent of each token of a sentence, and the relation to it.  Batches are counted in words.
+/// Predicts the parent of each token of a sentence, and its relation to the parent.  The size of a batch is a number of
+/// words.
 struct dependency_task : graph_sizes {
   static constexpr index_t vocabulary = 100, relations = 12, reach = 16;
   index_t layers = 7, width = 360, heads = 4;
@@ -46,7 +47,7 @@ struct dependency_task : graph_sizes {
   }
 };
 
-/// Predicts from a state of every ordered pair of tokens.
+/// Predicts parents with an Edge Transformer, which has a state for each ordered pair of tokens.
 struct edge_dependency_task : dependency_task {
   template <class T>
   auto model() const {
@@ -66,7 +67,8 @@ struct edge_dependency_task : dependency_task {
   }
 };
 
-/// Predicts from a Transformer's states of tokens.  Attention and the products of pairs are not counted.
+/// Predicts parents with a Transformer, which has a state for each token.  The counted work does not include attention
+/// and the products of pairs.
 struct biaffine_dependency_task : dependency_task {
   template <class T>
   auto model() const {
@@ -79,7 +81,7 @@ struct biaffine_dependency_task : dependency_task {
     work_model work;
     index_t const rows = dims().nodes, d = width;
     work.transformer_layer(rows, d, 4 * d, true, static_cast<double>(layers));
-    work.linear(rows, d, 4 * d, true);  // both ends of arcs and relations
+    work.linear(rows, d, 4 * d, true);  // maps for both ends of arcs and of relations
     work.linear(rows, d, d, true, 3);
     work.linear(rows, d, 1, true);
     work.linear(rows, d, relations, true);
@@ -87,7 +89,8 @@ struct biaffine_dependency_task : dependency_task {
   }
 };
 
-/// Pairs of sequences of equal length, which includes the begin and end tokens.
+/// Pairs of a source and a target.  All sources have one length and all targets another; lengths include begin and end
+/// tokens.
 struct edge_pair_task {
   index_t sentences = 1, source = 15, target = 50, layers = 6, width = 256, heads = 8, words = 100;
   static constexpr triad::keep memory = triad::keep::everything;
@@ -107,7 +110,7 @@ struct edge_pair_task {
     z.layer = edge_layer(width, heads);
     return triad::edge_transformer_seq2seq<T>(z);
   }
-  /// Returns the sizes of `copies` of every sentence, with this number of target tokens.
+  /// Returns the sizes of a batch with `copies` copies of every sentence and `of_target` target tokens in each.
   triad::edge_pair_dims dims(index_t copies, index_t of_target) const {
     triad::edge_pair_dims z;
     for (index_t b = 0; b < sentences * copies; ++b) z = z + triad::edge_pair_dims_of(source, of_target);
@@ -128,14 +131,14 @@ struct edge_pair_task {
     return loader.upload();
   }
 
-  /// Returns the same model with sizes that the reference can compute.
+  /// Returns the same model with smaller sizes, which the reference backend can compute in a short time.
   edge_pair_task small() const {
     edge_pair_task t = *this;
     t.sentences = 2, t.source = 4, t.target = 7, t.layers = 3, t.width = 32, t.heads = 4, t.words = 20;
     return t;
   }
 
-  /// The decoder's last layer is read at only one edge for each target token.
+  /// Counts the work.  In the decoder's last layer, only one edge for each target token is read.
   work_model count_work() const {
     auto const z = dims();
     auto const o = edge_layer(width, heads);
@@ -154,7 +157,8 @@ struct edge_pair_task {
   }
 };
 
-/// Returns the lengths of sentences with about this number of words: 8 to 19 in turn, as in CFQ's questions.
+/// Returns the lengths of sentences with about this number of words in total: 8, 9, ..., 19 in turn, as in CFQ's
+/// questions.
 inline std::vector<index_t> questions(index_t words) {
   std::vector<index_t> nodes;
   for (index_t n = 8, sum = 0; sum + n <= words; n = n < 19 ? n + 1 : 8) {

@@ -4,23 +4,23 @@ bandwidth:
   bench/cluster_costs.py                      the tables of docs/operations/cluster.md
   bench/cluster_costs.py VALUES PROCESSES     what each process sends for an update of VALUES parameters
 
-A message of m bytes takes alpha + m beta; both processes of an exchange send at once.  Only the time of an update of
-one process is measured.  docs/operations/cluster.md lists the costs that are left out.
+A message of m bytes takes alpha + m beta seconds; the two processes of an exchange send at the same time.  Only the
+time of an update on one process is measured.  docs/operations/cluster.md lists the costs that are left out.
 SPDX-License-Identifier: Apache-2.0"""
 
 import math
 import sys
 from collections import namedtuple
 
-SHORT_ROW = 4096  # include/triad/parallel/communicator.hpp
-BYTES = 4  # of a float
+SHORT_ROW = 4096  # as in include/triad/parallel/communicator.hpp
+BYTES = 4  # bytes of a float
 PROCESSES = [2 ** k for k in range(1, 11)]
 
 
 # ---- what is sent -----------------------------------------------------------------------------------------------------
 
-Exchange = namedtuple("Exchange", "distance sent received added")  # distance: to the partner's rank; the rest: numbers
-                                                                   # of values
+Exchange = namedtuple("Exchange", "distance sent received added")  # distance: to the partner's rank; the others:
+                                                                   # numbers of values
 
 
 def all_reduce(values, processes, rank):
@@ -44,19 +44,19 @@ def all_reduce(values, processes, rank):
 
 
 def update_exchanges(parameters, processes, rank=0):
-    """Returns the exchanges of an update by a trainer: those for the gradient, then those for the loss."""
+    """Returns the exchanges of a trainer in one update: those for the gradient, then those for the loss."""
     return all_reduce(parameters, processes, rank) + all_reduce(1, processes, rank)
 
 
 def agreement(processes):
-    """Returns the number of one-byte messages by which programs agree that none was interrupted (any_process in
-    examples/programs/shared)."""
+    """Returns how many one-byte messages the processes of a program need to agree that none of them was interrupted
+    (any_process in examples/programs/shared)."""
     return int(math.log2(processes))
 
 
 # ---- what it takes ----------------------------------------------------------------------------------------------------
 
-# examples: number in a batch.  A batch of cfq's parser has 500 words; in the benchmark these are 37 questions.
+# examples: the number in a batch.  A batch of cfq's parser has 500 words, which are 37 questions in the benchmark.
 Task = namedtuple("Task", "name parameters examples")
 TASKS = {
     "clutrr": Task("CLUTRR", 568_818, 400),
@@ -65,23 +65,23 @@ TASKS = {
     "queries": Task("CFQ, queries", 1_840_640, 64),
 }
 
-# seconds: the measured time of an update on one process (docs/benchmarks.md, docs/notes/).  floors: the floor of these
+# seconds: the measured time of an update on one process (docs/benchmarks.md, docs/notes/).  floors: the floors of these
 # times in the benchmark.  memory: bytes per second.  update_every: any_process is called once in this number of
-# updates. launch: seconds before a kernel that adds.
+# updates. launch: seconds to launch a kernel that adds.
 Machine = namedtuple("Machine", "name seconds floors memory update_every launch")
 CORES = Machine("two cores", {"clutrr": 0.757, "cogs": 0.0402, "parse": 2.313, "queries": 16 * 1.243}, {}, 10e9, 1, 0)
 H100 = Machine("H100", {"clutrr": 7.006e-3, "cogs": 1.184e-3}, {"clutrr": 4.880e-3, "cogs": 0.4073e-3}, 3.35e12, 16, 5e-6)
 
-# alpha: seconds; rate: bytes per second.  Processes whose ranks are in the same block of `node` ranks use inner_alpha
-# and inner_rate.  agree: alpha of any_process, which goes between hosts.  copies: seconds, and bytes per second, of a
-# copy from the device to the host or back, before and after each message.
+# alpha: seconds of latency; rate: bytes per second.  Processes whose ranks are in the same block of `node` ranks use
+# inner_alpha and inner_rate.  agree: the latency of any_process, which sends between hosts.  copies: seconds, and bytes
+# per second, of a copy between device and host, before and after each message.
 Network = namedtuple("Network", "name alpha rate node inner_alpha inner_rate agree copies")
 ETHERNET = Network("10 Gb Ethernet", 30e-6, 1.25e9, 1, 0, 1, 30e-6, None)
 INFINIBAND = Network("100 Gb InfiniBand", 2e-6, 12.5e9, 1, 0, 1, 2e-6, None)
 BY_HOST = INFINIBAND._replace(name="100 Gb InfiniBand, by the host", copies=(10e-6, 10e9))
 NVLINK = Network("NVLink by eights, 400 Gb InfiniBand", 22.4e-6, 50e9, 8, 11.8e-6, 450e9, 2e-6, None)
 
-# shrinks: the part of an update that takes less time with fewer examples: "all", or "floor" for the part in the floor.
+# shrinks: which part of an update takes less time with fewer examples: "all" of it, or only the "floor".
 Setup = namedtuple("Setup", "machine network shrinks")
 SETUPS = [
     Setup(CORES, ETHERNET, "all"),
@@ -91,9 +91,9 @@ SETUPS = [
     Setup(H100, NVLINK, "floor"),
 ]
 
-# Memory passes for each float: the gradient is cleared and its norm taken; Adam reads four rows and writes three.
+# Memory passes for each gradient value: it is cleared, and read for the norm; Adam reads four arrays and writes three.
 OWN_PASSES = 9
-BACKWARD = 2 / 3  # the share of the time for examples
+BACKWARD = 2 / 3  # fraction of the time for examples that backward takes
 
 Times = namedtuple("Times", "forward backward gradient rest own")
 
@@ -109,19 +109,19 @@ def message_time(network, distance, values):
 
 def exchange_time(setup, exchange):
     seconds = message_time(setup.network, exchange.distance, max(exchange.sent, exchange.received))
-    if exchange.added:  # two rows are read, one is written
+    if exchange.added:  # two rows are read and one is written
         seconds += setup.machine.launch + 3 * BYTES * exchange.added / setup.machine.memory
     return seconds
 
 
 def times(setup, key, processes, batches=1):
-    """Returns the times of an update of `batches` batches on `processes`, with one share for each process."""
+    """Returns the times of an update of `batches` batches on `processes` processes, with one share for each process."""
     task, machine = TASKS[key], setup.machine
     whole = machine.seconds[key]
     own = OWN_PASSES * BYTES * task.parameters / machine.memory
     if setup.shrinks == "floor":
         own = whole - machine.floors[key]
-    examples = math.ceil(task.examples * batches / processes)  # of the process with the most examples
+    examples = math.ceil(task.examples * batches / processes)  # number of examples of the process that has most
     compute = (whole - own) * examples / task.examples
     gradient = sum(exchange_time(setup, e) for e in all_reduce(task.parameters, processes, 0))
     rest = sum(exchange_time(setup, e) for e in all_reduce(1, processes, 0))
@@ -130,8 +130,8 @@ def times(setup, key, processes, batches=1):
 
 
 def seconds(t, overlap):
-    """overlap: the gradient's messages are sent while backward computes, at no extra cost.  This is the upper limit of
-    what overlap can save."""
+    """Returns the seconds of an update.  If `overlap`, the gradient's messages are sent while backward computes, at no
+    extra cost; so the result shows the most that overlap can save."""
     between = max(t.backward, t.gradient) if overlap else t.backward + t.gradient
     return t.forward + between + t.rest + t.own
 
@@ -141,7 +141,8 @@ def speed_up(setup, key, processes, overlap=False):
 
 
 def weak(setup, key, processes):
-    """Returns the time of a batch on one process, divided by the time of as many batches as processes."""
+    """Returns the time of one batch on one process, divided by the time of `processes` batches on `processes`
+    processes."""
     return seconds(times(setup, key, 1), False) / seconds(times(setup, key, processes, processes), False)
 
 
@@ -151,7 +152,7 @@ def overlap_gain(setup, key, processes):
 
 
 def half_used(setup, key):
-    """Returns the largest number of processes up to which at most half of the time is lost."""
+    """Returns the largest number of processes for which at most half of their time is lost."""
     most = 1
     for processes in PROCESSES:
         if speed_up(setup, key, processes) < processes / 2:
@@ -176,7 +177,7 @@ def table(head, rows):
 
 
 def figures(number):
-    """Formats a number with three digits, or as a whole number from a hundred on."""
+    """Returns a number with three digits; from a hundred on, as a whole number."""
     return f"{number:.0f}" if number >= 99.95 else f"{number:.1f}" if number >= 9.995 else f"{number:.2f}"
 
 
@@ -200,7 +201,7 @@ def sizes_table():
 
 
 def each(cell, more=(), setups=tuple(SETUPS)):
-    """Returns a row for each machine, network and task that was measured on the machine."""
+    """Returns a row for each combination of machine, network and task, if the task was measured on the machine."""
     rows = []
     for setup in setups:
         for key in setup.machine.seconds:
@@ -213,7 +214,8 @@ def tables():
     return {
         "sent": sizes_table(),
         "strong": each(lambda *at: figures(speed_up(*at)), [("half used to", half_used), ("fastest at", fastest)]),
-        "weak": each(lambda *at: percent(weak(*at)), setups=[s for s in SETUPS if s.shrinks == "all"]),  # of a whole batch
+        # For whole batches.
+        "weak": each(lambda *at: percent(weak(*at)), setups=[s for s in SETUPS if s.shrinks == "all"]),
         "overlap": each(lambda *at: percent(overlap_gain(*at))),
     }
 

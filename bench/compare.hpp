@@ -1,5 +1,5 @@
-// Comparisons of results before they are timed: with those of another backend; for triangles, also a few edges with
-// their definition.
+// Comparisons of results before they are timed: with the results of another backend, and for triangles also with the
+// definition, at a few edges.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace bench {
 
-/// For float sums of up to a hundred thousand terms in another order; a program sets a larger value for less exact
-/// products.
+/// The default is for float sums of up to a hundred thousand terms that are added in another order.  A program sets a
+/// larger value if its products are less exact.
 inline double tolerance = 1e-4;
 
 /// Returns an error if the largest difference exceeds the tolerance, relative to the largest expected value or to
@@ -43,9 +43,9 @@ verdict compare_views(std::string const& what, Found found, Expected expected) {
   return compare(what, found.data_handle(), expected.data_handle(), static_cast<index_t>(found.size()));
 }
 
-/// Compares every tensor of two fields of the same layer.  Some gradients are zero up to rounding, such as that of a
-/// bias before a softmax.  With the default tolerance, a difference of at most 1e-6 of the largest of all
-/// gradients is therefore accepted.
+/// Compares every tensor in two fields of the same layer.  Some gradients are zero up to rounding, for example that of
+/// a bias before a softmax.  So with the default tolerance, a difference is also accepted if it is at most 1e-6 of the
+/// largest of all gradients.
 template <class Found, class Expected>
 verdict compare_fields(Found found, Expected expected) {
   std::vector<std::pair<double const*, index_t>> wanted;
@@ -64,7 +64,7 @@ verdict compare_fields(Found found, Expected expected) {
   return wrong;
 }
 
-/// Checks a few edges of the results of triangle and triangle_grad by their definition, which is affordable for any n.
+/// Checks the results of triangle and triangle_grad at a few edges by their definition, which is fast for any n.
 class sampled_triangle {
   using projections = triad::triangle_projections<float const>;
 
@@ -99,7 +99,7 @@ class sampled_triangle {
     p.resize(static_cast<std::size_t>(at.terms()));
     return p;
   }
-  /// Returns ds(i, l, j) / sqrt(k) for the weight p(i, l, j).
+  /// Returns ds(i, l, j) / sqrt(k), given the weight p(i, l, j).
   double slope(head const& at, index_t i, index_t l, index_t j, double p) const {
     double dp = 0, delta = 0;
     auto const row = at.edge(i, j);
@@ -131,7 +131,7 @@ class sampled_triangle {
       for (std::size_t e = 0; e < k; ++e) o[e] += p * static_cast<double>(at.value(a, l, b, static_cast<index_t>(e)));
       if (own_key) add(dk, slope(at, a, l, b, p), x_.query, at.edge(a, l));
     }
-    for (index_t other = 0; other < at.n; ++other) {  // (a, b) as first edge (i, l), then as second edge (l, j)
+    for (index_t other = 0; other < at.n; ++other) {  // (a, b) is first the edge (i, l), then the edge (l, j)
       double const p = weights(at, a, other)[static_cast<std::size_t>(b)];
       add(dq, slope(at, a, b, other, p), x_.key, at.key_edge(a, b, other));
       right ? gated(dv1, p, at.edge(a, other), x_.right_value, at.edge(b, other))

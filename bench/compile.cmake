@@ -1,4 +1,4 @@
-# Prints the seconds that each header of INCLUDE/triad costs a translation unit that includes nothing else.
+# For each header of INCLUDE/triad, prints the seconds to compile a source file that includes only this header.
 cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE headers RELATIVE "${INCLUDE}" "${INCLUDE}/triad/*.hpp")
 foreach(header IN LISTS headers)

@@ -1,5 +1,5 @@
 // Splits of a corpus by the divergence of its compounds: finds and weights the compounds of generated derivations, and
-// searches for a split of them.  There is no floor, because the length of a search is a setting.
+// searches for a split.  There is no floor, because the length of a search is an option.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/compound_split.hpp"
 
@@ -16,13 +16,13 @@ namespace text = triad::text;
 
 constexpr int rules = 200;
 
-/// Returns derivations of 6 to 16 rules.  A rule allows only some rules below it, so that compounds recur.
+/// Returns derivations of 6 to 16 rules.  Only some rules may be below a given rule, so that compounds recur.
 std::vector<text::derivation> corpus(int examples) {
   triad::random_stream stream(1, static_cast<std::uint64_t>(examples));
   auto const below = [&](int bound) { return static_cast<int>(stream.below(static_cast<std::uint32_t>(bound))); };
   std::vector<text::derivation> trees(static_cast<std::size_t>(examples));
   for (auto& tree : trees) {
-    std::vector<int> children;  // of each node
+    std::vector<int> children;  // the number of children of each node
     auto const add = [&](int rule, int parent, int slot) { tree.add(rule, parent, slot), children.push_back(0); };
     add(below(10), -1, 0);
     for (int size = 6 + below(11); tree.size() < size;) {
@@ -51,8 +51,8 @@ struct problem {
   text::compound_split run() const { return text::split_by_compounds(atoms, compounds, words, how); }
 };
 
-/// Checks sizes, known words, that nothing occurs twice, that atoms are close, and that compounds are further apart
-/// than in a split without a search.
+/// Checks the sizes, that test words are known, that no example occurs twice, that atoms are close, and that compounds
+/// are further apart than in a random split.
 verdict check(int examples) {
   problem const p(examples);
   auto const found = p.run();
@@ -67,7 +67,7 @@ verdict check(int examples) {
       if (!known.contains(w)) return "a held-out example has a word that training does not have";
   if (divergence_of(p.atoms, found.train, found.held_out, text::alpha_of_atoms) > p.how.atom_limit)
     return "the atoms are further apart than the limit";
-  std::vector<int> first, next;  // the corpus has no order
+  std::vector<int> first, next;  // a random split, since the corpus has no order
   for (int q = 0; q < p.how.train + p.how.held_out; ++q) (q < p.how.train ? first : next).push_back(q);
   auto const apart = [&](auto const& a, auto const& b) {
     return divergence_of(p.compounds, a, b, text::alpha_of_compounds);

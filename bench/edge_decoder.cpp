@@ -1,4 +1,5 @@
-// Decoding with the encoder-decoder Edge Transformer: by new edges only, and by causal passes over all tokens.
+// Decoding with the encoder-decoder Edge Transformer, by two methods: computing only new edges, and causal passes over
+// all tokens.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/edge_decoder.hpp"
 
@@ -15,7 +16,7 @@
 namespace bench {
 namespace {
 
-/// Decodes until every hypothesis has `target` tokens, the begin token included.
+/// Decodes until every hypothesis has `target` tokens, including the begin token.
 struct edge_decoding_task : edge_pair_task {
   index_t beam = 1;
 
@@ -66,7 +67,7 @@ class edge_translating {
     index_t const count = search_.rows(), v = model_.vocabulary();
     auto const most = task_.dims(task_.beam, task_.target);
     loader_type loader(most, model_.layout, task_.width, task_.begin, task_.end);
-    // The encoder's part has its own memory, so that it is kept.
+    // The encoder's results are in a buffer of their own, so that later passes do not overwrite them.
     triad::buffer<> const encoded(
         triad::planned_bytes([&](triad::arena& a) { (void)model_.plan_encoder(a, most, triad::keep::nothing); }));
     triad::buffer<> const decoded(triad::planned_bytes([&](triad::arena& a) { (void)plan(a, most); }));
@@ -106,7 +107,7 @@ class edge_translating {
   /// Returns the hypotheses of the last search.
   std::vector<triad::hypothesis> found(index_t sentence) const { return search_.best(sentence); }
   std::size_t bytes() const { return decoder_.bytes(); }
-  /// Returns the number of triples that by_edges() computes.
+  /// Returns the number of triples that by_edges() has computed.
   double triples() const { return static_cast<double>(decoder_.triples()); }
 
  private:
@@ -126,10 +127,10 @@ class edge_translating {
   triad::beam_search search_;
   triad::edge_decoder<model_type, triad::cpu::backend> decoder_;
   triad::edge_pair_batch<float> in_;
-  std::vector<std::vector<index_t>> sources_;  // (slots)
+  std::vector<std::vector<index_t>> sources_;  // the source of each slot
 };
 
-/// Checks that both methods find the same hypotheses.
+/// Checks that both methods of decoding find the same hypotheses.
 verdict check_decoding(edge_decoding_task const& task) {
   edge_translating t(task);
   t.by_edges();

@@ -1,5 +1,5 @@
-// Training steps of the Edge Transformer: CLUTRR and COGS with the papers' settings, and one graph of 512 nodes with
-// recomputation.  Also answers of CLUTRR's model without training.
+// Training steps of the Edge Transformer: CLUTRR and COGS with the papers' sizes, and one graph of 512 nodes with
+// recomputation.  Also inference with CLUTRR's model.
 // SPDX-License-Identifier: Apache-2.0
 
 #include "run_training.hpp"
@@ -9,7 +9,7 @@
 namespace bench {
 namespace {
 
-/// A model that answers one batch.
+/// A model that computes the answers to one batch, without training.
 template <class T, class Ex>
 class answering_problem {
  public:

@@ -1,5 +1,5 @@
-// The least time that a piece of work can take on this machine, by rates that are measured just before the work is
-// timed.
+// The least time that some work can take on this machine.  It is computed from rates that are measured just before the
+// work is timed.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   floor = products + kernels + exp + stream
@@ -25,9 +25,9 @@
 //              every input and output of the triangle once, forward 5 arrays of (rows, d), backward 10.  Attention and
 //              fuse-attention, which are timed alone: every input and output once, unless all of them fit.
 //
-// For training steps of Transformers, attention and fuse-attention are left out: the floor consists of the products
-// with weights.  The floor omits norms, dropout, embedding, loss, clipping, Adam and packing, so that it stays below
-// what is possible.
+// For training steps of Transformers, attention and fuse-attention are left out: their floor consists only of the
+// products with weights.  The floor omits norms, dropout, embedding, loss, clipping, Adam and packing, so that it is
+// surely below what is possible.
 #pragma once
 
 #include "probe.hpp"
@@ -35,7 +35,7 @@
 
 namespace bench {
 
-/// The seconds of each part.
+/// The seconds of each part of the floor.
 struct floor_seconds {
   double products = 0, kernels = 0, exp = 0, stream = 0;
   double total() const { return products + kernels + exp + stream; }

@@ -1,4 +1,5 @@
-// The Transformer and LRF: training steps, and decoding by beam search, with caches and with passes over all tokens.
+// The Transformer and LRF: training steps, and decoding by beam search with two methods: caches, and passes over all
+// tokens.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
@@ -11,7 +12,7 @@ namespace {
 
 constexpr index_t beam = 5, longest = 50;
 
-/// A model with random parameters, and sentences to translate.  Every hypothesis grows to `longest` tokens.
+/// A model with random parameters, and sentences to translate.  Every hypothesis is extended to `longest` tokens.
 class translating {
  public:
   using model_type = triad::fused_transformer<float>;
@@ -76,7 +77,7 @@ class translating {
       auto const s = plan(saved_at, in.sizes);
       auto const all = model_.plan_output(logits_at, in.sizes);
       if (search_.step() == 0)
-        model_.encode(machine(), c, w, in, s.encoder);  // writes to the same memory, since the sources do not change
+        model_.encode(machine(), c, w, in, s.encoder);  // later plans give the same memory: the sources stay
       model_.decode(machine(), c, w, in, triad::tensor<float const, triad::dyn, triad::dyn>(s.encoder.y()), s.decoder,
                     all);
       for (index_t h = 0; h < count; ++h)
@@ -109,10 +110,10 @@ class translating {
   triad::beam_search search_;
   triad::fused_decoder<model_type, triad::cpu::backend> decoder_;
   triad::pair_batch<float> in_;
-  std::vector<std::vector<index_t>> sources_;  // (slots)
+  std::vector<std::vector<index_t>> sources_;  // the source of each slot
 };
 
-/// Checks that both methods find the same hypotheses.
+/// Checks that both methods of decoding find the same hypotheses.
 verdict check_translating(seq2seq_task const& task) {
   translating t(task);
   t.with_caches();

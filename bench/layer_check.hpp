@@ -1,4 +1,5 @@
-// Checks of whole layers against the reference, and of the triangle alone for sizes that would take minutes.
+// Checks of whole layers against the reference backend.  For sizes that would take minutes, only the triangle is
+// checked.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,8 +16,8 @@ triad::triangular_attention<T> attention(triad::triangle_form form, shape const&
   return {triad::extents<triad::dyn, triad::dyn>(z.d, z.h), form};
 }
 
-/// Compares the output, the gradient of the input and every parameter's gradient on one backend with those of the same
-/// layer in double on another.
+/// Compares results of one backend with those of the same layer in double on another backend: the output, the gradient
+/// of the input and the gradient of every parameter.
 template <class Ex, class Judge, class Layer, class Expected>
 verdict check_layer(Ex& ex, Judge& judge, Layer const& layer, Expected const& reference, equal_graphs const& graphs) {
   layer_problem<float, Layer, Ex> found(ex, layer, graphs, true);
@@ -30,8 +31,8 @@ verdict check_layer(Ex& ex, Judge& judge, Layer const& layer, Expected const& re
   return compare_fields(a.gradient, b.gradient);
 }
 
-/// The triangle of one layer alone, with arrays that a forward pass has filled.  The gradient of its output can be any
-/// numbers.
+/// Only the triangle of one layer, on arrays that a forward pass of the layer has filled.  The gradient of its output
+/// can be arbitrary numbers.
 template <class Ex>
 class triangle_problem {
   using layer_type = triad::triangular_attention<float>;
@@ -65,7 +66,7 @@ class triangle_problem {
     if (train) gradient(ex_, c);
   }
 
-  /// Checks a few edges of every result by their definition.
+  /// Checks every result at a few edges by the definition.
   verdict check() {
     run(true);
     auto const& s = filled_.saved();

@@ -1,16 +1,16 @@
-// Triangular attention by the papers' method: the products v1 * v2 of all triangles are stored, B n^3 d floats.
+// Triangular attention by the papers' method, which stores the products v1 * v2 of all triangles: B n^3 d floats.
 // SPDX-License-Identifier: Apache-2.0
 //
-// It computes the same as layers/triangular_attention.hpp, with the same BLAS and threads.  Each operation is one pass
-// over its arrays:
+// The results are the same as in layers/triangular_attention.hpp, with the same BLAS and threads.  Each operation is
+// one pass over its arrays:
 //
 //   forward    s(h, l) = q(:, l) k(l, :)' by BLAS;  p = softmax over l;  m(i, l, j) = v1(i, l) * v2(l, j);
 //              o(i, j) = sum_l p m(i, l, j)
 //   backward   dp = do . m and dm = p do in one pass, dm in m's place;  ds = p (dp - sum_l p dp);  dq, dk by BLAS;
 //              dv1(i, l) = sum_j dm * v2(l, j);  dv2(l, j) = sum_i dm * v1(i, l)
 //
-// The papers' programs are slower than this: they store dm, dm * v1 and dm * v2 in addition to m, and transpose between
-// operations.
+// The papers' programs are slower than this code, because they also store dm, dm * v1 and dm * v2, and transpose arrays
+// between operations.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace bench {
 
 using triad::index_t;
 
-/// The full form, without bias, dropout and mask.  All graphs of a batch are padded to the size of the largest.
+/// The full form of attention, without bias, dropout and mask.  All graphs of a batch have the same size.
 struct materialising_attention {
   using layer_type = triad::triangular_attention<float>;
   using input = layer_type::input;
@@ -40,7 +40,7 @@ struct materialising_attention {
   struct saved {
     triad::tensor<float, triad::dyn, triad::dyn> projected;  // (rows, 4 d)
     flat weights;                                            // (b, h, l, i, j): p
-    flat products;                                           // (b, i, l, j, d): m, in backward dm
+    flat products;                                           // (b, i, l, j, d): m, and in backward dm
     triad::tensor<float, triad::dyn, triad::dyn> mixed;      // (rows, d)
   };
 
@@ -108,8 +108,8 @@ struct materialising_attention {
     }
   };
 
-  /// Returns the part of head `head` of graph g, (n, n, k), as n matrices: one for each first index (by_row), or one
-  /// for each second index.
+  /// Returns the columns of head `head` in the rows of graph g, (n, n, k), as n matrices: one for each first index
+  /// (by_row), or one for each second index.
   template <class S>
   static triad::matrices<S> nodes(sizes const& z, triad::matrix<S> m, index_t g, index_t head, bool by_row) {
     index_t const line = m.stride(0);
@@ -117,7 +117,7 @@ struct materialising_attention {
             {triad::extents<triad::dyn, triad::dyn, triad::dyn>(z.n, z.n, z.k),
              cuda::std::array<index_t, 3>{by_row ? z.n * line : line, by_row ? line : z.n * line, 1}}};
   }
-  /// Returns n matrices (n, n), one after the other; transposed: each is transposed.
+  /// Returns n matrices (n, n), one after another.  transposed: each matrix is transposed.
   template <class S>
   static triad::matrices<S> squares(index_t n, S* data, bool transposed = false) {
     return {data,
@@ -131,7 +131,7 @@ struct materialising_attention {
              cuda::std::array<index_t, 3>{m.stride(0), m.stride(2), m.stride(1)}}};
   }
 
-  /// Calls f(graph, head) on all threads, each with its own serial backend.
+  /// Calls f(graph, head) for all of them on all threads; each thread has a serial backend of its own.
   template <class F>
   static void each_head(triad::cpu::backend& ex, sizes const& z, F&& f) {
     triad::cpu::parallel_for(ex, z.b * z.h, [&](index_t task, int) {
@@ -148,7 +148,8 @@ struct materialising_attention {
     });
   }
 
-  /// Calls f(first weight of a graph and head, edges, stride from l to l + 1) for each part of the edges (i, j).
+  /// Divides the edges (i, j) of every graph and head into parts, and calls f(first weight, edges, stride from l to l +
+  /// 1) for each part.
   template <class F>
   static void each_stretch(triad::cpu::backend& ex, sizes const& z, F&& f) {
     index_t const edges = z.n * z.n, stretch = 512, stretches = (edges + stretch - 1) / stretch;
@@ -203,7 +204,7 @@ struct materialising_attention {
     });
   }
 
-  /// p(i, l, j) of all heads is at weights + l n^2 + j; heads are n^3 apart.
+  /// Returns the weights of node i: p(i, l, j) is at offset l n^2 + j, and heads are n^3 apart.
   static float const* weights_of(sizes const& z, float const* weights, index_t graph, index_t i) {
     return weights + (graph * z.h * z.n * z.n + i) * z.n;
   }
@@ -268,7 +269,7 @@ struct materialising_attention {
 
   static void multiply_grad(triad::cpu::backend& ex, sizes const& z, inputs const& x, float const* dm,
                             outputs const& d) {
-    // A row of v1 sums over j, a row of v2 over i.
+    // A row of dv1 is a sum over j, and a row of dv2 is a sum over i.
     auto const gather = [&](float const* from, index_t stride, float const* values, index_t value_stride, float* to) {
       std::fill_n(to, z.d, 0.0f);
       for (index_t r = 0; r < z.n; ++r, from += stride, values += value_stride)

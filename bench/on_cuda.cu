@@ -1,20 +1,21 @@
-// triad-bench-cuda: the benchmarks on a GPU, with the names of triad-bench.  --filter=REGEX,
+// triad-bench-cuda: the benchmarks on a GPU, with the same names as in triad-bench.  Options: --filter=REGEX,
 // --precision=float32|tf32x3|tf32|bf16, --list, --once
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every result is checked before it is timed.  A smaller problem is compared completely with the reference in double,
-// within seconds.  A triangle of the full size is also checked at a few edges.  A wrong result is not timed, and the
-// status is 1.
+// Every result is checked before it is timed.  The results of a smaller problem are compared with those of the
+// reference in double, within seconds.  A triangle is also checked in its full size, at a few edges.  A wrong result is
+// not timed, and the exit status is then 1.
 //
-// A time is the median between two events in the backend's stream.  The work is recorded and replayed, as in training.
+// A time is the median of times between two events in the backend's stream.  The work is recorded and then replayed, as
+// in training.
 //
 //   floor = products + triangle         bench/floor.hpp defines their counts
 //   products   cuBLAS alone, on arrays of exactly those shapes, in the same arithmetic
 //   triangle   its multiply-adds, at the rate of multiply-adds without memory access, measured at the start
 //
-// The floor omits exponentials, memory traffic, norms, dropout, loss and Adam.  Some work only moves data
-// (scatter_add_rows, transform, adam).  Its floor is its bytes at the rate of a copy on the device, which is measured
-// on first use, and the last column is GB/s.
+// The floor omits exponentials, memory traffic, norms, dropout, loss and Adam.  Some benchmarks only move data
+// (scatter_add_rows, transform, adam).  Their floor is the number of bytes divided by the rate of a copy on the device,
+// which is measured on first use; their last column is GB/s.
 //
 // --once is for a profiler.  The work runs twice and is not recorded; the second run is between cudaProfilerStart() and
 // cudaProfilerStop(), for which `ncu --profile-from-start off` waits.
@@ -43,15 +44,15 @@ using triad::triangle_form;
 
 struct benchmark {
   std::string name;
-  std::function<bool(session&)> run;  // returns false if the result was wrong
+  std::function<bool(session&)> run;  // returns false if a result was wrong
 };
 
-/// The description of timed work.
+/// What the work of a benchmark consists of.
 struct piece {
   work_model model{};
   std::size_t planned = 0, total = 0;  // bytes
-  double examples = 0;                 // examples of one step, if it has any
-  double steps = 1;                    // steps of one run
+  double examples = 0;                 // number of examples in one step, if the work has any
+  double steps = 1;                    // number of steps in one run
 };
 
 bool report(std::string const& name, verdict const& wrong) {
@@ -77,7 +78,7 @@ void time_work(session& s, std::string const& name, piece const& p, std::functio
   std::fflush(stdout);
 }
 
-/// Times work that only moves data.  bytes: the number of moved bytes.
+/// Times work that only moves data.  bytes: the number of bytes that it moves.
 template <class Problem>
 bool run_stream(session& s, std::string const& name, Problem p, double bytes) {
   if (!report(name, p.check())) return false;
@@ -91,7 +92,8 @@ bool run_stream(session& s, std::string const& name, Problem p, double bytes) {
   return true;
 }
 
-/// Returns graphs for the check: a few small graphs, or one large enough for the kernels of large graphs.
+/// Returns the graphs that are checked: a few small graphs, or one that is large enough for the kernels of large
+/// graphs.
 equal_graphs checked_graphs(shape const& z) {
   return z.n <= 16 ? equal_graphs(std::min<index_t>(z.b, 9), z.n) : equal_graphs(1, std::min<index_t>(z.n, 37));
 }
@@ -112,7 +114,7 @@ bool run_attention(session& s, std::string const& name, triangle_form form, shap
   return true;
 }
 
-/// Times the kernels without projections.
+/// Times the kernels of triangular attention without projections.
 bool run_triangle(session& s, std::string const& name, triangle_form form, shape const& z, bool train) {
   triangle_problem p(s.ex, form, z);
   if (!report(name, p.check())) return false;
@@ -156,8 +158,8 @@ bool run_training(session& s, std::string const& name, Task const& task, Task co
   return true;
 }
 
-/// Times steps of an epoch of different batches, which are built, padded and uploaded as in training.  Nearly all of
-/// them are replayed, since their shapes occurred during the warm-up.
+/// Times the steps of an epoch with different batches, which are built, padded and uploaded as in training.  Nearly all
+/// steps are replayed, because their shapes already occurred in the warm-up.
 bool run_shuffled(session& s, std::string const& name, parser_task const& task, parser_task const& checked) {
   using problem = training_problem<float, parser_task, triad::cuda::backend>;
   triad::reference::backend judge;
@@ -269,11 +271,12 @@ int run(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     std::string const option = argv[i];
     if (option == "--precision=tf32x3")
-      how = triad::cuda::arithmetic::tf32x3;  // the column `products` is then that of float32
+      how = triad::cuda::arithmetic::tf32x3;  // the column `products` then has the time of float32
     else if (option == "--precision=tf32")
-      how = triad::cuda::arithmetic::tf32, tolerance = 1e-2;  // a dozen products in sequence, 5e-4 each
+      // A dozen products in sequence, each with an error of 5e-4.
+      how = triad::cuda::arithmetic::tf32, tolerance = 1e-2;
     else if (option == "--precision=bf16")
-      how = triad::cuda::arithmetic::bf16, tolerance = 1e-1;  // 4e-3 each
+      how = triad::cuda::arithmetic::bf16, tolerance = 1e-1;  // each product has an error of 4e-3
     else if (option.starts_with("--filter="))
       filter = option.substr(9);
     else if (option == "--list")

@@ -1,4 +1,4 @@
-// The GPU of the benchmarks: timing by events, and the rates of multiply-adds and products.
+// The GPU of the benchmarks: times by events, and the rates of multiply-adds and of products.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace bench {
 
-/// Multiply-adds in registers; more independent chains than latency times issue rate.
+/// Multiply-adds in registers.  The number of independent chains exceeds latency times issue rate.
 struct multiply_add_kernel {
   static constexpr char const* name = "multiply_add_kernel";
   static constexpr int threads = 256, chains = 16, repeats = 20'000;
@@ -38,7 +38,7 @@ struct multiply_add_kernel {
   }
 };
 
-/// Fills with numbers between -1 and 1.  Zeros would need less power and so less time.
+/// Sets numbers between -1 and 1.  With zeros, the GPU would need less power and could run faster.
 struct fill_kernel {
   static constexpr char const* name = "fill_kernel";
   static constexpr int threads = 256;
@@ -67,12 +67,12 @@ class session {
   triad::cuda::backend ex;
 
   std::string device_name() const { return device_.name; }
-  /// Returns true if work runs for a profiler and is not timed.
+  /// Returns true if the work runs for a profiler, and so is not timed.
   bool profiled() const { return profiled_; }
-  /// Multiply-adds per second, of the whole device.
+  /// Returns the number of multiply-adds per second of the whole device.
   double multiply_adds() const { return multiply_adds_; }
 
-  /// Returns the bytes per second that a copy in the device's memory reads and writes.
+  /// Returns the rate of a copy in the device's memory: the bytes that are read and written per second.
   double copied_bytes() {
     if (copied_bytes_ == 0) {
       constexpr std::size_t bytes = std::size_t{256} << 20;
@@ -98,8 +98,8 @@ class session {
     triad::cuda::check(cudaEventElapsedTime(&milliseconds, begin_, end_), "reading a time");
     return 1e-3 * static_cast<double>(milliseconds);
   }
-  /// Returns the seconds of the second run of work(), which a profiler records.  The first run allocates memory and
-  /// chooses the algorithms of products.
+  /// Runs work() twice, and returns the seconds of the second run, which a profiler records.  The first run allocates
+  /// memory and chooses algorithms for products.
   template <class Work>
   double seconds_profiled(Work&& work) {
     work();
@@ -109,8 +109,8 @@ class session {
     triad::cuda::check(cudaProfilerStop(), "telling a profiler where to end");
     return time;
   }
-  /// Returns the median seconds of runs of work() after three warm-up runs: the second is recorded, the third replayed.
-  /// It makes at least five runs and at most 500, for about `budget` seconds.
+  /// Returns the median of the seconds of work().  There are three warm-up runs; the second is recorded, the third is
+  /// replayed.  Then work() runs for about `budget` seconds, at least five and at most 500 times.
   template <class Work>
   double median_seconds(Work&& work, double budget = 0.5) {
     for (int i = 0; i < 3; ++i) work();
@@ -120,7 +120,7 @@ class session {
     return median(std::move(times));
   }
 
-  /// Returns the seconds of all products of the model by cuBLAS.
+  /// Returns the seconds that cuBLAS needs for all products of the model.
   double seconds_of_products(work_model const& model) {
     double sum = 0;
     for (auto const& [p, times] : model.products) {
@@ -141,7 +141,8 @@ class session {
     return static_cast<double>(threads) * multiply_add_kernel::chains * multiply_add_kernel::repeats / time;
   }
 
-  // c (m, n) = op(a) op(b) with contiguous rows.  cuBLAS has contiguous columns, so it computes c' = op(b)' op(a)'.
+  // Computes c (m, n) = op(a) op(b) with contiguous rows.  cuBLAS expects contiguous columns, so it computes c' =
+  // op(b)' op(a)'.
   double seconds_of(product const& p) {
     triad::buffer<triad::cuda::device_memory> const memory(
         static_cast<std::size_t>(4 * (p.m * p.k + p.k * p.n + p.m * p.n)), ex.where());
@@ -157,12 +158,12 @@ class session {
                                {b, p.transpose_b, number(p.transpose_b ? p.k : p.n)},
                                {a, p.transpose_a, number(p.transpose_a ? p.m : p.k)}, 0.0f, {c, false, number(p.n)});
     };
-    constexpr int together = 20;  // hides the gaps between launches, which recorded work does not have
+    constexpr int together = 20;  // hides gaps between launches, which replayed work does not have
     auto const all = [&] {
       for (int i = 0; i < together; ++i) one();
     };
     double const time = median_seconds([&] { triad::replay(ex, 1, all); }, 0.1);
-    triad::forget_replays(ex);  // before their memory is freed
+    triad::forget_replays(ex);  // before the memory of recorded work is freed
     return time / together;
   }
 
@@ -170,7 +171,7 @@ class session {
   cudaDeviceProp device_{};
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
   double multiply_adds_ = 0, copied_bytes_ = 0;
-  std::vector<std::pair<product, double>> timed_;  // models have shapes in common
+  std::vector<std::pair<product, double>> timed_;  // different models have some shapes in common
 };
 
 }  // namespace bench

@@ -1,5 +1,5 @@
 // A layer with everything that it needs to run: graphs of equal size, inputs, parameters and memory.  The numbers are
-// the same in every type.
+// the same in every element type.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace bench {
 
-/// b graphs of n nodes.  If `sources` is not negative, the graphs are causal and their first `sources` nodes are
-/// sources.
+/// b graphs with n nodes each.  If `sources` is not negative, the graphs are causal, and their first `sources` nodes
+/// are sources.
 class equal_graphs {
  public:
   equal_graphs(index_t b, index_t n, index_t sources = -1)
@@ -42,7 +42,7 @@ class equal_graphs {
   std::vector<index_t> sources_;     // empty: not causal
 };
 
-/// Fills with uniform numbers in (-a, a), the same in float and double.
+/// Sets uniform random numbers in (-a, a), the same in float and in double.
 template <class View>
 void fill_random(View v, std::uint64_t stream, double a = 1.7) {
   triad::random_stream random(7, stream);
@@ -50,16 +50,16 @@ void fill_random(View v, std::uint64_t stream, double a = 1.7) {
     v.data_handle()[i] = static_cast<float>(random.uniform(-a, a));
 }
 
-/// Sets initial values by name, except for relus: half of their units are always active and the others never.  Float
-/// and double must be on the same side of each relu, or gradients could not be compared.  The outer bias subtracts the
-/// sum of the active units, so that states differ.
+/// Sets initial values by the parameters' names, except for units with relu: half of these are always active, and the
+/// others never.  In float and in double, each relu must have an input of the same sign; otherwise gradients could not
+/// be compared.  The outer bias subtracts the sum of the active units, so that states still differ.
 template <class Fields>
 void set_parameters(Fields values) {
   triad::initialize(values, 1, [](std::string const& path) {
     return path.ends_with("token") ? triad::initializer::normal(1) : triad::initializer::by_name();
   });
   double const shift = 4;
-  std::vector<double> sums;  // for each row of the outer weight: the sum over the active units
+  std::vector<double> sums;  // for each row of the outer weight: its sum over active units
   triad::walk(values, [&](std::string const& path, auto view) {
     using T = typename decltype(view)::element_type;
     T* const at = view.data_handle();
@@ -79,7 +79,7 @@ void set_parameters(Fields values) {
   });
 }
 
-/// Layer has an input edge_input<T, dyn>, and its width and output have the same width.
+/// Layer must have an input type edge_input<T, dyn>, and an output as wide as its states.
 template <class T, class Layer, class Ex>
 class layer_problem {
  public:
@@ -119,7 +119,7 @@ class layer_problem {
     sources_ = triad::vec<index_t const>(at_.sources, given_sources_.extent(0));
   }
 
-  /// Computes y.  If `train`, also overwrites dx and adds to the gradients.
+  /// Computes y.  If `train`, also computes the gradients: overwrites dx, and adds to those of the parameters.
   void run(bool train) {
     auto scratch = scratch_memory_.place();
     run(ex_, triad::call{&scratch}, train);
@@ -129,7 +129,7 @@ class layer_problem {
     states y, dx;
     fields<T> gradient;
   };
-  /// Returns the results of run() in host memory, valid until the next call.
+  /// Returns the results of run() in host memory.  They are valid until the next call.
   results fetch() {
     if constexpr (on_host) return {at_.y, at_.dx, at_.gradient};
     fetched_ = triad::buffer<>(memory_.bytes());
@@ -145,9 +145,9 @@ class layer_problem {
   triad::graph_batch const& graphs() const { return graphs_; }
   triad::vec<index_t const> sources() const { return sources_; }
 
-  /// Returns the bytes that the layer needs in addition to inputs, outputs and parameters.
+  /// Returns the bytes that the layer needs for saved values and scratch.
   std::size_t planned_bytes() const { return saved_bytes_ + scratch_bytes_; }
-  /// Returns all bytes, with inputs, outputs and parameters.
+  /// Returns all bytes, including inputs, outputs and parameters.
   std::size_t bytes() const { return bytes_; }
 
  private:
@@ -189,7 +189,7 @@ class layer_problem {
 
   Ex& ex_;
   Layer layer_;
-  triad::graph_batch given_, graphs_;                  // offsets in host memory, and in the memory of the backend
+  triad::graph_batch given_, graphs_;                  // sizes and offsets, in host memory and in the backend's memory
   triad::vec<index_t const> given_sources_, sources_;  // the same for the sources
   triad::buffer<memory> memory_, saved_memory_, scratch_memory_;
   triad::buffer<> fetched_;

@@ -1,4 +1,4 @@
-// A benchmark of training steps, which are checked and then timed.
+// Benchmarks of training steps, which are checked first and then timed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,11 +10,11 @@
 namespace bench {
 
 struct training_options {
-  bool floor = true;  // false: only GFLOP/s
-  bool warm = true;   // false: no warm-up; for work of many seconds
+  bool floor = true;  // false: reports GFLOP/s without a floor
+  bool warm = true;   // false: no warm-up, for work of many seconds
 };
 
-/// checked: the same model on a batch that the reference can compute.
+/// checked: the same model on a smaller batch, which the reference backend can compute.
 template <class Task, class Checked>
 void run_training(benchmark::State& state, std::string const& name, Task const& task, Checked const& checked,
                   training_options const& o = {}) {
@@ -35,7 +35,7 @@ void run_training(benchmark::State& state, std::string const& name, Task const& 
   if constexpr (requires { task.tokens(); }) state.counters["tokens/s"] = static_cast<double>(task.tokens()) / seconds;
 }
 
-/// Registers such a benchmark, named by `name` and `shape`.
+/// Registers such a benchmark with the name `name` + `shape`.
 template <class Task, class Checked>
 void register_training(std::string const& name, std::string const& shape, Task const& task, Checked const& checked,
                        training_options const& o = {}) {

@@ -1,4 +1,4 @@
-// Gradients of a table lookup: a large table, edges that are read by a model, and a table of a few labels.
+// Gradients of table lookups: in a large table, for the edges that a model reads, and in a table with few labels.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>

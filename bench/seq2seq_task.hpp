@@ -13,7 +13,7 @@
 
 namespace bench {
 
-/// Pairs of sentences of equal length, which includes the end token.  Both sides have the same number of layers.
+/// Pairs of sentences of the same length, end token included.  Both sides have the same number of layers.
 struct seq2seq_task {
   index_t sentences = 32, length = 20, layers = 6, width = 512, hidden = 1024, heads = 4, words = 5500;
   bool fused = false;
@@ -56,7 +56,7 @@ struct seq2seq_task {
     return loader.upload();
   }
 
-  /// Returns the same model with sizes that the reference can compute.
+  /// Returns the same model with smaller sizes, which the reference backend can compute in a short time.
   seq2seq_task small() const {
     seq2seq_task t = *this;
     t.sentences = 3, t.length = 7, t.layers = 3, t.width = 32, t.hidden = 48, t.words = 50;
@@ -77,7 +77,7 @@ struct seq2seq_task {
         work.add({k, d, rows, true, false}, of_heads);
       }
     }
-    work.linear(rows, d, d, true, 2 * depth);  // cross-attention: query and output; keys and values of the source
+    work.linear(rows, d, d, true, 2 * depth);  // cross-attention: query and output; source: keys and values
     work.linear(rows, d, 2 * d, true, depth);
     work.linear(rows, d, words, true);
     return work;

@@ -1,4 +1,4 @@
-// Common code of benchmarks: random indices and sentences, and names of sizes.
+// Code that benchmarks share: random indices, random sentences, and names with sizes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,8 @@ inline index_t random_index(triad::random_stream& random, index_t count) {
   return static_cast<index_t>(random.below(static_cast<std::uint32_t>(count)));
 }
 
-/// Returns the tokens of a sentence of `length` without its end token.  The first four of `words` are special tokens.
+/// Returns the tokens of a random sentence whose length is `length` with the end token.  The first four of `words` are
+/// special tokens.
 inline std::vector<index_t> random_sentence(triad::random_stream& random, index_t length, index_t words) {
   std::vector<index_t> all;
   for (index_t i = 1; i < length; ++i) all.push_back(4 + random_index(random, words - 4));

@@ -1,4 +1,4 @@
-// Common code of all benchmarks: the backend, the timing of work, and whether a check has failed.
+// Code that all benchmarks share: the backend, the timing of work, and whether a check has failed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,17 +17,18 @@
 
 namespace bench {
 
-/// Returns the backend of every benchmark, with --threads=N or TRIAD_THREADS threads, else one for each processor.
+/// Returns the backend of every benchmark.  Its number of threads is --threads=N, or TRIAD_THREADS, or one for each
+/// processor.
 triad::cpu::backend& machine();
 
-/// Records that a result was wrong, so that the program ends with status 1.
+/// Records that a result was wrong, which makes the program end with status 1.
 void report_failure();
 
 /// Returns the bytes of memory that the system has available.
 std::size_t free_memory();
 
-/// Returns true if there is memory for `bytes` and `check` finds no error; otherwise the benchmark ends with the
-/// reason.  A check runs once for each name, even if the library calls the benchmark several times.
+/// Returns true if there is memory for `bytes` bytes and `check` finds no error.  Otherwise ends the benchmark with the
+/// reason.  For each name the check runs only once, even if the library calls the benchmark several times.
 bool may_time(benchmark::State& state, std::string const& name, std::size_t bytes,
               std::function<verdict()> const& check);
 
@@ -37,19 +38,19 @@ inline double seconds_of(std::function<void()> const& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The data that are reported with a time.
+/// What is reported together with a time.
 struct timing {
-  work_model model;         // the content of the work
-  std::size_t planned = 0;  // bytes of memory in addition to inputs, outputs and parameters
+  work_model model;         // counts of the work
+  std::size_t planned = 0;  // bytes of memory other than inputs, outputs and parameters
   std::size_t total = 0;    // all bytes, with inputs, outputs and parameters
-  bool floor = true;        // false: only GFLOP/s
-  bool warm = true;         // false: no warm-up; for work of many seconds
+  bool floor = true;        // false: reports GFLOP/s without a floor
+  bool warm = true;         // false: no warm-up, for work of many seconds
 };
 
-/// Times work() as often as the library asks; returns the median in seconds.  The counters are the median in ms, by the
-/// clock and by the processor time of all threads, memory in MiB, and GFLOP/s.  With a floor, they also are its parts
-/// in ms, measured just before, and the ratio of time to floor.  cpu_ratio is the ratio of processor times; with one
-/// thread on a busy machine it is more reliable.
+/// Times work() as often as the library asks.  Returns the median in seconds.  The counters are the median in ms of the
+/// wall-clock time and of the processor time of all threads, the memory in MiB, and GFLOP/s.  If there is a floor, they
+/// also are the parts of the floor in ms, measured just before, and the ratio of time to floor.  cpu_ratio is the ratio
+/// with processor time; for one thread on a busy machine it is more reliable.
 double time_work(benchmark::State& state, timing const& t, std::function<void()> const& work);
 
 }  // namespace bench

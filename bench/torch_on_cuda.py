@@ -1,14 +1,14 @@
 """Times what a user of PyTorch would run on a GPU instead of triad: triangular attention and the Edge Transformer's
-layer, by the paper's equations.  Prints a line for each compared shape of triad-bench-cuda, in milliseconds (`-` if it
-failed):
+layer, by the paper's equations.  Prints a line for each shape of triad-bench-cuda that is compared.  Times are in
+milliseconds (`-` if it failed):
 
-    eager       by einsum, with the value of every triangle in memory; MiB is its peak in addition to module and input
+    eager       by einsum, with the value of every triangle in memory; MiB is the peak, without module and input
     compiled    the best of torch.compile: over einsum, in its default mode and in its mode with CUDA graphs, and over
                 products that it can fuse into the sum; `by` names the best
     python      triad_torch's module, if that package is installed and has kernels for the GPU
 
-Products are float32 without TF32; the argument `tf32` allows TF32.  With `bf16` everything is under autocast to
-bfloat16.  A number as an argument limits how many shapes are measured."""
+Products are in float32 without TF32; the argument `tf32` allows TF32.  With `bf16` everything runs under autocast to
+bfloat16.  If an argument is a number, it limits how many shapes are measured."""
 import contextlib
 import sys
 import time
@@ -98,7 +98,7 @@ def measure(kind, train, b, n, d, h):
     def tried(what, forward):
         try:
             found = run(forward())
-            print(f"# {name}: {what}: {found:.3f} ms", flush=True)  # printed early, in case the time limit ends the run
+            print(f"# {name}: {what}: {found:.3f} ms", flush=True)  # printed at once, in case a time limit ends the run
             return found
         except Exception as error:
             text = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,8 +1,8 @@
-// A model in training on one batch of random data.  It times whole steps, and checks loss and gradients before.
+// A model in training on one batch of random data.  It checks the loss and the gradients, and times whole steps.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task defines the training:  model<T>(), dims(), memory, loader<T>(ex), fill(loader), upload(loader) -> (input,
-// answers) and count_work().  It also has capacity() if some batches are larger or padded.
+// A task defines the training by these members:  model<T>(), dims(), memory, loader<T>(ex), fill(loader),
+// upload(loader) -> (input, answers) and count_work().  It also has capacity() if some batches are larger or padded.
 #pragma once
 
 #include "compare.hpp"
@@ -36,12 +36,12 @@ class training_problem {
     return trainer::plan(ex, task.template model<T>(), options(task));
   }
 
-  /// Makes a whole step: forward, loss, backward, clipping, Adam.
+  /// Makes a whole training step: forward, loss, backward, clipping, Adam.
   void step() {
     auto const batch = Task::upload(loader_);
     trainer_.update(batch.first, batch.second, 1e-3);
   }
-  /// Makes a step on another batch; fill(loader) provides it.
+  /// Makes a training step on another batch, which fill(loader) provides.
   template <class Fill>
   void step_on(Fill const& fill) {
     loader_.clear();
@@ -54,7 +54,7 @@ class training_problem {
     trainer_.compute_gradient(batch.first, batch.second);
   }
   T loss() const { return trainer_.loss(); }
-  /// Returns the gradients in host memory, valid until the next call.
+  /// Returns the gradients in host memory.  They are valid until the next call.
   auto gradients() {
     auto const from = trainer_.parameters().flat_gradients(), to = on_host_.flat_gradients();
     trainer_.parameters().where().to_host(to.data_handle(), from.data_handle(), to.size() * sizeof(T));
@@ -77,7 +77,7 @@ class training_problem {
   triad::parameter_set<model, triad::reference::backend> on_host_;
 };
 
-/// Compares loss and gradients, with dropout, of one backend with those of another in double.
+/// Compares the loss and the gradients on one backend with those on another backend in double; dropout is on.
 template <class Ex, class Judge, class Task>
 verdict check_training(Ex& ex, Judge& judge, Task const& task) {
   training_problem<float, Task, Ex> found(ex, task);

@@ -1,5 +1,5 @@
-// The models in the benchmarks of training steps, with counts of their work: the Edge Transformer for labelled graphs
-// and as a parser.
+// The models whose training steps are timed, with counts of their work: the Edge Transformer for labelled graphs, and
+// as a parser.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +18,7 @@ namespace bench {
 
 /// Graphs of different sizes.
 struct graph_sizes {
-  std::vector<index_t> nodes;  // of each graph
+  std::vector<index_t> nodes;  // number of nodes in each graph
 
   index_t examples() const { return std::ssize(nodes); }
   triad::graph_dims dims() const {
@@ -26,8 +26,8 @@ struct graph_sizes {
     for (auto const n : nodes) all = all + triad::dims_of(n);
     return all;
   }
-  /// Adds a sentence for each graph.  draw(n, below) returns a token of a sentence of n tokens; below(count) returns a
-  /// random number.
+  /// Adds a sentence for each graph.  draw(n, below) returns a token for a sentence of n tokens, where below(count)
+  /// returns a random number below count.
   template <class Loader, class Draw>
   void fill_sentences(Loader& loader, Draw const& draw) const {
     triad::random_stream random(5, 0);
@@ -45,7 +45,7 @@ struct graph_sizes {
     for (auto const& [n, count] : graphs)
       work.triangle(layer.variant, count, n, layer.width, layer.heads, train, times);
   }
-  /// Counts `layers` layers of the Edge Transformer, computed at all edges.
+  /// Counts the work of `layers` layers of the Edge Transformer that compute all edges.
   void count_layers(work_model& work, triad::edge_transformer_layer_options const& layer, bool train,
                     double layers) const {
     index_t const rows = dims().rows;
@@ -59,7 +59,7 @@ struct graph_sizes {
 struct graph_task : graph_sizes {
   triad::edge_transformer_options sizes;
   triad::keep memory = triad::keep::everything;
-  bool chains = true;  // edges form a chain, as in CLUTRR; false: every edge has a label
+  bool chains = true;  // the edges form a chain, as in CLUTRR; false: every edge has a label
 
   template <class T>
   auto model() const {
@@ -86,8 +86,9 @@ struct graph_task : graph_sizes {
     return loader.upload();
   }
 
-  /// Counts a training step or an answer, without the parts that the floor omits.  The last layer is read at one edge
-  /// for each graph.  With recomputation, forward counts twice in every layer but the last.
+  /// Counts the work of a training step or an inference step, without the parts that the floor omits.  In the last
+  /// layer, one edge of each graph is read.  With recomputation, the forward work of every layer except the last counts
+  /// twice.
   work_model count_work(bool train = true) const {
     auto const& z = sizes;
     auto const all = dims();
@@ -108,7 +109,8 @@ struct graph_task : graph_sizes {
 struct parser_task : graph_sizes {
   triad::edge_transformer_parser_options sizes;
   triad::keep memory = triad::keep::everything;
-  std::vector<graph_sizes> epoch{};  // shuffled batches for training in turn; together they have the same sizes
+  // Shuffled batches for training, one after another; in total they have the same sizes.
+  std::vector<graph_sizes> epoch{};
 
   /// Returns the sizes of the largest batch.
   triad::graph_dims capacity() const {
@@ -130,7 +132,7 @@ struct parser_task : graph_sizes {
   void fill(Loader& loader) const {
     fill(loader, *this);
   }
-  /// Fills the loader with another batch.
+  /// Fills the loader with the next batch.
   template <class Loader>
   void fill(Loader& loader, graph_sizes const& batch) const {
     batch.fill_sentences(loader, [&](index_t n, auto const& below) {
@@ -145,7 +147,7 @@ struct parser_task : graph_sizes {
     return loader.upload_padded();
   }
 
-  /// Counts a training step; every edge of the last layer is read.
+  /// Counts the work of a training step, in which every edge of the last layer is read.
   work_model count_work() const {
     auto const& z = sizes;
     auto const all = dims();
@@ -159,7 +161,7 @@ struct parser_task : graph_sizes {
   }
 };
 
-/// n = 3, 4, 5 in turn: chains of 2, 3 and 4 facts.  There are 21 labels of edges, including "no edge".
+/// Graphs of n = 3, 4, 5 nodes in turn: chains of 2, 3 and 4 facts.  There are 21 labels of edges, including "no edge".
 inline graph_task clutrr(index_t batch) {
   graph_task t;
   t.sizes = {
@@ -168,7 +170,7 @@ inline graph_task clutrr(index_t batch) {
   return t;
 }
 
-/// One graph; backward computes the layers again.
+/// One graph, for which backward computes the layers again.
 inline graph_task large(index_t nodes) {
   graph_task t;
   t.nodes = {nodes};
@@ -178,8 +180,8 @@ inline graph_task large(index_t nodes) {
   return t;
 }
 
-/// COGS with the paper's settings: a hundred sentences, whose lengths are the percentiles of the training set, or the
-/// first `batch` of them.
+/// COGS with the paper's sizes: the first `batch` of a hundred sentences, whose lengths are the percentiles of the
+/// lengths in the training set.
 inline parser_task cogs(index_t batch = 100) {
   parser_task t;
   t.sizes = {.tokens = 746,
@@ -194,7 +196,7 @@ inline parser_task cogs(index_t batch = 100) {
   return t;
 }
 
-/// An epoch of COGS: 240 times the sentences of that hundred, shuffled.
+/// An epoch of COGS: 240 copies of these hundred sentences, shuffled.
 inline parser_task shuffled_cogs() {
   constexpr std::size_t batches = 240;
   auto t = cogs();

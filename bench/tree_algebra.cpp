@@ -1,5 +1,5 @@
-// The tree algebra in sparse form, at depths too large for an array: one step of a program, with car, cdr and cons of
-// 4096 nodes.
+// The tree algebra in sparse form, for trees that are too deep for an array: one step of a program, which applies car,
+// cdr and cons to trees of 4096 nodes.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <set>
@@ -15,7 +15,7 @@ using algebra = triad::sparse_algebra<float>;
 using tree = triad::tensor_tree<algebra>;
 constexpr index_t nodes = 4096, labels = 100;
 
-/// A chain of length `depth`, with further nodes attached to random nodes; each node has one label.
+/// Returns a chain of length `depth` with more nodes attached to random nodes.  Each node has one label.
 tree random_tree(algebra const& a) {
   triad::random_stream stream(static_cast<triad::philox_key>(a.depth()), 0);
   std::vector<triad::role_code> roles{triad::root_role};
@@ -37,7 +37,7 @@ tree random_tree(algebra const& a) {
   return x;
 }
 
-/// Checks that car, cdr and cons restore the tree, and that every node is in exactly one part.
+/// Checks that cons of the car and the cdr restores the tree, and that every node is in exactly one part.
 verdict check(tree const& x) {
   auto const left = car(x), right = cdr(x);
   if (left.view().coordinates.size() + right.view().coordinates.size() + 1 != x.view().coordinates.size())

@@ -1,5 +1,5 @@
-// The shift matrices D_c of the dense tree algebra from random orthonormal roles.  They are computed once, before
-// training.
+// Computes the shift matrices D_c of the dense tree algebra from random orthonormal roles.  A program computes them
+// once, before training.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
@@ -31,7 +31,7 @@ struct set_up {
   }
 };
 
-/// Checks the definition at random positions.
+/// Checks the definition of D_c at random positions.
 verdict check(set_up const& s) {
   triad::role_paths const paths(children);
   auto const& roles = s.maps.roles;
@@ -56,7 +56,7 @@ void run(benchmark::State& state, index_t depth) {
   auto const bytes = static_cast<std::size_t>((1 + children) * roles * roles) * sizeof(float);
   if (!may_time(state, name, bytes, [&] { return check(set_up(depth)); })) return;
   set_up const s(depth);
-  // (r, N') (N', r) for each child, N' positions above the last level; computed by one thread
+  // for each child: (r, N') (N', r), where N' is the number of positions above the last level; computed by one thread
   work_model model;
   model.products = {{{roles, roles, s.positions.level_begin(depth - 1), true, false}, children}};
   time_work(state, {.model = model, .total = bytes}, [&] {

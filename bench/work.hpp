@@ -1,5 +1,5 @@
-// Common code of benchmarks: shapes, verdicts, and the counted work of a layer.  floor.hpp explains the use of the
-// counts.
+// Code that benchmarks share: shapes, results of checks, and the counted work of a layer.  floor.hpp explains how the
+// counts are used.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,8 +18,8 @@ namespace bench {
 
 using triad::index_t;
 
-/// B graphs of n nodes, width d, h heads.  If `sources` is not negative, the graphs are causal and each has `sources`
-/// sources.
+/// B graphs of n nodes, with width d and h heads.  If `sources` is not negative, the graphs are causal, and each has
+/// this number of sources.
 struct shape {
   index_t b, n, d, h, sources = -1;
   index_t rows() const { return b * n * n; }
@@ -27,7 +27,7 @@ struct shape {
     return "b:" + std::to_string(b) + "/n:" + std::to_string(n) + "/d:" + std::to_string(d) +
            "/h:" + std::to_string(h) + (sources < 0 ? "" : "/sources:" + std::to_string(sources));
   }
-  /// Returns the share of the n^3 triples (i, l, j) whose l is a middle node of (i, j).
+  /// Returns the fraction of the n^3 triples (i, l, j) in which l is a middle node of (i, j).
   double share_of_triples() const {
     index_t sum = 0;
     for (index_t i = 0; i < n; ++i)
@@ -36,7 +36,7 @@ struct shape {
   }
 };
 
-/// Nothing if the result is right, else a description of the error.
+/// Nothing if the result is right; otherwise a description of the error.
 using verdict = std::optional<std::string>;
 
 inline double median(std::vector<double> values) {
@@ -52,20 +52,21 @@ struct product {
   friend bool operator==(product const&, product const&) = default;
 };
 
-/// The counted operations of some work.
+/// The numbers of operations in some work.
 struct work_model {
-  std::vector<std::pair<product, double>> products;  // each with its count
+  std::vector<std::pair<product, double>> products;  // each product with the number of times that it occurs
   double slots = 0, exps = 0, stream = 0;            // multiply-adds, exponentials, bytes
-  double kernel_flops = 0;                           // other than products with a weight
+  double kernel_flops = 0;                           // those of operations other than products with a weight
 
-  /// Counts `times` products with a weight (out, in) over `rows` rows: forward, and if `train` both gradients.
+  /// Counts `times` products of `rows` rows with a weight (out, in): forward, and if `train` also both gradients.
   void linear(index_t rows, index_t in, index_t out, bool train, double times = 1) {
     add({rows, out, in, false, true}, times);              // y = x w'
     if (train) add({rows, in, out, false, false}, times);  // dx = dy w
     if (train) add({out, in, rows, true, false}, times);   // dw = dy' x
   }
 
-  /// Counts the triangle of `b` graphs of n nodes, `times` times.  share: the part of the triples that is computed.
+  /// Counts the triangle operation on `b` graphs of n nodes, `times` times.  share: the fraction of the triples that is
+  /// computed.
   void triangle(triad::triangle_form form, index_t b, index_t n, index_t d, index_t h, bool train, double times = 1,
                 double share = 1) {
     bool const right = triad::uses_right_value(form);
@@ -73,7 +74,8 @@ struct work_model {
                  width = static_cast<double>(d);
     slots += graphs * cube * width * ((right ? 3 : 2) + (train ? (right ? 8 : 5) : 0));
     kernel_flops +=
-        graphs * cube * width * ((right ? 5 : 4) + (train ? (right ? 14 : 10) : 0));  // a lone product is one flop
+        // A product without a sum is one flop.
+        graphs * cube * width * ((right ? 5 : 4) + (train ? (right ? 14 : 10) : 0));
     exps += graphs * cube * static_cast<double>(h) * (train ? 2 : 1);
 
     double const array = 4.0 * static_cast<double>(n * n * d), statistics = 8.0 * static_cast<double>(n * n * h),
@@ -84,7 +86,8 @@ struct work_model {
       stream += graphs * (inputs * array + 2 * statistics);
   }
 
-  /// Counts the projections of triangular attention, with its output at `reads` edges; 0: at all edges.
+  /// Counts the projections of triangular attention.  The output projection is computed at `reads` edges; 0: at all
+  /// edges.
   void projections(triad::triangle_form form, index_t rows, index_t d, bool train, double times = 1,
                    index_t reads = 0) {
     linear(rows, d, (triad::uses_right_value(form) ? 4 : 3) * d, train, times);
@@ -95,8 +98,8 @@ struct work_model {
     linear(rows, hidden, out, train, times);
   }
 
-  /// Counts attention without projections: `rows` queries and as many keys, with `pairs` pairs that attend to each
-  /// other.
+  /// Counts attention without projections: `rows` queries, the same number of keys, and `pairs` pairs of a query and a
+  /// key that it attends to.
   void attention(index_t rows, double pairs, index_t d, index_t h, bool train) {
     multiply_adds(pairs * static_cast<double>(d) * (train ? 7 : 2));
     exps += pairs * static_cast<double>(h) * (train ? 2 : 1);
@@ -110,14 +113,14 @@ struct work_model {
     arrays(static_cast<double>(rows * d * (train ? 4 * layers + 5 * h : layers + 2 * h)));
   }
 
-  /// Counts a Transformer layer without attention itself.
+  /// Counts a Transformer layer, except for the attention between tokens.
   void transformer_layer(index_t rows, index_t d, index_t hidden, bool train, double times = 1) {
     linear(rows, d, 3 * d, train, times);  // query, key, value
     linear(rows, d, d, train, times);
     feed_forward(rows, d, hidden, d, train, times);
   }
 
-  /// Adds one more product, `times` times.
+  /// Adds a product that occurs `times` times.
   void add(product const& p, double times) {
     auto const same =
         std::find_if(products.begin(), products.end(), [&](auto const& known) { return known.first == p; });
@@ -127,9 +130,9 @@ struct work_model {
       products.emplace_back(p, times);
   }
 
-  /// Counts multiply-adds of a kernel that does nothing else.
+  /// Counts multiply-adds of a kernel that does no other work.
   void multiply_adds(double count) { slots += count, kernel_flops += 2 * count; }
-  /// Counts floats that are read or written once; nothing if they fit in the second-level cache.
+  /// Counts floats that are read or written once.  Counts nothing if they fit into the second-level cache.
   void arrays(double floats) { stream += 4 * floats > second_level_cache() ? 4 * floats : 0; }
 
   double flops() const {
@@ -139,7 +142,7 @@ struct work_model {
   }
 
  private:
-  /// The cache of the processor: memory traffic of a GPU is not counted.
+  /// Returns the size of the processor's cache.  For a GPU, memory traffic is not counted.
   static double second_level_cache() {
     auto const bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
     return bytes > 0 ? static_cast<double>(bytes) : 1e6;

@@ -1,6 +1,6 @@
 """Prints what was found, and compares triangular attention with PyTorch's own operations, forward and backward.
 
-        python -m triad_torch                 prints both; takes less than two minutes
+    python -m triad_torch                 prints both; takes less than two minutes
     python -m triad_torch --found         only prints what was found
     python -m triad_torch --memory        also measures the memory of each, in separate processes
     python -m triad_torch --shapes 1x128,1x64,1x32,400x5    batch x nodes
