@@ -1,5 +1,5 @@
-// Counts the allocations of a program if one of its sources includes tests/allocations.hpp; otherwise the count stays
-// 0.
+// The number of allocations of a program so far.  It stays 0 unless one of the program's source files includes
+// tests/allocations.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

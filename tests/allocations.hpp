@@ -1,4 +1,4 @@
-// Counts every allocation of a program. Exactly one of the program's sources includes this file.
+// Counts every allocation of a program. Exactly one of the program's source files must include this file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,7 @@ inline void* counted(std::size_t bytes, std::size_t alignment) {
 }
 [[gnu::noinline]] inline void release(void* p) noexcept {
   std::free(p);
-}  // otherwise a compiler sees malloc behind new and warns
+}  // so that no compiler warns about malloc behind new
 }  // namespace triad::test
 
 void* operator new(std::size_t bytes) { return triad::test::counted(bytes, 1); }

@@ -1,4 +1,4 @@
-// The backends that typed tests run on: those of the host, or, with TRIAD_TEST_ON_CUDA in a separate program, the
+// The backends on which typed tests run: those of the host; or, in a separate program with TRIAD_TEST_ON_CUDA, the
 // device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,25 +11,25 @@
 
 namespace triad::test {
 
-/// A backend and the type it computes in.
+/// A backend and the type in which it computes.
 template <class Ex, class T>
 struct typed {
   using backend = Ex;
   using scalar = T;
 };
 
-/// Whether Ex is a device. A device sums in another order, and its kernels cannot throw: an index outside of its table
-/// results in NaN.
+/// Whether Ex computes on a device. A device adds in another order. Its kernels cannot throw, so an index outside of
+/// its table gives NaN.
 template <class Ex>
 inline constexpr bool is_device = false;
 
 #if defined(TRIAD_TEST_ON_CUDA)
-/// The CUDA backend in memory that host and device share. Bodies of tests read and write this memory directly and need
-/// not wait for kernels. The stand-in for a device provides it by its settings (cuda_on_host/typed_main.cpp), a real
-/// device by cuda/pinned_new.cpp.
+/// The CUDA backend in memory that host and device share. Tests read and write this memory directly, and do not wait
+/// for kernels. On the stand-in for a GPU, settings make this possible (cuda_on_host/typed_main.cpp); on a real device,
+/// cuda/pinned_new.cpp does.
 struct on_device : triad::cuda::backend {
   using memory = host_memory;
-  on_device() { record(false); }  // a test would not wait for a replayed graph
+  on_device() { record(false); }  // tests do not wait, as replayed graphs would require
   triad::cuda::device_memory where() const = delete;
 };
 template <>
@@ -53,5 +53,5 @@ inline constexpr bool is_device<on_device> = true;
 #endif
 
 #if defined(TRIAD_TEST_ON_CUDA)
-#include "tests/device_gradient.hpp"  // on a device, gradient_check(ex, ...) is defined there
+#include "tests/device_gradient.hpp"  // for a device, gradient_check(ex, ...) is defined there
 #endif

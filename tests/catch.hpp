@@ -1,5 +1,5 @@
-// Catch2, version 2 or 3. Tests include this file and use what both versions have (matchers; no Approx, no SKIP).
-// TRIAD_TEST_CATCH2 is the version that CMake found, since a machine may have headers of both versions.
+// Catch2, version 2 or 3. Tests include this file, and use only what both versions have (matchers; no Approx, no SKIP).
+// TRIAD_TEST_CATCH2 is the version that CMake found, because a machine may have the headers of both.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,8 +15,8 @@
 #include <catch2/catch.hpp>
 #endif
 
-// The programs of the typed tests on the stand-in for a GPU run only typed tests. An ordinary test in their sources
-// becomes a template that nothing instantiates, so that its code is not compiled again.
+// The programs that run typed tests on the stand-in for a GPU run only typed tests. An ordinary test in their source
+// files becomes a template that is never instantiated, so its code is not compiled again.
 #if defined(TRIAD_TEST_ON_CUDA) && !defined(__CUDACC__)
 #define TRIAD_NOT_OF_A_DEVICE_AT(line) not_of_a_device_at_##line
 #define TRIAD_NOT_OF_A_DEVICE(line) TRIAD_NOT_OF_A_DEVICE_AT(line)

@@ -1,4 +1,4 @@
-// Changes what a checkpoint says of its model, for tests of programs that read checkpoints.
+// Changes the configuration in a checkpoint, for tests of programs that read checkpoints.
 // SPDX-License-Identifier: Apache-2.0
 //
 //   triad-change-checkpoint FILE          prints the names in the configuration, one a line; nested names as

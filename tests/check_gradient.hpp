@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 
-/// Checks that the report of a gradient_check is good, and shows the report's text if it is not.
+/// Checks that the report of a gradient_check has no error, and prints the report if it has one.
 #define CHECK_GRADIENT(...)                   \
   do {                                        \
     auto const checked_report = __VA_ARGS__;  \
@@ -16,7 +16,7 @@
 
 namespace triad::test {
 
-/// The derivative of value() with respect to `number`, by a central difference of width 2 h.
+/// Returns the derivative of value() with respect to `number`, by a central difference of width 2 h.
 template <class Value>
 double derivative(double& number, Value&& value, double h) {
   double const before = number;
@@ -28,7 +28,7 @@ double derivative(double& number, Value&& value, double h) {
   return (above - below) / (2 * h);
 }
 
-/// Checks that d has the derivative of value() with respect to each number of x.
+/// Checks that d is the derivative of value() with respect to each number of x.
 template <class Value>
 void check_differences(std::vector<double>& x, std::vector<double> const& d, Value&& value) {
   for (std::size_t i = 0; i < x.size(); ++i) CHECK_THAT(d[i], WithinAbs(derivative(x[i], value, 1e-5), 1e-8));

@@ -1,4 +1,4 @@
-// Tests that a batch is laid out on the host and uploaded in one copy.
+// Tests that all views of a batch are copied to the device in one piece.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/batch_upload.hpp"
 

@@ -1,4 +1,5 @@
-// Tests passes over a user's data: every sample comes once, the seed decides the order, and no batch exceeds its limit.
+// Tests passes over a user's data: every sample occurs once, the seed decides the order, and no batch exceeds its
+// limit.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/batches.hpp"
 
@@ -79,12 +80,12 @@ TEST_CASE("a seed shuffles, each epoch in another way, and every sample comes on
   CHECK(order(1, 1) != first);
   CHECK(order(2, 0) != first);
   CHECK(order(2, 0) != order(1, 1));
-  CHECK(order(0, 0) != sorted);  // 0 is a valid seed
+  CHECK(order(0, 0) != sorted);  // 0 is a valid seed, too
 }
 
 TEST_CASE("a batch ends where add_one says that the next sample does not fit, and that one begins the next") {
   auto const data = some({4, 4, 1, 4, 1});
-  // A graph of four nodes and one of one node, or two graphs of one node.
+  // The capacity is enough for a graph of four nodes and one of one node, or for two graphs of one node.
   graph_loader<reference::backend> loader({8, 17, 8, 65 + 64, 4});
   CHECK(numbers(batches(loader, data, add_if_room)) == std::vector<list>{{0}, {1, 2}, {3, 4}});
   CHECK(numbers(batches(loader, data, add_if_room, {.most = 1})).size() == 5);
@@ -120,7 +121,7 @@ TEST_CASE("a range begins again, and one of loaders whose upload is a pair gives
   CHECK(count == 2);
 }
 
-// The data and the loader are held by reference.
+// A pass holds references to the data and the loader.
 template <class Data>
 concept can_be_passed_over = requires(graph_loader<reference::backend>& loader, Data&& data) {
   { batches(loader, std::forward<Data>(data), add_one) } -> std::ranges::input_range;

@@ -1,4 +1,4 @@
-// Tests that a table is copied once and keeps its address.
+// Tests that a constant table is copied to the device only once and keeps its address.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/constant_table.hpp"
 

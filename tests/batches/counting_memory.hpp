@@ -1,4 +1,4 @@
-// Memory of the host that counts its copies.
+// Host memory that counts the copies into it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

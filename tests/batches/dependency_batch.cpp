@@ -1,4 +1,4 @@
-// Tests queries of dependency parsers: batches without memory, the sum of two losses, and the number of a recorded
+// Tests batches for dependency parsers: batches that only measure, the sum of two losses, and the key of a recorded
 // step.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/dependency_batch.hpp"

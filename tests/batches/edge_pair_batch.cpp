@@ -1,4 +1,4 @@
-// Tests the sizes of pairs as graphs, and batches of pairs without memory.
+// Tests the sizes of pairs that are stored as graphs, and batches of pairs that only measure.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/edge_pair_batch.hpp"
 

@@ -1,4 +1,4 @@
-// Tests batches of pairs of sequences as graphs: the upload, and refused input.
+// Tests batches of pairs of sequences that are stored as graphs: the upload, and refused input.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/edge_pair_loader.hpp"
 
@@ -24,9 +24,10 @@ edge_pair_dims room(index_t a, index_t b, index_t c, index_t d) {
   return edge_pair_dims_of(a, b) + edge_pair_dims_of(c, d);
 }
 
-// The pairs are source `7 end`, target `begin 5`, and source `end`, target `begin`: graphs of 4 and of 2 nodes. With
-// reach 1, relative positions 0 to 2 are within a side, 3 points to the target, 4 to the source, 5 is the edge of the
-// first node to itself, and 6 marks edges whose vectors the encoded source provides.
+// The first pair has the source `7 end` and the target `begin 5`, so its graph has 4 nodes; the second has the source
+// `end` and the target `begin`, so 2 nodes. With reach 1, numbers 0 to 2 are relative positions within one side. 3 is
+// an edge to the target, 4 an edge to the source, and 5 the edge of the first node to itself. 6 marks edges whose
+// vectors come from the encoded source.
 template <class Ex, class T>
 edge_pair_loader<Ex, T> two_pairs(sequence_encoding encoding, edge_readout readout) {
   edge_pair_loader<Ex, T> loader(room(2, 2, 1, 1), {encoding, {1}, readout}, 6, begin, end);

@@ -1,4 +1,5 @@
-// Tests padded batches of pairs as graphs: padding fills them exactly, does not change training, and leaves few shapes.
+// Tests padded batches of pairs as graphs: padding fills a batch exactly, does not change training, and gives few
+// shapes.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdint>
@@ -26,7 +27,7 @@ using test::largest_difference, test::outcome, test::outcome_of, test::refusing_
 constexpr index_t begin_token = 1, end_token = 2, words = 8;
 using model = edge_transformer_seq2seq<double>;
 
-/// The numbers of tokens of a source and a target, without ends.
+/// The numbers of tokens of a source and a target, without the end token and the begin token.
 struct lengths {
   index_t source, target;
 };
@@ -57,7 +58,8 @@ index_t sum_of_squares(vec<index_t const> v) {
   return std::inner_product(v.data_handle(), v.data_handle() + v.size(), v.data_handle(), index_t{0});
 }
 
-/// Checks that both kinds of graphs have exactly the nodes and edges of the batch's sizes, which are buckets.
+/// Checks that source graphs and whole graphs have exactly the nodes and edges of the batch's sizes, and that these are
+/// buckets.
 void expect_filled(edge_pair_batch<double> const& in, edge_pair_dims const& room) {
   auto const& z = in.sizes;
   auto const expect_graphs = [](graph_batch const& g) {
@@ -83,7 +85,7 @@ outcome trained(model const& m, bool padded, bool a_row_counts = false) {
   auto const [in, targets] = upload_both(loader, padded);
   if (padded) {
     expect_filled(in, padded_room(capacity));
-    CHECK((loader.dims().pairs == 5 && loader.dims().targets == 20));  // loader.dims() does not include what was added
+    CHECK((loader.dims().pairs == 5 && loader.dims().targets == 20));  // padding does not count in loader.dims()
     REQUIRE((in.sizes.targets > 20 && targets.next(20) < 0));
     if (a_row_counts) const_cast<index_t&>(targets.next(20)) = 3;
   }
@@ -125,8 +127,8 @@ TEST_CASE("a batch of pairs of graphs stays as it is where its upload fails, or 
   CHECK_THROWS_WITH(loader.upload_padded(), test::contains("refused"));
   refusing_memory::refuses = false;
   expect_five();
-  // Graphs with one node of a source and one of a target. The next bucket of the whole graphs has more targets than
-  // fit.
+  // Each graph has one node of a source and one of a target. The next bucket for the whole graphs would need more
+  // targets than the capacity has.
   std::vector<lengths> const least(3);
   auto few = capacity_for(least);
   few.whole.max_nodes = 2;
@@ -138,8 +140,9 @@ TEST_CASE("a batch of pairs of graphs stays as it is where its upload fails, or 
 }
 
 TEST_CASE("padding sources never takes more of the whole graphs than there is room for") {
-  // Three pairs with one source token each, ends included, fill the whole graphs; three other pairs would fill the
-  // sources. With five more sources of one node the sources reach a bucket, but the whole graphs exceed their limit.
+  // The capacity for whole graphs suffices for exactly three pairs with sources of one token, end included. The
+  // capacity for sources is that of three other pairs. With five more sources of one node, the sources would reach a
+  // bucket, but the whole graphs would exceed their capacity.
   std::vector<lengths> const all{{0, 2}, {0, 3}, {0, 4}, {1, 0}, {0, 0}, {0, 0}}, three(all.begin(), all.begin() + 3);
   auto room = capacity_for(three);
   room.source = capacity_for({all.begin() + 3, all.end()}).source;

@@ -1,4 +1,4 @@
-// Tests the offsets of graphs that are stored one after the other.
+// Tests the offsets of graphs that are stored one after another.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/graph_offsets.hpp"
 

@@ -1,4 +1,4 @@
-// Tests queries of models of labelled graphs: batches without memory, and the number of a recorded step.
+// Tests batches for models of labelled graphs: batches that only measure, and the key of a recorded step.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/graph_queries.hpp"
 
@@ -20,7 +20,7 @@ TEST_CASE("questions without memory have one number a graph, and a label an edge
   CHECK((in.graphs.size.extent(0) == 3 && in.label.extent(0) == 13 && in.label.data_handle() == nullptr));
   for (auto const& view : {in.query_edge, in.query_source, in.query_target}) CHECK(view.extent(0) == 3);
   CHECK((in.mask.empty() && in.edge_mask.extent(0) == 0));
-  CHECK(upload_bytes(in) == 7 * 128 + 192);  // the labels take 104 bytes with their slack
+  CHECK(upload_bytes(in) == 7 * 128 + 192);  // the labels take 104 bytes with their alignment slack
 }
 
 TEST_CASE("recorded work is for one batch of questions: every list and mask tells them apart") {
@@ -40,7 +40,7 @@ TEST_CASE("recorded work is for one batch of questions: every list and mask tell
   CHECK(replay_number(shut) != replay_number(in));
 }
 
-// A model whose answer is one of two targets.
+// A model whose output has a logit for each of two targets.
 struct two_answers : answers_questions<two_answers, double> {
   using input = graph_queries;
   static constexpr index_t targets() { return 2; }
@@ -56,7 +56,7 @@ TEST_CASE("the loss is the mean over the questions that are asked, and the other
   auto place = memory.place();
   auto const logits = model.plan_output(place, dims), d = model.plan_output(place, dims);
   REQUIRE((logits.extent(0) == 3 && logits.extent(1) == 2));
-  // Probabilities 3/4 and 1/4, then 1/2 and 1/2; the second question is not asked.
+  // Questions 0 and 2 have the probabilities 3/4, 1/4 and 1/2, 1/2; question 1 is not in the loss.
   for (index_t b = 0; b < 3; ++b) logits(b, 0) = b == 0 ? std::log(3.0) : 0, logits(b, 1) = 0;
   std::vector<index_t> const targets{1, -1, 0};
   double loss = 9;

@@ -1,5 +1,5 @@
-// Tests that the logits of one kind of label follow those of another, and that a kind without labels is refused by
-// name.
+// Tests that the logits of the kinds of label are stored one after another, and that an error names a kind without
+// labels.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/label_views.hpp"
 

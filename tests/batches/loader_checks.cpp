@@ -1,4 +1,4 @@
-// Tests that invalid capacities and tokens are refused with their name and number.
+// Tests that the error for an invalid capacity or token has its name and its number.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/loader_checks.hpp"
 

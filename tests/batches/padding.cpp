@@ -75,7 +75,7 @@ TEST_CASE("the graphs that are added have exactly the nodes and edges that are m
 }
 
 TEST_CASE("a batch for which there is no shape within the room stays as it is") {
-  graph_dims const capacity{4, 400, 20, 8000, 20};  // for four graphs, or for one of 20 nodes
+  graph_dims const capacity{4, 400, 20, 8000, 20};  // enough for four graphs, or for one of 20 nodes
   graph_padding padding(capacity);
   CHECK_FALSE(padding.find({}));
   CHECK(padding.nodes().empty());
@@ -83,7 +83,7 @@ TEST_CASE("a batch for which there is no shape within the room stays as it is") 
   CHECK(padding.find(one));
   CHECK(padding.dims().rows == 416);
   CHECK(padding.dims().nodes == 24);
-  graph_dims const full{400, 400, 400, 400, 1};  // graphs of one node each, so as many nodes as edges are missing
+  graph_dims const full{400, 400, 400, 400, 1};  // graphs of one node, so each adds one node and one edge
   graph_padding tight({400, 400, 23, 400, 1});
   CHECK_FALSE(tight.find(full));
   CHECK(tight.dims().rows == 400);
@@ -96,7 +96,8 @@ sizes const batch_sizes{3, 7, 1, 4, 5, 2, 7};  // 153 edges, 29 nodes
 
 enum class fault { none, answered };
 
-/// Computes loss and gradients of one batch. With `fault` the first added answer of `asked` counts, too.
+/// Computes the loss and the gradients of one batch. With fault::answered, the first padded answer in `asked` counts,
+/// too.
 template <class Ex, class Model, class Fill, class Asked>
 outcome trained(Model const& m, Fill const& fill, Asked const& asked, bool padded, fault planted = fault::none) {
   Ex ex;
@@ -108,7 +109,7 @@ outcome trained(Model const& m, Fill const& fill, Asked const& asked, bool padde
   if (padded) {
     CHECK(dims.rows == 168);
     CHECK(dims.nodes % 8 == 0);
-    CHECK(loader.dims().rows == 153);  // loader.dims() does not include what was added
+    CHECK(loader.dims().rows == 153);  // padding does not count in loader.dims()
   }
   if (planted == fault::answered) {
     vec<index_t const> const answers = asked(batch.targets);
@@ -119,7 +120,8 @@ outcome trained(Model const& m, Fill const& fill, Asked const& asked, bool padde
   return outcome_of(learner, batch.in, batch.targets);
 }
 
-/// Checks that a batch trains alike with and without padding, and that a row of padding that counts is noticed.
+/// Checks that a batch trains in the same way with and without padding. Also checks that a difference is found if a
+/// padded row counts.
 template <class Model, class Make, class Fill, class Asked>
 void expect_padding_changes_nothing(Model const& m, Make const& make, Fill const& fill, Asked const& asked) {
   auto const filled = [&](auto& ex) {
@@ -239,7 +241,7 @@ TEST_CASE(
   z.encoding = sequence_encoding::positional;
   z.readout = arcs::from_parent;
   expect_sentences(edge_transformer_parser<double>(z));
-  // Dropout is off: attention numbers dropped elements by the sizes of the whole batch.
+  // There is no dropout, because attention numbers dropped elements by the sizes of the whole batch, with padding.
   expect_sentences(transformer_parser<double>(
       {.tokens = 9, .labels = labels, .layers = 2, .layer = {.width = 8, .heads = 2, .hidden = 12}}));
 }

@@ -1,4 +1,4 @@
-// Tests the sizes of pairs, the waves of their positions, and batches without memory.
+// Tests the sizes of pairs, the sines and cosines of their positions, and batches of pairs that only measure.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/pair_batch.hpp"
 
@@ -36,7 +36,8 @@ TEST_CASE("a batch of pairs without memory has a number for every token, and wav
     CHECK((view.extent(0) == 7 && view.data_handle() == nullptr));
   CHECK((in.waves.extent(0) == 5 && in.waves.extent(1) == 8));
   CHECK(pair_answers::measured(sum).next.extent(0) == 7);
-  // Four views of 56 bytes and four of 16 bytes take two cache lines each. Waves are not part of a batch.
+  // Four views of 56 bytes and four of 16 bytes take two cache lines each. The table of sines and cosines is not
+  // uploaded with a batch.
   CHECK(upload_bytes(in) == 8 * 128);
   CHECK(upload_bytes(in, pair_answers::measured(sum)) == 9 * 128);
   CHECK(upload_bytes(pair_batch<float>::measured({}, 8)) == 8 * 64);

@@ -65,10 +65,10 @@ TEST_CASE("a batch of pairs that has nothing to ask, or for which there is no ro
     CHECK((padding.dims.pairs == batch.pairs && padding.dims.source_rows == batch.source_rows));
   };
   expect_plain({}, padded_room(capacity));
-  expect_plain({2, 8, 0, 5, 0}, padded_room(capacity));  // only sources
-  expect_plain({2, 8, 8, 5, 5}, capacity);               // too few pairs
-  // In the buckets 8 and 16 one source token and six target tokens would be missing. One added pair has at most five
-  // target tokens, so the sources take the next bucket.
+  expect_plain({2, 8, 0, 5, 0}, padded_room(capacity));  // the batch has only sources
+  expect_plain({2, 8, 8, 5, 5}, capacity);               // there is no capacity for another pair
+  // The sizes 8 and 16 would leave room for one source token and six target tokens. One added pair has at most five
+  // target tokens, so the sources take the next size.
   auto const next = pair_padding::of({2, 7, 10, 4, 5}, {12, 24, 24, 5, 5});
   CHECK((next.dims.source_rows == 16 && next.dims.target_rows == 16));
   CHECK((next.target_tokens(0) == 1 && next.source_tokens(9) == 0));
@@ -105,7 +105,7 @@ outcome trained(fused_transformer<double> const& m, bool padded, bool a_row_coun
   auto const [in, targets] = upload_both(loader, padded);
   if (padded) {
     CHECK((in.sizes.pairs == 16 && in.sizes.source_rows == 24 && in.sizes.target_rows == 24));
-    // loader.dims() does not include what was added.
+    // Padding does not count in loader.dims().
     CHECK((loader.dims().pairs == 5 && loader.dims().source_rows == 20));
     REQUIRE(targets.next(21) < 0);
     if (a_row_counts) const_cast<index_t&>(targets.next(21)) = 3;
@@ -120,7 +120,8 @@ TEST_CASE(
   z.decoder = {.layer = layer, .layers = 2};
   for (bool const fused : {false, true}) {
     if (fused) z.encoder.fused = z.decoder.fused = all_fused(2);
-    // Dropout is on only outside of attention: attention numbers dropped elements by the sizes of the whole batch.
+    // Dropout is on only outside of attention, because attention numbers dropped elements by the sizes of the whole
+    // batch, with padding.
     z.dropout = 0.2;
     fused_transformer<double> const m(z);
     auto const plain = trained(m, false);

@@ -1,4 +1,4 @@
-// Tests waves of positions, with sine and cosine alternating or in two halves.
+// Tests the sines and cosines of positions, which either alternate or are in two halves.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/position_waves.hpp"
 

@@ -1,4 +1,5 @@
-// Tests capacities for a user's data: any samples of the given number fit, and no more memory is planned.
+// Tests the capacity that is computed for a user's data: any batch of the given number of samples fits, and no more
+// memory is planned than needed.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/room_for.hpp"
 
@@ -26,7 +27,7 @@ TEST_CASE("room for the largest graphs is what they have together") {
   auto const two = room_for(data, 2);
   CHECK(
       (two.graphs == 2 && two.rows == 49 + 25 && two.nodes == 12 && two.triangles == 343 + 125 && two.max_nodes == 7));
-  auto const all = room_for(data, 100);  // the data have no more samples
+  auto const all = room_for(data, 100);  // 100 is more than the number of samples
   CHECK((all.graphs == 4 && all.nodes == 17 && all.max_nodes == 7));
   std::vector<index_t> const sizes{4, 4};
   CHECK(room_for(sizes, 1, [](index_t n) { return n; }).rows == 16);
@@ -58,7 +59,7 @@ TEST_CASE("any samples fit into the room, whichever they are") {
     REQUIRE(fits(p, pairs));
     REQUIRE(fits(e, edges));
   }
-  // No capacity is left over: the samples with the longest targets fill the targets.
+  // The capacity is exact: the samples with the longest targets fill the targets.
   std::sort(data.begin(), data.end(), [](auto const& a, auto const& b) { return a.target > b.target; });
   index_t longest = 0;
   for (std::size_t k = 0; k < 5; ++k) longest += data[k].target;

@@ -24,7 +24,7 @@ TEST_CASE("sentences lie one after the other, with relative positions clipped at
   CHECK_FALSE(columns.has_room(1));
   CHECK_THROWS_AS(columns.add(1, [](index_t) { return index_t{0}; }), contract_violation);
 
-  std::vector<list> kept;  // the memory of put's views
+  std::vector<list> kept;  // owns the memory of the views that put() returns
   kept.reserve(20);
   auto const in = columns.upload([&](list const& values, index_t count) {
     kept.emplace_back(values.begin(), values.begin() + count);

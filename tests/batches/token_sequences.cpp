@@ -1,4 +1,4 @@
-// Tests facts about tokens and the edges between them: their relative positions, and the lists of a batch.
+// Tests functions about tokens and the edges between them: relative positions, and the index lists of a batch.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/token_sequences.hpp"
 

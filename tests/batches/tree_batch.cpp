@@ -1,4 +1,4 @@
-// Tests batches of trees: what each step reads, how it chooses, and the number of a recorded step.
+// Tests batches of trees: which trees each step reads, how it chooses, and the key of a recorded step.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/batches/tree_batch.hpp"
 
@@ -12,7 +12,7 @@ namespace batches_tree_batch_tests {
 
 using namespace triad;
 
-// Noise for two steps of two trees, with two children a node.
+// Noise for two steps on two trees, in which a node has up to two children.
 struct noisy_trees {
   std::vector<double> operations = std::vector<double>(2 * 2 * 3), arguments = std::vector<double>(2 * 2 * 8);
   tree_batch<double> batch() const {

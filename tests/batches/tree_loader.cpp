@@ -24,7 +24,7 @@ TEST_CASE("a batch has its trees position by position, and what each step needs 
   loader.add(tree_nodes{{0, 2}}, tree_nodes{});
   CHECK((loader.batch() == 2 && loader.dims().batch == 2));
   CHECK(loader.has_room());
-  auto const both = loader.upload();  // fewer trees than the capacity
+  auto const both = loader.upload();  // fewer trees than the capacity allows
   auto const& in = both.first;
   CHECK(in.sizes.batch == 2);
   CHECK(in.positions == 7);
@@ -95,7 +95,7 @@ TEST_CASE("a node below the roles, a symbol that is none and one tree too many a
   CHECK_THROWS_WITH(loader.add(good, good), test::contains("tree_loader: one more tree does not fit: the batch has"));
 }
 
-// Memory of the host under another type, which the library treats as a device's.
+// Host memory of another type, which the library treats like a device's memory.
 struct other_memory : host_memory {};
 struct other_backend : reference::backend {
   using memory = other_memory;
@@ -119,7 +119,7 @@ TEST_CASE("what steps can reach is a bound, and a tight one where all weights ar
                         shape{2, 2, 3, 2}}) {
     CAPTURE(z.branching, z.depth, z.steps, z.levels);
     test::some_trees<double> trees(z.branching, z.depth, 3, z.steps, 5, 3, z.levels);
-    // A tree with one deep node only; random trees have none like it.
+    // A tree with only one deep node, which no random tree of the test has.
     index_t deep = 0;
     for (index_t k = 1; k < z.depth; ++k) deep = trees.where.child(deep, k % z.branching);
     trees.pairs[2].first = {{deep, 1}};

@@ -1,8 +1,8 @@
-// Answers what this project's readers and writers make of an input, for the comparison with other tools:  triad-answers
+// triad-answers: reads or writes inputs with this project's readers and writers, so that other tools can be compared
+// with them.
 // SPDX-License-Identifier: Apache-2.0
-//
-// Reads one JSON object a line from standard input, and writes one JSON object as its answer. "ask" selects the
-// question:
+// Reads one JSON object in each line of standard input, and writes one JSON object as the answer. The member "ask"
+// names the question:
 //
 //   conllu       file                      sentences [[[form, head, relation] ...] ...], and the text written again
 //   tree         text, branching           nodes [[level, label] ...] in the text's order, and the text written again
@@ -59,7 +59,7 @@ json conllu(json const& question) {
 json tree(json const& question) {
   auto const read = triad::parse_tree(text_of(question, "text"), {}, question.at("branching").get<triad::index_t>());
   json nodes = json::array();
-  std::vector<triad::index_t> ends;  // the ends of the enclosing nodes
+  std::vector<triad::index_t> ends;  // the ends of all enclosing nodes
   for (triad::index_t at = 0; at < read.size(); ++at) {
     while (!ends.empty() && ends.back() <= at) ends.pop_back();
     nodes.push_back({ends.size(), read.label(at)});
@@ -121,7 +121,7 @@ json bleu(json const& question) {
   if (references.size() != hypotheses.size()) {
     strings first;
     for (auto const& r : references) first.push_back(r.at(0));
-    return triad::text::corpus_bleu(hypotheses, first, kind_of(question)).score;  // throws for them
+    return triad::text::corpus_bleu(hypotheses, first, kind_of(question)).score;  // this call throws the error
   }
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
     std::vector<std::string_view> const of_line(references.at(i).begin(), references.at(i).end());

@@ -1,4 +1,4 @@
-"""CoNLL-U: sentences that every reader must read alike, and write again byte for byte.
+"""CoNLL-U: sentences that every reader must read in the same way and write again byte for byte.
 SPDX-License-Identifier: Apache-2.0"""
 import importlib.metadata
 import os
@@ -15,7 +15,7 @@ NOTES = ["SpaceAfter=No", "_", "Gloss=a|Ref=3", "Translit=x"]  # the first belon
 
 
 def heads(draw, n):
-    """A random tree: each word except the root is attached to a word that is already in the tree."""
+    """Returns a random tree: each word except the root is attached to a word that is already in the tree."""
     order = draw.sample(range(1, n + 1), n)
     found = {order[0]: 0}
     for at in range(1, n):
@@ -81,7 +81,7 @@ def row(number, relation, deps="_", misc="_"):
 
 COMMENTS = "# sent_id = s\n# text = a b\n"
 A, B = row(1, "root"), row(2, "obj")
-KNOWN = [  # tool, subject, a text that is written here unchanged, and the tool's version
+KNOWN = [  # tool, subject, a text that is written unchanged here, what the tool writes
     ("conllu", "a comment without =", "# a note\n" + COMMENTS + A + B, COMMENTS + A + B),
     ("conllu", "a second = in MISC", COMMENTS + row(1, "root", misc="A=b=c") + B, COMMENTS + row(1, "root", misc="A=b") + B),
     ("conllu", "a name twice in MISC", COMMENTS + row(1, "root", misc="A=b|A=c") + B, COMMENTS + row(1, "root", misc="A=c") + B),

@@ -1,5 +1,5 @@
-"""Random characters and words, of kinds that readers treat differently. Only code points of Unicode 14 and earlier,
-which every version of every tool knows.
+"""Random characters and words, of kinds that readers may treat differently. All code points are in Unicode 14, so every
+version of every tool knows them.
 SPDX-License-Identifier: Apache-2.0"""
 import sys
 import unicodedata
@@ -20,7 +20,7 @@ def character(draw):
 
 
 def word(draw, without=""):
-    """A word of at least one character, without white space."""
+    """Returns a word of at least one character, without white space."""
     while True:
         text = draw.choice(WORDS) if draw.random() < 0.6 else "".join(character(draw) for _ in range(draw.randint(1, 8)))
         if not any(c in without for c in text):
@@ -32,7 +32,7 @@ def line(draw, least=0, most=20):
 
 
 def changed(draw, text):
-    """A text that is partly the same, with some words exchanged, omitted or repeated."""
+    """Returns a copy of a text in which some words are exchanged, omitted or repeated."""
     out = []
     for part in text.split(" "):
         chance = draw.random()

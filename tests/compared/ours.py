@@ -5,11 +5,11 @@ import subprocess
 
 
 class Failed(Exception):
-    """The comparison itself did not work."""
+    """The comparison itself has failed."""
 
 
 def answers(program, questions):
-    """The answers to the questions, in their order; an answer may be {"error": ...}."""
+    """Returns the answers to the questions, in their order; an answer may be {"error": ...}."""
     said = subprocess.run([program], input="".join(json.dumps(q) + "\n" for q in questions), capture_output=True,
                           encoding="utf-8", timeout=300, check=False)
     lines = said.stdout.split("\n")[:-1]
@@ -19,7 +19,7 @@ def answers(program, questions):
 
 
 class Report:
-    """The result of one format's comparison."""
+    """The result of the comparison of one format."""
 
     def __init__(self, programs):
         self.programs, self.compared, self.different, self.known = programs, 0, [], []
@@ -30,14 +30,14 @@ class Report:
             self.different.append(f"{ascii(what[:100])}\n    here:  {near(ours, theirs)}\n    there: {near(theirs, ours)}")
 
     def differs_as_written(self, tool, what, ours, theirs, expected_ours, expected_theirs):
-        """Checks a row of docs/formats.md: both tools must still do what it states."""
+        """Checks a row of docs/formats.md: both tools must still behave as the row states."""
         self.known.append(tool)
         self.same(f"{what}, which docs/formats.md says, here", ours, expected_ours)
         self.same(f"{what}, which docs/formats.md says, by {tool}", theirs, expected_theirs)
 
 
 def near(value, other, most=200):
-    """The value as text, from shortly before the difference."""
+    """Returns the value as text, beginning shortly before the difference."""
     text, other = (v if isinstance(v, str) else repr(v) for v in (value, other))
     first = next((i for i, (a, b) in enumerate(zip(text, other)) if a != b), min(len(text), len(other)))
     begin = max(0, first - most // 4)

@@ -1,4 +1,4 @@
-"""Byte-pair encodings: merges learned and applied as in subword-nmt, byte-level ones as in tokenizers.
+"""Byte-pair encodings: merges are learned and applied as in subword-nmt, byte-level merges as in tokenizers.
 SPDX-License-Identifier: Apache-2.0"""
 import collections
 import contextlib
@@ -24,12 +24,12 @@ def text_with_spaces(draw):
 
 
 def undone(line):
-    """Joins the parts again by sed, as subword-nmt's page does."""
+    """Returns the joined parts; joins them by sed, as subword-nmt's page recommends."""
     return re.sub("(@@ )|(@@ ?$)", "", line)
 
 
 def word_with_spaces(draw):
-    """A word in subword-nmt's sense, which ends only at U+0020."""
+    """Returns a word as subword-nmt defines it: only U+0020 ends a word."""
     return draws.word(draw) + (draw.choice(IN_WORDS) + draws.word(draw) if draw.random() < 0.2 else "")
 
 
@@ -71,7 +71,7 @@ def bytes_and_parts(ask, draw, folder, report):
         under = os.path.join(folder, f"bytes{k}")
         os.makedirs(under)
         trained.model.save(under)
-        # As in files: the marks are in the vocabulary, and are not searched for in a text.
+        # The special tokens are only in the vocabulary, as in published files, and are not searched for in texts.
         there = Tokenizer(models.BPE.from_file(os.path.join(under, "vocab.json"), os.path.join(under, "merges.txt")))
         there.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         there.decoder = decoders.ByteLevel()

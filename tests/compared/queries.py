@@ -1,5 +1,5 @@
-"""CFQ's queries, raw and after the authors' preprocessing, read by rdflib. Another order of the conjuncts must not
-change the meaning.
+"""CFQ's queries, raw and preprocessed as the authors do, are read by rdflib. Another order of the conjuncts must not
+change the meaning of a query.
 SPDX-License-Identifier: Apache-2.0"""
 import collections
 import os
@@ -17,7 +17,7 @@ VALUES = ["ns:m.05zppz", "ns:m.0f8l9c", "ns:m.02zsn"]
 
 
 def drawn(draw):
-    """The head of a raw query, and its conjuncts in CFQ's form, all different."""
+    """Returns the head of a raw query, and different conjuncts in CFQ's form."""
     variables = [f"?x{i}" for i in range(draw.randint(1, 4))]
     terms = variables + [f"M{i}" for i in range(draw.randint(1, 4))]
     conjuncts = []
@@ -38,8 +38,8 @@ def raw(head, conjuncts):
 
 
 def as_sparql(text):
-    """The query in a form that rdflib reads: entities M0 get a prefix, names without one get `ns:`, and the
-    aggregate of SPARQL 1.1 gets a name."""
+    """Returns the query in a form that rdflib reads: entities such as M0 get a prefix, names without a prefix get
+    `ns:`, and the aggregate of SPARQL 1.1 gets a name."""
     out = []
     text = text.replace("count(*)", "count ( * )").replace("count ( * )", "(count(*)AS?n)")
     for token in text.split():
@@ -56,7 +56,7 @@ def as_sparql(text):
 
 
 def meaning(text):
-    """The parts of rdflib's algebra whose order has no meaning: triples, filters, and the selected names."""
+    """Returns those parts of rdflib's algebra whose order has no meaning: triples, filters, and the selected names."""
     found = []
 
     def walk(node):
@@ -75,7 +75,7 @@ def meaning(text):
 
 
 def generated(ask, draw, folder, report, program):
-    """The queries of `cfq generate`, which are in the form of the preprocessing."""
+    """Returns queries of `cfq generate`, which already have the form of the preprocessing."""
     subprocess.run([program, "generate", "--out", folder, "--count", "300", "--seed", str(draw.randrange(10**6))], check=True,
                    capture_output=True, timeout=60)
     with open(os.path.join(folder, "all.tsv"), encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""BLEU: tokens of lines, and scores of corpora, compared with sacreBLEU.
+"""BLEU: the tokens of lines, and the scores of corpora, compared with sacreBLEU.
 SPDX-License-Identifier: Apache-2.0"""
 import draws
 import sacrebleu
@@ -39,7 +39,7 @@ def compare(ask, draw, _folder, report):
         close = abs(mine["score"] - s.score) < 1e-9 and abs(mine["brevity"] - s.bp) < 1e-12
         report.same(what, "the same" if close else [mine["score"], mine["brevity"]], "the same" if close else [s.score, s.bp])
 
-    # Lists of different lengths are refused here, since a missing line is a mistake.
+    # triad refuses lists of different lengths, because a missing line is a mistake.
     short = ask([{"ask": "bleu", "kind": "13a", "hypotheses": ["a b c d", "e"], "references": [["a b c d"]]}])[0]
     by_tool = BLEU(tokenize="13a").corpus_score(["a b c d", "e"], [["a b c d"]])
     report.differs_as_written(f"sacrebleu {sacrebleu.__version__}", "fewer references than hypotheses",

@@ -1,10 +1,10 @@
-"""Trees in brackets, read by both tools; each also reads what the other writes.
+"""Trees in brackets. Both tools read the same trees, and each reads what the other has written.
 SPDX-License-Identifier: Apache-2.0"""
 import draws
 import nltk
 from nltk.tree import Tree
 
-NO_LABEL_HAS = "()\\|^"  # nltk treats a backslash before a parenthesis specially, and | and ^ in the labels that it makes
+NO_LABEL_HAS = "()\\|^"  # nltk treats these specially: a backslash before a parenthesis; | and ^ in its own labels
 
 
 def drawn(draw, depth, branching):
@@ -14,7 +14,7 @@ def drawn(draw, depth, branching):
 
 
 def nodes(tree, level=0):
-    """[level, label] of all nodes. A leaf is a text, or, from (X), a tree without children."""
+    """Returns [level, label] of all nodes. A leaf is a text, or a tree without children, as from (X)."""
     if isinstance(tree, str):
         return [[level, tree]]
     return [[level, tree.label()]] + [n for child in tree for n in nodes(child, level + 1)]
@@ -39,8 +39,8 @@ def compare(ask, draw, _folder, report):
             report.same(f"the tree {text}, written again", mine["text"].split(), spaced(text))
             report.same(f"the tree {text}, as nltk reads what is written here", nodes(Tree.fromstring(mine["text"])), nodes(tree))
 
-    # nltk makes nodes of any number of children binary; the results are trees of ours. nltk restores the original trees
-    # from the text written here.
+    # nltk converts nodes with any number of children to binary nodes; triad reads and writes the results. Then nltk
+    # restores the original trees from what triad has written.
     wide = [t for t in trees[1000:] if isinstance(t, Tree)]
     for horizontal in (None, 1):
         binary = [t.copy(deep=True) for t in wide]

@@ -1,5 +1,5 @@
-"""safetensors: files of NumPy arrays are read here, and files written here are read by NumPy, byte for byte if the
-format defines the bytes.
+"""safetensors: files of NumPy arrays are read by triad, and files of triad are read by NumPy. Files are compared byte
+for byte if the format defines their bytes.
 SPDX-License-Identifier: Apache-2.0"""
 import os
 
@@ -13,7 +13,7 @@ TYPES = {"F64": "f8", "F32": "f4", "F16": "f2", "I64": "i8", "I32": "i4", "I16":
 WIDE = ["F64", "F32", "F16", "U8"]  # one type of each width: the format does not order types of equal width
 
 A = b'"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}'
-HEADERS = [  # description, a header before the byte 7, and how it is read here and by the tool
+HEADERS = [  # a description, a header before a byte 7, the result of triad and that of the tool
     ("a name twice", b"{" + A + b"," + A + b"}", "refused", {"a": [7]}),
     ("a space before the header", b" {" + A + b"}", "refused", {"a": [7]}),
     ("a type that is not known", b"{" + A.replace(b"U8", b"U9") + b"}", {"a": ["U9", [1]]}, "refused"),
@@ -51,7 +51,7 @@ def compare(ask, draw, folder, report):
             report.same(f"{name}, the bytes of {n}", [str(again[n].dtype), again[n].shape, again[n].tobytes()],
                         [str(values.dtype), values.shape, values.tobytes()])
         with open(q["file"], "rb") as there, open(q["out"], "rb") as here:
-            if one_order and len(metadata) < 2:  # the order of several strings differs between processes
+            if one_order and len(metadata) < 2:  # a tool orders several strings differently in each process
                 report.same(f"{name}, all bytes", here.read(), there.read())
 
     tool = f"safetensors {safetensors.__version__}"

@@ -1,5 +1,5 @@
-# SOURCE must compile unchanged. With MISUSE defined it must not compile, and the error must contain the sentence of its
-# `// expect:` line.
+# SOURCE must compile unchanged. With MISUSE defined, it must not compile, and the error must contain the sentence in
+# its line `// expect:`.
 cmake_minimum_required(VERSION 3.25)
 list(TRANSFORM INCLUDES PREPEND -I)
 set(compile "${COMPILER}" -std=c++20 -fsyntax-only -w ${INCLUDES})

@@ -1,4 +1,4 @@
-# SOURCE, compiled with FLAGS and no other flag, must be refused with SENTENCE and no other error.
+# The compiler, with only FLAGS, must refuse SOURCE with the error SENTENCE and no other error.
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND "${COMPILER}" ${FLAGS} -fsyntax-only "${SOURCE}" RESULT_VARIABLE failed ERROR_VARIABLE output)
 if(NOT failed)
@@ -10,7 +10,7 @@ if(found EQUAL -1)
 endif()
 string(REGEX MATCHALL "error:" errors "${output}")
 list(LENGTH errors count)
-if(count GREATER 2)  # the sentence, and the missing header that ends the compilation
+if(count GREATER 2)  # one error is SENTENCE, the other a missing header that ends the compilation
   message(FATAL_ERROR "Refused with ${count} errors:\n${output}")
 endif()
 message("refused with: ${SENTENCE}")

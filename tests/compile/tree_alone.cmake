@@ -1,5 +1,6 @@
-# Every header of include/triad/tree must compile with include/ and the views' headers alone, and include only core and
-# tree of triad. A program that uses them must run without any library. Prints the seconds that all of this takes.
+# Every header of include/triad/tree must compile with only include/ and the headers of mdspan in its path, and may
+# include only triad's core and tree. A program that uses these headers must run without any library. Prints the seconds
+# that the test takes.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")

@@ -1,6 +1,6 @@
-# Builds and runs a user's project in one WAY: a folder of examples/embed/consume (find_package, fetch_content,
-# pkg_config, kernels, tree, text), tree_pkg_config, text_pkg_config, or a checkout as a subdirectory: subdirectory, or
-# subdirectory_tree if there is no BLAS.
+# Builds and runs a user's project. WAY is a folder of examples/embed/consume (find_package, fetch_content, pkg_config,
+# kernels, tree, text), or tree_pkg_config or text_pkg_config. It may also be subdirectory, for a checkout as a
+# subdirectory, or subdirectory_tree, which is the same without a BLAS.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")
@@ -38,11 +38,11 @@ function(configure result)
     set(project "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/subdirectory")
   endif()
   if(WAY MATCHES "tree")
-    list(APPEND options -DTRIAD_CBLAS_LIBRARY=)  # as if no BLAS were found
+    list(APPEND options -DTRIAD_CBLAS_LIBRARY=)  # as if there were no BLAS
   endif()
   set(type Release)
   if(WAY MATCHES "^(kernels|subdirectory)$")
-    set(type "")  # no optimisation: the kernels compile in a third of the time
+    set(type "")  # without optimisation, the kernels compile in a third of the time
   endif()
   execute_process(COMMAND "${CMAKE_COMMAND}" -S "${project}" -B "${build}" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${COMPILER}"
     -DCMAKE_BUILD_TYPE=${type} ${options} ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE text ERROR_VARIABLE text)
@@ -71,7 +71,7 @@ if(WAY MATCHES "pkg_config$")
   endif()
 else()
   if(WAY STREQUAL "tree")
-    # Makes every search for them an error.
+    # Every search for threads is now an error.
     configure(failed -DCMAKE_DISABLE_FIND_PACKAGE_Threads=ON --no-warn-unused-cli)
   else()
     configure(failed)

@@ -1,13 +1,13 @@
-# Tests an install into absolute directories, as distributions set them. CMake and pkg-config must find it inside the
-# prefix, where it can be moved, and outside of it. Also tests that install together with a checkout in one project, in
-# both orders: the first one is used.
+# Tests an install into absolute directories, as Linux distributions set them. CMake and pkg-config must find the
+# install inside the prefix, which can then be moved, and outside the prefix. Also tests that install together with a
+# checkout in the same project. The one that comes first is used.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")
 file(REMOVE_RECURSE "${FOLDER}")
 set(common -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DTRIAD_CCCL_DIR=${CCCL}")
 
-# configure(BUILD SOURCE OPTION...) configures, and stops if CMake warns.
+# configure(BUILD SOURCE OPTION...) configures a project, and stops if CMake warns.
 function(configure build source)
   run("${CMAKE_COMMAND}" -S "${source}" -B "${build}" ${common} ${ARGN})
   if(output MATCHES "CMake (Warning|Deprecation)")
@@ -16,7 +16,7 @@ function(configure build source)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-# expect_found(NAME LIBDIR) builds a user of triad::tree by CMake and by pkg-config.
+# expect_found(NAME LIBDIR) builds a project that uses triad::tree, by CMake and by pkg-config.
 function(expect_found name libdir)
   configure("${FOLDER}/${name}_user" "${SOURCE}/examples/embed/consume/tree" "-Dtriad_DIR=${libdir}/cmake/triad")
   file(WRITE "${FOLDER}/user.cpp" "#include \"triad/tree/tree.hpp\"\n")
@@ -42,7 +42,7 @@ installed(inside "${FOLDER}/inside/out/include" "${FOLDER}/inside/out/lib")
 file(RENAME "${FOLDER}/inside/out" "${FOLDER}/moved")
 expect_found(moved "${FOLDER}/moved/lib")
 
-# Every name that a user of either can link.
+# Every target that the install or the checkout provides must be usable.
 foreach(order IN ITEMS package_first checkout_first)
   set(package "find_package(triad REQUIRED COMPONENTS native)")
   set(checkout "add_subdirectory(\"${SOURCE}\" triad)")

@@ -1,4 +1,5 @@
-// Tests that an arena uses as much memory as it measured, and that impossible sizes are refused with their numbers.
+// Tests that an arena uses exactly the memory that it has measured, and that impossible sizes are refused with their
+// numbers.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/arena.hpp"
 
@@ -17,7 +18,7 @@ using test::contains;
 
 constexpr index_t huge = std::numeric_limits<index_t>::max();
 
-// Views of odd sizes, one of them empty, and a frame in the middle.
+// Views of odd sizes, one of which is empty, and a frame between them.
 struct some_plan {
   vec<float> a;
   tensor<double, dyn, 3> b;
@@ -57,7 +58,7 @@ TEST_CASE("an arena takes what it measured, at every point, and every view begin
   for (void const* p :
        std::initializer_list<void const*>{placed.a.data_handle(), placed.b.data_handle(), placed.last.data_handle()})
     CHECK(reinterpret_cast<std::uintptr_t>(p) % arena_alignment == 0);
-  // Kernels may read one vector past the last element of any view.
+  // Kernels may read one vector beyond the last element of any view.
   auto const* const end = static_cast<char const*>(memory.data()) + place.used();
   CHECK(placed.last.data_handle() + 1 + arena_slack <= end);
   CHECK(reinterpret_cast<char const*>(placed.a.data_handle() + 17) + arena_slack <=
@@ -84,7 +85,7 @@ TEST_CASE("frames give back what was taken since, in any nesting") {
 TEST_CASE("an arena that is asked for more than it has throws") {
   buffer<> const memory(256);
   auto place = memory.place();
-  CHECK_NOTHROW(place.make<vec<float>>(48));  // 192 bytes and the slack
+  CHECK_NOTHROW(place.make<vec<float>>(48));  // 192 bytes and the slack fit exactly
   CHECK_THROWS_AS(place.make<vec<float>>(1), contract_violation);
   auto again = memory.place();
   CHECK_THROWS_WITH(again.make<vec<float>>(49), contains("arena: more was asked for than was measured"));
@@ -133,7 +134,7 @@ TEST_CASE("pieces that are cut out are an arena of their own, without slack betw
   auto own = place.cut(64, 2);
   CHECK(own.base() == memory.data());
   CHECK((place.used() == 128 && own.used() == 0));
-  CHECK(own.make<vec<float>>(16).data_handle() == memory.data());  // 64 bytes and the slack
+  CHECK(own.make<vec<float>>(16).data_handle() == memory.data());  // 64 bytes and the slack fit exactly
   CHECK_THROWS_AS(own.make<vec<float>>(1), arena_too_small);
   CHECK(static_cast<void*>(place.make<vec<float>>(1).data_handle()) == static_cast<std::byte*>(memory.data()) + 128);
 }

@@ -1,4 +1,4 @@
-// Tests the optional hooks of a backend: a missing hook has no effect.
+// Tests the optional hooks of a backend: if a hook is missing, nothing is done.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/backend.hpp"
 
@@ -15,12 +15,12 @@ struct plain {
   using memory = host_memory;
 };
 
-// A memory with state, which the backend returns.
+// A memory type with a number, so that the test can see which memory the backend returns.
 struct numbered_memory : host_memory {
   int number = 0;
 };
 
-// Records work once for each key, like a device.
+// Records the work of each key only once, as a device does.
 struct recorder {
   using memory = numbered_memory;
   memory where() const { return {{}, 7}; }

@@ -1,4 +1,4 @@
-// Tests that one list of a batch's views serves measuring, uploading and recognising a recorded step.
+// Tests that one list of a batch's views is used for measuring, for uploading and for the key of a recorded step.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/batch_views.hpp"
 
@@ -12,14 +12,14 @@ namespace core_batch_views_tests {
 using namespace triad;
 using test::replay_number;
 
-// A view of each kind, and a number.
+// A batch with a view of each kind, and a number.
 struct some_batch {
   index_t rows = 0;
-  vec<index_t const> label{nullptr, 0};           // (rows) filled
-  tensor<float const, dyn, 2> point{nullptr, 0};  // (rows, 2) filled
-  vec<index_t const> answer{nullptr, 0};          // filled; its size is not known beforehand
-  vec<float const> table{nullptr, 0};             // the same for all batches
-  vec<std::uint8_t const> mask{nullptr, 0};       // only some batches have one
+  vec<index_t const> label{nullptr, 0};           // (rows), its size is known beforehand
+  tensor<float const, dyn, 2> point{nullptr, 0};  // (rows, 2), its size is known beforehand
+  vec<index_t const> answer{nullptr, 0};          // its size is not known beforehand
+  vec<float const> table{nullptr, 0};             // a table that all batches share
+  vec<std::uint8_t const> mask{nullptr, 0};       // a mask that only some batches have
   double temperature = 1;
   template <class F>
   void each(F&& f) {
@@ -56,7 +56,7 @@ TEST_CASE("a batch without memory keeps its sizes, tables and masks, and has no 
   CHECK((bare.point.data_handle() == nullptr && bare.point.extent(0) == 3 && bare.point.extent(1) == 2));
   CHECK(bare.table.data_handle() == all.table.data());
   CHECK(bare.mask.data_handle() == all.mask.data());
-  CHECK(bare.answer.data_handle() == all.answer.data());  // without stated extents it stays unchanged
+  CHECK(bare.answer.data_handle() == all.answer.data());  // without given extents it is not changed
 }
 
 TEST_CASE("what is uploaded are the filled views and a mask that is there, each on a cache line with its slack") {

@@ -1,4 +1,4 @@
-// Tests that a broken contract throws with its sentence and its place, and that a kept contract builds no text.
+// Tests that a broken contract throws with its sentence and its source location, and that no text is built otherwise.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/contracts.hpp"
 
@@ -48,6 +48,6 @@ constexpr bool fits(int width, int heads) {
   triad::expect_extent("fits", "columns", width, 8);
   return true;
 }
-static_assert(half_of_even(6) == 3 && fits(8, 2));  // contracts are also checked in constant expressions
+static_assert(half_of_even(6) == 3 && fits(8, 2));  // contracts are checked in constant expressions, too
 
 }  // namespace core_contracts_tests

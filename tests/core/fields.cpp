@@ -1,4 +1,4 @@
-// Tests that a walk over fields visits every tensor by its path, once and in order.
+// Tests that walk() visits every tensor of fields once, in order, with its path.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/fields.hpp"
 
@@ -49,7 +49,7 @@ TEST_CASE("walking fields gives dotted paths in their order and leaves out what 
   static_assert(has_fields<outer_fields> && !has_fields<vec<int>>);
 }
 
-// A part with one vector.
+// Fields that have only one vector.
 struct small_part {
   index_t count;
   template <class S>

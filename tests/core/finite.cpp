@@ -1,4 +1,4 @@
-// Finite, infinite and NaN, for both types, both signs, and numbers at the edges.
+// Tests finite, infinite and NaN values for both types and both signs, and values at the limits.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/finite.hpp"
 

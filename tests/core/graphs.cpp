@@ -1,5 +1,5 @@
-// Tests that a batch of graphs lists each of its views, and that a mask of triangles is identified by its view and its
-// fill value.
+// Tests that a batch of graphs lists all of its views, and that a mask of triangles is identified by its view and by
+// its fill value.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/graphs.hpp"
 
@@ -40,7 +40,7 @@ TEST_CASE("a batch of graphs measured without memory has a number for each graph
     CHECK(view.extent(0) == 3);
   }
   CHECK((bare.dims.rows == 13 && bare.dims.nodes == 5 && bare.dims.triangles == 35 && bare.dims.max_nodes == 3));
-  CHECK(upload_bytes(graphs.batch()) == 4 * 128);  // views of three numbers each
+  CHECK(upload_bytes(graphs.batch()) == 4 * 128);  // each view has three numbers
 }
 
 TEST_CASE("two batches of graphs are one step only where all sizes and views are the same") {

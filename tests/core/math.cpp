@@ -1,4 +1,5 @@
-// Tests functions of numbers against values computed by hand, and their gradients against differences.
+// Tests functions of numbers: their values against values computed by hand, and their gradients against finite
+// differences.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/math.hpp"
 
@@ -40,11 +41,11 @@ TEST_CASE("the functions with a part below 0 are what their names say") {
   CHECK((leaky_relu_grad<double>{0.25}(2.0, 8.0) == 8 && leaky_relu_grad<double>{0.25}(0.0, 8.0) == 2));
   CHECK((elu{}(2.0) == 2 && elu{}(0.0) == 0 && elu{}(-100.0) == -1));
   CHECK_THAT(elu{}(-1.0), WithinAbs(-0.6321205588285577, 1e-15));
-  CHECK_THAT(elu{}(-1e-9), WithinAbs(-1e-9, 1e-17));  // exp(x) - 1 would be wrong in the eighth digit
+  CHECK_THAT(elu{}(-1e-9), WithinAbs(-1e-9, 1e-17));  // a plain exp(x) - 1 would have an error in the eighth digit
 }
 
 TEST_CASE("gelu is x times the share of a normal variable below x") {
-  // The normal distribution function at 1 and 2, from tables.
+  // The expected values use the normal distribution function at 1 and 2, from tables.
   CHECK(gelu{}(0.0) == 0);
   CHECK_THAT(gelu{}(1.0), WithinAbs(0.8413447460685429, 1e-15));
   CHECK_THAT(gelu{}(2.0), WithinAbs(2 * 0.9772498680518208, 1e-15));

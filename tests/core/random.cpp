@@ -1,5 +1,5 @@
-// Tests Philox against its published outputs; that dropout has its rate, is repeatable, and differs between calls; and
-// numbers drawn by a counter.
+// Tests Philox against its published outputs. Tests that dropout has the given rate, is repeatable, and differs between
+// calls. Also tests numbers that are drawn by a counter.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/random.hpp"
 
@@ -17,11 +17,11 @@ namespace core_random_tests {
 using namespace triad;
 using triad::test::WithinAbs;
 
-// Five standard deviations: a correct generator fails once in a million tests.
+// Limits are five standard deviations, which a correct generator exceeds once in a million tests.
 constexpr double deviations = 5;
 
 TEST_CASE("philox gives the known answers of its authors") {
-  // Random123's kat_vectors: philox 4x32 with 10 rounds.
+  // These are the known answers in Random123's kat_vectors for philox 4x32 with 10 rounds.
   STATIC_REQUIRE(philox({0, 0, 0, 0}, 0) == philox_words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   STATIC_REQUIRE(philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, 0xffffffffffffffff) ==
                  philox_words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
@@ -29,7 +29,7 @@ TEST_CASE("philox gives the known answers of its authors") {
                  philox_words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-// A function and not a lambda, which a compiler would try to evaluate at compile time.
+// This is a function instead of a lambda, because a compiler would try to evaluate a lambda at compile time.
 double correlation(random_stream a, random_stream b, index_t count) {
   double sum = 0;
   for (index_t i = 0; i < count; ++i) sum += (a.uniform() - 0.5) * (b.uniform() - 0.5);
@@ -104,18 +104,18 @@ TEST_CASE("a mask is the same every time, and another for every step, path and k
     for (std::uint64_t e = 0; e < 4096; ++e) same += m.keeps(e) == other.keeps(e) ? 1 : 0;
     return same / 4096.0;
   };
-  double const noise = deviations * 0.5 / 64;  // the standard deviation for 4096 coins, times five
+  double const noise = deviations * 0.5 / 64;  // five standard deviations of the mean of 4096 coin tosses
   CHECK(agreement(dropout_mask{0.5, 1, 2, &first}) == 1);
   CHECK_THAT(agreement({0.5, 1, 2, &second}), WithinAbs(0.5, noise));
   CHECK_THAT(agreement({0.5, 1, 3, &first}), WithinAbs(0.5, noise));
   CHECK_THAT(agreement({0.5, 1, (std::uint64_t{1} << 32) + 2, &first}), WithinAbs(0.5, noise));
   CHECK_THAT(agreement({0.5, 2, 2, &first}), WithinAbs(0.5, noise));
   CHECK_THAT(agreement({0.5, (std::uint64_t{1} << 32) + 1, 2, &first}), WithinAbs(0.5, noise));
-  // The parts of one step have different streams, too.
+  // Different parts of one step have different streams, too.
   std::uint64_t const part = std::uint64_t{1} << 32 | first, later = std::uint64_t{300} << 32 | first;
   for (auto const* step : {&part, &later}) CHECK_THAT(agreement({0.5, 1, 2, step}), WithinAbs(0.5, noise));
-  // Neighbouring elements, rows and blocks are independent. Elements 2^34 and more apart are independent too; a 32-bit
-  // counter would repeat there.
+  // Neighbouring elements, rows and blocks are independent. So are elements that are 2^34 or more apart, where a 32-bit
+  // counter would repeat.
   for (std::uint64_t shift :
        {std::uint64_t{1}, std::uint64_t{16}, std::uint64_t{64}, std::uint64_t{1024}, std::uint64_t{1} << 34,
         (std::uint64_t{1} << 34) - 2048, std::uint64_t{1} << 35, std::uint64_t{1} << 40}) {

@@ -1,4 +1,4 @@
-// Tests the number of a recorded step: it differs for another address, size, setting or order.
+// Tests the key of a recorded step: it changes if an address, a size, a setting or the order changes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/replay_key.hpp"
 
@@ -20,7 +20,7 @@ std::uint64_t number_of(Part... parts) {
 
 TEST_CASE("the same parts in the same order give the same number, and others others") {
   CHECK(number_of(index_t{3}, 0.5) == number_of(index_t{3}, 0.5));
-  // Computes the recurrence of FNV-1a on one number, whose high bits are also mixed into the low ones.
+  // Computes FNV-1a on one number by its definition; the high bits are also mixed into the low bits.
   std::uint64_t const begin = 0xcbf29ce484222325u;
   CHECK(number_of() == begin);
   CHECK(number_of(index_t{3}) == (begin ^ 3) * 0x100000001b3u + (begin >> 29));

@@ -1,4 +1,4 @@
-// Tests that the pieces of a series do not overlap, cover their memory, and are found by their slot.
+// Tests that the pieces of a series do not overlap, cover all of their memory, and can be found by their slot.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/series.hpp"
 
@@ -28,7 +28,7 @@ TEST_CASE("pieces of different sizes take slots of the largest, and do not overl
   auto place = memory.place();
   auto const pieces = plan_series(place, plan, 3);
   static_assert(decltype(pieces)::by_index);
-  CHECK(pieces.stride == 192);  // 30 numbers and the slack are 184 bytes, rounded up to a cache line
+  CHECK(pieces.stride == 192);  // 30 numbers and the slack take 184 bytes, rounded up to a cache line
   for (index_t k = 0; k < 3; ++k) {
     REQUIRE(pieces.at(k).extent(0) == size(k));
     for (index_t i = 0; i < size(k); ++i) pieces.at(k)(i) = static_cast<float>(100 * k + i);

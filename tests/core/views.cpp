@@ -101,7 +101,7 @@ TEST_CASE("blocks of rows and columns lie within their matrix") {
   }
 }
 
-// Reserves address space without memory; each touched page then takes memory.
+// Reserves address space. Memory is used only for pages that are written or read.
 struct vast_memory {
   std::size_t bytes;
   void* data;
@@ -135,7 +135,7 @@ TEST_CASE("a view of another shape is refused with both shapes") {
 }
 
 TEST_CASE("elements beyond 2^31 and 2^32 are where they belong") {
-  index_t const rows = index_t{8} * 1024 * 1024, d = 640;  // n = 1024, b = 8: 5.4e9 elements
+  index_t const rows = index_t{8} * 1024 * 1024, d = 640;  // 5.4e9 elements, as for n = 1024 and b = 8
   vast_memory const memory(static_cast<std::size_t>(rows * d));
   if (memory.data == MAP_FAILED) {
     WARN("no address space for 5 GiB here: not tested");

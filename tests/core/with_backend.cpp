@@ -1,4 +1,5 @@
-// Tests the choice of a backend by its name: the right type with the right number, and a message for every other text.
+// Tests that a backend is chosen by its name: the function gets the right backend, and every other name gives an error
+// message.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/with_backend.hpp"
 
@@ -14,7 +15,7 @@ namespace core_with_backend_tests {
 using namespace triad;
 using test::contains;
 
-// A program's own backend, whose constructor may throw.
+// A backend of a program, whose constructor may throw.
 struct absent_device {
   using memory = host_memory;
   static constexpr char const *name = "device", *number_means = "NUMBER";

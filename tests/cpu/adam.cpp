@@ -1,4 +1,4 @@
-// Tests that vectorised Adam equals the reference's Adam for any number of parameters and threads.
+// Tests that the vectorised Adam equals the reference's Adam, for any number of parameters and of threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/adam.hpp"
 
@@ -55,7 +55,7 @@ TEST_CASE(
       auto const expected = before.after(reference::backend(), s), found = before.after(cpu::backend(1), s),
                  by_three = before.after(cpu::backend(3), s);
       CHECK(largest_difference(found.p, expected.p) <
-            2e-6);  // rounding: a compiler may fuse products and sums in one and not in the other
+            2e-6);  // a compiler may fuse a product and a sum in only one of the two
       CHECK(largest_difference(found.m, expected.m) < 2e-6);
       CHECK(largest_difference(found.v, expected.v) < 2e-6);
       CHECK(largest_difference(before.p, expected.p) > 1e-4);
@@ -65,8 +65,8 @@ TEST_CASE(
     }
 }
 
-// If the product were fused with the difference, it would be exact. Whether compilers fuse them must not change the
-// result.
+// If the product were fused with the difference, it would not be rounded. The result must not depend on whether a
+// compiler fuses them.
 TEST_CASE("what decay leaves of a parameter is rounded before Adam's step is taken off it") {
   index_t const n = 37;
   parameters before(n);

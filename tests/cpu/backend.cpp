@@ -1,4 +1,5 @@
-// Tests the number of threads of the host's backend, and that it satisfies the same concept as the reference.
+// Tests the number of threads of the cpu backend, and that the backend satisfies the concept that the reference
+// satisfies.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/backend.hpp"
 

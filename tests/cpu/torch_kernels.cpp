@@ -1,4 +1,4 @@
-// Tests the kernels of examples/python on the host, compiled here in the same way as in the package.
+// Tests the kernels of examples/python on the host.  They are compiled here in the same way as in the package.
 // SPDX-License-Identifier: Apache-2.0
 #define TRIAD_TORCH_INSTRUCTIONS "of a test"
 #include "tests/torch_kernels.hpp"
@@ -54,7 +54,7 @@ TEST_CASE("roles of a seed are those of the library, and given ones must be orth
   };
   REQUIRE(make(triad_float64) == 0);
   CHECK(again == shifts);
-  roles[0] += 1e-7;  // smaller than a float can represent
+  roles[0] += 1e-7;  // this difference is too small for a float
   CHECK(make(triad_float32) == 0);
   CHECK(make(triad_float64) == 1);
   CHECK(std::string(message).find("not orthonormal") != std::string::npos);

@@ -1,5 +1,5 @@
-// Tests that the cpu's triangular attention equals the reference in double, for every form, size, mask and dropout, and
-// any number of threads.
+// Tests that the cpu backend's triangular attention equals the reference's in double, for every form, size, mask and
+// dropout rate, and for any number of threads.
 // Tests cpu/triangle/.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/triangle.hpp"
@@ -23,16 +23,16 @@ using namespace triad;
 using test::distance;
 
 struct shape {
-  std::vector<index_t> sizes;  // the number of nodes of each graph
+  std::vector<index_t> sizes;  // number of nodes in each graph
   index_t width, heads;
   triangle_form form = triangle_form::full;
   double rate = 0;    // dropout rate
-  double masked = 0;  // share of masked triangles
+  double masked = 0;  // fraction of triangles that are masked out
   double fill = -1e9;
-  index_t dx_step = 1;                // between columns of dx
-  index_t statistics_gap = 0;         // extra columns after every row of inverse_sum
-  index_t columns_gap = 3;            // extra columns after every row of the projections
-  std::vector<index_t> sources = {};  // the number of source nodes of each graph; empty: not causal
+  index_t dx_step = 1;                // distance between the columns of dx
+  index_t statistics_gap = 0;         // unused columns after every row of inverse_sum
+  index_t columns_gap = 3;            // unused columns after every row of the projections
+  std::vector<index_t> sources = {};  // number of source nodes in each graph; empty: not causal
 };
 
 std::ostream& operator<<(std::ostream& out, shape const& s) {
@@ -44,8 +44,8 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
   return out;
 }
 
-// One problem in memory. The projections are side by side in one row, as one product makes them, with a gap of a few
-// columns that must not be written, and readable slack at the end.
+// The operands of one problem. The four projections are side by side in each row, as one product writes them. After
+// each row are a few columns that must not be written, and at the end there is memory that may be read.
 template <class T>
 struct problem {
   shape s;
@@ -112,14 +112,14 @@ struct problem {
     arena measure;
     measuring<Ex> planner{&ex};
     both(planner, measure);
-    memory.assign(measure.peak() + 128, std::byte{0xff});  // scratch starts as NaN
+    memory.assign(measure.peak() + 128, std::byte{0xff});  // so that scratch memory starts with NaN
     auto const begin = (reinterpret_cast<std::uintptr_t>(memory.data()) + 63) / 64 * 64 -
                        reinterpret_cast<std::uintptr_t>(memory.data());
     arena scratch(memory.data() + begin, measure.peak());
     both(ex, scratch);
   }
 
-  // Checks that columns of o and dx that belong to no edge are unchanged.
+  // Returns whether those columns of o and dx that belong to no edge are unchanged.
   bool gaps_untouched() const {
     auto const parts = uses_right_value(s.form) ? 4 : 3;
     for (index_t r = 0; r < dims.rows; ++r) {
@@ -133,7 +133,7 @@ struct problem {
   }
 };
 
-// Allows for sums of up to a hundred products of single-precision numbers, and exponentials with an error of 2e-7.
+// Allows for the errors of sums of up to a hundred products in single precision, and of exponentials, 2e-7.
 constexpr double tolerance = 1e-5;
 
 void expect_reference(shape const& s) {
@@ -176,7 +176,7 @@ TEST_CASE("triangular attention equals the reference where rows lie a multiple o
 
 TEST_CASE("triangular attention equals the reference where tiles have remainders") {
   for (index_t n : {24, 31, 33, 40, 47, 65}) expect_reference({{n}, 18, 2});
-  expect_reference({{70}, 90, 1});  // wide enough for the smaller blocks of l
+  expect_reference({{70}, 90, 1});  // large enough for the smaller blocks of l
 }
 
 TEST_CASE("triangular attention of a ragged batch equals the reference") {
@@ -216,7 +216,7 @@ TEST_CASE("causal triangular attention equals the reference, whatever the thread
     expect(std::vector<index_t>(20, 4), 20, 4, std::vector<index_t>(20, 1));
   }
   expect_reference(
-      {{70}, 90, 1, triangle_form::full, 0, 0, -3, 1, 0, 3, {9}});  // wide enough for the smaller blocks of l
+      {{70}, 90, 1, triangle_form::full, 0, 0, -3, 1, 0, 3, {9}});  // large enough for the smaller blocks of l
 }
 
 TEST_CASE("the causal triangle has kernels of its own on the cpu") {
@@ -229,8 +229,7 @@ TEST_CASE("the causal triangle has kernels of its own on the cpu") {
       reference::backend plain;
       fast.run(ex);
       slow.run(plain);
-      CHECK(fast.o !=
-            slow.o);  // another order of summation gives other bits: not all of five hundred numbers agree by chance
+      CHECK(fast.o != slow.o);  // another order of summation gives other bits in some of the five hundred numbers
       CHECK(fast.dx != slow.dx);
     }
 }
@@ -259,7 +258,7 @@ TEST_CASE("what is not a number in a query comes out wherever it does in the ref
           problem<float> ours(s);
           problem<double> exact(s);
           auto const at =
-              // The value of the query (n / 3, l), second head.
+              // The query of edge (n / 3, l), in the second head.
               static_cast<std::size_t>((n / 3 * n + l) * ours.columns + 20);
           ours.x[at] = bad;
           exact.x[at] = static_cast<double>(bad);
@@ -276,7 +275,7 @@ TEST_CASE("what is not a number in a query comes out wherever it does in the ref
           CHECK(agree(ours.inverse_sum, exact.inverse_sum));
           auto const row = n / 3 * n;
           CHECK(std::isfinite(ours.output()(row, 17)));
-          if (std::isinf(bad)) continue;  // a score of minus infinity is a weight of zero
+          if (std::isinf(bad)) continue;  // if a score is minus infinity, its weight is zero
           CHECK(std::isnan(ours.output()(row, 18)));
           CHECK(std::isnan(ours.dx[static_cast<std::size_t>(row * ours.columns + 18)]));
         }

@@ -1,4 +1,5 @@
-// main() of the tests on a GPU. Without a GPU it prints that and returns the status that CTest treats as skipped.
+// main() of the tests on a GPU. Without a GPU, it prints a message and returns the status that CTest reports as
+// skipped.
 // SPDX-License-Identifier: Apache-2.0
 #if TRIAD_TEST_CATCH2 >= 3
 #include <catch2/catch_session.hpp>

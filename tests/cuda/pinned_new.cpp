@@ -1,12 +1,12 @@
-// main() of the typed tests on a real device. The memory that tests allocate, and their stack, is page-locked memory
-// that kernels can access.
+// main() of the typed tests on a real device. All memory that the tests allocate, and their stack, is page-locked
+// memory that kernels can access.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bodies of typed tests pass the addresses of their vectors and local variables to kernels. Here operator new returns
-// memory of one piece that the CUDA runtime has locked and mapped, at the same address for host and device. A thread
-// whose stack is also there runs the tests. CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel, so that
-// results can be read at once. It does not apply to a memset, which waits below. nvcc compiles the sources of tests for
-// this program with TRIAD_TEST_ON_CUDA (tests/backends.hpp).
+// Typed tests pass the addresses of their vectors and local variables to kernels. In this program, operator new returns
+// memory from one block that the CUDA runtime has locked and mapped, at the same address for host and device. The tests
+// run on a thread whose stack is also in this block. CUDA_LAUNCH_BLOCKING makes every launch wait for its kernel, so
+// results can be read at once. It has no effect on cudaMemsetAsync, so that function is replaced below. nvcc compiles
+// the source files of tests for this program with TRIAD_TEST_ON_CUDA (tests/backends.hpp).
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -23,15 +23,16 @@
 
 namespace {
 
-/// One piece of page-locked memory, divided into granules. Each granule has blocks of one size, a power of two. Freed
-/// blocks are kept for the next request of their size. Requests before the piece exists are served by malloc.
+/// One large block of page-locked memory, divided into granules. Each granule is divided into small blocks of the same
+/// size, a power of two. A freed block is kept for the next request of its size. Requests before the memory exists are
+/// served by malloc.
 class pinned_pool {
  public:
-  /// Takes whole granules. Returns false if there is no device that can use the memory.
+  /// Reserves whole granules. Returns false if there is no device that can use the memory.
   bool open(std::size_t bytes) {
     void* p = nullptr;
     if (cudaHostAlloc(&p, bytes, cudaHostAllocMapped | cudaHostAllocPortable) != cudaSuccess) return false;
-    void* seen = nullptr;  // its address on the device
+    void* seen = nullptr;  // the address on the device
     if (cudaHostGetDevicePointer(&seen, p, 0) != cudaSuccess || seen != p) return false;
     std::lock_guard const lock(door_);
     begin_ = next_ = static_cast<std::byte*>(p);
@@ -84,7 +85,7 @@ class pinned_pool {
   std::size_t size_[most_granules] = {};  // size of the blocks in each granule; for a large block, in its first granule
 };
 
-constinit pinned_pool pool;  // initialised before any allocation
+constinit pinned_pool pool;  // is initialised before any allocation
 
 constexpr std::size_t pool_bytes = std::size_t{2} << 30, stack_bytes = std::size_t{64} << 20;
 
@@ -111,12 +112,12 @@ void operator delete(void* p, std::size_t) noexcept { pool.give_back(p); }
 void operator delete(void* p, std::align_val_t) noexcept { pool.give_back(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { pool.give_back(p); }
 
-/// Replaces the shared runtime's function of this name. It does the same, but the memset has ended when it returns,
-/// except in a stream that is being captured, where nothing runs.
+/// Replaces the shared runtime's function of this name. It does the same, but returns only after the memset has ended.
+/// The exception is a stream that is being captured, in which nothing runs.
 extern "C" cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t stream) {
   using function = cudaError_t(void*, int, std::size_t, cudaStream_t);
   static auto* const of_the_runtime = reinterpret_cast<function*>(dlsym(RTLD_NEXT, "cudaMemsetAsync"));
-  // The runtime is linked statically, and these tests would read too early.
+  // The runtime is linked statically, so this function would not be used, and tests would read too early.
   if (of_the_runtime == nullptr) return cudaErrorUnknown;
   auto const status = of_the_runtime(p, value, bytes, stream);
   cudaStreamCaptureStatus captured = cudaStreamCaptureStatusNone;
@@ -127,11 +128,11 @@ extern "C" cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cu
 }
 
 int main(int count, char** words) {
-  setenv("CUDA_LAUNCH_BLOCKING", "1", 1);  // read at the first call of the runtime, which follows
+  setenv("CUDA_LAUNCH_BLOCKING", "1", 1);  // read at the first call of the runtime, which comes next
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
     std::fprintf(stderr, "nothing was tested, there is no GPU here\n");
-    return 77;  // CTest treats it as skipped
+    return 77;  // CTest reports this as skipped
   }
   if (!pool.open(pool_bytes)) {
     std::fprintf(stderr, "nothing was tested, there is no page-locked memory that host and GPU address alike\n");

@@ -1,8 +1,7 @@
-// Replaces every header of triad/cpu in the typed tests on a device, since nvcc cannot read its vector types.
+// Replaces every header of triad/cpu in the typed tests on a device, because nvcc cannot compile their vector types.
 // SPDX-License-Identifier: Apache-2.0
-//
-// The sources of these tests also contain tests of the cpu backend, which are not run on a device; they compile with
-// the reference.
+// The source files of these tests also contain tests of the cpu backend. On a device these are not run, and they are
+// compiled with the reference backend.
 #pragma once
 
 #include "triad/reference/reference.hpp"

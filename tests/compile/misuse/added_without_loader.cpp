@@ -1,4 +1,4 @@
-// A function that should add a sample, but does not take the loader to which it adds.
+// A function that is called to add a sample, but does not take the loader as an argument.
 // expect: the last function is called as add_one(loader, sample), and this one cannot be
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>

@@ -1,4 +1,4 @@
-// Attention weights of a model that has none to show.
+// Asks a model for attention weights that it does not have.
 // expect: trainer: this model has no attention_weights
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/edge_transformer.hpp"

@@ -1,4 +1,4 @@
-// A backend that inherits another backend's name, listed together with that backend.
+// Lists two backends with the same name: one inherits the name of the other.
 // expect: with_backend: two of these backends have one name
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/with_backend.hpp"

@@ -1,4 +1,4 @@
-// A function that returns a number on one backend and a text on another.
+// Passes a function that returns a number on one backend and a text on another.
 // expect: with_backend: the function gives another type for another backend
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/with_backend.hpp"

@@ -1,4 +1,4 @@
-// A layer of four columns before one of three.
+// Chains a layer whose output has four columns with a layer whose input has three.
 // expect: chain: the first layer's output and the second's input differ in columns
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/chain.hpp"

@@ -1,4 +1,4 @@
-// Right answers, counted for a model whose output is not a list of classes.
+// Counts right answers of a model whose output is not a list of logits.
 // expect: evaluate: it counts right answers of models with logits (rows, classes) and one target a row
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>

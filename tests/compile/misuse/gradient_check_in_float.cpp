@@ -1,4 +1,4 @@
-// Finite differences of a layer in float would measure rounding.
+// Checks a layer in float, for which finite differences would measure rounding errors.
 // expect: gradient_check: finite differences need a layer in double
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/linear.hpp"

@@ -1,4 +1,4 @@
-// A trainer in place of its parameters.
+// Passes a trainer instead of its parameters.
 // expect: initialize: it takes parameters, and this has some: initialize(learner.parameters(), seed)
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/edge_transformer.hpp"

@@ -1,4 +1,4 @@
-// A type that is not a layer in place of a layer.
+// Passes a type that is not a layer instead of a layer.
 // expect: a layer names its input, output, saved and fields<S> (triad/layers/layer.hpp)
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/chain.hpp"

@@ -1,4 +1,4 @@
-// A stack of layers that do not say what they keep for backward.
+// Stacks layers that do not declare which values they save for backward.
 // expect: a layer has plan_saved(arena&, dims, keep), which gives its saved
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/repeat.hpp"

@@ -1,4 +1,4 @@
-// A user's loader whose upload() returns the batch without targets.
+// Uses a loader whose upload() returns only the batch, without targets.
 // expect: batches: a loader's upload() gives the batch and its targets as a pair
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>

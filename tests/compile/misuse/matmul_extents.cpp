@@ -1,4 +1,4 @@
-// A product whose inner extents differ, both known at compile time.
+// Multiplies matrices whose inner extents are known at compile time and differ.
 // expect: matmul: the columns of a differ from the rows of b
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/matmul.hpp"

@@ -1,4 +1,4 @@
-// A product of a view in double and one in float.
+// Multiplies a view in double and a view in float.
 // expect: matmul: a, b and c have different element types: make all of them float or all double
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/matmul.hpp"

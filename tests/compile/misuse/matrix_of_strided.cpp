@@ -1,4 +1,4 @@
-// A view of rank 3 that is not contiguous has no single row stride, so it cannot be read as a matrix.
+// Reads a view of rank 3 as a matrix.  The view is not contiguous, so its rows have no single stride.
 // expect: triad: only contiguous views of rank other than 2 can be read as a matrix
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/core/views.hpp"

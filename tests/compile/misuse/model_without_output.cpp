@@ -1,4 +1,4 @@
-// A model that does not say where its logits are.
+// Uses a model that does not declare where its logits are.
 // expect: a model has plan_output(arena&, dims), which says where its logits lie
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/reference/reference.hpp"

@@ -1,4 +1,4 @@
-// Five columns cannot be added to four.
+// Adds a layer's output of five columns to its input of four.
 // expect: residual: the layer's input and output differ in columns, so they cannot be added
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/linear.hpp"

@@ -1,4 +1,4 @@
-// A tree over an algebra whose lifetime ends with the statement that makes it.
+// Makes a tree whose algebra is a temporary, which ends with the statement.
 // expect: tensor_tree: the algebra is a temporary, which ends before the tree does
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/tree.hpp"

@@ -1,4 +1,4 @@
-// A tree of labels over an algebra whose lifetime ends with the statement that makes it.
+// Encodes a tree of labels with an algebra that is a temporary, which ends with the statement.
 // expect: encode: the algebra is a temporary, which ends before the tree does
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/tree.hpp"

@@ -1,4 +1,4 @@
-// A pass over data whose lifetime ends with the expression that makes the pass.
+// Makes a pass over data that are a temporary, which ends with the expression.
 // expect: batches: the data are a temporary, which ends before the pass does
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>

@@ -1,4 +1,4 @@
-// A tree of labels whose algebra's lifetime ends with the statement that makes it.
+// Makes a tree of labels whose symbol_algebra is a temporary, which ends with the statement.
 // expect: symbol_algebra: this one is a temporary, which ends before its trees do
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/tree.hpp"

@@ -1,5 +1,5 @@
-// Tests parts of attention on rows: dropout from any element on, and sums over a register. ops/attention.cpp compares
-// whole rows with the reference.
+// Tests parts of attention on rows: dropout that starts at any element, and sums over a register. ops/attention.cpp
+// compares whole rows with the reference.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/attention_rows.hpp"
 

@@ -1,4 +1,4 @@
-// Tests that a run-time number becomes a compile-time constant of its value, or of the largest value allowed.
+// Tests the conversion of a run-time number to a compile-time constant, which is at most the largest allowed value.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/constant.hpp"
 
@@ -13,7 +13,7 @@ int constant_of(index_t count) {
   int found = 0;
   cpu::with_constant<Most>(count, [&](auto n) {
     static_assert(n() >= 1 && n() <= Most);
-    found = 10 * found + n();  // a second call would change the result
+    found = 10 * found + n();  // a second call would be seen in the result
   });
   return found;
 }

@@ -1,4 +1,4 @@
-// Tests that denormal numbers are zero in the tasks of the cpu backend, and nowhere else.
+// Tests that denormal numbers are treated as zero in tasks of the cpu backend, and nowhere else.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/denormals.hpp"
 
@@ -20,7 +20,7 @@ using test::lender, test::on_a_new_thread, test::soon;
 
 constexpr float smallest = std::numeric_limits<float>::min();  // the smallest normal number
 
-/// Returns half of `smallest`, which is denormal; computed at run time.
+/// Returns half of `smallest`, which is denormal.  It is computed at run time.
 float half() {
   float volatile x = smallest;
   return x * 0.5f;
@@ -53,7 +53,7 @@ TEST_CASE(
   if (!cpu::without_denormals::possible()) return;
   for (cpu::borrowed_threads const borrowed : {cpu::borrowed_threads(nullptr), &lender::lend})
     for (int threads : {1, 2, 3})
-      on_a_new_thread([&] {  // a new thread's account allows helpers
+      on_a_new_thread([&] {  // on a new thread, no measurement forbids helper threads yet
         CAPTURE(threads, borrowed != nullptr);
         cpu::backend ex(threads);
         ex.borrowed = borrowed;
@@ -62,7 +62,7 @@ TEST_CASE(
         std::atomic<int> begun = 0;
         cpu::parallel_for(ex, threads, [&](index_t task, int) {
           ++begun;
-          if (threads > 1) soon([&] { return begun == threads; });  // so that each thread has a task
+          if (threads > 1) soon([&] { return begun == threads; });  // waits until each thread has a task
           found[static_cast<std::size_t>(task)] = half();
           by[static_cast<std::size_t>(task)] = std::this_thread::get_id();
         });

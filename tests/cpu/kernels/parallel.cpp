@@ -1,5 +1,5 @@
-// Tests parallel tasks: each runs once, on any thread; short calls stay on their thread, and exceptions reach the
-// caller.
+// Tests parallel tasks: each task runs once, on any thread. Short calls stay on the caller's thread. Exceptions reach
+// the caller.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/parallel.hpp"
 
@@ -74,7 +74,7 @@ TEST_CASE("borrowed threads are asked for where a call is long, and not where it
   cpu::backend ex(2);
   ex.borrowed = &lender::lend;
   auto const short_call = [&] { cpu::parallel_for(ex, 2, [](index_t, int) {}); };
-  short_call();  // no task has been measured yet
+  short_call();  // no task has been timed yet
   for (int i = 0; i < 40; ++i) short_call();
   int const before = lender::calls;
   short_call();
@@ -135,7 +135,7 @@ TEST_CASE("a call of a few microseconds stays on its thread, once that is known"
       if (elsewhere == 0) ++alone;
     }
   });
-  CHECK(alone > 900);  // all but the first few, and those after the system suspended this thread
+  CHECK(alone > 900);  // all except the first few, and those after the system suspended this thread
 }
 
 }  // namespace cpu_parallel_tests

@@ -1,4 +1,5 @@
-// Tests when helper threads pay off: the accounts of callers whose helpers save time or cost it.
+// Tests the decision whether helper threads are worthwhile: the accounts of callers to whom helpers save time or cost
+// time.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/payoff.hpp"
 
@@ -8,17 +9,17 @@ namespace cpu_payoff_tests {
 
 using namespace triad;
 
-cpu::detail::nanoseconds processor = 0;  // time of the account's thread
+cpu::detail::nanoseconds processor = 0;  // processor time of the account's thread
 cpu::detail::nanoseconds read_processor() { return processor; }
 
-/// A caller with an account; times are in microseconds.
+/// A caller with an account.  Times are in microseconds.
 struct caller {
   cpu::detail::payoff account{read_processor};
   cpu::detail::nanoseconds at = 1'000'000'000;
 
   bool alone() const { return account.alone(at); }
-  /// A call in which the caller runs one task, for `own` of clock time and `used` of processor time, and another thread
-  /// runs one task. The caller then sleeps for `waited`.
+  /// Simulates a call with two tasks. The caller runs one task, which takes `own` of wall-clock time and `used` of
+  /// processor time. Another thread runs the other task, and the caller then sleeps for `waited`.
   void call(index_t own, index_t used, index_t waited) {
     account.begin(at);
     auto const start = at, stopped = start + own * 1000;
@@ -68,7 +69,7 @@ TEST_CASE("help is worth the processor time that it saves; being set aside, and 
   caller idle;
   for (int i = 0; i < 100; ++i) {
     idle.call(300, 300, 0);
-    idle.at += 50'000'000;  // asleep meanwhile
+    idle.at += 50'000'000;  // time passes while the caller sleeps
     REQUIRE_FALSE(idle.alone());
   }
 }

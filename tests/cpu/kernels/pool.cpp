@@ -1,4 +1,4 @@
-// Tests the process's threads: concurrent callers, threads that are busy elsewhere, and forked processes.
+// Tests the threads of the process: concurrent callers, threads that are busy with other calls, and forked processes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/pool.hpp"
 
@@ -52,7 +52,7 @@ TEST_CASE("callers at once, more than the pool has places for, all get their own
       cpu::parallel_for(ex, 3, [&](index_t task, int) {
         found[task] = c + task;
         if (task > 0) return;
-        // Every call stays open until all calls have begun.
+        // No call ends before all calls have begun.
         if (++begun == callers) {
           auto* const place = pool::of_process().claim();
           full = place == nullptr;
@@ -69,7 +69,7 @@ TEST_CASE("callers at once, more than the pool has places for, all get their own
 }
 
 TEST_CASE("a caller does not wait for threads that have not begun, since all are busy with another call") {
-  constexpr int threads = 24;  // more than any other test of this program requests, so that all threads exist
+  constexpr int threads = 24;  // more than any other test here uses, so that all threads exist
   std::atomic<int> begun = 0;
   std::atomic<bool> released = false, held = false;
   std::thread holder([&] {

@@ -1,5 +1,5 @@
-// Tests that sixteen dropout counters at once keep the same elements as one at a time, and that rows are dropped to
-// their last element.
+// Tests that sixteen dropout counters at once keep the same elements as one counter at a time, and that dropout covers
+// rows up to their last element.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/random.hpp"
 
@@ -18,7 +18,7 @@ TEST_CASE("sixteen counters at once keep what one at a time keeps") {
   for (double rate : {0.2, 0.5, 1.0}) {
     dropout_mask const m{rate, 0x123456789abcdef0, 0xfedcba9876543210, &step};
     cpu::keep_source const fast(m);
-    // The last block with 32-bit counters, the blocks after it, and one far away.
+    // The last block with 32-bit counters, the blocks after it, and a block far beyond.
     for (std::uint64_t block :
          {0ull, 1ull, 1000ull, 0x3ffffffull, 0x0fffffffull, 0x10000000ull, 0x10000001ull, 0x123456789abull}) {
       auto const bits = fast.bits(block);

@@ -1,4 +1,5 @@
-// Tests vectors of floats: ragged ends of rows, lanes selected by bits, exp, and sums across lanes.
+// Tests vectors of floats: incomplete vectors at the ends of rows, lanes that are selected by bits, exp, and sums
+// across lanes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cpu/kernels/simd.hpp"
 
@@ -25,7 +26,7 @@ std::vector<float> counted(int count) {
 TEST_CASE("the vectors of a row are every element once, and its tail touches nothing after it") {
   for (int k = 0; k <= 3 * lanes; ++k) {
     CAPTURE(k);
-    auto const from = counted(k);  // reading more than the tail would leave the row
+    auto const from = counted(k);  // reading more than the tail would go beyond the row
     std::vector<float> to(static_cast<std::size_t>(k) + 2, -1);
     simd::each_vector(k, [&](index_t c, auto part) { part.store(to.data() + c, part.load(from.data() + c) * 2.0f); });
     for (int i = 0; i < k; ++i) REQUIRE(to[static_cast<std::size_t>(i)] == 2 * from[static_cast<std::size_t>(i)]);
@@ -50,7 +51,7 @@ TEST_CASE("exp of what is not positive has a float's digits, is zero far down an
   for (int i = 0; i <= 69 * 16; ++i) {
     float const x = -static_cast<float>(i) / 16;
     double const exact = std::exp(static_cast<double>(x));
-    // x / log 2 is a float: its rounding error and that of the factor grow with x.
+    // x / log 2 is computed in float, so its rounding error grows with x, and so does that of the factor.
     double const allowed = 3e-7 - 9e-8 * static_cast<double>(x);
     REQUIRE_THAT(static_cast<double>(simd::exp_nonpositive(simd::broadcast(x))[0]), test::WithinRel(exact, allowed));
   }
@@ -63,7 +64,7 @@ TEST_CASE("exp of what is not positive has a float's digits, is zero far down an
 TEST_CASE("sums of vectors are in the order of the vectors, maxima and roots in their lanes") {
   auto const all = counted(lanes * lanes);
   auto const sums = simd::sums(all.data());
-  for (int r = 0; r < lanes; ++r)  // the sum of r L + 1 to (r + 1) L
+  for (int r = 0; r < lanes; ++r)  // this is the sum of r L + 1, ..., (r + 1) L
     CHECK(sums[r] == static_cast<float>(lanes * (r * lanes) + lanes * (lanes + 1) / 2));
   auto const v = simd::load(all.data());
   CHECK(simd::sqrt(v * v)[lanes - 1] == static_cast<float>(lanes));

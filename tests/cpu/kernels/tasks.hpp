@@ -1,4 +1,4 @@
-// Calls of many tasks, for tests of the threads that run them.
+// Calls with many tasks, for tests of the threads that run them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace triad::test {
 
-/// Whether every task of a call ran once, with a valid thread number.
+/// Returns whether every task of a call ran once, with a valid thread number.
 inline bool each_once(cpu::backend& ex, index_t tasks) {
   std::vector<std::atomic<int>> runs(static_cast<std::size_t>(tasks));
   std::atomic<bool> known = true;
@@ -25,7 +25,7 @@ inline bool each_once(cpu::backend& ex, index_t tasks) {
   return known;
 }
 
-/// Whether `done` became true within half a minute.
+/// Returns whether `done` became true within half a minute.
 template <class F>
 bool soon(F&& done) {
   auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -33,14 +33,14 @@ bool soon(F&& done) {
   return done();
 }
 
-/// Runs f() on a new thread, whose account is new too.
+/// Runs f() on a new thread, which has a new account of helper threads.
 template <class F>
 void on_a_new_thread(F&& f) {
   std::thread(f).join();
 }
 
-/// Threads of another program: made for each call, and counted. They have the default floating-point environment, with
-/// denormal numbers.
+/// Threads that another program lends: they are made for each call, and counted. Their floating-point environment is
+/// the default one, which has denormal numbers.
 struct lender {
   static inline std::atomic<int> calls = 0;
   static void lend(int workers, void (*work)(void*, int), void* context) {
@@ -54,7 +54,7 @@ struct lender {
     work(context, 0);
     for (auto& other : others) other.join();
   }
-  /// A lender without a spare thread: the workers run one after the other on the caller's thread.
+  /// Runs the workers one after another on the caller's thread, as if no other thread could be lent.
   static void in_turn(int workers, void (*work)(void*, int), void* context) {
     for (int w = 0; w < workers; ++w) work(context, w);
   }
