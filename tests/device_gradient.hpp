@@ -1,10 +1,10 @@
-// Compares gradients on a device with those of the reference. On the host the same tests compare the reference with
-// finite differences.
+// Compares gradients on a device with those of the reference. On the host, the same tests compare gradients with finite
+// differences.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stand-in for a device takes seconds for what a host computes in milliseconds, and finite differences need dozens of
-// values. On a device a typed test that calls gradient_check(ex, layer, ...) therefore gets this version, which
-// computes one value and one gradient.
+// The stand-in for a GPU takes seconds for work that the host does in milliseconds, and finite differences need dozens
+// of values. So if a typed test calls gradient_check(ex, layer, ...) on a device, it gets this version, which computes
+// only one value and one gradient.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace triad::test {
 
-/// Allows for rounding in sums of another order; a wrong term exceeds it by far.
+/// Allows for rounding in sums of another order. An error in a formula gives a difference that is much larger.
 inline constexpr double device_tolerance = 1e-9;
 
 /// Adds to the report the error of every element of `found` relative to the reference's.
@@ -46,9 +46,9 @@ inline void compare_with_reference(gradient_report& report, variables const& exp
   }
 }
 
-/// Checks that a layer's value and gradient on a device equal the reference's. Also checks the rules of gradient_check:
-/// nothing is read before it was written, and nothing is written after a gradient. In the report `numeric` is the
-/// reference's value.
+/// Checks that a layer's value and gradient on a device equal those of the reference. Also checks the rules of
+/// gradient_check: nothing is read before it is written, and nothing is written after the end of a gradient. In the
+/// report, `numeric` is the value of the reference.
 template <class Layer, class Dims>
 gradient_report gradient_check(on_device& ex, Layer const& layer, Dims const& dims, typename Layer::input const& in,
                                output_shape shape, gradient_check_options const& options = {}) {

@@ -1,5 +1,5 @@
-# Checks README.md and docs/: code after a line `<!-- from FILE -->` must be in that file, word for word, and the
-# targets of links must exist.
+# Checks README.md and docs/. Code after a line `<!-- from FILE -->` must occur in that file, word for word. The targets
+# of links must exist.
 cmake_minimum_required(VERSION 3.25)
 cmake_path(ABSOLUTE_PATH ROOT NORMALIZE)
 file(GLOB pages RELATIVE "${ROOT}" "${ROOT}/README.md" "${ROOT}/CONTRIBUTING.md" "${ROOT}/docs/*.md" "${ROOT}/docs/*/*.md"
@@ -10,7 +10,7 @@ set(count 0)
 foreach(page IN LISTS pages)
   file(READ "${ROOT}/${page}" text)
 
-  string(REPLACE "](" "@link@" links "${text}")  # CMake would read a list of texts with brackets wrongly
+  string(REPLACE "](" "@link@" links "${text}")  # CMake would split a list at brackets
   string(REGEX MATCHALL "@link@[^)@:# \n]+[)#]" links "${links}")
   foreach(link IN LISTS links)
     string(REGEX REPLACE "^@link@|[)#]$" "" link "${link}")
@@ -28,7 +28,7 @@ foreach(page IN LISTS pages)
     string(FIND "${text}" " -->" end)
     string(SUBSTRING "${text}" 0 ${end} source)
 
-    # The block is the text from the line after the opening fence to the closing fence.
+    # The block is the text between the line of the opening fence and the closing fence.
     string(FIND "${text}" "```" at)
     string(SUBSTRING "${text}" ${at} -1 text)
     string(FIND "${text}" "\n" at)

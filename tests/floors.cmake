@@ -1,19 +1,20 @@
-# Reads the includes of INCLUDE/triad and fails if one skips a layer (docs/architecture.md draws the layers).
+# Reads the includes of INCLUDE/triad, and fails if a file includes a folder that its layer may not include
+# (docs/architecture.md draws the layers).
 cmake_minimum_required(VERSION 3.25)
 
-# For each folder: the folders, and single files, that it may include. "." is include/triad itself.
+# For each folder: the folders and the single files that it may include. "." is include/triad itself.
 set(core core)
-set(ops core ops tree/positions.hpp)  # positions of a tree's parts, which need only core
+set(ops core ops tree/positions.hpp)  # positions of a tree's parts need only core
 set(reference core ops reference)
 set(cpu core ops reference cpu)
 set(cuda core ops cuda)
-set(parallel core ops cuda parallel)  # cuda is for nccl.cuh, a communicator of GPUs
+set(parallel core ops cuda parallel)  # cuda is only for nccl.cuh, a communicator of GPUs
 set(tree core tree)
 set(batches core ops tree batches)  # data are below the layers that read them
 set(layers core ops tree batches layers)
 set(models core ops tree batches layers models)
 set(decoding core ops tree batches layers models decoding)
-# Concepts of a layer and a loader, and passes over data.
+# train may also use the concepts of a layer and of a loader, and passes over data.
 set(train core ops train layers/layer.hpp batches/batches.hpp batches/loader.hpp
   parallel/communicator.hpp parallel/shares.hpp)
 set(io core io train/holds_parameters.hpp train/finite_weights.hpp)  # what a checkpoint contains
@@ -82,9 +83,9 @@ foreach(file IN LISTS files)
           string(APPEND faults "\n  ${file}: includes <${included}>, which is for ${who} alone")
         endif()
       endforeach()
-    # The only include that a stand-in replaces.
+    # The stand-in for a GPU replaces only this include.
     elseif(NOT (file STREQUAL "cuda/device/block.cuh" AND line MATCHES "TRIAD_CUDA_DOUBLE$")
-        # Includes headers of the folder that includes it.
+        # This file includes headers of the folder that includes it.
         AND NOT (file STREQUAL "ops/hooks.inc" AND line MATCHES "TRIAD_OPERATION"))
       string(APPEND faults "\n  ${file}: ${line}: our own headers are included as \"triad/folder/file.hpp\"")
     endif()

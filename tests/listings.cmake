@@ -1,11 +1,12 @@
-# Checks that the files of include/triad and of tests/ match: each header must have a test of its name, and each test
-# must have the name of a header. Also checks that each source states its licence on one line. ROOT: the repository.
+# Checks that the files of include/triad and of tests/ match: each header must have a test with its name, and each test
+# must have the name of a header. Also checks that each source file states its licence in a line of its own. ROOT: the
+# repository.
 cmake_minimum_required(VERSION 3.25)
 
 # The tests of include/triad/FOLDER/NAME.hpp are tests/FOLDER/NAME.cpp, or several files tests/FOLDER/NAME_ASPECT.cpp.
 set(folders core ops layers tree models batches decoding train parallel io cpu)
 
-# "header|the reason why it has no test of its own".
+# Entries have the form "header|the reason why it has no test of its own".
 set(without_test
   "core/math_flags.hpp|link/kernels_flags.cmake links units that agree with it and units that do not"
   "core/errors.hpp|one type without a member, and who throws it is tested where it is thrown"
@@ -18,7 +19,7 @@ set(without_test
   "cuda.cuh|includes the folder, as cuda_on_host/ does"
   "version.hpp|consume/ compares it with what CMake says")
 
-# "test|its subject" for tests of something other than a header.
+# Entries have the form "test|its subject", for tests of something other than a header.
 set(without_header
   "parallel/parallel_training.cpp|the program of docs/operations/parallel.md, which mpirun starts"
   "ops/not_a_number.cpp|every operation with NaN and with infinity in each operand"
@@ -27,14 +28,14 @@ set(without_header
   "cpu/torch_kernels.cpp|examples/python, whose kernels it compiles as the package does"
   "models/planned_memory.cpp|what several models keep, in bytes and by formulas")
 
-# The top level of a backend has hooks of operations, in files named after operations (cmake/backend_table.cmake checks
-# that). Their test is ops/NAME.cpp, which runs on every backend.
+# At its top level, a backend has the hooks of operations, in files named after the operations
+# (cmake/backend_table.cmake checks that). They are tested in ops/NAME.cpp, which runs on every backend.
 set(backends reference cpu cuda)
 set(on_every_backend "TRIAD_TEST_(BACKENDS|TYPES)")
 
-# The parts of these files, CUDA's backend and the communicator nccl are named in a test by a line "// Tests
-# FOLDER/NAME.cuh", or "// Tests FOLDER/" for a whole folder. Parts of the cpu backend may have
-# tests/cpu/FOLDER/NAME.cpp instead.
+# The parts of these hooks, the CUDA backend and the communicator nccl are named in a test, by a line "// Tests
+# FOLDER/NAME.cuh", or "// Tests FOLDER/" for a whole folder. A part of the cpu backend may instead have a test
+# tests/cpu/FOLDER/NAME.cpp.
 
 set(faults "")
 set(count 0)
@@ -42,7 +43,7 @@ macro(fault text)
   string(APPEND faults "\n  ${text}")
 endmacro()
 
-# The entries of a list above that are in a folder.
+# Sets `result` to those entries of a list above that are in a folder.
 macro(excused result list folder)
   set(${result} "")
   foreach(entry IN LISTS ${list})
@@ -56,7 +57,7 @@ endmacro()
 excused(no_test without_test include/triad)
 excused(no_header without_header tests)
 
-# The headers that tests name in such lines.
+# The headers that tests name in lines "// Tests ...".
 set(claimed "")
 file(GLOB_RECURSE sources RELATIVE "${ROOT}/tests" "${ROOT}/tests/*.cpp")
 foreach(source IN LISTS sources)
@@ -151,7 +152,7 @@ foreach(folder IN LISTS folders)
     cmake_path(REMOVE_EXTENSION test OUTPUT_VARIABLE name)
     set(found FALSE)
     set(rest "${name}")
-    while(TRUE)  # NAME, or the part before an _ASPECT
+    while(TRUE)  # tries NAME, then the part before each _ASPECT
       if(EXISTS "${ROOT}/include/triad/${rest}.hpp")
         set(found TRUE)
       endif()
@@ -169,7 +170,7 @@ foreach(folder IN LISTS folders)
   endforeach()
 endforeach()
 
-# Each source has the licence on a separate line, where tools search for it.
+# Each source file has its licence in a line of its own, where tools search for it.
 file(GLOB_RECURSE sources "${ROOT}/include/*" "${ROOT}/examples/*.[hc]pp" "${ROOT}/examples/*.cu*" "${ROOT}/tests/*.[hc]pp" "${ROOT}/tests/*.cu*"
   "${ROOT}/bench/*.[hc]pp" "${ROOT}/bench/*.cu*")
 foreach(source IN LISTS sources)
@@ -180,7 +181,8 @@ foreach(source IN LISTS sources)
   endif()
 endforeach()
 
-# The preset ci compiles several tests of a folder as one unit, so each test has a namespace for its own names.
+# The preset ci compiles several tests of a folder as one source file. So each test has a namespace of its own for its
+# names.
 foreach(folder IN ITEMS core ops cpu layers tree batches models decoding train parallel io programs misuse cuda_on_host)
   file(GLOB_RECURSE sources "${ROOT}/tests/${folder}/*.cpp")
   foreach(source IN LISTS sources)

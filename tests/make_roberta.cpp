@@ -1,4 +1,5 @@
-// Writes a small RoBERTa with random values and its tokens into an existing folder, in the files of a published model:
+// Writes a small RoBERTa with random values, and its vocabulary, into an existing folder, in the files of a published
+// model:
 // triad-make-roberta FOLDER [SEED]
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>

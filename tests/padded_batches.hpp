@@ -1,5 +1,5 @@
-// Shared by tests of padded batches: a backend that pads on the host, an upload that fails, and the outcome of one
-// step.
+// Code that tests of padded batches share: a backend that pads on the host, an upload that fails, and the results of
+// one step.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace triad::test {
 
-/// Memory that refuses copies while `refuses` is true.
+/// Host memory that refuses copies while `refuses` is true.
 struct refusing_memory : host_memory {
   static inline bool refuses = false;
   static void from_host(void* to, void const* from, std::size_t bytes) {
@@ -22,7 +22,7 @@ struct refusing_memory : host_memory {
   }
 };
 
-/// The reference, but it reports that it replays recorded steps, so that its loaders pad.
+/// The reference backend, except that it claims to replay recorded steps, so that loaders pad their batches.
 struct replaying : reference::backend {
   using memory = refusing_memory;
 };
@@ -47,7 +47,7 @@ inline double largest_difference(outcome const& a, outcome const& b) {
   double most = std::abs(a.loss - b.loss);
   for (std::size_t i = 0; i < a.gradients.size(); ++i) {
     double const apart = std::abs(a.gradients[i] - b.gradients[i]);
-    most = apart <= most ? most : apart;  // a NaN is kept
+    most = apart <= most ? most : apart;  // keeps a NaN
   }
   return most;
 }

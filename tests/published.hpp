@@ -1,4 +1,4 @@
-// Published data, which tests read if it is installed: in $TRIAD_DATA, or, if that is not set, in ../shared/data.
+// Published data, which tests read if they are available: in $TRIAD_DATA, or, if that is not set, in ../shared/data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,13 +10,14 @@
 
 namespace triad::test {
 
-/// The path of this file or folder of the data, whether it exists or not.
+/// Returns the path of a file or folder of the published data, even if it does not exist.
 inline std::filesystem::path published(std::string const& name) {
   char const* const from = std::getenv("TRIAD_DATA");
   return std::filesystem::path(from ? from : "../shared/data") / name;
 }
 
-/// Whether `path`, which contains `what`, is missing. If so, it prints that, and the test has nothing to do.
+/// Returns whether `path`, which should contain `what`, is missing. If so, prints a message, and the test has nothing
+/// to do.
 inline bool is_missing(std::filesystem::path const& path, std::string const& what) {
   if (std::filesystem::exists(path)) return false;
   WARN("no published " << what << " in " << path.string() << ": TRIAD_DATA names the folder of data sets");

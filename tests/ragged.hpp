@@ -15,7 +15,7 @@
 
 namespace triad::test {
 
-/// Graphs of these sizes, stored one after the other.
+/// Graphs with these numbers of nodes, stored one after another.
 struct ragged {
   std::vector<index_t> size, node_begin, edge_begin, triangle_begin;
   graph_dims dims;
@@ -38,7 +38,7 @@ struct ragged {
   }
 };
 
-/// Values that a float stores exactly, so that tests in both types start from the same values.
+/// Returns values that a float stores exactly, so that tests in float and in double begin with the same values.
 template <class T = double>
 std::vector<T> random_values(index_t count, std::uint64_t stream, double range = 1) {
   random_stream random(11, stream);
@@ -47,7 +47,7 @@ std::vector<T> random_values(index_t count, std::uint64_t stream, double range =
   return v;
 }
 
-/// Runs work(backend, call) with the scratch memory that it plans, filled with NaN.
+/// Runs work(backend, call) with the scratch memory that the work plans. The memory is filled with NaN.
 template <class Ex, class Work>
 void with_scratch(Ex& ex, call c, Work&& work) {
   buffer<> memory(planned_scratch(ex, c, work));
@@ -57,7 +57,7 @@ void with_scratch(Ex& ex, call c, Work&& work) {
   work(ex, static_cast<call const&>(c));
 }
 
-/// Memory for plan(arena&), filled with NaN.
+/// The memory that plan(arena&) needs, filled with NaN.
 struct spoiled_memory {
   buffer<> bytes;
 

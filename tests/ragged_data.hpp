@@ -1,4 +1,4 @@
-// Sizes as in the shuffled batches of CLUTRR and COGS: how many graphs or sentences have each number of nodes.
+// Sizes as in the shuffled batches of CLUTRR and COGS: the number of samples for each number of nodes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,27 +11,27 @@
 namespace triad::test {
 
 struct ragged_data {
-  std::vector<index_t> nodes;  // of each sample
+  std::vector<index_t> nodes;  // the number of nodes in each sample
   index_t batch;
 };
 
-/// Samples of which counts[n] have n nodes, for n = 0, 1, 2, ...
+/// Returns samples of which counts[n] have n nodes, for n = 0, 1, 2, ...
 inline ragged_data samples_of(std::vector<index_t> const& counts, index_t batch) {
   ragged_data d{{}, batch};
   for (index_t n = 0; n < std::ssize(counts); ++n)
     d.nodes.insert(d.nodes.end(), static_cast<std::size_t>(counts[static_cast<std::size_t>(n)]), n);
   return d;
 }
-/// Four fifths of the published chains of 2, 3 and 4 facts, in batches of the paper's size.
+/// Four fifths of the published chains with 2, 3 and 4 facts, in batches of the paper's size.
 inline ragged_data like_clutrr() { return samples_of({0, 0, 0, 4050, 4355, 3661}, 400); }
-/// The published training sentences by their number of tokens, in batches of the paper's size.
+/// The published training sentences, counted by their number of tokens, in batches of the paper's size.
 inline ragged_data like_cogs() {
   return samples_of(
       {0, 143, 0, 790, 1823, 3655, 2123, 3522, 4697, 2464, 1865, 1448, 895, 363, 184, 100, 49, 19, 10, 2, 2, 0, 1},
       100);
 }
 
-/// Calls f(sizes) for each batch of an epoch; the order changes from epoch to epoch.
+/// Calls f(sizes) for each batch of an epoch. The order differs between epochs.
 template <class F>
 void each_batch(ragged_data const& d, std::uint64_t epoch, F&& f) {
   auto order = d.nodes;

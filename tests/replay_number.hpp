@@ -1,4 +1,4 @@
-// The number that identifies a recorded step, computed from one batch or its answers.
+// The key that identifies a recorded step, computed only from one batch or from its answers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

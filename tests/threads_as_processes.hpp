@@ -1,4 +1,5 @@
-// Threads in place of processes: each thread has a communicator, and the receiver copies what another thread sends.
+// Threads that stand for processes. Each thread has a communicator, and a receiver copies the values that another
+// thread sends.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -58,7 +59,7 @@ class switchboard {
 struct one_of_threads {
   switchboard& board;
   int number;
-  long long messages = 0, values = 0;  // number that this thread has sent
+  long long messages = 0, values = 0;  // numbers of messages and values that this thread has sent
 
   int rank() const { return number; }
   int size() const { return board.size(); }
@@ -77,8 +78,8 @@ struct one_of_threads {
   void barrier() { board.meet(); }
 };
 
-/// Runs work(processes) in `size` threads. `work` must not call Catch2's checks, since Catch2 2 counts in one thread
-/// only. An exception of a thread is rethrown here.
+/// Runs work(processes) in `size` threads. `work` must not use Catch2's checks, because Catch2 2 counts checks in one
+/// thread only. If a thread throws an exception, it is rethrown here.
 template <class Work>
 void in_threads(int size, Work const& work) {
   switchboard board(size);

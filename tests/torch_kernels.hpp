@@ -1,5 +1,5 @@
-// Compares the kernels of examples/python, called through their table, with triad's reference, for the host and for
-// CUDA.
+// Compares the kernels of examples/python with triad's reference, for the host and for CUDA. The kernels are called
+// through their table.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,8 +17,8 @@
 
 namespace triad::test {
 
-/// Arrays in the memory that the kernels use. Memory has put(host, bytes), which returns the address there, and
-/// get(host, there, bytes).
+/// Arrays in the memory that the kernels use. Memory must have put(host, bytes), which copies to that memory and
+/// returns the address, and get(host, there, bytes), which copies back.
 template <class Memory>
 class torch_arrays {
  public:
@@ -75,10 +75,10 @@ struct torch_triangle_case {
   index_t heads = 2, width = 5;
   bool masked = false, causal = false;
   double dropout = 0;
-  bool stacked = false;  // rows of all four projections side by side, as a module stores them
+  bool stacked = false;  // the four projections are side by side in each row, as a module stores them
 };
 
-/// Checks that value and gradients through the table equal those of the reference in double.
+/// Checks that the value and the gradients from the table's kernels equal those of the reference in double.
 template <class T, class Memory>
 void check_torch_triangle(triad_kernels const& kernels, triad_place const& place, Memory& memory,
                           torch_triangle_case const& z) {
@@ -101,7 +101,7 @@ void check_torch_triangle(triad_kernels const& kernels, triad_place const& place
   auto const x = torch_numbers<float>(rows * 4 * d, 1), cotangent = torch_numbers<float>(rows * d, 2);
   auto const number = [&](index_t p, index_t r, index_t c) { return x[static_cast<std::size_t>((r * 4 + p) * d + c)]; };
 
-  // The reference's results.
+  // Computes the results of the reference.
   auto const part = [&](index_t p) {
     std::vector<double> values;
     for (index_t r = 0; r < rows; ++r)
@@ -135,7 +135,7 @@ void check_torch_triangle(triad_kernels const& kernels, triad_place const& place
                 triangle_statistics<double const>{matrix_of(maximum, z.heads), matrix_of(inverse, z.heads)},
                 matrix<double const>(matrix_of(o, d)), matrix<double const>(matrix_of(d_o, d)), gradients);
 
-  // The results through the table.
+  // Computes the results of the table's kernels.
   triad_triangle_call c{};
   c.place = place;
   c.type = sizeof(T) == 4 ? triad_float32 : triad_float64;
@@ -182,7 +182,7 @@ void check_torch_triangle(triad_kernels const& kernels, triad_place const& place
   }
 }
 
-/// Checks fuse-attention through the table, value and gradients.
+/// Checks the value and the gradients of fuse-attention from the table's kernels.
 template <class T, class Memory>
 void check_torch_fuse(triad_kernels const& kernels, triad_place const& place, Memory& memory, double dropout) {
   torch_arrays<Memory> arrays(memory);
@@ -225,7 +225,7 @@ void check_torch_fuse(triad_kernels const& kernels, triad_place const& place, Me
   expect_near(arrays.template get<T>(c.d_states, l * rows * d), d_states);
 }
 
-/// Checks children and grafts through the table, for trees with two branching factors.
+/// Checks that the table's kernels take and graft children, for trees with two branching factors.
 template <class T, class Memory>
 void check_torch_trees(triad_kernels const& kernels, triad_place const& place, Memory& memory) {
   torch_arrays<Memory> arrays(memory);

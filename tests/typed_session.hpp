@@ -1,4 +1,5 @@
-// Runs the typed tests of a program and skips the other tests in its sources, which do not concern a device.
+// Runs the typed tests of a program. All other tests in its source files are skipped, because they are not about a
+// device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +12,7 @@
 
 namespace triad::test {
 
-/// Returns the status for main(). If the command line names tests, these are run instead.
+/// Returns the exit status for main(). If the command line names tests, only these are run.
 inline int run_typed_tests(int count, char** words) {
   Catch::Session session;
   if (int const status = session.applyCommandLine(count, words); status != 0) return status;

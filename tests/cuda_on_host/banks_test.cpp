@@ -1,5 +1,5 @@
-// Tests bank conflicts in shared memory. Counts from the addresses of the tiled kernels how many threads access one
-// bank at once, and compares the counts with the tables in the kernels' headers, line by line.
+// Tests bank conflicts in shared memory. From the addresses that the tiled kernels use, counts how many threads access
+// one bank at the same time. Compares these counts with the tables in the kernels' headers, line by line.
 // Tests cuda/device/attention_tile.cuh, cuda/triangle/forward.cuh, cuda/triangle/forward_tile.cuh,
 // cuda/triangle/backward.cuh, cuda/triangle/tile.cuh, cuda/triangle/small.cuh and cuda/triangle/small_backward.cuh.
 // SPDX-License-Identifier: Apache-2.0
@@ -26,9 +26,9 @@ using namespace triad;
 using namespace triad::cuda;
 using namespace triad::cuda::triangles;
 
-/// The largest number of different words that threads access in one bank at the same time. 32 threads access memory at
-/// once at 4 bytes each, 16 at 8, 8 at 16. at(thread of the warp) is the offset in shared memory, or -1 for a thread
-/// without an access.
+/// Returns the largest number of different words that threads access in one bank at the same time. At once, 32 threads
+/// can access 4 bytes each, 16 threads 8 bytes, or 8 threads 16 bytes. at(thread of the warp) returns an offset in
+/// shared memory, or -1 for a thread without an access.
 template <class F>
 int ways(int bytes, F const& at) {
   int const together = 128 / bytes;
@@ -43,8 +43,9 @@ int ways(int bytes, F const& at) {
   return static_cast<int>(most);
 }
 
-/// The maximum over all warps of a block, and over all pieces of at most 16 bytes in which `elements` elements are
-/// moved. element(thread) is the address of the thread's first element in `s`, or null if the thread moves nothing.
+/// Returns the largest such number for all warps of a block. If each thread moves `elements` elements, they are moved
+/// in pieces of at most 16 bytes, and all pieces are counted. element(thread) returns the address of the thread's first
+/// element in `s`, or null if the thread moves nothing.
 template <class T, class S, class F>
 int worst(S const& s, int threads, int elements, F const& element) {
   int const all = elements * static_cast<int>(sizeof(T)), bytes = std::min(16, all);
@@ -59,7 +60,7 @@ int worst(S const& s, int threads, int elements, F const& element) {
   return most;
 }
 
-/// A column of a table: each access of one kernel, with the largest number of words in a bank.
+/// A column of a table: for each access of one kernel, the largest number of words in a bank.
 using column = std::vector<std::pair<std::string, int>>;
 
 /// Lines "//   name   1  2  -", one for each name, in the order of the first column that has the name.
@@ -181,7 +182,7 @@ column backward_column() {
   return c;
 }
 
-/// A node's own keys have one kernel more.
+/// If each node has a key of its own, backward has one more kernel.
 column own_key_column() {
   using kernel = own_key_kernel<float, 64, true>;
   using place = kernel::place;
@@ -197,7 +198,7 @@ column own_key_column() {
 
 // ---- graphs of a few nodes ------------------------------------------------------------------------------------------
 
-/// The shared memory of a team of threads, laid out for n nodes.
+/// The shared memory of one team of threads, for a graph of n nodes.
 template <class Kernel, class T>
 struct team_memory {
   using layout = typename Kernel::layout;
@@ -209,7 +210,7 @@ struct team_memory {
   team_memory(int nodes, int w) : n(nodes), width(w), at(nodes, w) {}
   int quads() const { return at.here(0, width); }
   int groups() const { return (n + Kernel::thread_ij - 1) / Kernel::thread_ij; }
-  /// The worst access of tasks 0 .. count - 1.
+  /// Returns the largest number for tasks 0 .. count - 1.
   template <class F>
   int ways(int count, int elements, F const& element) const {
     return worst<T>(*room, count, elements, [&](int t) -> T const* { return t < count ? element(t) : nullptr; });

@@ -1,5 +1,5 @@
-// Shared by the stand-ins for cuBLAS and cublasLt: factors in device memory, rounded as requested, multiplied by the
-// host's BLAS.
+// Code that the stand-ins for cuBLAS and cublasLt share: factors in device memory are rounded as required, and
+// multiplied by the host's BLAS.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@ namespace triad::cuda_on_host {
 
 enum class rounding { none, tf32, bf16 };
 
-/// Rounds to 10 bits with ties away from zero, or to 7 bits with ties to even. Keeps infinities and NaN.
+/// Rounds to a mantissa of 10 bits, ties away from zero, or of 7 bits, ties to even. Keeps infinities and NaN.
 inline float rounded(float x, rounding how) {
   auto const bits = std::bit_cast<std::uint32_t>(x);
   if (how == rounding::none || (bits & 0x7f800000u) == 0x7f800000u) return x;
@@ -66,7 +66,7 @@ struct product {
 
   static CBLAS_TRANSPOSE turned(cublasOperation_t t) { return t == CUBLAS_OP_N ? CblasNoTrans : CblasTrans; }
 
-  /// Rounds a factor into packed memory; without rounding it returns the factor itself.
+  /// Rounds a factor into packed memory, and returns that. If there is no rounding, returns the factor itself.
   static operand<T const> round(operand<T const> x, int i, std::vector<T>& packed, rounding how) {
     if (how == rounding::none) return {x.at(i), x.rows, x.columns, x.leading, 0};
     packed.clear();
@@ -76,7 +76,7 @@ struct product {
     return {packed.data(), x.rows, x.columns, x.rows > 0 ? x.rows : 1, 0};
   }
 
-  /// Computes product i into `to`.
+  /// Computes product number i into `to`.
   void multiply(int i, T* to, int leading) const {
     std::vector<T> pa, pb;
     auto const left = round(a, i, pa, how), right = round(b, i, pb, how);
@@ -92,7 +92,7 @@ struct product {
   }
 };
 
-/// Sets how the factors of float32 products are rounded; false for a compute type that the stand-in does not have.
+/// Sets `how` to the rounding of float32 factors. Returns false if the stand-in does not have the compute type.
 inline bool rounding_of(cublasComputeType_t compute, rounding& how) {
   switch (compute) {
     case CUBLAS_COMPUTE_32F:

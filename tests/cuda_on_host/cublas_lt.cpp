@@ -1,10 +1,10 @@
-// The cublasLt functions that triad/cuda/device/blas_lt.cuh calls, on the host: one product with bias and an addend,
-// queued in a stream.
+// The cublasLt functions that triad/cuda/device/blas_lt.cuh calls, on the host: one product with a bias and an addend.
+// The work is queued in a stream.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The opaque descriptions store what was set, in our own layout. An algorithm that the heuristic found requires the
-// alignment that the heuristic was given, and pointers are checked for it. The heuristic finds no algorithm if the
-// leading dimension of the result is odd, so that tests see both outcomes.
+// cublasLt's opaque descriptions store their values in our own layout. The heuristic is told an alignment. An algorithm
+// that it returns requires this alignment, and pointers are checked for it. The heuristic finds no algorithm if the
+// leading dimension of the result is odd, so tests see both outcomes.
 #include <cublasLt.h>
 
 #include <cstring>
@@ -32,7 +32,7 @@ struct wish {
   std::uint64_t workspace;
   std::uint32_t alignment[4];  // of a, b, c, d
 };
-/// The contents of cublasLtMatmulAlgo_t in this stand-in.
+/// The content that this stand-in stores in cublasLtMatmulAlgo_t.
 struct way {
   std::uint32_t known, alignment[4];
 };
@@ -62,7 +62,7 @@ bool has_bias(cublasLtEpilogue_t e) { return e == CUBLASLT_EPILOGUE_BIAS; }
 
 bool turned(cublasOperation_t t) { return t == CUBLAS_OP_T; }
 
-/// Whether the shapes fit together, and all types are float.
+/// Returns whether the shapes fit together and all types are float.
 bool agrees(operation const& o, layout const& a, layout const& b, layout const& c, layout const& d) {
   for (auto const* l : {&a, &b, &c, &d})
     if (l->type != CUDA_R_32F || l->leading < 1 || static_cast<std::uint64_t>(l->leading) < l->rows) return false;
@@ -77,7 +77,7 @@ operand<T> as_operand(T* data, layout const& l) {
   return {data, static_cast<int>(l.rows), static_cast<int>(l.columns), static_cast<int>(l.leading), 0};
 }
 
-/// d = alpha a b + beta c + bias.
+/// Computes d = alpha a b + beta c + bias.
 struct fused_work {
   product<float> ab;  // writes `sum`
   operand<float const> c;

@@ -1,9 +1,10 @@
-// Blocks of threads for a host compiler: the counterpart of nvcc's branch in triad/cuda/device/block.cuh, on the engine
-// next to this file.
+// Blocks of threads for a host compiler, run by the engine next to this file. They replace nvcc's branch in
+// triad/cuda/device/block.cuh.
 // SPDX-License-Identifier: Apache-2.0
 //
-// block.cuh includes this file if TRIAD_CUDA_DOUBLE names it. Interface and meaning are those of nvcc's branch.
-// Behaviour that is undefined there (a barrier that some threads miss, a lane that skips a shuffle) is a fault here.
+// block.cuh includes this file if TRIAD_CUDA_DOUBLE names it. The interface and its meaning are those of nvcc's branch.
+// Behaviour that is undefined there is reported as a fault here, for example a barrier that some threads miss, or a
+// lane that skips a shuffle.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -67,8 +68,8 @@ class block {
 
   int again(int number) const { return number; }
 
-  // The copy is made when a thread waits for it. Until then the target contains NaN, so that a read that is too early
-  // shows.
+  // The copy is made when a thread waits for it. Until then the target contains NaN, so a read that is too early gives
+  // NaN.
   template <int Bytes>
   void start_copy(void* to, void const* from, bool inside) const {
     static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "triad: a copy to shared memory is of 4, 8 or 16 bytes");
@@ -115,7 +116,7 @@ class block {
 
   cuda_on_host::thread_info const& t_;
   mutable std::vector<copy> copies_ = {};
-  mutable int groups_ = 0;  // number of ended groups
+  mutable int groups_ = 0;  // number of groups of copies that have ended
 };
 
 namespace detail {
@@ -130,7 +131,7 @@ cudaError_t start(cudaStream_t stream, Kernel const& kernel, unsigned blocks, st
       std::apply([&](A const&... each) { kernel(block(t), each...); }, all);
     });
   });
-  return cudaGetLastError();  // as in nvcc's branch, this includes any earlier error
+  return cudaGetLastError();  // as in nvcc's branch, an earlier error is returned, too
 }
 
 }  // namespace detail

@@ -1,11 +1,12 @@
-// The engine: fibers switch when threads wait for each other. Never built with -fsanitize=thread (see README.md).
+// The engine runs threads as fibers, and switches fibers when threads wait for each other. It must not be built with
+// -fsanitize=thread (see README.md).
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread runs until it has to wait: at a barrier of its block, or for the other lanes of its warp. The last thread to
-// arrive makes all of them ready again. Threads that never wait share one stack, one after the other.
+// A thread runs until it has to wait: at a barrier of its block, or for the other lanes of its warp. When the last
+// thread arrives, all of them can continue. Threads that never wait run one after another on the same stack.
 //
-// Everything here has internal linkage, and code that runs in a thread avoids calls of memcpy. TSan would see these
-// calls and report our own bookkeeping as races between threads of the grid.
+// Everything here has internal linkage, and code that runs in a thread does not call memcpy. TSan would see such calls
+// and report accesses to the engine's own data as races between threads of the grid.
 #include "tests/cuda_on_host/engine.hpp"
 
 #include <array>
@@ -45,8 +46,9 @@ struct meeting {
   unsigned parity = 0;
 };
 
-/// The tags that tell TSan about waiting. Each meeting has two, used in turn: with one tag, the next barrier could hide
-/// a missing barrier. Neighbouring blocks have different tags and different stacks, so that nothing orders them.
+/// The tags by which the engine tells TSan which thread waited for which. Each kind of meeting has two tags, used in
+/// turn; with only one tag, the next barrier could hide a missing barrier. Neighbouring blocks have different tags and
+/// different stacks, so that nothing orders these blocks.
 struct tags {
   char block[2], warp[most_warps][2];
 };
@@ -136,7 +138,7 @@ void engine::run(grid const& what, void (*f)(void const*, thread_info const&), v
   program.adopt();
   current = &program;
 
-  // Shuffled blocks start at a random block and advance by a step that is coprime to the number of blocks.
+  // If blocks are shuffled, the first block is random, and the step to the next is coprime to the number of blocks.
   std::int64_t first = 0, step = 1;
   if (how.shuffled && what.blocks > 1) {
     auto const draw = [&] {
@@ -151,7 +153,7 @@ void engine::run(grid const& what, void (*f)(void const*, thread_info const&), v
       shared = allocate_guarded(what.shared_bytes);
       shared_memory.push_back({shared});
     }
-    release(&begins);  // orders the program's work and the new memory before the block, but not other blocks
+    release(&begins);  // orders this block after the program's work, but not after other blocks
     group = own_stacks ? static_cast<int>(b % 2) : 0;
     run_block((first + b * step) % what.blocks);
     if (what.shared_bytes > 0 && !failed && !guards_hold(shared, what.shared_bytes))
@@ -207,7 +209,7 @@ void engine::run_thread(int t) {
   else if (block.arrived > 0 && how.strict)
     record("the thread returned while " + std::to_string(block.arrived) + " threads wait for it at the barrier at " +
            text(threads[block.first].at));
-  // Lenient settings: the other threads go on.
+  // With lenient settings, the threads that have not returned continue.
   else if (block.arrived > 0 && block.arrived + block.returned == g->threads) {
     block.arrived = 0;
     ++block.parity;
@@ -220,8 +222,8 @@ void engine::run_thread(int t) {
 
 void engine::push(int t) { ready[(head + waiting++) % most_threads] = t; }
 
-/// In order, a warp runs until it has to wait for other warps. Its stacks then stay in the cache, and later warps reuse
-/// them.
+/// If threads run in order, a warp runs until it has to wait for other warps. Then its stacks stay in the cache, and
+/// later warps reuse them.
 void engine::push_first(int t) {
   head = (head + most_threads - 1) % most_threads;
   ready[head] = t;
@@ -276,7 +278,7 @@ void engine::park() {
   if (threads[next].on != mine) resume(next);
 }
 
-/// Switches from a thread that has returned to another one; a thread that has not started takes over its stack.
+/// Switches from a thread that has returned to another thread. If that thread has not started, it takes over the stack.
 void engine::finish() {
   int const next = failed ? -1 : pick();
   if (next >= 0 && threads[next].on == nullptr && !own_stacks) {
@@ -309,7 +311,7 @@ std::uint64_t engine::meet(operation op, std::uint64_t value, int argument, plac
   mine.at = at;
   mine.argument = argument;
   mine.value = value;
-  // Only sync_warp orders memory; on a device, shuffles and ballots do not.
+  // Only sync_warp orders memory. On a device, shuffles and ballots do not.
   char* const tag_of = &tag[group].warp[t / lanes][w.parity % 2];
   if (op == operation::sync_warp) release(tag_of);
   if (++w.arrived == lanes) {
@@ -324,7 +326,7 @@ std::uint64_t engine::meet(operation op, std::uint64_t value, int argument, plac
   return mine.value;
 }
 
-/// Called when all lanes have arrived: gives each lane its result.
+/// Gives each lane its result; called when all lanes have arrived.
 void engine::exchange(int first) {
   thread_state* const lane = threads + first;
   std::uint64_t given[lanes], votes = 0;
@@ -339,7 +341,7 @@ void engine::exchange(int first) {
   }
 }
 
-/// Records the first fault only; later faults follow from it.
+/// Records a fault, if it is the first one; later faults may be consequences of it.
 void engine::record(std::string const& what) {
   if (failed) return;
   failed = true;
@@ -347,7 +349,7 @@ void engine::record(std::string const& what) {
   if (current != &program) message += ", thread " + std::to_string(current->thread);
   if (how.shuffled) message += " (shuffled, seed " + std::to_string(how.seed) + ")";
   message += ": " + what;
-  release(&ends);  // orders the block before the program's reads
+  release(&ends);  // orders the program's reads after this block
 }
 
 std::string engine::census() const {

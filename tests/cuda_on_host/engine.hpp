@@ -1,5 +1,5 @@
-// The engine runs the threads of a grid, one at a time, on one thread of the host. Also declares the functions that
-// threads call.
+// The engine runs the threads of a grid, one at a time, on a single thread of the host. This header also declares the
+// functions that threads of a grid call.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace triad::cuda_on_host {
 
-/// Thrown if a kernel does what a device, or this stand-in, does not allow. The message has the kernel, block, thread
-/// and line.
+/// Thrown if a kernel does something that a device or this stand-in does not allow. The message has the kernel, the
+/// block, the thread and the line.
 struct fault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 struct grid {
   char const* name;
-  int threads;  // threads of a block: a multiple of 32, at most 1024
+  int threads;  // number of threads in a block: a multiple of 32, at most 1024
   std::int64_t blocks;
   std::size_t shared_bytes;
 };
@@ -31,8 +31,8 @@ struct thread_info {
   std::size_t shared_bytes;
 };
 
-/// Runs body(kernel, thread) for all threads of all blocks, one block after the other. After it throws `fault`, the
-/// engine can be used again.
+/// Runs body(kernel, thread) for all threads of all blocks, one block after another. The engine can be used again after
+/// it has thrown `fault`.
 void run(grid const&, void (*body)(void const* kernel, thread_info const&), void const* kernel);
 
 template <class F>
@@ -40,7 +40,7 @@ void run(grid const& g, F const& f) {
   run(g, [](void const* kernel, thread_info const& t) { (*static_cast<F const*>(kernel))(t); }, &f);
 }
 
-/// The number of grids that were run since the program started.
+/// The number of grids that have been run since the program started.
 std::uint64_t grids_run();
 
 // ---- functions for threads of a grid --------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ struct place {
 
 void barrier(place);
 void warp_barrier(place);
-/// Exchanges the bits of 4 or 8 bytes. `from` is taken modulo 32, as on a device.
+/// Exchanges 4 or 8 bytes between lanes. `from` is taken modulo 32, as on a device.
 std::uint64_t shuffle(std::uint64_t bits, int from, place);
 std::uint64_t shuffle_xor(std::uint64_t bits, int mask, place);
 unsigned ballot(bool yes, place);

@@ -1,9 +1,10 @@
-// Tests the engine: correct kernels give the right values in every order, and planted faults are found.
+// Tests the engine: correct kernels give the right values in every order of threads, and planted faults are found.
 // Tests cuda/device/block.cuh and cuda/device/launch.cuh.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Only TSan finds two threads or two blocks that write the same place (compile this with -fsanitize=thread and read its
-// report). ASan finds at the access itself the faults that "outside of shared memory" below finds after the block.
+// Only TSan finds two threads or two blocks that write the same place; for this, compile with -fsanitize=thread and
+// read the report. "Outside of shared memory" below finds faults after the block has ended; ASan finds them at the
+// access itself.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -29,7 +30,7 @@ settings const orders[] = {
 
 struct none {};
 
-/// Runs body(block) in every thread.
+/// Runs body(block) in every thread of every block.
 template <class Shared = none, class F>
 void run(int threads, index_t blocks, F const& body) {
   cuda_on_host::run({"a test", threads, blocks, std::is_same_v<Shared, none> ? 0 : sizeof(Shared)},
@@ -144,7 +145,7 @@ TEST_CASE("without the barrier after a load, values are NaN in every order") {
       for (int t = 0; t < 64; ++t) sum += x.at[t];
       numbers += !std::isnan(sum);
     });
-    CHECK(numbers == 1);  // the last thread sees all of them
+    CHECK(numbers == 1);  // the last thread sees all numbers
   }
 }
 
@@ -179,7 +180,7 @@ TEST_CASE("threads that return before a barrier are found, unless it is allowed"
 }
 
 TEST_CASE("threads at different barriers are found") {
-  auto const kernel = [](block const& b) {  // not inside the macro, which would put it on one line
+  auto const kernel = [](block const& b) {  // defined outside the macro, where it would be a single line
     if (b.thread() % 3 == 0)
       b.sync();
     else

@@ -1,4 +1,5 @@
-// Fibers: one thread of the host switches between their stacks. Never built with -fsanitize=thread (see README.md).
+// Fibers: one thread of the host switches between several stacks. It must not be built with -fsanitize=thread (see
+// README.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cuda_on_host/fibers.hpp"
 
@@ -8,7 +9,7 @@
 #include <cstdint>
 #include <new>
 
-// The sanitizers' functions for fibers; null if they are not linked.
+// The sanitizers' functions for fibers; they are null if the sanitizer is not linked.
 extern "C" {
 __attribute__((weak)) void __sanitizer_start_switch_fiber(void** fake_stack_save, void const* bottom, std::size_t size);
 __attribute__((weak)) void __sanitizer_finish_switch_fiber(void* fake_stack_save, void const** bottom_left,
@@ -23,7 +24,8 @@ __attribute__((weak)) void __tsan_release(void* tag);
 }
 
 #if !defined(TRIAD_FIBERS_UCONTEXT)
-// Saves the registers that a called function must preserve, switches stacks, and restores the registers saved there.
+// Saves the registers that a called function must preserve, switches stacks, and restores the registers that were saved
+// on the other stack.
 extern "C" void triad_change_stacks(void** leave, void* enter);
 asm(R"(
 .text
@@ -54,11 +56,11 @@ namespace triad::cuda_on_host {
 
 namespace {
 
-constexpr std::size_t stack_bytes = 256 * 1024;  // address space; a touched page takes memory
+constexpr std::size_t stack_bytes = 256 * 1024;  // this is address space; only pages that are used take memory
 
 bool address_checks() { return __asan_unpoison_memory_region != nullptr && __sanitizer_start_switch_fiber != nullptr; }
 
-fiber* left = nullptr;  // the fiber that the last switch left
+fiber* left = nullptr;  // the fiber from which the last switch came
 
 }  // namespace
 
@@ -89,10 +91,10 @@ void fiber::prepare(int number, void (*entry)()) {
     auto const guard = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     mprotect(memory_, guard, PROT_NONE);
     bottom_ = memory_ + guard;
-    // Stack tops that are whole pages apart would compete for the same cache lines.
+    // If the tops of stacks were whole pages apart, they would use the same cache lines.
     size_ = stack_bytes - guard - static_cast<std::size_t>(number % 32) * 128;
   }
-  // Clears ASan's marks of earlier frames before the first frame is written.
+  // Clears the marks that ASan has for earlier frames, before the first frame is written.
   if (address_checks()) __asan_unpoison_memory_region(memory_, stack_bytes);
   if (race_detection()) context_ = __tsan_create_fiber(0);
   fake_stack_ = nullptr;
@@ -121,7 +123,7 @@ void fiber::abandon() {
 void fiber::change(fiber& from, fiber& to) {
   left = &from;
   if (address_checks()) __sanitizer_start_switch_fiber(&from.fake_stack_, to.bottom_, to.size_);
-  // 1: without synchronisation, since no fiber waited for another.
+  // The flag 1 means no synchronisation, since no fiber has waited for another.
   if (race_detection()) __tsan_switch_to_fiber(to.context_, 1);
 #if defined(TRIAD_FIBERS_UCONTEXT)
   swapcontext(&from.at_, &to.at_);
@@ -138,7 +140,7 @@ void fiber::arrive(fiber* here) {
   void const* bottom = nullptr;
   std::size_t size = 0;
   __sanitizer_finish_switch_fiber(here != nullptr ? here->fake_stack_ : nullptr, &bottom, &size);
-  if (left->memory_ == nullptr) {  // the program's own stack, which only ASan knows
+  if (left->memory_ == nullptr) {  // the program's own stack, whose bounds only ASan knows
     left->bottom_ = static_cast<char*>(const_cast<void*>(bottom));
     left->size_ = size;
   }

@@ -1,11 +1,12 @@
-// Fibers: one thread of the host switches between their stacks. ASan and TSan are informed if they are linked.
+// Fibers: one thread of the host switches between several stacks. If ASan or TSan is linked, it is told about each
+// switch.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
 
 #if !defined(__x86_64__)
-#define TRIAD_FIBERS_UCONTEXT  // 30 times slower: each switch is a system call
+#define TRIAD_FIBERS_UCONTEXT  // 30 times slower, because each switch is a system call
 #endif
 #if defined(TRIAD_FIBERS_UCONTEXT)
 #include <ucontext.h>
@@ -20,17 +21,17 @@ class fiber {
   fiber& operator=(fiber const&) = delete;
   ~fiber();
 
-  /// Makes this the fiber of the running code: the program itself.
+  /// Makes this object the fiber of the code that is now running, that is, of the program itself.
   void adopt();
-  /// Gives this fiber a stack if it has none; entry() starts at the first switch to it. entry() must not return.
+  /// Makes a stack for this fiber if it has none. entry() starts at the first switch to the fiber, and must not return.
   void prepare(int number, void (*entry)());
   bool prepared() const { return prepared_; }
-  /// Abandons the contents of the stack, so that the fiber starts again.
+  /// Discards the contents of the stack, so that the fiber starts again from the beginning.
   void abandon();
 
-  /// Leaves `from`, which is running, and continues `to`.
+  /// Leaves `from`, which must be running, and continues `to`.
   static void change(fiber& from, fiber& to);
-  /// Must be the first call in an entry().
+  /// Must be the first call in entry().
   static void entered();
 
   int thread = 0;  // index of the thread that the fiber runs
@@ -38,20 +39,20 @@ class fiber {
  private:
   static void arrive(fiber* here);
 
-  char* memory_ = nullptr;  // guard page, then stack
+  char* memory_ = nullptr;  // a guard page, then the stack
   char* bottom_ = nullptr;  // lowest address
   std::size_t size_ = 0;
   bool prepared_ = false;
-  void* fake_stack_ = nullptr;  // ASan's
-  void* context_ = nullptr;     // TSan's
+  void* fake_stack_ = nullptr;  // ASan's handle of this stack
+  void* context_ = nullptr;     // TSan's handle of this fiber
 #if defined(TRIAD_FIBERS_UCONTEXT)
   ucontext_t at_;
 #else
-  void* at_ = nullptr;  // stack pointer; the saved registers are below it
+  void* at_ = nullptr;  // stack pointer; the saved registers are stored below it
 #endif
 };
 
-// Whether TSan is linked. If it is, it must be told which fiber waited for which.
+// Returns whether TSan is linked. If so, TSan must be told which fiber waited for which.
 bool race_detection();
 void release(void* tag);
 void acquire(void* tag);

@@ -1,5 +1,5 @@
-// Tests attention among the nodes of graphs, relation-aware and of neighbours: the CUDA backend against the reference
-// in device memory. Tests that need no device memory are in ops/, on every backend.
+// Tests attention among the nodes of graphs, relation-aware attention and attention to neighbours. Compares the CUDA
+// backend with the reference, in device memory. Tests that need no device memory are in ops/, for every backend.
 // Tests cuda/relation_attention.cuh and cuda/graph_attention.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cuda/graph_attention.cuh"
@@ -17,7 +17,7 @@ using namespace triad;
 using namespace triad::test;
 
 struct shape {
-  std::vector<index_t> nodes;  // number of nodes of each graph
+  std::vector<index_t> nodes;  // number of nodes in each graph
   index_t width, heads;
 };
 std::vector<shape> const shapes{{{1, 2, 0, 3, 4, 5}, 16, 4}, {{9, 7}, 40, 2}, {{3, 35}, 5, 1},
@@ -55,7 +55,7 @@ TEMPLATE_TEST_CASE("relation-aware attention on a device is that of the host", "
                                     matrix<T const>(dc), dx, how_much);
           s.collect(weights);
           matrix<T> const found[] = {c, dx.query, dx.key,
-                                     // nvcc cannot parse a list of members in a `for`.
+                                     // nvcc cannot parse a list of members in a `for` statement.
                                      dx.value, dx.edge_key, dx.edge_value};
           for (auto const& m : found) s.collect(m);
         });
@@ -108,7 +108,7 @@ TEMPLATE_TEST_CASE("graph attention on a device is that of the host", "", float,
 TEST_CASE("a NaN among scores or values shows in the result of graph attention") {
   session<triad::cuda::backend> s(device());
   auto const g = s.put(ragged({3}));
-  vec<index_t const> const label = s.put(std::vector<index_t>{0, 1, 0, 0, 0, 0, 0, 0, 0});  // an edge from 0 to 1
+  vec<index_t const> const label = s.put(std::vector<index_t>{0, 1, 0, 0, 0, 0, 0, 0, 0});  // one edge, from 0 to 1
   auto const score = [&](double first) { return s.put(std::vector<double>{first, 1, 2}, 3, 1); };
   auto const edge = s.put(random_values<double>(9, 1), 9, 1), edge_value = s.put(random_values<double>(18, 2), 9, 2);
   for (bool in_score : {false, true}) {

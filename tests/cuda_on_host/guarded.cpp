@@ -1,4 +1,5 @@
-// Memory that starts as NaN, with guards on both sides. Never built with -fsanitize=thread (see README.md).
+// Memory that starts as NaN and has guard bytes on both sides. It must not be built with -fsanitize=thread (see
+// README.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cuda_on_host/guarded.hpp"
 
@@ -16,7 +17,7 @@ namespace triad::cuda_on_host {
 namespace {
 
 constexpr std::size_t guard = 256;
-constexpr unsigned char poison = 0xFF;  // also in the guards: a read there gives NaN
+constexpr unsigned char poison = 0xFF;  // the guards have it, too, so a read there gives NaN
 
 bool all_poison(unsigned char const* p) {
   for (std::size_t i = 0; i < guard; ++i)

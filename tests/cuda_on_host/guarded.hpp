@@ -1,4 +1,4 @@
-// Memory that starts as NaN, with guards on both sides.
+// Memory that starts as NaN and has guard bytes on both sides.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,13 +6,14 @@
 
 namespace triad::cuda_on_host {
 
-/// Bytes of 0xFF: NaN as a floating-point number, -1 as an integer.  Aligned to 256 bytes.
+/// Allocates memory, aligned to 256 bytes.  Its bytes are 0xFF: NaN as a floating-point number, -1 as an integer.
 void* allocate_guarded(std::size_t bytes);
-/// Whether nothing was written outside. Always true under ASan, which stops at the access itself.
+/// Returns whether nothing was written outside the memory. Always returns true under ASan, which stops at the access
+/// itself.
 bool guards_hold(void const* p, std::size_t bytes);
-/// Restores the guards, so that a write is reported only once.
+/// Restores the guards, so that the same write is not reported again.
 void mend_guards(void* p, std::size_t bytes);
-/// Fills the memory with NaN again before it is freed, so that later reads show.
+/// Fills the memory with NaN before it is freed, so that later reads are noticed.
 void free_guarded(void* p, std::size_t bytes) noexcept;
 
 }  // namespace triad::cuda_on_host

@@ -1,4 +1,4 @@
-// Tests launches: the message of a failed launch and the range for a profiler have the kernel's name.
+// Tests launches: the error message of a failed launch and the range that a profiler sees have the name of the kernel.
 // Tests cuda/device/launch.cuh, cuda/device/nvtx.cuh and cuda/device/status.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cuda/device/launch.cuh"
@@ -22,7 +22,7 @@ using triad::test::contains;
 
 using words = std::vector<std::string>;
 
-/// The names that NVTX receives while `f` runs.
+/// The names that NVTX receives.
 words heard;
 bool listening = false;
 
@@ -40,7 +40,7 @@ words told(F&& f) {
   return heard;
 }
 
-// A profiler's side of NVTX. A domain is a pointer that only this code reads.
+// The functions that a profiler implements for NVTX. A domain is a pointer that only this code reads.
 struct domain {
   std::string name;
 };
@@ -68,7 +68,7 @@ int NVTX_API attach(NvtxGetExportTableFunc_t table) {
   return 1;
 }
 
-/// At its first call NVTX looks for a profiler in this pointer. That is after the construction of all static objects.
+/// At its first call, NVTX looks for a profiler in this pointer. All static objects have been constructed by then.
 [[maybe_unused]] bool const attached = (InitializeInjectionNvtx2_fnptr = attach, true);
 
 struct nothing {
@@ -86,7 +86,7 @@ struct faulty {
   }
 };
 
-/// A backend whose stream may fail when it ends, so that the next launch would report the error.
+/// A backend whose stream may end with an error, which the next launch would report.
 struct doomed {
   triad::cuda::backend ex;
   ~doomed() {
@@ -108,7 +108,7 @@ std::string error_of(F&& f) {
   return "";
 }
 
-/// Sets a variable of the environment for a scope.
+/// Sets an environment variable for the duration of a scope.
 struct with_variable {
   char const* name;
   with_variable(char const* n, char const* value) : name(n) { ::setenv(n, value, 1); }
@@ -118,7 +118,7 @@ struct with_variable {
 
 TEST_CASE("a launch that fails names its kernel") {
   doomed on;
-  with_settings const scope({.deferred = false});  // a kernel runs when it is launched, as with CUDA_LAUNCH_BLOCKING=1
+  with_settings const scope({.deferred = false});  // a kernel runs at its launch, as with CUDA_LAUNCH_BLOCKING=1
   CHECK_THAT(error_of([&] { launch(on.ex, faulty{}, 2); }),
              contains("CUDA, while launching faulty: ") && contains("kernel faulty, block 0 of 2"));
 }

@@ -1,5 +1,5 @@
-// Shared by the parts of the stand-in for the CUDA runtime: streams as queues, the list of allocated memory, and errors
-// with explanations.
+// Declarations that the parts of the stand-in for the CUDA runtime share: streams as queues, the list of allocated
+// memory, and errors with explanations.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,13 +20,13 @@
 
 namespace triad::cuda_on_host {
 
-/// The number of times that an event was recorded, and how many of these recordings have been reached.
+/// How often an event was recorded, and how many of these recordings have been reached.
 struct recordings {
   std::uint64_t made = 0, reached = 0;
   std::chrono::steady_clock::time_point at;
 };
 
-/// One step in a stream: work, an event to record, or an event to wait for.
+/// One step in a stream: some work, an event to record, or an event to wait for.
 struct step {
   std::function<void()> work = {};
   std::shared_ptr<recordings> records = {}, awaits = {};
@@ -35,7 +35,7 @@ struct step {
 
 }  // namespace triad::cuda_on_host
 
-// The runtime's header only declares these types.
+// The header of the CUDA runtime only declares these types.
 struct CUgraph_st {
   std::vector<triad::cuda_on_host::step> steps;
 };
@@ -45,15 +45,15 @@ struct CUgraphExec_st {
 struct CUevent_st {
   std::shared_ptr<triad::cuda_on_host::recordings> recordings = std::make_shared<triad::cuda_on_host::recordings>();
   bool timed = true;
-  CUstream_st* captured = nullptr;  // the stream that recorded it last, if during a capture
+  CUstream_st* captured = nullptr;  // the stream that recorded the event last, if it was being captured
 };
 struct CUstream_st {
-  bool blocking = true;  // the stream and the default stream wait for each other
+  bool blocking = true;  // the stream and the default stream wait for each other's work
   std::deque<triad::cuda_on_host::step> queue = {};
   std::string fault = {};
-  bool asked = false;  // the caller has read the fault
+  bool asked = false;  // the caller has been told about the fault
   std::unique_ptr<CUgraph_st> capture = {};
-  bool spoilt = false;  // the capture is invalid
+  bool spoilt = false;  // the capture has become invalid
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   std::thread::id captured_by = {};
 };
@@ -61,9 +61,9 @@ struct CUstream_st {
 namespace triad::cuda_on_host {
 
 struct machine {
-  std::recursive_mutex door;                          // serialises calls
-  std::map<char const*, std::size_t> device, pinned;  // address of the first byte, number of bytes
-  std::map<void const*, char const*> handles;         // "stream", "event", "graph", "graph instance"
+  std::recursive_mutex door;                          // admits one call at a time
+  std::map<char const*, std::size_t> device, pinned;  // the first address of each piece, and its bytes
+  std::map<void const*, char const*> handles;         // kind: "stream", "event", "graph", "graph instance"
   std::vector<CUstream_st*> streams;
   CUstream_st default_stream;
   int blas_handles = 0;
@@ -75,19 +75,19 @@ struct machine {
 
 machine& the_machine();
 
-/// Keeps other threads of the host out during a call.
+/// Excludes other threads of the host during a call.
 struct one_call {
   std::lock_guard<std::recursive_mutex> lock{the_machine().door};
 };
 
-/// Stores an error for cudaGetLastError, and its explanation for cudaGetErrorString.
+/// Stores an error for cudaGetLastError and its explanation for cudaGetErrorString. Returns the error.
 cudaError_t answer(cudaError_t, std::string const& why);
-/// For calls that are forbidden while a stream is captured: invalidates all captures in progress.
+/// Used by calls that are forbidden while a stream is captured: makes all captures in progress invalid.
 cudaError_t unless_captured(char const* call);
 /// Returns cudaErrorInvalidResourceHandle if there is no such object.
 cudaError_t known(void const* handle, char const* kind);
 
-/// Implements calls that destroy an object.
+/// Implements a call that destroys an object.
 template <class Handle>
 cudaError_t destroy(Handle* handle, char const* kind) {
   one_call const guard;
@@ -97,10 +97,10 @@ cudaError_t destroy(Handle* handle, char const* kind) {
   return cudaSuccess;
 }
 
-/// Appends a step to a stream, or to the graph that the stream is captured in.
+/// Appends a step to a stream, or to the graph into which the stream is being captured.
 cudaError_t submit(cudaStream_t, step);
 
-/// Runs one step of one stream. If several streams can go on, the seed decides which.
+/// Runs one step of one stream. If several streams can continue, the seed decides which one does.
 void advance_once();
 /// Runs steps until done() is true.
 template <class Done>

@@ -1,5 +1,5 @@
-// The NCCL functions that triad/parallel/nccl.cuh calls, on the host. Threads take the place of processes; each has its
-// own stream.
+// The NCCL functions that triad/parallel/nccl.cuh calls, on the host. Threads stand for processes; each thread has a
+// stream of its own.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A send and the matching receive become steps of both streams once both groups have ended:
@@ -7,9 +7,9 @@
 //   the sender's stream     the sent row is ready            the sent row has been copied
 //   the receiver's stream                         the copy
 //
-// So the host waits in ncclGroupEnd for its partner's call, which NCCL need not do. With NCCL, a process that waits for
-// a message that can never come would hang, for example if its partner called another function. Here every process is
-// told who waits for whom.
+// So in ncclGroupEnd the host waits for its partner's call, which NCCL itself need not do. With NCCL, a process hangs
+// if the message that it waits for can never come, for example because its partner has called another function. Here
+// every process gets an error that says which process waits for which.
 #include "tests/cuda_on_host/nccl.hpp"
 
 #include <nccl.h>
@@ -44,11 +44,11 @@ struct seat {
   enum { empty, taken, left } state = empty;
   cudaStream_t stream = nullptr;
   bool has_stream = false;
-  std::deque<message> open;  // messages of the ended group that no process has matched yet
+  std::deque<message> open;  // messages of groups that have ended, which are not matched yet
   bool waits = false;
 };
 
-/// All processes with the same id.
+/// The processes that have the same id.
 struct team {
   std::mutex door;
   std::condition_variable news;
@@ -98,7 +98,7 @@ std::string in_words(int rank, message const& m) {
          (m.sends ? " to process " : " from process ") + std::to_string(m.peer);
 }
 
-/// Submits the steps to both streams; false if a stream is at fault.
+/// Appends the steps to both streams. Returns false if one of the streams has a fault.
 bool carry(message const& from, cudaStream_t sender, message const& to, cudaStream_t receiver) {
   one_call const guard;
   auto const ready = std::make_shared<recordings>(), taken = std::make_shared<recordings>();
@@ -114,7 +114,7 @@ bool carry(message const& from, cudaStream_t sender, message const& to, cudaStre
          submit(sender, {{}, {}, taken, 1}) == cudaSuccess;
 }
 
-/// Messages between two processes are matched in the order of the calls.
+/// Returns the first open message of one direction to this peer: messages are matched in the order of the calls.
 message* first_of(seat& s, bool sends, int peer) {
   auto const found =
       std::find_if(s.open.begin(), s.open.end(), [&](message const& m) { return m.sends == sends && m.peer == peer; });
@@ -145,7 +145,7 @@ void match(team& t) {
     }
 }
 
-/// Detects that a process waits for a message that can never come: every process waits or has left.
+/// Detects a message that can never come: every process waits or has left.
 void find_deadlock(team& t) {
   bool const nobody_goes_on = std::all_of(t.seats.begin(), t.seats.end(), [](seat const& s) {
     return s.state == seat::left || (s.waits && !s.open.empty());

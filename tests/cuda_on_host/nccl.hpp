@@ -1,4 +1,4 @@
-// Functions of the stand-in for NCCL beyond NCCL's own: counts of what was sent, and the time limit of a wait.
+// Functions that the stand-in for NCCL has in addition to NCCL's own: counts of messages, and a time limit for waiting.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@ struct nccl_counts {
 };
 nccl_counts counted_nccl();
 
-/// Sets how long a process waits for another that makes no call at all. Returns the earlier limit.
+/// Sets how long a process waits for another process that makes no call. Returns the earlier limit.
 std::chrono::milliseconds wait_for_others(std::chrono::milliseconds);
 
 }  // namespace triad::cuda_on_host

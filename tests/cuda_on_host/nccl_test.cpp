@@ -1,5 +1,5 @@
-// Tests processes with a GPU each, which here are threads with a stream each. Sums and training must have the bits of
-// one process, and calls that do not match must be reported.
+// Tests several processes with a GPU each. In these tests they are threads with a stream each. Sums and training must
+// have the same bits as in one process, and calls that do not match must be reported.
 // Tests parallel/nccl.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/parallel/nccl.cuh"
@@ -35,7 +35,7 @@ using test::contains;
 using test::in_threads;
 using test::one_of_threads;
 
-/// A row in device memory for a scope.
+/// A row in device memory, which is freed at the end of the scope.
 template <class T>
 struct row_there {
   buffer<triad::cuda::device_memory> held;
@@ -57,7 +57,7 @@ template <class T>
 std::vector<T> row_of(int number, index_t n) {
   random_stream random(11, static_cast<std::uint64_t>(number));
   std::vector<T> row(static_cast<std::size_t>(n));
-  // The sizes differ greatly, so that another order of the sum gives other bits.
+  // The sizes of the values differ so much that another order of the sum gives other bits.
   for (auto& x : row) x = static_cast<T>(random.uniform(-1, 1) * (random.below(2) != 0 ? 1e6 : 1e-3));
   return row;
 }
@@ -75,7 +75,7 @@ TEMPLATE_TEST_CASE("a sum over GPUs is that of the tree, bit by bit, and the hos
   auto const held_before = leaks();  // held by other tests
   using T = TestType;
   for (std::uint64_t const seed : {1u, 2u}) {
-    with_settings const order({.seed = seed});  // the seed decides which of several streams goes on
+    with_settings const order({.seed = seed});  // the seed decides which stream continues if several can
     for (int const size : {2, 4})
       for (index_t const n : {0, 5, 4096, 4097}) {
         CAPTURE(seed, size, n);
@@ -169,7 +169,8 @@ struct outcome {
   std::uint64_t replayed = 0;
 };
 
-/// Updates of 6, 2 (fewer than shares) and 7 graphs, then 6 again, so that some updates are replayed.
+/// Makes updates with 6 graphs, 2 graphs (fewer than shares), 7 graphs, and 6 graphs again, so that some updates are
+/// replayed.
 template <class Processes>
 outcome learn(triad::cuda::backend& ex, Processes& me) {
   trainer<model, triad::cuda::backend, Processes> learner(ex, model(sizes()), settings(), me);
@@ -232,7 +233,7 @@ TEST_CASE("one, two and four GPUs learn the same, bit by bit") {
 
 // ---- calls that do not match ----------------------------------------------------------------------------------------
 
-/// The message of each process that runs `work`.
+/// Returns the error message of each process that runs `work`.
 template <class Work>
 std::vector<std::string> said_by(int size, Work const& work) {
   std::vector<std::string> message(static_cast<std::size_t>(size));

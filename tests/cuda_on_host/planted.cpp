@@ -1,4 +1,4 @@
-// Runs one fault of a kernel or of the host: `planted none` must report nothing, and every other fault must be
+// Runs one planted fault of a kernel or of the host. `planted none` must report nothing; every other fault must be
 // reported.
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -24,8 +24,8 @@ enum class fault { none, barrier, late_barrier, sum, blocks, lanes, read, shared
 constexpr char const* names[] = {"none", "barrier", "late_barrier", "sum",   "blocks", "lanes",
                                  "read", "shared",  "device",       "freed", "stream"};
 
-/// y(block) = the sum of x(0 ... 127), four times. Each thread adds what its neighbours loaded; correct with
-/// fault::none.
+/// y(block) = the sum of x(0 ... 127), four times. Each thread adds values that its neighbours have loaded. With
+/// fault::none the kernel is correct.
 struct sums {
   static constexpr char const* name = "sums";
   static constexpr int threads = 128;
@@ -64,7 +64,7 @@ struct sums {
   }
 };
 
-/// An array in device memory for a scope.
+/// An array in device memory, which is freed at the end of the scope.
 struct floats {
   triad::cuda::device_memory where;
   std::size_t bytes;
@@ -81,8 +81,8 @@ struct floats {
   }
 };
 
-/// Whether sums are right if one stream copies values and another sums them, a few times, in varying orders of the
-/// streams.
+/// Returns whether sums are right while one stream copies values and another computes their sums. This is done a few
+/// times, with varying orders of the streams.
 bool right_sums(fault planted) {
   triad::cuda::backend copies, ex;
   cudaEvent_t copied = nullptr;

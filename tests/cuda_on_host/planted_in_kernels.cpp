@@ -1,8 +1,8 @@
-// Plants faults in the backend's own kernels, loaders and views. A comparison must find each fault, which shows that
-// the tests of kernels can fail.
+// Plants faults in the backend's own kernels, loaders and views. A comparison must find each fault. This shows that the
+// tests of kernels can fail.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The headers included here are copies made by plant.cmake; its table lists the faults.
+// The headers that are included here are copies, written by plant.cmake, which also lists the faults.
 enum class planted { nothing, owner, owners, order, answer, shrink, forget, low, first, column, line };
 inline planted fault = planted::nothing;  // read by kernels, which run on the host here
 #define PLANTED(name, wrong, targets) (fault == planted::name ? wrong : targets)
@@ -30,7 +30,7 @@ namespace cuda_on_host_planted_in_kernels_tests {
 using namespace triad;
 using namespace triad::test;
 
-/// Checks that error() is at most `within` without a fault, and larger with each of these faults.
+/// Checks that error() is at most `within` without a fault, and is larger with each of these faults.
 template <class Error>
 void expect_found(std::initializer_list<planted> faults, double within, Error const& error) {
   CHECK(error() <= within);
@@ -44,7 +44,8 @@ void expect_found(std::initializer_list<planted> faults, double within, Error co
   CHECK(error() <= within);
 }
 
-/// The distance between the results of work(session, T()) on the device in float and on the reference in double.
+/// Returns the distance between the results of work(session, T()) on the device in float and those of the reference in
+/// double.
 template <class Work>
 double error_of(triad::cuda::backend& ex, Work const& work) {
   reference::backend plain;
@@ -56,7 +57,7 @@ double error_of(triad::cuda::backend& ex, Work const& work) {
 }
 
 TEST_CASE("a wrong owner after the sort, two owners of a row, and another order of a sum are found") {
-  for (index_t const table : {500, 50}) {  // a fault in the owner shows for 500 rows of the table
+  for (index_t const table : {500, 50}) {  // with 500 rows of the table, a wrong owner is noticed
     index_t const rows = 400, columns = 3;
     std::vector<index_t> at(static_cast<std::size_t>(rows));
     random_stream random(5, 11);
@@ -78,7 +79,7 @@ TEST_CASE("a wrong owner after the sort, two owners of a row, and another order 
         s.collect(to);
         return s.results;
       };
-      return distance(sum(false), sum(true));  // both sums must have the same bits
+      return distance(sum(false), sum(true));  // without a fault, both sums have the same bits
     };
     if (table > rows)
       expect_found({planted::owner, planted::owners, planted::order}, 0, error);
@@ -190,7 +191,7 @@ TEST_CASE("in small graphs a column that is taken for another, and a line that d
       });
     };
     expect_found({planted::column}, tolerance<float>, error);
-    if (n % 2 == 0) expect_found({planted::line}, tolerance<float>, error);  // otherwise the lines have no gap
+    if (n % 2 == 0) expect_found({planted::line}, tolerance<float>, error);  // if n is odd, the lines have no gap
   }
 }
 

@@ -1,5 +1,5 @@
-// Tests training that is recorded and replayed: it has the same bits as other training, allocates nothing and waits for
-// nothing.
+// Tests training that is recorded and replayed. It must have the same bits as training that is not, allocate no memory,
+// and wait for nothing.
 // Tests cuda/device/replay.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -35,7 +35,7 @@ using triad::cuda_on_host::with_settings;
 using triad::test::contains;
 
 using model = edge_transformer<float>;
-using nodes = std::vector<index_t>;  // the number of nodes of each graph of a batch
+using nodes = std::vector<index_t>;  // the number of nodes in each graph of a batch
 
 // Trains a small model on a device, with dropout.
 struct training {
@@ -68,7 +68,7 @@ struct training {
   }
   training(training const&) = delete;
 
-  /// Loads another batch of these sizes, with new random labels and answers.
+  /// Loads another batch with these sizes, and new random labels and answers.
   void load(nodes const& batch) {
     loader.clear();
     random_stream random(7, ++drawn);
@@ -81,12 +81,12 @@ struct training {
     auto const [in, answers] = loader.upload();
     train.update(in, answers, 0.01 / static_cast<double>(drawn));
   }
-  /// An update with the batch padded to a shape that several batches share.
+  /// Makes an update in which the batch is padded to a shape that several batches share.
   void update_padded() {
     auto const [in, answers] = loader.upload_padded();
     train.update(in, answers, 0.01 / static_cast<double>(drawn));
   }
-  /// One update of the whole batch, computed in parts of these shapes.
+  /// Makes one update whose batch is divided into parts with these shapes.
   void update_in_parts(std::vector<nodes> const& parts) {
     std::size_t all = 0;
     for (auto const& part : parts) all += part.size();
@@ -99,7 +99,7 @@ struct training {
   }
 };
 
-// Twenty batches of five shapes. Each shape occurs again, one of them late.
+// Twenty batches with five shapes. Each shape occurs more than once; one of them first occurs late.
 std::vector<nodes> const& batches() {
   static nodes const a{3, 2}, b{4}, c{2, 2, 3}, d{6, 1}, e{1, 1, 5};
   static std::vector<nodes> const all{a, b, a, a, c, b, a, d, c, c, b, a, a, e, b, c, d, a, b, e};
@@ -107,7 +107,7 @@ std::vector<nodes> const& batches() {
 }
 
 TEST_CASE("replayed training makes the bits of training that is not recorded, from the second batch of each shape on") {
-  for (std::uint64_t const seed : {0u, 7u}) {  // 0 is in order
+  for (std::uint64_t const seed : {0u, 7u}) {  // seed 0: all in order
     training plain(false), replayed(true);
     std::vector<nodes> seen;
     std::uint64_t expected = 0;
@@ -144,7 +144,7 @@ TEST_CASE(
   std::vector<std::vector<nodes>> const updates{{a, b}, {a, b, b}, {c, b}, {a, c, b}, {b, b, c}, {c, b, a, b}};
   for (auto const& parts : updates) {
     for (auto* t : {&plain, &replayed}) t->update_in_parts(parts);
-    for (auto* t : {&plain, &replayed}) {  // between them, an update of a whole batch
+    for (auto* t : {&plain, &replayed}) {  // two updates in parts, with an update of a whole batch between them
       t->load(a);
       t->update();
     }
@@ -152,8 +152,9 @@ TEST_CASE(
     CHECK(replayed.train.loss() == plain.train.loss());
     CHECK(replayed.train.norm() == plain.train.norm());
   }
-  // There are 17 parts, 6 finishes and 6 whole batches. New to the recordings are a, b and c as a first part, three as
-  // a later part, one finish and one whole batch.
+  // There are 17 parts, 6 finishes and 6 whole batches, which is 29 pieces of work. Eight of them are not replayed,
+  // because they occur for the first time: a, b and c as a first part, three as a later part, one finish and one whole
+  // batch.
   CHECK(replayed.ex.recordings().replayed() == 29 - 8);
   CHECK(replayed.train.snapshot() == plain.train.snapshot());
 }
@@ -246,14 +247,14 @@ TEST_CASE("a row of padding that counts changes the loss") {
   CHECK(std::abs(padded.train.norm() - plain.train.norm()) > 1e-3f);
 }
 
-/// The share of an epoch's updates that were replayed, and the edges and nodes that padding added, relative to the
-/// epoch's own.
+/// The fraction of an epoch's updates that were replayed, and the edges and nodes that padding added, divided by those
+/// of the epoch.
 struct replayed_epoch {
   double replayed, added_rows, added_nodes;
 };
 
-/// load(sizes) uploads the next batch. It adds to the key everything that identifies work on this batch, like a
-/// trainer's update. The work itself is trivial, since only shapes are counted.
+/// load(sizes) uploads the next batch. As in a trainer's update, it adds to the key everything that identifies work on
+/// this batch. The work itself is trivial, because only shapes are counted here.
 template <class Load>
 std::vector<replayed_epoch> replayed_epochs(triad::cuda::backend& ex, test::ragged_data const& data, Load const& load) {
   buffer<triad::cuda::device_memory> const memory(sizeof(float), ex.where());
@@ -279,7 +280,7 @@ std::vector<replayed_epoch> replayed_epochs(triad::cuda::backend& ex, test::ragg
                       added(without.rows, with.rows), added(without.nodes, with.nodes)});
   }
   CHECK(shapes.size() < triad::cuda::recordings::most);
-  ex.recordings().clear();  // before their memory is freed
+  ex.recordings().clear();  // before the memory of the recordings is freed
   return epochs;
 }
 
@@ -289,7 +290,7 @@ void expect_most_replayed(std::vector<replayed_epoch> const& epochs) {
     CHECK((e.added_rows > 0 && e.added_nodes > 0));
     CHECK(e.added_rows < 0.1);
     CHECK(e.added_nodes < 0.1);
-    bool const first = &e == epochs.data();  // when all shapes are new
+    bool const first = &e == epochs.data();  // in the first epoch, all shapes are new
     CHECK(e.replayed >= (first ? 0.9 : 0.95));
   }
 }
@@ -343,13 +344,13 @@ TEST_CASE("after its first batch a training run allocates nothing on the device,
     }
     CHECK(std::isfinite(t.train.loss()));
     CHECK(counted().allocations == first.allocations);
-    CHECK(counted().waits == first.waits + 1);  // loss() waits once: this shows that waits are counted
+    CHECK(counted().waits == first.waits + 1);  // loss() waits once, which shows that waits are counted
   }
 }
 
 // ---- the table of recordings ----------------------------------------------------------------------------------------
 
-/// Computes x += 1 on a device, and counts how often the host had to queue that.
+/// Computes x += 1 on a device, and counts how often the host had to queue this work.
 struct counter {
   triad::cuda::backend ex;
   float* x = static_cast<float*>(ex.where().allocate(sizeof(float)));
@@ -364,7 +365,7 @@ struct counter {
     auto const one = make_vec(x, 1);
     transform(ex, plus_one(), one, one);
   }
-  /// Adds, and returns whether a recording was replayed.
+  /// Adds 1, and returns whether a recording was replayed.
   bool add(std::uint64_t key) {
     int const before = asked;
     replay(ex, key, [&] { add(); });
@@ -399,7 +400,7 @@ TEST_CASE("a new key takes the place of the one that was not used for the longes
     CHECK_FALSE(c.add(2000));                                    // forgotten, so it counts as new: run,
     CHECK_FALSE(c.add(2000));                                    // recorded,
     CHECK(c.add(2000));                                          // and replayed
-    for (std::uint64_t key = most + 2; key < 3 * most; ++key) {  // these recordings are made and dropped again
+    for (std::uint64_t key = most + 2; key < 3 * most; ++key) {  // these recordings are made, and dropped again
       CHECK_FALSE(c.add(key));
       CHECK_FALSE(c.add(key));
       CHECK(c.add(key));
@@ -422,7 +423,7 @@ TEST_CASE("replayed work that replays other work is refused with a sentence, and
   CHECK_FALSE(c.add(3));
   CHECK(c.add(3));
   CHECK(c.value() == 3);
-  c.ex.record(false);  // without recording, nested work is allowed
+  c.ex.record(false);  // without recording, work may be nested
   replay(c.ex, 1, [&] { c.add(2); });
   CHECK(c.value() == 4);
 }
@@ -460,7 +461,7 @@ TEST_CASE("on a device epochs, evaluations, snapshots, attention and inference a
   REQUIRE((x.heads() == 2 && x.terms() == 4));
   for (index_t l = 0; l < 4; ++l) close(static_cast<double>(x(1, l)), static_cast<double>(y(1, l)));
 
-  // The graphs are still loaded after the exception.
+  // The exception leaves the loaded graphs unchanged.
   runner run(there.ex, there.learner.model(), room_for(there.data, 9));
   put_snapshot(after, run.parameters());
   auto const in = there.loader.upload().first;

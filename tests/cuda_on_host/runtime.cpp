@@ -49,7 +49,7 @@ error_text const& of(cudaError_t code) {
   return unknown;
 }
 
-// As in the runtime, each thread of the host has separate errors.
+// As in the CUDA runtime, each thread of the host has an error of its own.
 thread_local cudaError_t last = cudaSuccess, explained = cudaSuccess;
 thread_local std::string why_explained, sentence;
 
@@ -75,7 +75,7 @@ cudaError_t allocate(std::map<char const*, std::size_t>& pieces, void** p, std::
   return cudaSuccess;
 }
 
-/// Waits for all work and frees memory, like cudaFree.
+/// Waits for all work and frees memory, as cudaFree does.
 cudaError_t give_back(std::map<char const*, std::size_t>& pieces, void* p, char const* call) {
   one_call const guard;
   if (p == nullptr) return cudaSuccess;

@@ -1,5 +1,5 @@
-// Tests the stand-ins for the CUDA runtime and for cuBLAS: work runs in the order of its stream and not earlier, and
-// misuse is reported.
+// Tests the stand-ins for the CUDA runtime and for cuBLAS: work runs in the order of its stream and not before a call
+// waits for it, and wrong calls are reported.
 // Tests cuda/backend.cuh and cuda/device/status.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <cublas_v2.h>
@@ -22,7 +22,7 @@ using triad::cuda_on_host::take_complaints;
 using triad::cuda_on_host::with_settings;
 using triad::test::contains;
 
-/// The explanation of a failed call.
+/// Returns the explanation of a failed call.
 std::string message_of(cudaError_t status) {
   (void)cudaGetLastError();
   return status == cudaSuccess ? "" : std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
@@ -121,7 +121,7 @@ TEST_CASE("pinned memory is read when the copy is done, not when it is queued") 
   memory const pinned(1, true), x(1);
   *pinned = 1;
   REQUIRE(cudaMemcpyAsync(x, pinned, 4, cudaMemcpyHostToDevice, s) == cudaSuccess);
-  *pinned = 2;  // the mistake
+  *pinned = 2;  // this is the mistake
   CHECK(waited_for(x, 1, s) == floats{2});
 }
 
@@ -265,7 +265,7 @@ TEST_CASE("a kernel's fault is reported by the next call on its stream, and othe
   (void)cudaGetLastError();
 }
 
-#if !defined(__SANITIZE_ADDRESS__)  // ASan stops at the access
+#if !defined(__SANITIZE_ADDRESS__)  // ASan stops at the access itself
 TEST_CASE("what a kernel writes just outside of device memory is found") {
   stream const s;
   memory const x(4), y(4);
@@ -363,9 +363,9 @@ TEST_CASE("a batch of products is each product, also with factors that are turne
   blas const handle(s);
   memory const a(12), b(6), c(8);
   float const one = 1, zero = 0;
-  // Two matrices (3, 2) by columns, read transposed.
+  // Two matrices (3, 2), stored by columns and read transposed.
   REQUIRE(put(a, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, s) == cudaSuccess);
-  REQUIRE(put(b, {1, 0, 2, 0, 1, 1}, s) == cudaSuccess);  // (3, 2), for both
+  REQUIRE(put(b, {1, 0, 2, 0, 1, 1}, s) == cudaSuccess);  // (3, 2), the same for both products
   REQUIRE(cublasSgemmStridedBatched(handle.h, CUBLAS_OP_T, CUBLAS_OP_N, 2, 2, 3, &one, a, 3, 6, b, 3, 0, &zero, c, 2, 4,
                                     2) == CUBLAS_STATUS_SUCCESS);
   CHECK(waited_for(c, 8, s) == floats{7, 16, 5, 11, 25, 34, 17, 23});

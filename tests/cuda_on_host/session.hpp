@@ -1,4 +1,4 @@
-// Runs one body of work on the reference and on the CUDA backend, copies values to and from the memory of each, and
+// Runs the same work on the reference and on the CUDA backend, copies values to and from the memory of each, and
 // compares the results.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,19 +18,19 @@
 
 namespace triad::test {
 
-/// The layout of a matrix in memory.
+/// How a matrix is laid out in memory.
 enum class lying { rows, padded, columns, every_second };
 #if defined(__SANITIZE_THREAD__)
-inline constexpr lying all_ways[] = {lying::padded};  // races are the same in all layouts, and TSan is slow
+inline constexpr lying all_ways[] = {lying::padded};  // races do not depend on the layout, and TSan is slow
 #else
 inline constexpr lying all_ways[] = {lying::rows, lying::padded, lying::columns, lying::every_second};
 #endif
 
-/// A backend with its own memory; `results` collects what a body of work computes.
+/// A backend with memory of its own.  `results` collects the results of the work.
 template <class Ex>
 class session {
  public:
-  static constexpr double gap = 777;  // between the rows of a matrix; must not be written
+  static constexpr double gap = 777;  // is stored between the rows of a matrix, and must not be changed
 
   explicit session(Ex& e) : ex(e) {}
   Ex& ex;
@@ -60,7 +60,7 @@ class session {
       for (index_t j = 0; j < columns; ++j) m(i, j) = values[static_cast<std::size_t>(i * columns + j)];
     return make_matrix(put(all).data_handle(), rows, columns, down, right);
   }
-  /// Makes `count` values of NaN, for results that are overwritten.
+  /// Makes a vector of `count` NaNs, for results that will be overwritten.
   template <class T>
   vec<T> spoiled(index_t count) {
     return put(std::vector<T>(static_cast<std::size_t>(count), T(NAN)));
@@ -94,7 +94,7 @@ class session {
     CHECK(std::count(all.begin(), all.end(), T(gap)) == static_cast<std::ptrdiff_t>(all.size()));
   }
 
-  /// Runs work(backend, call) with the scratch memory that it plans, filled with NaN.
+  /// Runs work(backend, call) with the scratch memory that the work plans. The memory is filled with NaN.
   template <class Work>
   void with_scratch(Work&& work) {
     call c;
@@ -117,7 +117,8 @@ inline triad::cuda::backend& device() {
   return ex;
 }
 
-/// The largest difference, relative to the largest exact value but at least to 1. A NaN must be in both lists.
+/// Returns the largest difference, relative to the largest exact value or to 1, whichever is larger. A NaN must be at
+/// the same places in both lists.
 inline double distance(std::vector<double> const& exact, std::vector<double> const& found) {
   if (exact.size() != found.size()) return INFINITY;
   double worst = 0, largest = 1;
@@ -130,12 +131,12 @@ inline double distance(std::vector<double> const& exact, std::vector<double> con
   return worst / largest;
 }
 
-/// Allows for sums of a few thousand terms of size one, in the type's own precision and another order.
+/// Allows for rounding in sums of a few thousand terms of size one, in type T and in another order.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
 
-/// Checks that body(session, T()) gives on the device in T the results of the reference in double, and the same bits in
-/// every run. On a stand-in for a device, threads, warps and blocks also run in other orders.
+/// Checks that body(session, T()) on the device in T gives the results of the reference in double, and the same bits in
+/// every run. On the stand-in for a GPU, threads, warps and blocks also run in other orders.
 template <class T, class Body>
 void expect_reference(Body&& body, double within = tolerance<T>) {
   reference::backend plain;

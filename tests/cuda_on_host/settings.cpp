@@ -1,4 +1,4 @@
-// Settings of the stand-in for a GPU. Never built with -fsanitize=thread (see README.md).
+// Settings of the stand-in for a GPU. This file must not be built with -fsanitize=thread (see README.md).
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cuda_on_host/settings.hpp"
 

@@ -1,5 +1,5 @@
-// Tests copies to a device through page-locked memory: the values at the time of the call arrive, however late the copy
-// runs and however large it is.
+// Tests copies to a device through page-locked memory. The device must get the values at the time of the call, however
+// late the copy runs and however large it is.
 // Tests cuda/device/staging.cuh and cuda/device/memory.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
@@ -55,7 +55,7 @@ TEST_CASE("a copy from the host is no part of recorded work") {
   work();
   replay(ex, 7, work);  // the first call runs it directly
   CHECK_THROWS_WITH(replay(ex, 7, work), contains("a copy from the host inside recorded work"));
-  work();  // the stream is as before
+  work();  // the stream still works
 }
 
 TEST_CASE("work that cannot be recorded says why, and no later call is blamed for it") {
@@ -64,7 +64,7 @@ TEST_CASE("work that cannot be recorded says why, and no later call is blamed fo
   buffer<triad::cuda::device_memory> there(8, memory);
   double here = 1;
   memory.from_host(there.data(), &here, 8);
-  auto const work = [&] { memory.to_host(&here, there.data(), 8); };  // waits, which a recording must not
+  auto const work = [&] { memory.to_host(&here, there.data(), 8); };  // it waits, which is not allowed in a recording
   replay(ex, 7, work);
   CHECK_THROWS_AS(replay(ex, 7, work), triad::cuda::device_error);
   fill(ex, 2.0, make_vec(static_cast<double*>(there.data()), 1));

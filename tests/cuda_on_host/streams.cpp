@@ -1,4 +1,5 @@
-// The CUDA runtime's streams, events and copies, on the host: queues whose steps run when a call waits for them.
+// The CUDA runtime's streams, events and copies, on the host. A stream is a queue; its steps run when some call waits
+// for them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
@@ -18,7 +19,7 @@ cudaError_t known_stream(cudaStream_t s) { return s == nullptr ? cudaSuccess : k
 
 cudaError_t at_fault(CUstream_st& s) {
   auto const status = answer(cudaErrorLaunchFailure, s.fault);
-  // The default stream is never destroyed, so the fault is reported once.
+  // The default stream is never destroyed, so its fault is cleared when it has been reported once.
   if (&s == &the_machine().default_stream) s.fault.clear();
   return status;
 }
@@ -55,7 +56,7 @@ void run_next(CUstream_st& s) {
   }
   reach(next);
   if (s.fault.empty()) return;
-  for (auto const& dropped : s.queue) reach(dropped);  // so that no step waits for ever
+  for (auto const& dropped : s.queue) reach(dropped);  // otherwise some steps would wait for ever
   s.queue.clear();
 }
 
@@ -95,12 +96,12 @@ cudaError_t copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind k
       throw fault("a copy of memory that has been freed");
     std::memmove(to, source, bytes);
   };
-  if (here == side::pageable && to_device) {  // staged: the caller may change `from` at once
+  if (here == side::pageable && to_device) {  // staged, so the caller may change `from` at once
     auto const* const first = static_cast<char const*>(from);
     auto const staged = std::make_shared<std::vector<char>>(first, first + bytes);
     return submit(stream, {[=] { checked(staged->data()); }});
   }
-  // A read by the host that is too early must give neither the old values nor the new ones.
+  // If the host reads too early, it must get neither the old values nor the new ones.
   if (!to_device && from_device && s.capture == nullptr && s.fault.empty()) std::memset(to, 0xFF, bytes);
   return submit(stream, {[=] { checked(from); }});
 }
@@ -128,7 +129,7 @@ cudaError_t submit(cudaStream_t to, step what) {
     s.capture->steps.push_back(std::move(what));
     return cudaSuccess;
   }
-  if (to == nullptr) {  // the default stream and blocking streams wait for each other; here all work is done at once
+  if (to == nullptr) {  // the default stream and blocking streams wait for each other, so here all work is done at once
     for (auto* other : the_machine().streams)
       if (other->blocking && other->capture != nullptr) {
         other->spoilt = true;
@@ -189,7 +190,7 @@ cudaError_t cudaMemsetAsync(void* p, int value, std::size_t bytes, cudaStream_t 
   one_call const guard;
   return fill(p, value, bytes, stream);
 }
-/// Copies in the default stream, so it does not wait for non-blocking streams.
+/// Copies in the default stream. So it does not wait for non-blocking streams.
 cudaError_t cudaMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
   one_call const guard;
   if (auto const status = unless_captured("cudaMemcpy"); status != cudaSuccess) return status;
@@ -245,7 +246,7 @@ cudaError_t cudaStreamQuery(cudaStream_t to) {
   CUstream_st& s = stream_of(to);
   if (!s.fault.empty()) return at_fault(s);
   if (s.queue.empty()) return cudaSuccess;
-  advance_once();  // so that repeated queries end
+  advance_once();  // so that repeated queries come to an end
   return cudaErrorNotReady;
 }
 
@@ -281,7 +282,7 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
   return submit(s, {{}, e->recordings, {}, ++e->recordings->made});
 }
 
-/// A wait for an event that was not recorded yet has no effect.
+/// If the event has not been recorded yet, the wait has no effect.
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned) {
   one_call const guard;
   if (auto const status = known(e, "event"); status != cudaSuccess) return status;

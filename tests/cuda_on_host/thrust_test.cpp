@@ -1,4 +1,4 @@
-// Tests views of Thrust's vectors: their shape and memory, and their use in an operation of the CUDA backend.
+// Tests views of Thrust's vectors: their shapes and addresses, and their use in an operation of the CUDA backend.
 // Tests cuda/device/thrust_views.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include <thrust/device_vector.h>

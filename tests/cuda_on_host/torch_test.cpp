@@ -1,4 +1,4 @@
-// Tests the kernels of examples/python for a GPU, on the stand-in.
+// Tests the GPU kernels of examples/python, on the stand-in for a GPU.
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 

@@ -1,5 +1,5 @@
-// Tests triangular attention on the CUDA backend: every form, size, width, mask and dropout against the reference in
-// double.
+// Tests triangular attention on the CUDA backend: compares every form, size, width, mask and dropout rate with the
+// reference in double.
 // Tests cuda/triangle/, cuda/device/tile_product.cuh and cuda/device/tensor_core.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/cuda/triangle.cuh"
@@ -20,16 +20,16 @@ constexpr triangle_form all_forms[] = {triangle_form::full, triangle_form::value
                                        triangle_form::flat};
 
 struct shape {
-  std::vector<index_t> sizes;  // number of nodes of each graph
+  std::vector<index_t> sizes;  // number of nodes in each graph
   index_t width, heads;
   triangle_form form = triangle_form::full;
-  double masked = 0;  // share of masked triangles
+  double masked = 0;  // fraction of triangles that are masked out
   double fill = -9;
   double rate = 0;  // dropout rate
   lying how = lying::rows;
-  triad::cuda::arithmetic factors = triad::cuda::arithmetic::float32;  // the digits of q and k
+  triad::cuda::arithmetic factors = triad::cuda::arithmetic::float32;  // the precision of q and k
   std::vector<index_t> sources = {};                                   // source nodes of each graph; empty: not causal
-  index_t before = 0;  // number of triangles of other graphs before these, which dropout counts
+  index_t before = 0;  // number of triangles of earlier graphs, which dropout counts
 
   index_t d() const { return width * heads; }
 };
@@ -44,7 +44,7 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
   return out;
 }
 
-// The operands of one call. The projections are side by side in one matrix, as one product makes them.
+// The operands of one call. The projections are side by side in one matrix, as a single product writes them.
 template <class T, class S>
 struct use {
   S& s;
@@ -97,7 +97,7 @@ struct use {
     });
     s.collect(o);
     s.collect(dx);
-    if (z.fill < -100) return;  // maxima of that size would hide every error
+    if (z.fill < -100) return;  // relative to maxima of that size, every error would be small
     s.collect(made.maximum);
     s.collect(made.inverse_sum);
     for (std::size_t graph = 0; graph < z.sizes.size(); ++graph) {
@@ -118,7 +118,7 @@ void expect_right(shape const& z) {
   });
 }
 
-// Four cases: plain; masked; masked with dropout; masked like the released programs.
+// Runs four cases: without a mask; with a mask; with a mask and dropout; with a mask as in the released programs.
 template <class T>
 void expect_right_in_all_ways(shape z) {
   expect_right<T>(z);
@@ -152,8 +152,8 @@ TEMPLATE_TEST_CASE("every number of nodes and of columns in which small graphs p
       CAPTURE(nodes);
       if (form == triangle_form::flat) continue;
       expect_right<TestType>({{nodes}, 50, 1, form, 0.2, -9, 0.2});
-      // In the form `full` with 7 to 16 nodes, the columns are processed in passes of 3 or 5 quads and a remainder.
-      // Above 21 quads, 7 nodes have two chunks.
+      // In the form `full` with 7 to 16 nodes, columns are processed in passes of 3 or 5 groups of four columns, and a
+      // remainder. With more than 21 groups, graphs of 7 nodes need two chunks.
       if (form == triangle_form::full && nodes > triad::cuda::triangles::warp_graph)
         for (index_t width : {25, 64, 91}) expect_right<TestType>({{nodes}, width, 1, form});
     }
@@ -161,7 +161,7 @@ TEMPLATE_TEST_CASE("every number of nodes and of columns in which small graphs p
 
 TEMPLATE_TEST_CASE("larger graphs on a device are those of the reference", "", float, double) {
   for (auto form : all_forms) {
-    if (form == triangle_form::flat) continue;  // this form has no kernels of its own for small graphs
+    if (form == triangle_form::flat) continue;  // the flat form has no kernels for small graphs
     expect_right_in_all_ways<TestType>({{17, 3, 33}, 5, 1, form});
     expect_right<TestType>({{33}, 16, 3, form, 0.1, -9, 0.1});
     expect_right<TestType>({{18}, 1, 1, form});
@@ -212,7 +212,7 @@ TEMPLATE_TEST_CASE("operands of triangles lie anywhere", "", float, double) {
     }
 }
 
-// The results of a backend with this arithmetic, and those of the reference.
+// The results of a backend with this arithmetic, and the results of the reference.
 struct compared {
   std::vector<double> exact, found;
   index_t rows, d;
@@ -227,7 +227,8 @@ struct compared {
     use<float, decltype(r)>(r, z).run();
     found = r.results;
   }
-  /// The distance of one part: 0 is the output, 1 to 4 are the gradients of query, key, left and right value.
+  /// Returns the distance of one result: 0 is the output, 1 to 4 are the gradients of query, key, left value and right
+  /// value.
   double of(index_t part) const {
     auto const some = [&](std::vector<double> const& all) {
       std::vector<double> v;
@@ -255,9 +256,9 @@ TEST_CASE("scores of rounded factors have the error of their factors", "") {
         double worst = 0;
         for (index_t part = 0; part < parts; ++part) worst = std::max(worst, both.of(part));
         CHECK(worst <= error);
-        CHECK(worst > tolerance<float>);  // otherwise the rounding was not done
+        CHECK(worst > tolerance<float>);  // shows that factors were rounded
 
-        z.factors = how;  // only digits of ds are lost, in the gradients of q and k
+        z.factors = how;  // the gradients of q and k lose only digits of ds
         compared const same(z, how);
         for (index_t part : {0, 3, 4})
           if (part < parts) CHECK(same.of(part) <= tolerance<float>);
@@ -275,11 +276,11 @@ TEST_CASE("scores in three parts of tf32 have the error of float32") {
       compared const both(z, tf32x3), whole(z, float32);
       for (index_t part = 0; part < (form == triangle_form::full ? 5 : 4); ++part)
         CHECK(both.of(part) <= tolerance<float>);
-      CHECK(both.found != whole.found);  // otherwise it was not done
+      CHECK(both.found != whole.found);  // shows that it was done
     }
 }
 
-// Output and gradients, with the products of scores computed on this path.
+// Returns the output and the gradients, with the products for scores computed on this path.
 template <int Width, bool RightValue, triad::cuda::product_path Path, triad::cuda::arithmetic Factors>
 std::vector<double> made_on(shape const& z) {
   using namespace triad::cuda;
@@ -354,7 +355,7 @@ TEST_CASE("what has no scores of rounded factors is exact with any arithmetic", 
 }
 
 TEST_CASE("dropout of triangles from the 2^34th element on is that of the reference", "") {
-  for (index_t width : {6, 65})  // two heads: one from 2^34 on, one across it
+  for (index_t width : {6, 65})  // two heads: one begins at 2^34, the other crosses it
     for (index_t before : {index_t{1} << 33, (index_t{1} << 33) - 40}) {
       shape z{{5, 18}, width, 2};
       z.rate = 0.3;
@@ -367,7 +368,7 @@ TEST_CASE("dropout of triangles from the 2^34th element on is that of the refere
 
 TEST_CASE("an empty batch of triangles is nothing", "") { expect_right<float>({{}, 4, 2}); }
 
-#if defined(TRIAD_CUDA_DOUBLE)  // the order on a real device cannot be set
+#if defined(TRIAD_CUDA_DOUBLE)  // on a real device, the order of threads cannot be set
 TEST_CASE("triangles do not depend on the order in which threads take turns", "") {
   cuda_on_host::with_settings const shuffled({true, 5, true, true});
   for (auto form : all_forms)

@@ -1,4 +1,5 @@
-// Tests maximum spanning arborescences: they have no cycle, the required number of roots, and the best score of all.
+// Tests maximum spanning arborescences: they have no cycle, the required number of roots, and the largest possible
+// score.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/arborescence.hpp"
 
@@ -17,7 +18,7 @@ using parents = std::vector<index_t>;
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-/// The number of roots; -1 if there is a cycle.
+/// Returns the number of roots; -1 if there is a cycle.
 int count_roots(parents const& parent) {
   auto const n = static_cast<index_t>(parent.size());
   int count = 0;
@@ -36,7 +37,7 @@ double sum_of(matrix<double const> score, parents const& parent) {
   return sum;
 }
 
-/// The best sum among all n^n choices that are allowed.
+/// Returns the largest sum among all of the n^n choices of parents that are allowed.
 double best_sum(matrix<double const> score, roots how_many) {
   auto const n = score.extent(0);
   parents parent(at(n), 0);
@@ -56,9 +57,9 @@ TEST_CASE("a maximum arborescence is as good as the best of all") {
       for (auto how_many : {roots::any, roots::one}) {
         auto values = test::random_values(n * n, seed * 8 + static_cast<std::uint64_t>(n), 4);
         if (seed % 3 == 1)
-          for (auto& v : values) v = std::round(v);  // ties
+          for (auto& v : values) v = std::round(v);  // makes equal scores likely
         if (seed % 3 == 2)
-          // Roots score low, so that cycles are attractive.
+          // Roots have low scores, so that the best parents form cycles.
           for (index_t i = 0; i < n; ++i) values[at(i * n + i)] -= 20;
         CAPTURE(n, seed, values);
         auto const score = make_matrix<double const>(values.data(), n, n, n);
@@ -70,7 +71,7 @@ TEST_CASE("a maximum arborescence is as good as the best of all") {
 }
 
 TEST_CASE("a cycle inside of a cycle is opened where it costs least") {
-  // 0 -> 1 -> 0 is a cycle; contracted to one node, it forms another cycle with 2 and 3.
+  // 0 -> 1 -> 0 is a cycle. If it is contracted to one node, this node forms another cycle with 2 and 3.
   std::vector<double> const values{-9, 10, 1, 1, 10, -9, 1, 2, 8, 8, -9, 9, 1, 7, 9, -3};
   auto const score = make_matrix<double const>(values.data(), 4, 4, 4);
   CHECK_THAT(sum_of(score, maximum_arborescence(score, roots::one)),

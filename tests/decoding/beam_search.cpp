@@ -1,5 +1,5 @@
-// Tests beam search: greedy chains, all possible sequences, fairseq's rules in a second implementation, and refused
-// input.
+// Tests beam search: against greedy chains, against all possible sequences, and against a second implementation of
+// fairseq's rules. Also tests refused input.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/beam_search.hpp"
 
@@ -24,7 +24,7 @@ using decoder = std::function<logits(index_t sentence, tokens const& before)>;
 
 double const none = std::numeric_limits<double>::quiet_NaN(), masked = -std::numeric_limits<double>::infinity();
 
-/// A model with different logits for every sentence and prefix.
+/// Returns a model that has different logits for every sentence and every prefix.
 decoder random_decoder(index_t v, double range = 2) {
   return [=](index_t sentence, tokens const& before) {
     std::uint64_t stream = 17 + static_cast<std::uint64_t>(sentence);
@@ -36,8 +36,8 @@ decoder random_decoder(index_t v, double range = 2) {
   };
 }
 
-/// Searches like a decoder with caches: each row keeps its prefix and copies it from its parent. Rows that are not live
-/// contain NaN.
+/// Searches like a decoder with caches: each row stores its prefix, and copies it from its parent. Rows that are no
+/// longer in use contain NaN.
 template <class T = double>
 void run(beam_search& search, index_t v, decoder const& model, std::vector<index_t> const& sentences,
          index_t begin = 0) {
@@ -88,7 +88,8 @@ void sort(std::vector<hypothesis>& all) {
 }
 
 TEST_CASE("a beam of one follows the likeliest token from link to link until the end") {
-  // Row r has the logits after token r: 1 -> 3 -> 2 -> 4 -> end, which is 0. Padding, 5, would always be the likeliest.
+  // Row r has the logits after token r: 1 -> 3 -> 2 -> 4 -> 0, which is the end. The padding token, 5, would always be
+  // likeliest.
   std::vector<logits> const chain{{9, 9, 9, 9, 9, 9}, {0, 1, 2, 5, 1, 8}, {0, 1, 1, 1, 3, 8},
                                   {2, 0, 4, 3, 1, 8}, {7, 1, 2, 3, 4, 8}, {9, 9, 9, 9, 9, 9}};
   beam_search_options options{.beam = 1, .begin = 1, .end = 0, .forbidden = {5}};
@@ -150,7 +151,7 @@ TEST_CASE("a beam that holds all sequences finds them all, in the order of their
   }
 }
 
-/// The header's rules in a second implementation: lists all successors and sorts them.
+/// Implements the header's rules a second time: lists all successors, and sorts them.
 std::vector<hypothesis> by_the_rules(beam_search_options const& o, index_t v, decoder const& model, index_t sentence) {
   std::vector<hypothesis> live{{{}, 0, 0}}, finished;
   auto const k = static_cast<std::size_t>(o.beam);
@@ -227,7 +228,7 @@ TEST_CASE("a sentence has a limit of its own, and a wide beam ends with fewer wh
   CHECK(search.best(2)[0].tokens == tokens(6, 1));
   CHECK(search.best(2)[1].tokens.size() == 6);
   auto const few = found({.beam = 4, .n_best = 4, .longest = 1, .end = 2}, 3, model);
-  REQUIRE(few.size() == 3);  // the empty one, 0 and 1
+  REQUIRE(few.size() == 3);  // the empty sequence, 0 and 1
   auto const dumb = [](index_t, tokens const&) { return logits{1, 2, masked}; };
   CHECK(found({.beam = 2, .longest = 3, .end = 2}, 3, dumb).empty());  // the forced end has probability 0
 }

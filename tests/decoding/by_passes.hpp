@@ -1,4 +1,5 @@
-// References for decoders by steps: random hypotheses, and a search that passes over all tokens in every step.
+// References for decoders that compute step by step: random hypotheses, and a search that makes a pass over all tokens
+// in every step.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,8 +14,8 @@ namespace triad::test {
 
 using tokens = std::vector<index_t>;
 
-/// The tokens of each slot so far, without the begin. In every step some slots continue hypotheses of other slots of
-/// the same source.
+/// The tokens of each slot so far, without the begin token. In every step, some slots continue the hypothesis of
+/// another slot with the same source.
 struct hypotheses {
   index_t beam;
   std::vector<tokens> generated;
@@ -24,7 +25,7 @@ struct hypotheses {
   hypotheses(index_t slots, index_t b, std::uint64_t stream)
       : beam(b), generated(static_cast<std::size_t>(slots)), random(9, stream) {}
 
-  /// moves: whether slots continue hypotheses of other slots.
+  /// moves: whether slots may continue hypotheses of other slots.
   void step(index_t t, index_t begin, bool moves) {
     next.clear();
     parents.clear();
@@ -40,7 +41,7 @@ struct hypotheses {
   }
 };
 
-/// whole(source, tokens so far) returns the logits of the next token.
+/// whole(source, tokens so far) must return the logits of the next token.
 template <class Whole>
 void find_by_passes(Whole&& whole, index_t vocabulary, index_t beam, beam_search& search) {
   std::vector<tokens> generated(static_cast<std::size_t>(search.rows()));
@@ -60,7 +61,7 @@ void find_by_passes(Whole&& whole, index_t vocabulary, index_t beam, beam_search
   }
 }
 
-/// Checks that both searches found the same hypotheses of each source, at least one.
+/// Checks that both searches found the same hypotheses for each source, and at least one.
 inline void expect_same_found(beam_search const& with, beam_search const& without, index_t sources) {
   for (index_t s = 0; s < sources; ++s) {
     auto const a = with.best(s), b = without.best(s);

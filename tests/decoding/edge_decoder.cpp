@@ -1,5 +1,5 @@
-// Tests decoding edge by edge: the same results as passes over all tokens for any hypotheses, with less work and no new
-// memory.
+// Tests decoding that computes only new edges: its results must be those of passes over all tokens, for any hypotheses,
+// with less work and without new memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/edge_decoder.hpp"
 
@@ -38,7 +38,7 @@ edge_pair_dims room_of(std::size_t count, index_t target) {
 edge_transformer_seq2seq_options sizes_of(int which) {
   edge_transformer_seq2seq_options z;
   z.tokens = vocabulary;
-  z.reach = 2;  // hypotheses become longer than the reach
+  z.reach = 2;  // hypotheses become longer than the relative positions reach
   z.layers = which == 4 ? 1 : which == 5 ? 2 : 3;
   z.layer = {width, heads, 20, 0.3, triangle_form::full, true};
   z.encoding = which % 2 == 1 ? sequence_encoding::positional : sequence_encoding::relational;
@@ -48,9 +48,9 @@ edge_transformer_seq2seq_options sizes_of(int which) {
   if (which == 7) z.layer.variant = triangle_form::value_ablation;
   return z;
 }
-constexpr int models = 8;  // every encoding with every readout
+constexpr int models = 8;  // each encoding with each readout
 
-/// The whole passes run on the reference, so that a backend is compared with another one.
+/// The passes over all tokens run on the reference. So a backend is compared with another one.
 template <class Ex, class T = double, class Model = edge_transformer_seq2seq<T>>
 struct decoding {
   using whole_model = edge_transformer_seq2seq<double>;
@@ -70,12 +70,12 @@ struct decoding {
         decoder(ex, Model(sizes_of(which)), {room_of(3, 0), beam, longest}) {
     initialize(net.parameters(), 5);
     random_stream random(4, static_cast<std::uint64_t>(which));
-    std::vector<double> numbers;  // in the order of the fields, since floats have another layout
+    std::vector<double> numbers;  // in the order of the fields: the layout in float differs
     walk(net.parameters().mutable_values(), [&](std::string const&, auto view) {
       auto const v = as_vec(view);
       for (index_t i = 0; i < v.extent(0); ++i) {
         v(i) = static_cast<double>(
-            static_cast<float>(v(i) + random.uniform(-0.2, 0.2)));  // a bias of zero would hide errors
+            static_cast<float>(v(i) + random.uniform(-0.2, 0.2)));  // with biases of zero, errors could go unnoticed
         numbers.push_back(v(i));
       }
     });
@@ -97,7 +97,7 @@ struct decoding {
     for (std::size_t i = 0; i < count; ++i) loader.add_source(sources[i]);
     return loader.upload().first;
   }
-  /// The logits after the last token of `target`, by a pass over all of its tokens.
+  /// Returns the logits after the last token of `target`, from a pass over all of its tokens.
   std::vector<double> whole(tokens const& source, tokens const& target) {
     edge_pair_loader<reference::backend, double> l(edge_pair_dims_of(6, longest), net.model().layout, width,
                                                    begin_token, end_token);
@@ -108,7 +108,7 @@ struct decoding {
   }
 };
 
-/// Compares every logit of every step for random hypotheses.
+/// Compares every logit in every step, for random hypotheses.
 template <class Decoding>
 void expect_whole(Decoding& d, int which, double tolerance) {
   auto const w = d.parameters.values();
@@ -195,7 +195,7 @@ TEST_CASE("an edge decoder holds what it planned, and allocates nothing afterwar
 }
 
 TEST_CASE("an edge decoder computes the triangles that its formula counts, for a beam of one") {
-  // The tokens of source 5 contain the end.
+  // Source 5 has the end token in its middle.
   for (int which : {0, 4, 5}) {
     auto const sizes = sizes_of(which);
     edge_transformer_seq2seq<double> const m(sizes);

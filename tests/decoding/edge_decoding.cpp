@@ -1,4 +1,5 @@
-// Tests the work and memory of decoding edge by edge: the triangles of each method, and caches for later steps.
+// Tests the work and the memory of decoding by new edges: the number of triangles that each method computes, and the
+// caches for later steps.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/edge_decoding.hpp"
 
@@ -15,7 +16,7 @@ TEST_CASE("a decoder of edges computes a fraction of the triangles that passes c
   CHECK(all.published > 20 * all.incremental);
   CHECK(all.masked > 15 * all.incremental);
 
-  // Counts by the formulas: triangle (i, l, j) is open if l < max(s, i + 1, j + 1).
+  // Compares with counts by the definition: triangle (i, l, j) is computed if l < max(s, i + 1, j + 1).
   auto const small = decoding_triples::of(3, 4, 2);
   index_t masked = 0, published = 0;
   for (index_t n = 4; n <= 7; ++n)
@@ -39,8 +40,8 @@ edge_transformer_seq2seq<double> model_of(sequence_encoding encoding, edge_reado
 
 TEST_CASE(
     "a decoder keeps of every finished edge its projections, and in the last layer of those that are read alone") {
-  // Sources of 3 and 1 tokens, with two hypotheses of 4 tokens each. Step t has 2 (s + t) + 1 edges for each
-  // hypothesis.
+  // Sources of 3 and of 1 tokens, with two hypotheses of 4 tokens for each. In step t, each hypothesis has 2 (s + t) +
+  // 1 edges.
   auto const z = edge_pair_dims_of(3, 0) + edge_pair_dims_of(1, 0);
   index_t const beam = 2, longest = 4;
   index_t of_steps = 0, last_step = 0;
@@ -79,7 +80,8 @@ TEST_CASE("scratch memory of a decoder grows with its room, and a larger beam's 
   };
   CHECK(scratch(4, 6) > scratch(2, 6));
   CHECK(scratch(2, 9) > scratch(2, 6));
-  // Each further hypothesis adds at least the projections of its edges, 32 numbers each in two layers.
+  // Each additional hypothesis needs at least memory for the projections of its edges: 32 numbers for each edge, in
+  // each of two layers.
   index_t edges = 0;
   for (index_t t = 0; t < 6; ++t) edges += 2 * (3 + t) + 1;
   CHECK(bytes(3, 6) - bytes(2, 6) > static_cast<std::size_t>(edges) * 32 * 8 * 2);

@@ -1,4 +1,4 @@
-// Tests decoding token by token: the same results as passes over all tokens, for any hypotheses.
+// Tests decoding token by token: its results must be those of passes over all tokens, for any hypotheses.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/fused_decoder.hpp"
 
@@ -33,7 +33,7 @@ model model_of(int which) {
   if (which == 4) z.decoder.link = z.encoder.link = layer_link::weighted;
   if (which == 5) z.decoder.tied = true, z.tied_output = false;
   if (which == 6)
-    // Hypotheses become longer than the reach.
+    // Hypotheses become longer than the relative positions reach.
     z.encoder.layer.reach = 1, z.decoder.layer.reach = 2, z.positions = false;
   z.fixed_token = 1;
   return model(z);
@@ -67,7 +67,7 @@ struct decoding {
     return loader.upload().first;
   }
 
-  /// The logits after the last token of `target`, by a pass over all of its tokens.
+  /// Returns the logits after the last token of `target`, from a pass over all of its tokens.
   std::vector<double> whole(tokens const& source, tokens const& target) {
     pair_loader<Ex, double> l(capacity, width, end_token, end_token);
     l.add(source, target);

@@ -1,4 +1,4 @@
-// Tests checks of the input of decoding steps, and a search that calls a decoder step by step.
+// Tests the checks of a decoding step's input, and a search that calls a decoder step by step.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/decoding/steps.hpp"
 
@@ -25,7 +25,7 @@ TEST_CASE("steps are taken with a token and a parent for every slot, up to the r
                       contains("decoder: a token or a parent out of range"));
   CHECK_FALSE(steps.take(six, {}));  // the first step has no parents
   CHECK(steps.parent == self);
-  steps.tokens = 1;  // the decoder counts these
+  steps.tokens = 1;  // the decoder counts the tokens itself
   CHECK_THROWS_WITH(steps.take(six, {}), contains("decoder: 0 parents, expected 6"));
   for (index_t bad : {-1, 6})
     CHECK_THROWS_WITH(steps.take(six, tokens{0, 1, 2, 3, 4, bad}), contains("a token or a parent out of range"));
@@ -46,7 +46,7 @@ TEST_CASE("a room of no hypothesis or of no token is refused") {
 }
 
 TEST_CASE("a search is given each step's logits, and asks with the tokens and parents that it chose") {
-  // Three tokens: 1 is twice as likely as 2. From the third step on, the end, 0, is likely.
+  // There are three tokens. 1 is twice as likely as 2. The end, 0, is likely from the third step on.
   beam_search search(1, 3, {.beam = 2, .longest = 4, .begin = 0, .end = 0});
   decoding_steps<double> steps(2, 3, 2, 5);
   steps.begin(2);
@@ -70,7 +70,7 @@ TEST_CASE("a search is given each step's logits, and asks with the tokens and pa
       steps.find(other, host_memory{}, [&](auto, auto) { return tensor<double const, dyn, dyn>(logits.data(), 2, 3); }),
       contains("decoder: a search of "));
 
-  // A search that could exceed the capacity is refused before its first step; limits make it fit.
+  // A search that could exceed the capacity is refused before its first step. With limits, it fits.
   decoding_steps<double> small(2, 3, 2, 4);
   small.begin(2);
   beam_search deep(1, 3, {.beam = 2, .longest = 4, .begin = 0, .end = 0});

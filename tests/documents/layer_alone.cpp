@@ -1,5 +1,4 @@
-// The program of "A layer by itself" in docs/guide/4-layers.md: three encoder layers without a model and without a
-// trainer.
+// The program of "A layer by itself" in docs/guide/4-layers.md: three encoder layers without a model and a trainer.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -33,7 +32,7 @@ int main() {
   });
   if (largest < y(6, 0)) return 1;
 
-  // Rows of equal states in one sequence stay equal. Norms are last, so a row has mean 0 and variance 1.
+  // Rows of one sequence that have equal states keep equal states. Norms come last, so a row has mean 0 and variance 1.
   for (index_t r = 0; r < rows; ++r) {
     float sum = 0, squares = 0;
     for (index_t c = 0; c < 8; ++c) sum += y(r, c), squares += y(r, c) * y(r, c);

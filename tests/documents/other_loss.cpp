@@ -86,7 +86,7 @@ int main() {
   edge_transformer_options const options{
       .labels = 6, .targets = 3, .layers = 2, .layer = {.width = 16, .heads = 2, .hidden = 32}};
 
-  // The gradient of either loss is its derivative.
+  // For both losses, the gradient must be the derivative.
   std::vector<double> logits(12), d(12);
   random_stream random(1, 0);
   for (double& x : logits) x = random.uniform(-2, 2);
@@ -101,7 +101,7 @@ int main() {
   std::printf("%s\n%s\n", of_smoothed.text().c_str(), of_weighted.text().c_str());
   if (!of_smoothed || !of_weighted) return failed("a gradient is not the derivative of its loss");
 
-  // With weights of 1 it is the model's own loss; a class that weighs twice counts twice.
+  // If all weights are 1, it is the model's own loss. A class with weight 2 counts twice.
   auto const own = loss_at(edge_transformer<double>(options), logits, d);
   auto const of = [&](double last) { return loss_at(weighted<double>(options, {1, 1, last}), logits, d); };
   if (std::abs(of(1) - own) > 1e-12) return failed("weights of 1 are another loss");

@@ -87,8 +87,8 @@ int main() {
   graph_loader<cpu::backend> batch(room);
   std::vector<index_t> targets;
 
-  // Marks on a cycle: edge (i, i + 1) has one of two labels. The tag of edge (i, i + 2) says whether its two labels
-  // differ.
+  // Random labels on a cycle: edge (i, i + 1) has one of two labels. The tag of edge (i, i + 2) tells whether the
+  // labels of (i, i + 1) and (i + 1, i + 2) differ.
   random_stream random(1, 0);
   auto const marked_cycles = [&](index_t graphs) {
     batch.clear();

@@ -1,10 +1,10 @@
-// Fuzzes the reader of questions with their derivation rules, one JSON object a line, gzipped or not.
+// Fuzzes the reader of questions with their derivation rules, one JSON object in each line, gzipped or not.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
 #include "cfq/corpus.hpp"
 #include "reader.hpp"
-#include "shared/data/json_lines.cpp"  // sources and not object files, so that libFuzzer sees their branches
+#include "shared/data/json_lines.cpp"  // source files instead of object files, so that libFuzzer sees their branches
 
 namespace cfq = triad::programs::cfq;
 
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     for (std::size_t i = 0; i < back.questions.size(); ++i)
       fuzz::expect(cfq::to_line(back.questions[i], back.names) == cfq::to_line(read.questions[i], read.names),
                    "questions are read as they were written");
-    // Compares the numbers of each line with those that a JSON parser reads.
+    // Compares the numbers in each line with those that a JSON parser reads.
     text::gz_lines lines(file.path());
     for (std::string line; lines.next(line);) {
       if (line.empty()) continue;

@@ -1,4 +1,4 @@
-// Fuzzes the reader of a checkpoint's header. The input is the header; zeros follow for all values and moments.
+// Fuzzes the reader of a checkpoint's header. The input is the header; zeros follow for all weights and moments.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/checkpoint.hpp"
 

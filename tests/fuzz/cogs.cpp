@@ -1,4 +1,5 @@
-// Fuzzes the readers of COGS, gzipped or not; inputs that begin like JSON or gzip are read as tagged sentences.
+// Fuzzes the readers of COGS, gzipped or not. Inputs that begin like JSON or gzip are read as tagged sentences, others
+// as logical forms.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 

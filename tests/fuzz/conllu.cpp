@@ -1,4 +1,4 @@
-// Fuzzes the reader of CoNLL-U, gzipped or not; what it reads is written and read again.
+// Fuzzes the reader of CoNLL-U, gzipped or not. Sentences that were read are written and read again.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/conllu.hpp"
 

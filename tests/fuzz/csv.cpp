@@ -1,5 +1,5 @@
-// Fuzzes the reader of comma-separated values, gzipped or not. What it reads must be the same after writing all values
-// quoted.
+// Fuzzes the reader of comma-separated values, gzipped or not. Rows that were read must be the same after all values
+// were written in quotes and read again.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/csv.hpp"
 

@@ -1,5 +1,5 @@
-// Fuzzes the reader of labelled graphs, JSON lines. Pairs must be of nodes of their graph, and the words must have
-// numbers in the vocabulary made from them.
+// Fuzzes the reader of labelled graphs in JSON lines. In a graph that was read, pairs must consist of nodes of the
+// graph, and every word must have a number in the vocabulary of the graphs.
 // SPDX-License-Identifier: Apache-2.0
 #include "graphs/read.cpp"
 #include "reader.hpp"

@@ -1,5 +1,5 @@
-// Fuzzes the members of a JSON object as text. For objects that read_json_line() accepts, nlohmann must read the same
-// members, no byte of a token may be lost, and an answer must read back.
+// Fuzzes the reader of a JSON object's members as texts. For objects that read_json_line() accepts, nlohmann must read
+// the same members, no byte of a token may be lost, and an object with an added answer must be readable again.
 // SPDX-License-Identifier: Apache-2.0
 #include "reader.hpp"
 #include "shared/data/json_lines.cpp"  // the source and not the object file, so that libFuzzer sees its branches
@@ -8,7 +8,7 @@ namespace {
 
 using namespace triad;
 
-/// The text without spaces between tokens.
+/// Returns the text without white space between tokens.
 std::string tight(std::string_view text) {
   std::string found;
   for (std::size_t at = 0; at < text.size();) {
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     object = programs::read_json_line(line);
   } catch (data_error const&) {
     try {
-      (void)programs::members_of(line);  // must end, whatever the result
+      (void)programs::members_of(line);  // this call must end, whatever its result
     } catch (data_error const&) {
     } catch (nlohmann::json::exception const&) {
     }

@@ -1,5 +1,5 @@
-// Fuzzes the reader of pairs of sequences, JSON lines, gzipped or not. What it reads must be the same after it was
-// written.
+// Fuzzes the reader of pairs of sequences in JSON lines, gzipped or not. Pairs that were read must be the same after
+// they were written and read again.
 // SPDX-License-Identifier: Apache-2.0
 #include "reader.hpp"
 #include "sequences/sequences.hpp"

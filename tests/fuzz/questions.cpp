@@ -1,6 +1,6 @@
-// Fuzzes the questions of `predict`, one a line, in a file or on standard input: labelled graphs, facts of CLUTRR,
-// sentences, sequences and trees. Each question must be read, or refused with its place, and none may be lost. A
-// question in JSON must come back as JSON.
+// Fuzzes the questions of `predict`, one in each line, in a file or on standard input: labelled graphs, facts of
+// CLUTRR, sentences, sequences and trees. Each question must be read, or refused with its place, and none may be lost.
+// The answer to a question in JSON must be JSON.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/data/questions.cpp"  // sources and not object files, so that libFuzzer sees their branches
 
@@ -26,7 +26,7 @@ namespace trees = triad::programs::trees;
 
 using namespace triad;
 
-/// Writes an answer as predict prints it: one line, which must read back with the answer.
+/// Writes an answer as predict does: in one line, which must be readable again and have the answer.
 void answer_json(std::string const& line, char const* name) {
   auto const text = programs::with_members(line, {{name, "an answer"}});
   fuzz::expect(text.find('\n') == std::string::npos, "an answer is one line");
@@ -75,8 +75,8 @@ void ask_trees(std::string const& line) {
 
 using asking = void (*)(std::string const& line);
 
-/// Checks that each of the lines is answered, or refused with its place: its number between `before` and `after`, or,
-/// in a file, followed by a column.
+/// Checks that each line is answered, or refused with its place. The place is the line's number between `before` and
+/// `after`; in a file, a column may follow the number.
 void ask_on(programs::questions const& q, asking ask, long lines, std::string const& before, std::string const& after) {
   long answered = 0, refused = 0;
   q.ask(
@@ -100,15 +100,15 @@ long lines_of(std::string_view text) {
   return std::count(text.begin(), text.end(), '\n') + (text.empty() || text.ends_with('\n') ? 0 : 1);
 }
 
-/// The number of lines of the file, gzipped or not.
+/// Returns the number of lines in the file, gzipped or not.
 long lines_of_file(std::string const& path) {
   text::gz_lines lines(path);
   for (std::string line; lines.next(line);) continue;
   return lines.number();
 }
 
-/// Checks standard input: each line is answered or refused. All of it is refused only if a Git LFS pointer replaces the
-/// questions.
+/// Checks standard input: each line must be answered or refused. All lines may be refused together only if the input is
+/// a Git LFS pointer.
 void ask_or_refuse_pointer(programs::questions const& q, asking ask, std::string_view text) {
   std::string first(text.substr(0, text.find('\n')));
   text::trim_line(first, true);

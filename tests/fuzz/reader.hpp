@@ -1,8 +1,9 @@
-// Shared by all fuzzers of readers: the input as a file, and the allowed outcomes.
+// Code that all fuzzers of readers share: the input as a file, and the outcomes that are allowed.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reader reads, or throws a data_error that names the file. Anything else is a failure: another exception, a message
-// without the file, a fault that a sanitizer finds, or a violated property of the result.
+// A reader may read its input, or throw a data_error that names the file. Any other outcome is a failure: another
+// exception, a message without the file's name, a fault that a sanitizer finds, or a property of the result that does
+// not hold.
 #pragma once
 
 #include <sys/mman.h>
@@ -20,7 +21,7 @@
 
 namespace triad::fuzz {
 
-/// Ends the process: libFuzzer saves the input, and the driver has already printed its name.
+/// Ends the process. libFuzzer then saves the input; without it, the driver has already printed the input's name.
 [[noreturn]] inline void found(std::string const& what) {
   std::fprintf(stderr, "a finding: %s\n", what.c_str());
   std::abort();
@@ -30,7 +31,7 @@ inline void expect(bool law, char const* what) {
   if (!law) found(what);
 }
 
-/// A file in memory with the given name, in a separate folder.
+/// A file in memory with the given name, in a folder of its own.
 class input_file {
  public:
   explicit input_file(std::string const& name) {
@@ -68,7 +69,7 @@ inline std::string_view text_of(std::uint8_t const* data, std::size_t size) {
   return {reinterpret_cast<char const*>(data), size};
 }
 
-/// Runs the reader. `file` is the name that a refusal must contain.
+/// Runs the reader. `file` is the name that the message of a data_error must contain.
 template <class Read>
 void read_or_refuse(std::string const& file, Read read) {
   try {

@@ -1,4 +1,4 @@
-// Fuzzes the reader of trees as text. What it reads is written and read again.
+// Fuzzes the reader of trees as text. Trees that were read are written and read again.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/tree/s_expression.hpp"
 

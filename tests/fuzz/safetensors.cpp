@@ -1,4 +1,4 @@
-// Fuzzes the reader of safetensors files. What it reads is written by the writer and read again.
+// Fuzzes the reader of safetensors files. Tensors that were read are written by the writer and read again.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/safetensors.hpp"
 
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
       auto const* const stored = file.stored_name(name);
       fuzz::expect(!stored || file.has(*stored), "an alias is of a tensor that is there");
     }
-    std::size_t written_tensors = 0;  // tensors whose types the writer knows
+    std::size_t written_tensors = 0;  // number of tensors whose types the writer supports
     for (auto const& [name, record] : file.tensors()) {
       auto const bytes = file.bytes(name);
       if (find_element_type(record.type)) {

@@ -1,4 +1,4 @@
-// Fuzzes the reader of rows of trees, one JSON object a line, gzipped or not.
+// Fuzzes the reader of rows of trees, one JSON object in each line, gzipped or not.
 // SPDX-License-Identifier: Apache-2.0
 #include "reader.hpp"
 #include "shared/data/json_lines.cpp"  // the source and not the object file, so that libFuzzer sees its branches
