@@ -1,4 +1,4 @@
-// Kinds tri_attn and tri_attn_flat: triangular attention without a layer around it.
+// Golden files of kinds tri_attn and tri_attn_flat: triangular attention without a layer around it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,8 @@ inline triangle_form form_of(golden_file const& file) {
   return value ? triangle_form::value_ablation : attention ? triangle_form::attention_ablation : triangle_form::full;
 }
 
-/// The three released programs differ in which map is the output's, and in the fill value of masked scores.
+/// Returns the released program of a file. The three programs differ in which map computes the output, and in the fill
+/// value of masked scores.
 inline std::string variant_of(golden_file const& file) { return file.config.value("variant", std::string("clutrr")); }
 
 inline renaming attention_names(golden_file const& file) {
@@ -37,14 +38,14 @@ inline double fill_of(golden_file const& file) {
   return fill.is_string() ? std::stod(fill.get<std::string>()) : fill.get<double>();
 }
 
-/// Reads in/mask4 (graphs, n, n, n), if the file has it.
+/// Reads the mask in/mask4 (graphs, n, n, n), if the file has it.
 template <backend Ex>
 triangle_mask mask_of(workbench<Ex>& bench, golden_file const& file, index_t graphs, index_t n) {
   if (!file.has("in/mask4")) return {};
   return bench.mask_of(file.integers("in/mask4"), graphs, n, form_of(file) == triangle_form::flat, fill_of(file));
 }
 
-/// Reads the random cotangent of y; no other output has one.
+/// Reads the cotangent of y, which is random. No other output of the file has one.
 inline std::vector<double> cotangent_of_y(golden_file const& file) {
   if (file.names("cotangent/") != std::vector<std::string>{"cotangent/y"})
     throw data_error(file.path().string() + ": expected one cotangent, that of y");

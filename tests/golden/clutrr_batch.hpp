@@ -1,4 +1,4 @@
-// The inputs of the CLUTRR models: padded graphs, their edge labels and one question each.
+// The inputs of the CLUTRR models: padded graphs, the labels of their edges, and one question for each graph.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,8 @@ struct clutrr_batch {
   vec<index_t const> target;  // (b)
 };
 
-/// Reads <prefix>batched_graphs, pad_mask, query_edges and query_labels, and uses the released program's fill value.
+/// Reads <prefix>batched_graphs, pad_mask, query_edges and query_labels. Masked scores get the released program's fill
+/// value.
 template <backend Ex>
 clutrr_batch load_batch(workbench<Ex>& bench, golden_file const& file, std::string const& prefix = "in/") {
   auto const shape = file.shape(prefix + "batched_graphs", 3);  // (b, n, n)
@@ -42,7 +43,7 @@ clutrr_batch load_batch(workbench<Ex>& bench, golden_file const& file, std::stri
           bench.make_vec(file.integers(prefix + "query_labels"))};
 }
 
-/// The outputs of every CLUTRR model: logits (b, targets), their loss and its gradient, and the best target of each
+/// The outputs of every CLUTRR model: logits (b, targets), the loss and its gradient, and the best target for each
 /// question.
 template <class T>
 struct answers {

@@ -1,5 +1,5 @@
-// Kind dep_heads: scores of parents and logits of relations, computed from states of edges or by products of the states
-// of both ends.
+// Golden files of kind dep_heads: scores of parents and logits of relations. They are computed from states of edges, or
+// from products of the states of both ends.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,4 @@
-// Kind et_layer: one layer of the Edge Transformer in its released form.
+// Golden files of kind et_layer: one layer of the Edge Transformer in its released form.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@ inline renaming layer_names(golden_file const& file) {
                            {"feed_forward.outer", "linear2"}}};
 }
 
-/// The options of a layer whose parameters are named param/<prefix>....
+/// Returns the options of a layer whose parameters are named param/<prefix>....
 inline edge_transformer_layer_options layer_options(golden_file const& file, std::string const& prefix) {
   auto const inner = file.shape("param/" + prefix + "linear1.weight", 2);  // (hidden, d)
   edge_transformer_layer_options o;
@@ -55,7 +55,7 @@ struct et_layer {
 
     bench.run([&](auto& backend, call const& c) {
       layer.forward(backend, c, params.values(), in, saved, y);
-      // The layer adds A(u1) to u1 while it computes it, so out/attn is computed separately.
+      // The layer adds A(u1) to u1 while it computes A(u1), so out/attn is computed separately here.
       layer.attention.mixer().forward(backend, c, params.values().attention.output, saved.attention.mixed, {},
                                       attended);
       layer.backward(backend, c, params.values(), in, saved, dy, dx, params.gradients());

@@ -1,9 +1,9 @@
-// Kind et_clutrr: the whole Edge Transformer over labelled graphs.
+// Golden files of kind et_clutrr: the whole Edge Transformer for labelled graphs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file has every layer's states at every edge, so the model first runs like the released program. It then runs with
-// its last layer pruned to the edges that are read, and once more storing only each layer's input. Logits, loss and
-// gradients must be the same.
+// The file has the states of all edges after every layer, so the model first runs like the released program. It then
+// runs with its last layer pruned to the edges that are read. A third run stores only the input of each layer. Logits,
+// loss and gradients must be the same in all runs.
 #pragma once
 
 #include "clutrr_batch.hpp"

@@ -1,9 +1,10 @@
-// Kind et_cfq: the whole Edge Transformer as encoder and decoder, and greedy decoding by passes over all tokens.
+// Golden files of kind et_cfq: the whole Edge Transformer as encoder and decoder, and greedy decoding by passes over
+// all tokens.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The model runs like the released program, padded and with one mask for padding and future. It then runs three more
-// times: storing only each layer's input; with the last layer computed only where it is read; and without padding, with
-// the future masked by the number of sources. Logits and gradients must be the same.
+// The model first runs like the released program: padded, with one mask for padding and for the future. It then runs
+// three more times: storing only the input of each layer; with the last layer computed only at the edges that are read;
+// and without padding, where the number of sources masks the future. Logits and gradients must be the same in all runs.
 #pragma once
 
 #include <algorithm>
@@ -57,13 +58,13 @@ struct et_cfq {
     return z;
   }
 
-  /// All lists of one batch on the host. Padded: every graph has as many nodes as the longest source, and some are
-  /// padding.
+  /// All index lists of one batch, in host memory. If the batch is padded, every graph has as many nodes as the longest
+  /// source, and some of its nodes are padding.
   struct lists {
     edge_pair_dims dims;
-    // [0]: the graphs of the sources; [1]: the whole graphs.
+    // [0]: those of the graphs of sources; [1]: those of the whole graphs.
     std::vector<index_t> sizes[2], node[2], edge[2], triangle[2];
-    std::vector<index_t> token[2], position[2], relation[2], self;  // self: only for the sources
+    std::vector<index_t> token[2], position[2], relation[2], self;  // self: only for graphs of sources
     std::vector<index_t> sources, target_token, target_self, read, origin, source_row;
     std::vector<std::uint8_t> masked[2];
 
@@ -75,7 +76,7 @@ struct et_cfq {
       auto const is_real = [&](index_t g, index_t i) { return i >= longest || real[at(g * longest + i)] != 0; };
       for (index_t g = 0; g < b; ++g) {
         index_t s = longest;
-        while (!padded && !is_real(g, s - 1)) --s;  // padding is last
+        while (!padded && !is_real(g, s - 1)) --s;  // padding comes last
         index_t const n = s + t, first = dims.source.rows, whole = dims.whole.rows;
         sources.push_back(s);
         add_graph(0, dims.source, s);
@@ -105,7 +106,7 @@ struct et_cfq {
       dims.pairs = b;
       dims.targets = b * t;
       if (layout.encoding == sequence_encoding::relational) return;
-      // With positional edges, each row has a separate origin.
+      // If edges are positional, each row has an origin of its own.
       for (index_t r = 0; r < dims.whole.rows; ++r) {
         auto& o = origin[at(r)];
         bool const known = o >= layout.relative.count();
@@ -147,7 +148,7 @@ struct et_cfq {
     index_t const d = file.size("d"), positions = std::max(file.size("src_len"), t);
     auto const own = position_waves(positions, d);
     std::vector<double> waves(own.begin(), own.end());
-    if (file.has("buffer/pe.pe")) {  // the released program's rounded values, as far as the file has them
+    if (file.has("buffer/pe.pe")) {  // uses the released program's rounded values, for the positions that the file has
       auto const stored = file.values("buffer/pe.pe");
       std::copy_n(stored.begin(), std::min(stored.size(), waves.size()), waves.begin());
     }
@@ -218,8 +219,8 @@ struct et_cfq {
     compare_gradients(bench, params, r, names(file), label);
   }
 
-  /// Starts with the start token and takes the best token in each step, until every sentence has ended or has the
-  /// maximum length. Padding follows an end.
+  /// Begins with the start token, and takes the best token in each step until every sentence has ended or has the
+  /// maximum length. After its end, a sentence is padded.
   template <class T, backend Ex, class Params>
   static void decode(workbench<Ex>& bench, golden_file const& file, report& r, way const& how,
                      edge_transformer_seq2seq<T> const& model, Params const& params, index_t b) {

@@ -1,4 +1,4 @@
-// The kinds that are built: one line for each family.
+// The kinds of golden file that this build can check: one line for each family.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -42,7 +42,7 @@ constexpr bool is_built(std::string_view kind) {
   return detail::for_each_family([&]<class Family>(Family const*) { return Family::kind == kind; });
 }
 
-/// Runs the check of the file's kind in the precision T, which must be the file's.
+/// Runs the check for the file's kind with element type T, which must be that of the file.
 template <class T, backend Ex>
 void check_file_in(Ex& ex, golden_file const& file, report& r) {
   detail::for_each_family([&]<class Family>(Family const*) {
@@ -52,7 +52,7 @@ void check_file_in(Ex& ex, golden_file const& file, report& r) {
   });
 }
 
-/// Runs the check of the file's kind in the file's precision.
+/// Runs the check for the file's kind with the element type of the file.
 template <backend Ex>
 void check_file(Ex& ex, golden_file const& file, report& r) {
   if (file.single())

@@ -1,4 +1,4 @@
-// How a kind of golden file is checked.
+// How golden files of one kind are checked.
 // SPDX-License-Identifier: Apache-2.0
 //
 // A family is a struct for one kind:
@@ -9,9 +9,9 @@
 //     static void check(Ex&, golden_file const&, report&);
 //   };
 //
-// check builds the model from the file's `config` and the shapes of its tensors, with all sizes dynamic. It runs
-// forward and backward, and passes every output, the loss and every gradient to the report; an omitted one is a
-// failure. Data errors are thrown. families.hpp lists the families.
+// check() makes the model from the file's `config` and the shapes of its tensors; all sizes are dynamic. It runs
+// forward and backward, and passes every output, the loss and every gradient to the report. If it omits one, the check
+// fails. Errors in the data are thrown. families.hpp lists the families.
 #pragma once
 
 #include <string_view>
@@ -23,7 +23,7 @@
 
 namespace triad::golden {
 
-/// The sum of out * cotangent: the loss of files that contain cotangents.
+/// Returns the sum of out * cotangent, which is the loss of files that have cotangents.
 inline double inner_product(std::vector<double> const& a, std::vector<double> const& b) {
   double total = 0;
   for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) total += a[i] * b[i];

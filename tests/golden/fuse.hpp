@@ -1,8 +1,8 @@
-// Kind lrf_fuse: fuse-attention with its projections.
+// Golden files of kind lrf_fuse: fuse-attention with its projections.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file projects the states of every layer below to keys and values; our layer projects none of them. The stack in
-// the file is (batch, l, tokens, d), ours is (l, batch tokens, d).
+// The file has keys and values projected from the states of every layer below; our layer does not project these states.
+// The stack of states is (batch, l, tokens, d) in the file, and (l, batch tokens, d) in our layer.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,8 @@
 
 namespace triad::golden {
 
-/// Changes (a, b, n) to (b, a, n): a file's stacks are (batch, l, tokens, d), ours (l, batch tokens, d).
+/// Converts an array (a, b, n) to (b, a, n): stacks are (batch, l, tokens, d) in a file, and (l, batch tokens, d) in
+/// our layer.
 inline std::vector<double> turned(std::vector<double> const& x, index_t a, index_t b, index_t n) {
   std::vector<double> y;
   for (index_t j = 0; j < b; ++j)

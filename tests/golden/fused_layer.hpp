@@ -1,7 +1,8 @@
-// Kinds lrf_enc_layer and lrf_dec_layer: a layer with fuse-attention, whose input includes the layers below it.
+// Golden files of kinds lrf_enc_layer and lrf_dec_layer: a layer with fuse-attention, whose input includes the layers
+// below it.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Padded: every sequence has the same number of rows, and a mask marks hidden rows.
+// The batch is padded: every sequence has the same number of rows, and a mask marks those that are hidden.
 #pragma once
 
 #include "fuse.hpp"
@@ -9,7 +10,7 @@
 
 namespace triad::golden {
 
-/// The names of a layer's parts in the files.
+/// Returns the names that the parts of a layer have in the files.
 inline renaming fused_layer_names() {
   renaming names{{{"feed_forward.inner", "fc1"},
                   {"feed_forward.outer", "fc2"},
@@ -29,7 +30,7 @@ inline renaming fused_layer_names() {
   return names;
 }
 
-/// `batch` sequences of n rows each.
+/// Returns `batch` sequences with n rows each.
 template <backend Ex>
 sequence_batch padded_sequences(workbench<Ex>& bench, index_t batch, index_t n) {
   std::vector<index_t> size(static_cast<std::size_t>(batch), n), first;

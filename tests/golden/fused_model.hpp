@@ -1,4 +1,4 @@
-// Kind lrf_model: the whole encoder-decoder, its losses, and greedy decoding by passes over all tokens.
+// Golden files of kind lrf_model: the whole encoder-decoder, its losses, and greedy decoding by passes over all tokens.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -48,7 +48,7 @@ struct lrf_model {
     return z;
   }
 
-  /// Tokens of one side, padded: the k-th real token of a sentence has position k; padding has no wave.
+  /// The padded tokens of one side. The k-th real token of a sentence has position k; padding has no position.
   struct side {
     std::vector<index_t> token, position;
     std::vector<std::uint8_t> masked;
@@ -65,7 +65,7 @@ struct lrf_model {
     index_t next = 0;
   };
 
-  /// Loads the batch. Its table has the waves of `longest` positions, and a last row of zeros for padding.
+  /// Loads the batch. Its table has the sines and cosines of `longest` positions, and a last row of zeros for padding.
   template <class T, backend Ex>
   static pair_batch<T> load(workbench<Ex>& bench, golden_file const& file, std::vector<index_t> const& target,
                             index_t tokens) {
@@ -115,7 +115,7 @@ struct lrf_model {
     double const epsilon = 0.1;
     bench.run([&](auto& backend, call const& c) {
       model.forward(backend, c, params.values(), in, saved, logits);
-      // The loss whose gradient is in the file is computed last.
+      // The loss whose gradient is in the file is computed last, so its gradient remains.
       for (int last = 0; last < 2; ++last) {
         bool const with = (last == 1) == smooth;
         cross_entropy(backend, logits, targets, with ? smoothed : plain, d_logits, label_smoothing{with ? epsilon : 0});
@@ -134,7 +134,7 @@ struct lrf_model {
     r.output("loss", {smooth ? ls : ce}, label);
     r.output("loss_ce", {ce}, label);
     r.output("loss_ls", {ls}, label);
-    // ls = (1 - eps - e) ce + e s with e = eps / (v - 1). The file also has s, and another mixture of ce and s.
+    // ls = (1 - eps - e) ce + e s, where e = eps / (v - 1). The file also has s, and another mixture of ce and s.
     double const e = epsilon / (v - 1), s = (ls - (1 - epsilon - e) * ce) / e;
     r.output("nll_sum", {ce * n}, label);
     r.output("smooth_sum", {s * n}, label);
@@ -144,7 +144,8 @@ struct lrf_model {
     compare_gradients(bench, params, r, names(), label);
   }
 
-  /// Starts with `eos` and takes the best token in each step, at most 8 tokens. Padding follows the end.
+  /// Begins with `eos`, and takes the best token in each step, for at most 8 tokens. After its end, a sentence is
+  /// padded.
   template <class T, backend Ex, class Params>
   static void decode(workbench<Ex>& bench, golden_file const& file, report& r, std::string const& label,
                      fused_transformer<T> const& model, Params const& params, index_t batch) {

@@ -1,4 +1,4 @@
-// Tests triad-golden itself: our files pass, published files pass if they are installed, and errors are found and
+// Tests triad-golden itself: our own files pass, published files pass if they are available, and errors are found and
 // named.
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
@@ -22,7 +22,8 @@ namespace golden = triad::golden;
 using std::filesystem::path;
 using triad::test::contains;
 
-/// The path of the checkout: the folder in which ctest runs this, or otherwise the one in which it was compiled.
+/// Returns the path of the checkout: the folder in which ctest runs this program, or else the folder in which it was
+/// compiled.
 path checkout() {
   if (std::filesystem::is_directory("tests/data/golden")) return std::filesystem::current_path();
   return path(__FILE__).parent_path().parent_path().parent_path();
@@ -30,7 +31,7 @@ path checkout() {
 
 path own_files() { return checkout() / "tests" / "data" / "golden"; }
 
-/// A separate folder for each test, removed at its end.
+/// A folder for one test, which is removed at the end.
 struct scratch_folder {
   path where = std::filesystem::temp_directory_path() / ("triad-golden-" + std::to_string(::getpid()));
   scratch_folder() { std::filesystem::create_directories(where); }
@@ -49,7 +50,7 @@ outcome run(golden::options const& o) {
   return {totals, golden::succeeded(totals, o), out.str()};
 }
 
-/// Writes one of our files with changed tensors (an empty result leaves one out) or changed strings.
+/// Writes a copy of one of our files. Tensors are changed, or left out if the result is empty; strings are changed.
 void write_changed(path const& to, std::string const& name,
                    std::function<std::vector<double>(std::string const&, std::vector<double>)> const& change,
                    std::string const& kind = {}) {
@@ -78,7 +79,8 @@ TEST_CASE("every golden file of this repository passes on every backend") {
   CHECK(found.succeeded);
 }
 
-/// Writes one of our files of kind dtm_full with other settings (null removes one) and more tensors of float64.
+/// Writes a copy of one of our files of kind dtm_full, with other settings (null removes one) and more tensors of
+/// float64.
 void write_machine(path const& to, std::string const& name, nlohmann::json const& settings,
                    std::map<std::string, std::vector<triad::index_t>> const& more = {}) {
   triad::safetensors const from((own_files() / name).string());
@@ -130,7 +132,7 @@ TEST_CASE(
   SECTION("what is computed with") {
     write_machine(folder.where, both,
                   {{"op_dist_fn", "gumbel"}, {"arg_dist_fn", "gumbel"}, {"arg_dist_axis", "arguments"}});
-    // Without the keys, the presence of noise decides; with them, noise may also be unused.
+    // Without these keys, noise is used if the file has it. With them, a file may have noise that is not used.
     write_machine(folder.where, released, {{"op_dist_fn", nullptr}, {"arg_dist_fn", nullptr}});
     write_machine(folder.where, operations, {{"arg_dist_axis", "trees"}}, {{"in/gumbel_arg_0", {2, 1, 4}}});
     write_machine(folder.where, arguments, nlohmann::json::object(), {{"in/gumbel_op_0", {2, 3}}});
@@ -172,7 +174,7 @@ TEST_CASE("files are chosen by kind and by type") {
   o.dtype = "f32";
   CHECK(run(o).totals.files == 1);
   o.kinds = {"rrat"};
-  CHECK_FALSE(run(o).succeeded);  // no such file exists, so nothing was checked
+  CHECK_FALSE(run(o).succeeded);  // no file was selected, so nothing was checked
 }
 
 TEST_CASE("a wrong number fails and is named") {

@@ -1,4 +1,5 @@
-// The token that a greedy search chooses in each step, and the smallest margin over the second best.
+// The token that greedy search chooses in each step, and the smallest margin between the best and the second best
+// token.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +17,8 @@ namespace triad::golden {
 
 class greedy_choices {
  public:
-  /// The likeliest token of `count` logits from `first` on; the smaller one if two are equal. `never` is a token that
+  /// Returns the likeliest of `count` tokens, whose logits begin at `first`. If two are equally likely, returns the
+  /// smaller one. `never` is a token that must not be chosen, or -1.
   /// must not be chosen, or -1.
   index_t choose(std::vector<double> const& logits, std::size_t first, index_t count, index_t never = -1) {
     std::vector<std::pair<double, index_t>> row;
@@ -27,8 +29,8 @@ class greedy_choices {
     for (auto const& [logit, token] : row) largest_ = std::max(largest_, std::abs(logit));
     return -row[0].second;
   }
-  /// Compares the smallest margin between the best two. The margin is a difference, so its error is relative to the
-  /// largest logit.
+  /// Compares the smallest margin between the two best tokens. A margin is a difference, so its error is relative to
+  /// the largest logit.
   void compare_margin(report& r, std::string const& label) const {
     r.difference("greedy_min_margin", margin_, largest_, label);
   }

@@ -1,5 +1,5 @@
-// Every kind of golden file, built here or not. No program was released for LRF (lrf_...) and for the heads of
-// dependency parsers (dep_heads): models written from the papers made their files.
+// All kinds of golden file, even if this build cannot check them. No program was released for LRF (lrf_...) and for the
+// heads of dependency parsers (dep_heads). Their files were made by models that were written from the papers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,11 +1,12 @@
-"""Makes the golden files of tests/data/golden: small cases of our own, in the format of the published ones.
+"""Makes the golden files of tests/data/golden: small cases of our own, in the same format as the published files.
 
     python3 make_own.py ../data/golden        needs only numpy
 
-It is independent of the library in two ways. The models are written here from their formulas. Gradients are not
-derived but computed by the complex step, df/dx = Im f(x + ih) / h, which has no cancellation and is therefore exact
-up to rounding (own_files.py). Edge Transformers (own_edges.py) and optimisers are in this file, heads of dependency
-parsers in own_parsers.py, encoders and decoders in own_sequences.py, trees and the tree machine in own_trees.py.
+It is independent of the library in two ways. The models are written here from their formulas. The gradients are not
+derived, but computed by the complex step, df/dx = Im f(x + ih) / h; it has no cancellation, so it is exact up to
+rounding (own_files.py). This file has the optimisers and calls all others: own_edges.py has Edge Transformers,
+own_parsers.py heads of dependency parsers, own_sequences.py encoders and decoders, own_trees.py trees and the tree
+machine.
 """
 # SPDX-License-Identifier: Apache-2.0
 import json, sys
@@ -43,7 +44,7 @@ def run_clutrr(p, i, config):
 
 
 def save_updates(folder, case, random, optimizer, args, clip, schedule, without, steps):
-    """Kind optim: the formulas of Adam and AdamW, with clipping and linear warm-up."""
+    """Kind optim: Adam and AdamW by their formulas, with clipping and a linear warm-up."""
     params = {"w": draw(random, 3, 2), "b": draw(random, 5), "c": draw(random, 1)}
     beta1, beta2 = args.get("betas", (0.9, 0.999))
     decay, eps = args.get("weight_decay", 0.01 if optimizer == "AdamW" else 0), args.get("eps", 1e-8)
@@ -83,7 +84,7 @@ def main(folder):
     random = np.random.default_rng(20)
 
     def one_attention(case, config, B, n, d, mask="none", bias=False, hidden=0):
-        """mask: none, padding, or random (any triangles, and all of one row)."""
+        """mask: none; padding; or random, which masks random triangles and all triangles of one row."""
         p, unused = layer_params(random, "", d, hidden, config, bias) if hidden else attention_params(random, "", d, config, bias)
         i, c = {"x": draw(random, B, n, n, d)}, {"y": draw(random, B, n, n, d)}
         if mask == "padding":

@@ -1,4 +1,4 @@
-// Maps our parameters' paths to the names in golden files.
+// Converts our parameters' paths to the names in golden files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace triad::golden {
 
-/// Replaces whole parts of a dotted path, one after the other: {"attention.query", "linears.0"}.
+/// Replaces whole parts of a dotted path, one pair after another: {"attention.query", "linears.0"}.
 struct renaming {
   std::vector<std::pair<std::string, std::string>> parts;
 

@@ -1,4 +1,4 @@
-// Every kind on the cpu backend.
+// The checks of every kind on the cpu backend.
 // SPDX-License-Identifier: Apache-2.0
 #include "families.hpp"
 #include "runner.hpp"

@@ -1,4 +1,5 @@
-// Every kind on the CUDA backend, in double. A separate unit, since nvcc takes minutes for each.
+// The checks of every kind on the CUDA backend, in double. It is a file of its own, because nvcc takes minutes for
+// each.
 // SPDX-License-Identifier: Apache-2.0
 #include "families.hpp"
 #include "runner.hpp"

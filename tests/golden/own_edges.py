@@ -1,4 +1,4 @@
-"""Parts of Edge Transformers: attention, layers, their parameters."""
+"""Parts of Edge Transformers: attention, layers, and their parameters."""
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
@@ -69,6 +69,6 @@ def settings(variant="clutrr", heads=1, value=False, attention=False, flat=False
 
 
 def padding(random, B, n):
-    """Pads the last node of the first graph, and random nodes of the others."""
+    """Returns a padding mask: the last node of the first graph is padding, and so are random nodes of the others."""
     real = np.concatenate([[n - 1], random.integers(n - 2, n + 1, B - 1)])
     return (np.arange(n)[None] >= real[:, None]).astype(np.int64)

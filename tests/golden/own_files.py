@@ -1,5 +1,5 @@
-"""Shared by make_own.py, own_parsers.py, own_sequences.py and own_trees.py: parts of models over real or complex
-numbers, gradients by the complex step, files."""
+"""Code that make_own.py, own_parsers.py, own_sequences.py and own_trees.py share: parts of models over real or complex
+numbers, gradients by the complex step, and files."""
 # SPDX-License-Identifier: Apache-2.0
 import json, struct
 
@@ -29,13 +29,13 @@ def layer_norm(p, name, x):
 
 
 def draw(random, *shape, scale=1.0, around=0.0):
-    """Values that float32 stores exactly."""
+    """Returns random values that float32 stores exactly."""
     return (around + scale * random.standard_normal(shape)).astype(np.float32).astype(np.float64)
 
 
 # ---- values and gradients -----------------------------------------------------------------------------------------------
 def evaluate(run, params, inputs, cotangents, config, real):
-    """Outputs, loss and gradients in `real` arithmetic (numpy.float64 or float32)."""
+    """Returns outputs, loss and gradients, computed in `real` arithmetic (numpy.float64 or float32)."""
     floats = {("param/" + k): v for k, v in params.items()} | {("in/" + k): v for k, v in inputs.items() if v.dtype.kind == "f"}
     complex_type = np.result_type(real, np.complex64)
 
@@ -85,8 +85,8 @@ def write(path, metadata, tensors):
 
 
 def save(folder, kind, case, run, params, inputs, cotangents, config, unused=(), constants={}, more={}, search=None):
-    """constants: parameters without gradients; more: inputs on which the outputs do not depend smoothly; search:
-    computes outputs without gradients."""
+    """constants: parameters without gradients; more: inputs on which the outputs do not depend smoothly; search: a
+    function that computes outputs without gradients."""
     def results(real):
         of = lambda values: {k: v.astype(real) if v.dtype.kind == "f" else v for k, v in values.items()}
         found = search(of(params), of(inputs), config) if search else {}

@@ -1,4 +1,4 @@
-"""Golden files of the heads of dependency parsers: arcs, and relations of pairs of tokens."""
+"""Golden files of the heads of dependency parsers: scores of arcs, and relations of pairs of tokens."""
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
@@ -8,12 +8,13 @@ ENDS = "arc_child", "arc_parent", "relation_child", "relation_parent"
 
 
 def run_edge(p, i, config):
-    """Heads on the state of every edge, as linear maps."""
+    """Heads that are linear maps of the state of every edge."""
     return {"arc": linear(p, "arc", i["x"])[:, 0], "relation": linear(p, "relation", i["x"][i["edge"]])}
 
 
 def run_biaffine(p, i, config):
-    """Arcs by the matrix W, and relations by factors that their matrices share; a root is its own parent."""
+    """Heads on pairs of tokens: arcs by a matrix W, relations by factors that their matrices share; a root is its own
+    parent."""
     B, n = config["B"], config["n"]
     u, v, child, parent = (relu(linear(p, name, i["x"])) for name in ENDS)
     arc = np.einsum("bia,bja->bij", linear(p, "arc", u).reshape(B, n, -1), v.reshape(B, n, -1))

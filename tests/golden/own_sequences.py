@@ -1,11 +1,11 @@
-"""Golden files of encoders and decoders: LRF in parts and as a whole, and the Edge Transformer as a decoder."""
+"""Golden files of encoders and decoders: the parts of LRF, the whole LRF, and the Edge Transformer as a decoder."""
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
 from own_edges import layer, layer_params, pad_mask4, settings
 from own_files import draw, layer_norm, linear, relu, save, softmax
 
-PAD, END = 1, 2       # in LRF's dictionary
+PAD, END = 1, 2       # token numbers in LRF's dictionary
 CFQ_PAD, CFQ_END = 0, 2
 
 
@@ -19,7 +19,7 @@ def projected(p, name, x, which, h):
 
 
 def attend(p, name, queries, keys, shut, h):
-    """queries (B,T,d), keys (B,S,d), shut (B,T,S): 1 where a key is masked."""
+    """Attention of queries (B,T,d) to keys (B,S,d); shut (B,T,S) is 1 where a key is masked."""
     q, k, v = projected(p, name, queries, "q", h), projected(p, name, keys, "k", h), projected(p, name, keys, "v", h)
     s = np.einsum("bthe,bshe->bths", q, k) / np.sqrt(q.shape[-1])
     w = softmax(np.where(shut[:, :, None, :] == 1, -np.inf, s), 3)
@@ -27,7 +27,7 @@ def attend(p, name, queries, keys, shut, h):
 
 
 def fuse(p, name, x, stack, h):
-    """x (B,T,d) attends to the states (B,l,T,d) of its own token: eqs. 9 and 10."""
+    """Attention of x (B,T,d) to the states (B,l,T,d) of its own token: eqs. 9 and 10."""
     q, k, v = projected(p, name, x, "q", h), projected(p, name, stack, "k", h), projected(p, name, stack, "v", h)
     w = softmax(np.einsum("bthe,blthe->bthl", q, k) / np.sqrt(q.shape[-1]), 3)
     return linear(p, name + "out_proj", np.einsum("bthl,blthe->bthe", w, v).reshape(x.shape)), w
@@ -48,7 +48,7 @@ def lrf_layer(p, name, stack, shut, h, fused=True, source=None, source_pad=None)
 
 
 def of_keys(pad):
-    """(B,S,S): masks padded keys."""
+    """Returns a mask (B,S,S) of padded keys."""
     return np.broadcast_to(pad[:, None, :], (pad.shape[0], pad.shape[1], pad.shape[1]))
 
 
@@ -71,7 +71,7 @@ def run_decoder_layer(p, i, config):
 
 
 def waves(tokens, d):
-    """The k-th real token of a sentence, k from 1, has position k + 1; padding has none."""
+    """Positions: the k-th real token of a sentence, counted from 1, has position k + 1; padding has none."""
     half = d // 2
     w = np.exp(-np.arange(half) * np.log(10000) / (half - 1))
     place = np.where(tokens == PAD, 0, np.cumsum(tokens != PAD, 1) + 1)
@@ -106,8 +106,8 @@ def log_softmax(x):
 
 
 def greedily(next_logits, batch, start, forbidden, end, padding, steps):
-    """next_logits(ids (B,n)) -> (B,V). Sentences that have ended get padding. Returns the ids, with the start, and
-    the smallest margin."""
+    """Greedy search; next_logits(ids (B,n)) returns (B,V). Sentences that have ended are padded. Returns the ids, with
+    the start token, and the smallest margin."""
     ids, ended, margin = np.full((batch, 1), start), np.zeros(batch, bool), np.inf
     while ids.shape[1] <= steps and not ended.all():
         logits = next_logits(ids).real.copy()
@@ -135,14 +135,14 @@ def run_lrf(p, i, config):
 
 
 def decoded(p, i, config):
-    """The result of greedy decoding, which has no gradient."""
+    """Returns the result of greedy decoding, which has no gradient."""
     encoder, source_pad = encode(p, i["src_tokens"], config)
     return greedily(lambda ids: decode(p, ids, encoder[-1], source_pad, config)[1][:, -1], len(i["src_tokens"]), END, [PAD], END, PAD, 8)
 
 
 def clear(drawn, search, config):
-    """The first random case whose search has a clear winner at every step: a margin is a difference, which is
-    inaccurate in float32."""
+    """Returns the first random case in which each step of the search has a clear winner. A margin is a difference, so
+    it would be inaccurate in float32."""
     while True:
         case = drawn()
         if search(*case[:2], config)["greedy_min_margin"] > 0.1:
@@ -172,14 +172,15 @@ def lrf_params(random, name, d, ffn, decodes, fused=True):
 
 
 def padded_behind(random, B, n):
-    """Pads the last token of the first sentence, and random tokens of the others."""
+    """Returns a padding mask: the last token of the first sentence is padding, and so are random tokens of the
+    others."""
     real = np.concatenate([[n - 1], random.integers(n - 1, n + 1, B - 1)])
     return (np.arange(n)[None] >= real[:, None]).astype(np.int64)
 
 
 # ---- the Edge Transformer as a decoder -------------------------------------------------------------------------------
 def places(n, source, reach):
-    """Relation numbers of the edges between n nodes, the first `source` of which are the source's."""
+    """Returns the relation numbers of the edges between n nodes, of which the first `source` are the source."""
     i, j = np.meshgrid(np.arange(n), np.arange(n), indexing="ij")
     near = reach + np.clip(j - i, -reach, reach)
     return np.where((i < source) == (j < source), near, np.where(i < source, 2 * reach + 1, 2 * reach + 2))
@@ -192,8 +193,8 @@ def edge_layers(p, prefix, x, shut, config):
 
 
 def first_edges(p, prefix, ids, source, begin, reach):
-    """Relational: the token on the diagonal, with the vector of the begin added at node `begin`; the relation
-    everywhere."""
+    """Relational edges: the edge (i, i) has the token, and at node `begin` also the begin vector; all edges have their
+    relation."""
     words = p["emb.weight"][ids]
     words = np.concatenate([words[:, :begin], words[:, begin:begin + 1] + p[prefix + "bos_vector"], words[:, begin + 1:]], 1)
     n = ids.shape[1]
@@ -207,7 +208,7 @@ def cfq_encoder(p, i, config):
 
 
 def cfq_decoder(p, i, encoded, given, config):
-    """First states, last states and logits for the given target words (B,T)."""
+    """Returns the first states, the last states and the logits for given target words (B,T)."""
     s, t = i["input_ids"].shape[1], given.shape[1]
     n = s + t
     x = first_edges(p, "decoder.", np.concatenate([i["input_ids"], given], 1), s, s, config["reach"])
@@ -259,7 +260,7 @@ def main(folder):
     one_layer("second_over_two", 2, 3, 2, 4, 2, 6, S=2)
 
     def lrf(case, B, S, T, d, h, ffn, encoder, decoder, tied, loss, left=False):
-        """encoder, decoder: whether each layer has fuse-attention."""
+        """encoder, decoder: for each layer, whether it has fuse-attention."""
         numbers = lambda layers: [k + 1 for k, looks in enumerate(layers) if looks]
         vocabularies = 6, 7
         config = {"B": B, "S": S, "T": T, "d": d, "heads": h, "ffn": ffn, "enc_layers": len(encoder), "dec_layers": len(decoder),

@@ -1,4 +1,5 @@
-"""Kinds dtm_*: trees and their text, the tree machine in parts and as a whole. make_own.py calls main()."""
+"""Golden files of kinds dtm_*: trees and their text, and the tree machine, in parts and as a whole. make_own.py calls
+main()."""
 # SPDX-License-Identifier: Apache-2.0
 import json, math
 
@@ -9,7 +10,8 @@ from own_files import NOTE, draw, layer_norm, linear, relu, save, softmax, write
 
 # ---- the tree machine, over real or complex numbers --------------------------------------------------------------------------
 def gelu(x):
-    """x P(normal variable < x), to first order in the imaginary part, since the complex step reads only that part."""
+    """Returns x P(normal variable < x), to first order in the imaginary part, which is all that the complex step
+    reads."""
     erf = np.vectorize(math.erf, otypes=[np.float64])
     below, density = 0.5 + 0.5 * erf(x.real / np.sqrt(2)), np.exp(-x.real * x.real / 2) / np.sqrt(2 * np.pi)
     return (x * (below + 1j * density * x.imag)).astype(x.dtype)
@@ -34,7 +36,7 @@ def transformer_layer(p, prefix, x, config):
 
 
 def agent(p, prefix, k, x, config):
-    """The tokens, and the logits of operation, root and arguments."""
+    """Returns the tokens, and the logits of the operation, the root and the arguments."""
     for j in range(config.get("layers_per_step", 1)):
         x = transformer_layer(p, f"{prefix}layers.{k}.layers.{j}.", x, config)
     if config["norm_first"]:
@@ -44,7 +46,7 @@ def agent(p, prefix, k, x, config):
 
 
 def interpret(maps, root_role, memory, w, s, o):
-    """maps: for car, cdr and both arguments of cons; memory (B, l, f, r), w (B, l, 4), s (B, f), o (B, 3)."""
+    """maps: for car, cdr and the two arguments of cons; memory (B, l, f, r), w (B, l, 4), s (B, f), o (B, 3)."""
     car, cdr, left, right = (np.einsum("bl,blmn->bmn", w[..., c], memory) @ maps[c].T for c in range(4))
     of = lambda c: o[:, c, None, None]
     return of(0) * car + of(1) * cdr + of(2) * (left + right + s[:, :, None] * root_role)
@@ -55,7 +57,7 @@ def run_agent(p, i, config):
     return {"encodings": x, "op_dist": softmax(o, -1), "root_filler": s, "arg_weights": softmax(a, 1)}
 
 
-# ---- trees: a place is a tuple of left and right turns; only the order of positions is used --------------------------
+# ---- trees: a place is a tuple of left and right turns; only the order of places is used -------------------------
 def places(depth):
     level, found = [()], []
     for _ in range(depth):
@@ -64,7 +66,7 @@ def places(depth):
 
 
 def save_trees(folder, case, random, depth, labels, d_filler, d_role, B):
-    """Kinds dtm_tpr, dtm_DE and dtm_ops, from the sums over places that define them."""
+    """Makes files of kinds dtm_tpr, dtm_DE and dtm_ops, from the sums over places that define them."""
     order = places(depth)
     number = {x: k for k, x in enumerate(order)}
     R = np.linalg.qr(random.standard_normal((d_role, d_role)))[0][: len(order)]
@@ -75,8 +77,8 @@ def save_trees(folder, case, random, depth, labels, d_filler, d_role, B):
     config = {"B": B, "max_depth": depth, "decode_eps": 0.01}
 
     def tree():
-        """Labels of a random tree: a root, both children, and below them a node with probability 3/4 if its parent
-        is a node."""
+        """Returns the labels of a random tree: a root and both children; below these, each place whose parent is a node
+        has a node with probability 3/4."""
         all_labels = np.zeros(len(order), np.int64)
         for k, x in enumerate(order):
             if len(x) < 2 or (all_labels[number[x[:-1]]] and random.random() < 0.75):
@@ -92,7 +94,7 @@ def save_trees(folder, case, random, depth, labels, d_filler, d_role, B):
 
     bound = lambda a: np.einsum("brm,rn->bmn", F[a], R)
     trees = np.stack([tree() for _ in range(B)])
-    size = np.linspace(0.002, 0.02, len(order))  # on both sides of the threshold
+    size = np.linspace(0.002, 0.02, len(order))  # both above and below the threshold
     noisy = np.einsum("brm,rn->bmn", F[trees] * size[:, None], R)
 
     def run_tpr(p, i, config):
@@ -133,8 +135,8 @@ LEARNED = ("car_net.car_weight", "cdr_net.cdr_weight", "cons_net.cons_l", "cons_
 
 
 def roles_and_shifts(random, depth, d_role):
-    """Roles for the places, and the matrices of car, cdr and both arguments of cons, from the sums over places that
-    define them."""
+    """Returns the roles of the places, and the matrices of car, cdr and the two arguments of cons, computed from the
+    sums over places that define them."""
     order = places(depth)
     number = {x: k for k, x in enumerate(order)}
     R = np.linalg.qr(random.standard_normal((d_role, d_role)))[0][: len(order)]
@@ -190,14 +192,15 @@ def save_interpreter(folder, case, random, depth, labels, d_filler, d_role, B, L
 
 
 def save_machine(folder, case, random, depth, labels, d_filler, d_role, B, config, learned=False, temperature=None):
-    """Kind dtm_full. The trees are full, so that no position's scores are near zero, where the loss has a kink.
+    """Makes a file of kind dtm_full. The trees are full, so no position has scores near zero, where the loss has a
+    kink.
 
-    config may have op_dist_fn and arg_dist_fn, each "softmax" or "gumbel"; without them a temperature makes both
-    gumbel. arg_dist_axis is the axis over which weights of arguments sum to one: "trees", or "arguments", the axis
-    of the released program's gumbel and the default. With root_dist "softmax" the root of cons is the softmax of the
-    agent's scores, over unit fillers, one for each label. With empty_tree an argument may be the empty tree, whose
-    token follows those of the trees. recency is subtracted from a tree's logit for each step since the tree was
-    made."""
+    config may have op_dist_fn and arg_dist_fn, each "softmax" or "gumbel"; without them, a temperature makes both
+    gumbel. arg_dist_axis is the axis over which the weights of arguments add up to one: "trees", or "arguments", which
+    is the default and the axis of the released program's gumbel. If root_dist is "softmax", the root of cons is the
+    softmax of the agent's scores; fillers are then unit vectors, one for each label. With empty_tree, an argument may
+    be the empty tree, whose token follows those of the trees. recency is subtracted from the logit of a tree for each
+    step since the tree was made."""
     order, R, shifts = roles_and_shifts(random, depth, d_role)
     F = np.linalg.qr(random.standard_normal((max(labels, d_filler),) * 2))[0][:labels, :d_filler]
     if config.get("root_dist") == "softmax":
@@ -236,7 +239,7 @@ def save_machine(folder, case, random, depth, labels, d_filler, d_role, B, confi
             shrunk = linear(p, "dtm.ctrl_net", memory[:, -1].reshape(B, -1))[:, None]
             x = np.concatenate([x[:, : k + 2], shrunk, x[:, k + 2 :]], 1)
             x, o, s, a = agent(p, "dtm.nta.", k, x, config)
-            age = np.array([0] + [k - l for l in range(1, k + 1)] + [0] * empty)  # the input has no age
+            age = np.array([0] + [k - l for l in range(1, k + 1)] + [0] * empty)  # the input tree has no age
             o, a = chosen("op", k, o), chosen("arg", k, a - config.get("recency", 0) * age[:, None])
             s = softmax(s, -1) if config.get("root_dist") == "softmax" else s
             tree = interpret(maps, R[0], memory, a[:, : k + 1], s, o)
@@ -312,8 +315,8 @@ def main(folder):
     save_machine(folder, "norms_after_learned", random, 2, 4, 4, 3, 3, sizes(0, "relu", 4, 1, 5, steps=2), learned=True)
     save_machine(folder, "three_levels", random, 3, 5, 5, 8, 2, sizes(1, "gelu", 4, 2, 6, steps=3))
 
-    # Noise only on operations, only on arguments and on both, over either axis. norms_before_noisy above has both, as
-    # in the released program.
+    # Noise only on operations, only on arguments, or on both, over each axis. norms_before_noisy above has noise on
+    # both, as in the released program.
     random = np.random.default_rng(104)  # selected: no symbol is near the threshold, and no norm has a small divisor
     over_trees = {"arg_dist_axis": "trees"}
     for case, op, arg, more, temperature in (("noisy_operations", "gumbel", "softmax", {}, 0.7),
@@ -324,7 +327,8 @@ def main(folder):
         save_machine(folder, case, random, 2, 4, 5, 4, 2, config, temperature=temperature)
 
     # Features that the released program does not have: an empty tree in memory, recency, and roots that are
-    # distributions. Norms over 8 numbers have larger divisors than norms over 4.
+    # distributions. Norms over 8 numbers have larger divisors than norms over 4, so they are less sensitive to
+    # rounding.
     random = np.random.default_rng(31)
     config = sizes(1, "gelu", 8, 2, 6, steps=3, empty_tree=True, recency=0.5, root_dist="softmax", op_dist_fn="softmax", arg_dist_fn="gumbel")
     save_machine(folder, "roots_distributions", random, 2, 5, 5, 4, 2, config | over_trees, temperature=1.3)

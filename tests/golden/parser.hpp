@@ -1,8 +1,9 @@
-// Kinds et_cogs and cogs_transformer: the whole Edge Transformer and its baseline as parsers of sentences.
+// Golden files of kinds et_cogs and cogs_transformer: the whole Edge Transformer and its baseline, as parsers of
+// sentences.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The model runs like the released program, with padding, and then storing only each layer's input. Scores, losses and
-// gradients must be the same.
+// The model first runs like the released program, with padding. It then runs storing only the input of each layer.
+// Scores, losses and gradients must be the same in both runs.
 #pragma once
 
 #include "edge_layer.hpp"
@@ -11,7 +12,7 @@
 
 namespace triad::golden {
 
-/// The padding index of the released program, which is also the index of a real word.
+/// The padding index of the released program, which is at the same time the index of a real word.
 inline constexpr index_t fixed_token = 1;
 
 template <class T>
@@ -20,7 +21,7 @@ struct parser_batch {
   parse_answers answers;
 };
 
-/// Padded sentences. A target of 0 (labels) or 99999 (parents) is not asked.
+/// Padded sentences. A label with target 0 and a parent with target 99999 are not in the loss.
 template <class T, backend Ex>
 parser_batch<T> load_sentences(workbench<Ex>& bench, golden_file const& file, index_t reach) {
   auto const shape = file.shape("in/tokens", 2);  // (b, n)
@@ -55,7 +56,7 @@ parser_batch<T> load_sentences(workbench<Ex>& bench, golden_file const& file, in
           {asked("in/parent"), asked("in/role"), asked("in/category"), asked("in/noun_type"), asked("in/verb")}};
 }
 
-/// The outputs of every parser: scores, losses, and the best parent of each token.
+/// The outputs of every parser: scores, losses, and the best parent for each token.
 template <class T>
 struct parse_results {
   parse_scores<T> scores, d;
@@ -93,7 +94,7 @@ struct parse_results {
   }
 
  private:
-  /// The fraction of sentences whose parents and labels are right for every token.
+  /// Returns the fraction of sentences in which the parents and labels of all tokens are right.
   template <backend Ex>
   double accuracy(workbench<Ex>& bench, golden_file const& file, std::vector<index_t> const& parent) const {
     auto const padding = file.integers("in/mask"), right_parent = file.integers("in/parent");
@@ -118,7 +119,7 @@ struct parse_results {
   }
 };
 
-/// The number of labels of each kind, from the shapes of the heads in a file.
+/// Returns the number of labels of each kind, which the shapes of a file's heads show.
 inline label_counts label_counts_of(golden_file const& file) {
   auto const labels = [&](char const* name) {
     return file.shape(std::string("param/decode_") + name + ".weight", 2)[0];
@@ -126,7 +127,7 @@ inline label_counts label_counts_of(golden_file const& file) {
   return {labels("role"), labels("category"), labels("noun_type"), labels("verb_name")};
 }
 
-/// Names that the files of both parsers share.
+/// Returns the names that the files of both parsers share.
 inline renaming parser_names() {
   return {{{"encoder.tokens", "word_emb.weight"},
            {"labels.role", "decode_role"},
@@ -135,7 +136,7 @@ inline renaming parser_names() {
            {"labels.verb", "decode_verb_name"}}};
 }
 
-/// Runs a parser on the file's sentences and compares everything except its states, which also(bench, saved) compares.
+/// Runs a parser on the file's sentences. Compares everything except its states, which also(bench, saved) compares.
 template <class T, class Model, backend Ex, class Pass, class Also>
 void check_parser(Ex& ex, golden_file const& file, report& r, std::string const& label, keep kept, Model const& model,
                   renaming const& names, Pass const& pass, Also&& also) {
@@ -203,7 +204,7 @@ struct et_cogs {
   }
 };
 
-/// Kind cogs_transformer: the Transformer parser, whose encoder attends to padding like to any token.
+/// Kind cogs_transformer: the Transformer parser, whose encoder attends to padding as to any other token.
 struct cogs_transformer {
   static constexpr std::string_view kind = "cogs_transformer";
 

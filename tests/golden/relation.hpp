@@ -1,9 +1,9 @@
-// Kinds rat and rrat: the whole relation-aware Transformers over labelled graphs.
+// Golden files of kinds rat and rrat: the whole relation-aware Transformers for labelled graphs.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file has every layer's states at every node (and edge), so the model first runs like the released program. It
-// then runs with its last layer pruned to what is read, and storing only each layer's input. Logits, loss and gradients
-// must be the same.
+// The file has the states of every node (and edge) after every layer, so the model first runs like the released
+// program. It then runs with its last layer pruned to the states that are read, and storing only the input of each
+// layer. Logits, loss and gradients must be the same in all runs.
 #pragma once
 
 #include "clutrr_batch.hpp"
@@ -47,7 +47,7 @@ inline relation_transformer_options relation_sizes(golden_file const& file) {
 
 namespace detail {
 
-/// Compares out/nodes_k and edges_k, k = 1 .. L.
+/// Compares the stored out/nodes_k and edges_k for k = 1 .. L.
 template <class Bench, class T, index_t D, index_t H, index_t F>
 void compare_states(Bench& bench, relation_aware_transformer<T, D, H, F> const& model,
                     typename relation_aware_transformer<T, D, H, F>::saved const& s, report& r,

@@ -1,8 +1,8 @@
-// The result of one check of one golden file: the largest error of every group of tensors, and the verdict.
+// The result of checking one golden file: the largest error in every group of tensors, and whether the check passed.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors are divided by S, the largest absolute value to which the tolerance refers: of the tensor itself (outputs), or
-// of all gradients of the case (gradients, some of which are mathematically zero).
+// Errors are divided by S, the largest absolute value of the tensor itself (outputs), or of all gradients of the file
+// (gradients, since some of these are mathematically zero). Tolerances are relative to S, too.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace triad::golden {
 
-/// `value` in a short form for error messages.
+/// Returns `value` in a short form for error messages.
 inline std::string brief(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1e", value);
@@ -36,20 +36,23 @@ class report {
   explicit report(golden_file const& file) : file_(file) {}
 
   // ---- tolerances ---------------------------------------------------------------------------------------------------
-  /// The tolerance of outputs and gradients. For f32: ten times the error of the reference program itself.
+  /// The tolerance of outputs and gradients. In f32 it is ten times the error of the reference program, but at least
+  /// 2e-6.
   double tolerance() const { return file_.single() ? std::max(10 * file_.single_error, 2e-6) : 1e-9; }
-  /// The tolerance of optimiser, clipping and schedules.
+  /// The tolerance of optimisers, clipping and schedules.
   double update_tolerance() const { return file_.single() ? 2e-6 : 1e-12; }
   /// The relative tolerance of losses and gradient norms during training.
   double trace_tolerance() const { return file_.single() ? 1e-4 : 1e-9; }
 
-  // ---- comparisons; each marks the tensor as compared ---------------------------------------------------------------
-  /// Compares out/<name>. `label` names the way of computing if there are several.
+  // ---- comparisons; each one marks its tensor as compared
+  // ------------------------------------------------------------
+  /// Compares out/<name>. `label` names the method of computation if there are several.
   void output(std::string const& name, std::vector<double> const& found, std::string const& label = {}) {
     auto const expected = file_.values("out/" + name);
     compare("out/" + name, name == "loss" ? "loss" : "outputs", label, found, expected, largest(expected), tolerance());
   }
-  /// Compares out/<name>, a difference of two values as large as `scale`; its error is relative to `scale`.
+  /// Compares out/<name>, which is a difference of two values that are as large as `scale`. So its error is relative to
+  /// `scale`.
   void difference(std::string const& name, double found, double scale, std::string const& label = {}) {
     compare("out/" + name, "outputs", label, {found}, file_.values("out/" + name), scale, tolerance());
   }
@@ -62,28 +65,28 @@ class report {
     compare("grad/" + name, "d " + group(name), label, found, file_.values("grad/" + name), gradient_scale(),
             tolerance());
   }
-  /// Compares any stored tensor with a given tolerance: `limit` times its largest element.
+  /// Compares any stored tensor with a given tolerance, which is `limit` times the tensor's largest element.
   void tensor(std::string const& name, std::string const& in_group, std::vector<double> const& found, double limit,
               std::string const& label = {}) {
     auto const expected = file_.values(name);
     compare(name, in_group, label, found, expected, largest(expected), limit);
   }
-  /// Compares every element of a stored tensor; the tolerance is `limit` times the element.
+  /// Compares every element of a stored tensor. The tolerance of an element is `limit` times the element.
   void relative(std::string const& name, std::string const& in_group, std::vector<double> const& found, double limit) {
     auto const expected = file_.values(name);
     if (found.size() != expected.size()) return wrong_size(name, "", found.size(), expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i)
       compare(name, in_group, "element " + std::to_string(i), {found[i]}, {expected[i]}, std::abs(expected[i]), limit);
   }
-  /// Skips a stored tensor that this model does not have by design.
+  /// Skips a stored tensor that this model deliberately does not have.
   void skip(std::string const& name) { compared_.insert(name); }
   /// Sets a text that is printed next to the verdict.
   void remark(std::string const& text) { remark_ = text; }
   std::string const& remark() const { return remark_; }
   void fail(std::string const& reason) { failures_.push_back(reason); }
 
-  /// Must be called last: every output and gradient of the file must have been compared, unless the reference's own is
-  /// absent.
+  /// Must be called last. Fails if an output or a gradient of the file has not been compared, unless the reference has
+  /// no gradient there.
   void finish() {
     for (auto const* prefix : {"out/", "grad/"})
       for (auto const& name : file_.names(prefix)) {
@@ -102,7 +105,7 @@ class report {
   bool passed() const { return failures_.empty(); }
 
  private:
-  /// The largest absolute element of all gradients of the case.
+  /// Returns the largest absolute element of all gradients in the file.
   double gradient_scale() {
     if (gradient_scale_ < 0)
       for (auto const& name : file_.names("grad/"))
@@ -110,7 +113,7 @@ class report {
     return gradient_scale_;
   }
 
-  /// Weights and biases of one map, at all depths, form one group.
+  /// Returns the group of a tensor. The weights and biases of one map, at all depths, form one group.
   static std::string group(std::string name) {
     for (std::string_view const prefix : {"param/", "in/"})
       if (name.starts_with(prefix)) name.erase(0, prefix.size());

@@ -1,4 +1,4 @@
-// Walks over a folder: selects the files, prints the result of each, and adds up the totals.
+// Selects the files of a folder, prints the result of each, and adds up the totals.
 // SPDX-License-Identifier: Apache-2.0
 #include "runner.hpp"
 
@@ -29,7 +29,7 @@ std::vector<std::pair<std::string, void (*)(golden_file const&, report&)>> const
   return all;
 }
 
-/// `reference  passed  outputs 2.1e-16  d x 3.0e-16  (limit 1.0e-09)`
+/// Prints a line such as `reference  passed  outputs 2.1e-16  d x 3.0e-16  (limit 1.0e-09)`.
 void print(std::string const& backend, report const& r, std::ostream& out) {
   out << "  " << backend << (r.passed() ? "  passed" : "  FAILED");
   auto const& groups = r.groups();

@@ -15,25 +15,25 @@ struct options {
   std::filesystem::path folder{};
   std::vector<std::string> kinds{};  // empty: all kinds
   std::vector<std::string> backends{"reference", "cpu"};
-  std::string dtype{};  // "f32", "f64", or both; a file without a type is always checked
+  std::string dtype{};  // "f32" or "f64"; empty: both. A file without an element type is always checked
   bool allow_unbuilt = false;
-  std::vector<std::string> planned{};  // further known kinds, in addition to those of kinds.hpp
+  std::vector<std::string> planned{};  // more kinds that are known, beyond those of kinds.hpp
 };
 
 struct totals {
   int files = 0, passed = 0, failed = 0, unbuilt = 0;
 };
 
-/// The backends of this build, in the order in which they run.
+/// Returns the backends of this build, in the order in which they run.
 std::vector<std::string> const& built_backends();
 
-/// A file counts as failed if it fails on any backend.
+/// Checks the files. A file counts as failed if it fails on any backend.
 totals run(options const&, std::ostream&);
 
-/// Whether something was checked, and nothing failed.
+/// Returns whether at least one file was checked and none has failed.
 bool succeeded(totals const&, options const&);
 
-// Each checks one file of a built kind on one backend. Each is a separate translation unit.
+// Each function checks one file on one backend, and is defined in a source file of its own.
 void check_on_reference(golden_file const&, report&);
 void check_on_cpu(golden_file const&, report&);  // in builds that have a BLAS
 void check_on_cuda(golden_file const&,

@@ -1,5 +1,5 @@
-// Kind train_clutrr: the first updates of a training run, from the same parameters and on the same batches. Also the
-// code that all kinds of training share.
+// Golden files of kind train_clutrr: the first updates of a training run, which begin with the same parameters and have
+// the same batches. This file also has the code that all kinds of training share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,11 +17,11 @@
 
 namespace triad::golden {
 
-/// The largest absolute value in each parameter's first gradient, by the parameter's path.
+/// For each parameter's path, the largest absolute value in its first gradient.
 using first_gradients = std::map<std::string, double>;
 
-/// Runs updates of a trainer by update(step, rate) and compares losses, norms and rates with the file. `pass` lists
-/// parameters as the file does.
+/// Makes updates of a trainer by update(step, rate), and compares losses, norms and rates with the file. `pass` lists
+/// the parameters as the file does.
 template <backend Ex, class Run, class Schedule, class Update, class Pass = as_listed>
 first_gradients compare_updates(workbench<Ex>& bench, report& r, Run& run, std::uint64_t steps,
                                 Schedule const& schedule, Update&& update, Pass const& pass = {}) {
@@ -47,9 +47,9 @@ struct as_ours {
   std::vector<double> const& operator()(std::string const&, std::vector<double> const& values) const { return values; }
 };
 
-/// Compares the parameters after the last update; as_stored(path, values) converts them to the file's form. Compares
-/// only in double, and only parameters whose first gradient was more than rounding: Adam turns rounding noise into
-/// whole steps.
+/// Compares the parameters after the last update. as_stored(path, values) converts them to the form in the file.
+/// Compares only in double, and only parameters whose first gradient was more than rounding: from rounding noise, Adam
+/// would make whole steps.
 template <backend Ex, class Set, class Name, class Pass = as_listed, class Stored = as_ours>
 void compare_final(workbench<Ex>& bench, golden_file const& file, report& r, Set& params, first_gradients const& first,
                    Name const& name, Pass const& pass = {}, Stored const& as_stored = {}) {
@@ -64,7 +64,7 @@ void compare_final(workbench<Ex>& bench, golden_file const& file, report& r, Set
     else
       r.skip(stored);
   });
-  // A parameter that our model lacks must be one that the reference did not change.
+  // If our model lacks a parameter, the reference must not have changed that parameter.
   for (auto const& stored : file.names("out/final_param/"))
     if (!ours.contains(stored) && file.values(stored) == file.values("param/" + stored.substr(16))) r.skip(stored);
 }

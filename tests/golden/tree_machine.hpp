@@ -1,9 +1,9 @@
-// Kinds dtm_full and train_dtm: the whole Differentiable Tree Machine, and its training.
+// Golden files of kinds dtm_full and train_dtm: the whole Differentiable Tree Machine, and its training.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole machine runs in two ways: by matrices over the file's roles R, and, if its operations are not learned, with
-// canonical roles. If X has the fillings at canonical roles, X' R is the tree over the file's roles. So W_shrink is
-// converted from the file's roles, and its gradient is converted back.
+// A whole machine runs in two ways: by matrices over the file's roles R; and, if its operations are not learned, with
+// canonical roles. If X has the fillers of a tree over canonical roles, X' R is the same tree over the file's roles. So
+// W_shrink is converted from the file's roles, and its gradient is converted back.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace triad::golden {
 
 namespace detail {
 
-/// Converts W_shrink (f, r), which a file has over its own roles.
+/// Converts W_shrink (f, r), which a file has for its own roles.
 template <class T, backend Ex>
 struct shrink_columns {
   machine_case<T, Ex> const& of;
@@ -42,8 +42,9 @@ void load_machine(workbench<Ex>& bench, Set& params, golden_file const& file, sh
   });
 }
 
-/// Whether a file has Gumbel noise on its operations ("op") or arguments ("arg"). The keys op_dist_fn and arg_dist_fn
-/// decide; without them the presence of noise does. Noise that no distribution reads is ignored.
+/// Returns whether a file has Gumbel noise on its operations ("op") or arguments ("arg"). If the file has the key
+/// op_dist_fn or arg_dist_fn, the key decides; otherwise noise is used if the file has it. Noise that no distribution
+/// reads is ignored.
 inline bool is_noisy(golden_file const& file, std::string const& what) {
   auto const key = what + "_dist_fn", noise = "in/gumbel_" + what + "_0";
   if (!file.config.contains(key)) return file.has(noise);
@@ -55,7 +56,7 @@ inline bool is_noisy(golden_file const& file, std::string const& what) {
   return named == "gumbel";
 }
 
-/// The divisor of the logits if there is noise.
+/// Returns the number by which logits are divided if there is noise.
 inline double gumbel_temperature(golden_file const& file) {
   auto const found = file.config.find("gumbel_temp");
   if (found == file.config.end() || !found->is_number())
@@ -63,8 +64,9 @@ inline double gumbel_temperature(golden_file const& file) {
   return found->get<double>();
 }
 
-/// The axis over which the weights of arguments sum to one: arg_dist_axis, a key of our own. Without this key it is the
-/// released program's axis, which is over the arguments if there is Gumbel noise.
+/// Returns the axis over which the weights of arguments add up to one. A file of our own has it in the key
+/// arg_dist_axis. Without this key it is the released program's axis: over the arguments if there is Gumbel noise,
+/// otherwise over the trees.
 inline choice_over arguments_over(golden_file const& file) {
   std::string const key = "arg_dist_axis";
   if (!file.config.contains(key)) return is_noisy(file, "arg") ? choice_over::arguments : choice_over::trees;
@@ -83,7 +85,7 @@ inline tree_root root_of(golden_file const& file) {
   return tree_root::distribution;
 }
 
-/// Reads in/gumbel_WHAT_K of all steps: (steps, batch, columns). Step k has of_step(k) columns; the rest are 0.
+/// Reads in/gumbel_WHAT_K of all steps into (steps, batch, columns). Step k has of_step(k) columns; the others are 0.
 template <class Count>
 std::vector<double> noise_of(golden_file const& file, std::string const& what, index_t steps, index_t batch,
                              index_t columns, Count of_step) {
@@ -101,8 +103,8 @@ std::vector<double> noise_of(golden_file const& file, std::string const& what, i
   return all;
 }
 
-/// The options of a file's machine. Throws data_error if a root is a distribution and fillers are not one for each
-/// symbol.
+/// Returns the options of a file's machine. Throws data_error if a root is a distribution but there is not one filler
+/// for each symbol.
 template <class T, backend Ex>
 tree_machine_options machine_options(golden_file const& file, machine_case<T, Ex> const& of) {
   auto const agent = agent_options(file);
@@ -226,7 +228,7 @@ struct dtm_full {
     });
   }
 
-  /// The file's score of <empty> is 0.
+  /// Sets the score of <empty> to 0, as the file has it.
   static std::vector<double> without_empty(std::vector<double> scores, index_t symbols) {
     for (std::size_t i = 0; i < scores.size(); i += static_cast<std::size_t>(symbols)) scores[i] = 0;
     return scores;
@@ -293,7 +295,7 @@ struct train_dtm {
           run.update(batches[k], answers[k], rate);
         },
         packed_attention{});
-    r.tensor("out/accuracy", "accuracy", accuracy, 1e-6);  // stored in float
+    r.tensor("out/accuracy", "accuracy", accuracy, 1e-6);  // the file stores it in float
     compare_final(bench, file, r, run.parameters(), first, machine_names(), packed_attention{},
                   [&](std::string const& path, std::vector<double> const& values) {
                     return columns.is(path) ? columns.out(values) : values;
@@ -301,7 +303,7 @@ struct train_dtm {
   }
 
  private:
-  /// The fraction of a batch's trees in which every symbol is right.
+  /// Returns the fraction of a batch's trees in which every symbol is right.
   template <backend Ex, class Scores>
   static double right_trees(workbench<Ex>& bench, Scores const& scores, tree_answers const& right, index_t trees) {
     auto const symbols = bench.template make<vec<index_t>>(scores.extent(0));

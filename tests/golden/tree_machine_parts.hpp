@@ -1,8 +1,8 @@
-// Kinds dtm_interp and dtm_nta: the parts of the Differentiable Tree Machine, and how a file stores a machine's trees
-// and parameters.
+// Golden files of kinds dtm_interp and dtm_nta: the parts of the Differentiable Tree Machine. Also how files store the
+// trees and the parameters of a machine.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tree in a file is a matrix (f, r) over roles R (N, r); ours has a row for each role, (r, f).
+// A tree in a file is a matrix (f, r) over roles R (N, r). Our tree has one row for each role: (r, f).
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ struct machine_names {
   }
 };
 
-/// Roles, fillers and shifts of a file in the backend's memory, and conversions between the two forms of a tree.
+/// The roles, fillers and shifts of a file in the backend's memory, and conversions between the two forms of a tree.
 template <class T, backend Ex>
 class machine_case {
  public:
@@ -135,7 +135,7 @@ struct dtm_interp {
       return static_cast<std::size_t>((b * trees + l) * 4 + c);
     };
 
-    // The file's memory is (batch, l, f, r).
+    // The memory of trees in the file is (batch, l, f, r).
     auto const stored = of.by_role(file.values("in/memory"));
     std::vector<double> memory(stored.size() / static_cast<std::size_t>(trees) * static_cast<std::size_t>(trees + 1));
     auto const tree = static_cast<std::size_t>(of.width * of.fillers);
@@ -208,7 +208,7 @@ struct dtm_interp {
   }
 
  private:
-  /// The interpreter's parameters with the members of a layer.
+  /// The parameters of the interpreter, with the members that a layer must have.
   template <class T>
   struct maps_only {
     using output = tensor<T, dyn, dyn>;
@@ -224,7 +224,7 @@ struct dtm_interp {
 
 namespace detail {
 
-/// The agent's sizes, from a file of any of the kinds.
+/// Returns the options of the agent, from a file of any of these kinds.
 inline tree_agent_options agent_options(golden_file const& file) {
   tree_agent_options o;
   o.layer = {.width = file.size("d_model"), .heads = file.size("nhead"), .hidden = file.size("dim_feedforward")};
@@ -237,8 +237,8 @@ inline tree_agent_options agent_options(golden_file const& file) {
   return o;
 }
 
-/// The gradient of the logits of a softmax over `count` numbers that are `step` apart, from its values and their
-/// gradient.
+/// Returns the gradient of the logits of a softmax, from the softmax's values and their gradient. The softmax is over
+/// `count` numbers that are `step` apart.
 inline std::vector<double> through_softmax(std::vector<double> const& y, std::vector<double> const& dy,
                                            std::size_t count, std::size_t step) {
   std::vector<double> dx(y.size());

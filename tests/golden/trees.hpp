@@ -1,10 +1,10 @@
-// Kinds dtm_tpr, dtm_DE and dtm_ops: the algebra of trees, in its dense form, and in the other forms by a change of
-// roles.
+// Golden files of kinds dtm_tpr, dtm_DE and dtm_ops: the algebra of trees in its dense form. The other forms are
+// checked by a change of roles.
 // SPDX-License-Identifier: Apache-2.0
 //
-// With roles R the dense tree of fillings X is X' R. The gather form and the sparse form are therefore checked too.
-// Unbinding from R converts a dense tree to such a form, and binding to R converts it back. Binding is the adjoint of
-// unbinding, so gradients are converted in the same ways.
+// If a tree has the fillers X, it is X' R in the dense form with roles R. So the gather form and the sparse form can be
+// checked, too. Unbinding from R converts a dense tree to such a form, and binding to R converts it back. Binding is
+// the adjoint of unbinding, so gradients are converted in the same way.
 #pragma once
 
 #include <utility>
@@ -17,7 +17,7 @@ namespace triad::golden {
 
 namespace detail {
 
-/// A file's roles and fillers, and the algebra in every form.
+/// The roles and fillers of a file, and the algebra in every form.
 template <class T>
 class tree_case {
  public:
@@ -52,7 +52,7 @@ class tree_case {
   index_t width() const { return width_; }
   index_t elements() const { return dense.elements(); }
 
-  /// The filler at every position of a tree, with its scores and labels.
+  /// The filler at every position of a tree, and the scores and labels there.
   template <class A>
   numbers unbound(tensor_tree<A> const& x) const {
     numbers all(static_cast<std::size_t>(positions.count() * shape_[1]));
@@ -78,7 +78,7 @@ class tree_case {
     return x;
   }
 
-  /// Converts the dense tree at `data` to another form; append_dense converts back.
+  /// Converts the dense tree at `data` to another form; append_dense() converts it back.
   template <class A>
   tensor_tree<A> from_dense(A const& a, T const* data) const {
     tensor_tree<dense_algebra<T>> x(dense);
@@ -91,7 +91,7 @@ class tree_case {
     all.insert(all.end(), y.view().data_handle(), y.view().data_handle() + elements());
   }
 
-  /// Calls f(algebra, name) for the three forms.
+  /// Calls f(algebra, name) for each of the three forms.
   template <class F>
   void each_form(F&& f) const {
     f(dense, "dense");
@@ -102,7 +102,7 @@ class tree_case {
  private:
   template <class A, class From>
   tensor_tree<A> changed(A const& a, tensor_tree<From> const& x) const {
-    if constexpr (std::is_same_v<A, From>) return x;  // a dense tree keeps the part outside the span of the roles
+    if constexpr (std::is_same_v<A, From>) return x;  // the dense form keeps the part of a tree outside the roles' span
     tensor_tree<A> y(a);
     auto const fillings = unbound(x);
     bind(a, tensor<T const, dyn, dyn>(fillings.data(), positions.count(), shape_[1]), y.view());
@@ -217,7 +217,7 @@ struct dtm_tpr {
   }
 };
 
-/// Compares D and E computed from roles; the loss is a dummy.
+/// Compares the matrices D and E, which are computed from roles. The loss in such a file has no meaning.
 struct dtm_DE {
   static constexpr std::string_view kind = "dtm_DE";
 
@@ -255,7 +255,7 @@ struct dtm_ops {
   }
 
  private:
-  /// Compares real trees: the tensors, and the labels decoded from them.
+  /// Compares trees that represent labels: the tensors, and the labels that are decoded from them.
   template <class T, class A>
   static void on_trees(detail::tree_case<T> const& c, A const& a, golden_file const& file, report& r, char const* form,
                        index_t batch) {
@@ -283,7 +283,7 @@ struct dtm_ops {
     }
   }
 
-  /// Compares arbitrary tensors, with gradients.
+  /// Compares arbitrary tensors, and their gradients.
   template <class T, class A>
   static void on_blends(detail::tree_case<T> const& c, A const& a, report& r, char const* form, index_t batch) {
     auto const first = c.read("in/blend"), second = c.read("in/blend2"), fillers = c.read("in/root_filler");

@@ -1,4 +1,5 @@
-// triad-golden compares the models with numbers that other programs computed (golden files, *.safetensors).
+// triad-golden compares the results of the models with numbers that other programs have computed (golden files,
+// *.safetensors).
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <algorithm>

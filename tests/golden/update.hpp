@@ -1,4 +1,4 @@
-// Kinds optim, clip and sched: the computation of a step from a gradient.
+// Golden files of kinds optim, clip and sched: how a step is computed from a gradient.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,14 +13,14 @@ namespace triad::golden {
 
 namespace detail {
 
-/// The names of the tensors <prefix><name> in the file, without the prefix.
+/// Returns the names of all tensors <prefix><name> in the file, without the prefix.
 inline std::vector<std::string> names_under(golden_file const& file, std::string const& prefix) {
   auto names = file.names(prefix);
   for (auto& name : names) name.erase(0, prefix.size());
   return names;
 }
 
-/// A model that consists only of parameters: the named tensors of a file, as rows of values.
+/// A model that consists only of parameters: named tensors of a file, as flat arrays.
 template <class T>
 struct named_tensors {
   using value_type = T;
@@ -66,8 +66,8 @@ inline adam_options adam_of(std::string const& optimizer, nlohmann::json const& 
 
 }  // namespace detail
 
-/// Compares an optimiser whose gradients come from the file. A parameter without a stored gradient is skipped,
-/// including its decay.
+/// Compares an optimiser that gets its gradients from the file. A parameter without a stored gradient is skipped; it is
+/// not decayed either.
 struct optim {
   static constexpr std::string_view kind = "optim";
 
@@ -147,7 +147,7 @@ struct clipping {
   }
 };
 
-/// Compares schedules. Rates are host numbers, the same on every backend.
+/// Compares schedules. Rates are computed on the host, so they are the same for every backend.
 struct sched {
   static constexpr std::string_view kind = "sched";
 

@@ -1,4 +1,4 @@
-// The memory of one check on one backend: copies values from a file to the backend's memory, and back.
+// The memory for one check on one backend. Copies values from a file to the backend's memory, and back.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,20 +25,20 @@ class workbench {
   explicit workbench(Ex& context) : ex(context) {}
   Ex& ex;
 
-  /// Memory for plan(arena&), set to zero. The same plan measures it.
+  /// Memory for plan(arena&), set to zero. The same plan also measures the memory.
   template <class Plan>
   auto place(Plan&& plan) {
     blocks_.emplace_back(planned_bytes([&](arena& a) { (void)plan(a); }), memory_of(ex));
     auto at = blocks_.back().place();
     return plan(at);
   }
-  /// One view, set to zero.
+  /// Returns one view, set to zero.
   template <class View, class... Sizes>
   View make(Sizes... sizes) {
     return place([&](arena& a) { return a.make<View>(sizes...); });
   }
 
-  /// One view with these values.
+  /// Returns one view with these values.
   template <class View, class V, class... Sizes>
   View make_from(std::vector<V> const& values, Sizes... sizes) {
     using value = std::remove_const_t<typename View::element_type>;
@@ -75,7 +75,7 @@ class workbench {
   }
 
   /// Runs `work(ex, call)` with the scratch memory that it needs: first on a backend that only measures, then on the
-  /// real one.
+  /// real backend.
   template <class Work>
   void run(Work&& work, bool train = false) {
     call c;
@@ -87,7 +87,7 @@ class workbench {
   }
 
   // ---- graphs -------------------------------------------------------------------------------------------------------
-  /// A padded batch: `graphs` graphs of n nodes each.
+  /// Returns a padded batch of `graphs` graphs with n nodes each.
   graph_batch complete_graphs(index_t graphs, index_t n) {
     std::vector<index_t> size, node, edge, triangle;
     for (index_t g = 0; g < graphs; ++g) {
@@ -102,14 +102,14 @@ class workbench {
             make_vec(edge),
             make_vec(triangle)};
   }
-  /// The rows of the edges (i, i).
+  /// Returns the rows of the edges (i, i).
   vec<index_t const> self_edges(index_t graphs, index_t n) {
     std::vector<index_t> rows;
     for (index_t i = 0; i < graphs * n; ++i) rows.push_back(i * n + i % n);
     return make_vec(rows);
   }
-  /// Converts mask4[b, x, a, y] to our triangles (x, a, y). In the flat form mask4[b, x, y, z] is our triangle (x, z,
-  /// y).
+  /// Converts mask4 to a mask of our triangles: mask4[b, x, a, y] is the triangle (x, a, y). In the flat form, mask4[b,
+  /// x, y, z] is the triangle (x, z, y).
   triangle_mask mask_of(std::vector<index_t> const& mask4, index_t graphs, index_t n, bool flat, double fill) {
     std::vector<std::uint8_t> masked(mask4.size());
     auto const at = [n](index_t b, index_t x, index_t a, index_t y) {
@@ -122,7 +122,7 @@ class workbench {
             masked[at(b, x, a, y)] = mask4.at(flat ? at(b, x, y, a) : at(b, x, a, y)) != 0;
     return {make_vec(masked), fill};
   }
-  /// mask4[b, x, a, y] = pad[b, x] or pad[b, a] or pad[b, y], in every form.
+  /// Returns the mask mask4[b, x, a, y] = pad[b, x] or pad[b, a] or pad[b, y], for every form.
   triangle_mask mask_of_padding(std::vector<index_t> const& pad, index_t graphs, index_t n, double fill) {
     std::vector<std::uint8_t> masked;
     for (index_t b = 0; b < graphs; ++b)
@@ -139,15 +139,15 @@ class workbench {
   std::vector<buffer<memory>> blocks_;
 };
 
-/// Passes parameters on unchanged.
+/// Calls a function for all parameters, unchanged.
 struct as_listed {
   template <class Fields, class F>
   void operator()(Fields fields, F&& f) const {
     walk(fields, f);
   }
 };
-/// Passes parameters on with query, key and value of each attention joined into one tensor, as in PyTorch's own
-/// attention.
+/// Calls a function for all parameters. The query, key and value of each attention are joined into one tensor, as in
+/// PyTorch's own attention.
 struct packed_attention {
   template <class Fields, class F>
   void operator()(Fields fields, F&& f) const {
@@ -173,7 +173,7 @@ void load_values(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, golden_fil
        [&](std::string const& path, auto view) { bench.write(view, file.values("param/" + name(path))); });
 }
 
-/// A layer's parameters with the values of a file, and a gradient of zero.
+/// A layer's parameters with the values of a file, and with gradients of zero.
 template <backend Ex, class Layer, class Name, class Pass = as_listed>
 parameter_set<Layer, Ex> load_parameters(workbench<Ex>& bench, Layer const& layer, golden_file const& file,
                                          Name const& name, Pass const& pass = {}) {
@@ -182,7 +182,7 @@ parameter_set<Layer, Ex> load_parameters(workbench<Ex>& bench, Layer const& laye
   return set;
 }
 
-/// Compares every parameter's gradient with grad/param/<name>.
+/// Compares the gradient of every parameter with grad/param/<name>.
 template <backend Ex, class Layer, class Name, class Pass = as_listed>
 void compare_gradients(workbench<Ex>& bench, parameter_set<Layer, Ex>& set, report& r, Name const& name,
                        std::string const& label = {}, Pass const& pass = {}) {

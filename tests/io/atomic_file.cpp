@@ -1,4 +1,4 @@
-// Tests atomic files: if the process is killed at any moment, the old content stays complete.
+// Tests atomic files: whenever the process is killed, either the complete old file or the complete new file exists.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/atomic_file.hpp"
 

@@ -1,5 +1,5 @@
-// Tests checkpoints: a resumed run has the same bits, and a checkpoint that does not fit is refused with both sides
-// named.
+// Tests checkpoints: a resumed run has the same bits as an uninterrupted one; if a checkpoint does not fit, the error
+// names what both sides have.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/checkpoint.hpp"
 
@@ -250,7 +250,7 @@ TEST_CASE("a setting that is no integer of the type asked for is refused, and te
   state.configuration["rate"] = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(save_checkpoint(path, state, trained<float>()),
                     contains("the configuration cannot be written: the number at /rate is not finite"));
-  CHECK_NOTHROW(checkpoint(path));  // the old file is still there
+  CHECK_NOTHROW(checkpoint(path));  // the old file still exists
 }
 
 TEST_CASE("a program may rename the settings of a checkpoint of format 1, and of no other") {
@@ -384,7 +384,7 @@ TEST_CASE("weights and averages that are no finite numbers are refused, and the 
                     contains("save_checkpoint: value 1 of ") && contains(" is nan, expected a finite number"));
   CHECK_THROWS_WITH(save_checkpoint(path, example_state(), parameters.values()),
                     contains("save_checkpoint: value 1 of "));
-  mean.update();  // the average is NaN too
+  mean.update();  // the average becomes NaN, too
   first(1) = value;
   CHECK_THROWS_WITH(save_checkpoint(path, example_state(), parameters, mean),
                     contains("save_checkpoint: value 1 of average."));

@@ -1,4 +1,4 @@
-// Tests the element types of a safetensors file: their names and sizes, and the numbers of types that C++ has.
+// Tests the element types of a safetensors file: names, sizes, and the values of those types that C++ has.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/element_type.hpp"
 

@@ -1,4 +1,4 @@
-// Tests files of JSON: a file that is not JSON is reported with its name and the line of the error.
+// Tests JSON files: if a file is not JSON, the error has its name and the line.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/json_file.hpp"
 

@@ -1,4 +1,5 @@
-// Tests JSON from other programs: the maximum depth, which numbers are integers, and how messages quote a value.
+// Tests the reading of JSON that other programs wrote: its maximum depth, which numbers are integers, and how messages
+// quote a value.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/json_read.hpp"
 
@@ -73,7 +74,7 @@ TEST_CASE("a message quotes no control characters and no more than its limit") {
   CHECK(quoted(nlohmann::json("\xff")) == "\"\xef\xbf\xbd\"");
   CHECK(quoted(nlohmann::json("a\x7f")) == "\"a?\"");
   CHECK(quoted(nlohmann::json("abc"), 2) == "\"a...");
-  CHECK(quoted(nlohmann::json("\u00e9\u00e9"), 4) == "\"\u00e9...");  // does not cut a character
+  CHECK(quoted(nlohmann::json("\u00e9\u00e9"), 4) == "\"\u00e9...");  // a character is not cut in two
 }
 
 }  // namespace io_json_read_tests

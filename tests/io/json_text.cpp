@@ -1,4 +1,4 @@
-// Tests JSON as text, and the message for a value that JSON text cannot represent.
+// Tests the conversion of JSON to text, and the error for a value that JSON text cannot represent.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/json_text.hpp"
 

@@ -1,4 +1,4 @@
-// A small RoBERTa with random values, written like a published model.
+// A small RoBERTa with random values, in the form of a published model.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@ struct roberta_sizes {
   index_t width = 8, layers = 2, heads = 2, hidden = 12, tokens = 11, positions = 9;
 };
 
-/// The tensors of a published file by name.
+/// The tensors of a published file, by name.
 struct roberta_weights {
   struct entry {
     std::vector<index_t> shape;
@@ -61,7 +61,7 @@ struct roberta_weights {
   std::vector<float> const& operator()(std::string const& name) const { return all.at("roberta." + name).values; }
 };
 
-/// The contents of its config.json.
+/// Returns the content of the model's config.json.
 inline nlohmann::json roberta_json(roberta_sizes const& z = {}) {
   return {{"model_type", "roberta"},
           {"hidden_size", z.width},

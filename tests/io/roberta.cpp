@@ -1,5 +1,5 @@
-// Tests the files of a published RoBERTa: every weight is read into the right parameter, the encoder computes RoBERTa's
-// function, and errors are named.
+// Tests the files of a published RoBERTa: every weight is read into the right parameter, the encoder computes what
+// RoBERTa computes, and errors are named.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/roberta.hpp"
 
@@ -140,7 +140,8 @@ TEST_CASE("an encoder whose table of words is stored as a language model's head 
   auto parameters = made(folder / "", false), others = made(folder / "", false);
   load_roberta(folder / "", parameters);
   write(other, w);
-  // As written by save_model of safetensors.torch: among names that share memory it keeps the first in the alphabet.
+  // The file is as save_model of safetensors.torch writes it: of several names for the same memory, it keeps the first
+  // in alphabetical order.
   std::string const dropped = "roberta.embeddings.word_embeddings.weight", kept = "lm_head.decoder.weight";
   safetensors_writer file;
   for (auto const& [name, e] : w.all) file.add(name == dropped ? kept : name, e.shape, e.values);

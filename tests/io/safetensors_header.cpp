@@ -1,4 +1,4 @@
-// Tests the header of a safetensors file: its description of tensors, and that any other form is refused.
+// Tests the header of a safetensors file: how it describes tensors, and that every other form is refused.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/safetensors_header.hpp"
 
@@ -31,7 +31,7 @@ TEST_CASE("a header's tensors and texts are recorded by name") {
   auto const& b = header.tensors.at("b");
   CHECK((b.type == "F32" && b.begin == 8 && b.end == 32 && b.count() == 6));
   CHECK(b.shape == std::vector<index_t>{2, 3});
-  CHECK(b.where == 8 + 34);  // after its opening brace; the header begins at byte 8
+  CHECK(b.where == 8 + 34);  // after the opening brace; the header begins at byte 8
   CHECK(header.tensors.at("a").count() == 1);
   CHECK(shape_text({2, 3}) == "(2, 3)");
   CHECK(shape_text({}) == "()");

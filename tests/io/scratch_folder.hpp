@@ -1,4 +1,4 @@
-// A folder for one test, removed afterwards.
+// A folder for one test, which is removed at the end.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -44,7 +44,7 @@ inline std::string saved(scratch_folder const& folder, std::string const& text, 
   return folder / name;
 }
 
-/// The text that write(stream) writes.
+/// Returns the text that write(stream) writes.
 template <class Written>
 std::string written(Written const& what) {
   std::ostringstream out;

@@ -1,4 +1,5 @@
-// Tests weights of another program: every tensor needs a parameter and every parameter a tensor, or nothing is changed.
+// Tests weights of another program: every tensor must have a parameter and every parameter a tensor; otherwise nothing
+// is changed.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/weights.hpp"
 
@@ -30,7 +31,7 @@ using set = parameter_set<stack, reference::backend>;
 
 stack stack_of(bool tied) { return {{extents<dyn, dyn>(2, 2)}, extents<dyn>(3), tied}; }
 
-// Three layers of another program under its names: w.0, b.0, ...
+// Returns three layers of another program with that program's names: w.0, b.0, ...
 safetensors foreign(bool more = false) {
   safetensors_writer file;
   for (int k = 0; k < 3; ++k) {
@@ -106,7 +107,7 @@ TEST_CASE("a tensor of a type without numbers hinders only the parameter that wo
 }
 
 TEST_CASE("tensors that share memory are stored once, and a model that does not share them takes each from there") {
-  // As save_model of safetensors.torch writes three layers that are one.
+  // The file is as save_model of safetensors.torch writes three layers that share their memory.
   safetensors_writer file;
   file.add("w.0", {2, 2}, std::vector<float>{1, 2, 3, 4});
   file.add("b.0", {2}, std::vector<float>{5, 6});
@@ -119,7 +120,7 @@ TEST_CASE("tensors that share memory are stored once, and a model that does not 
     CHECK(untied.values().at(k).bias(0) == 5.0f);
   }
   CHECK_NOTHROW(load_weights(shared, tied, name_of));
-  // An alias of a missing tensor, and an alias with the name of an existing tensor, are ignored.
+  // An alias for a missing tensor is ignored, and so is an alias with the name of an existing tensor.
   safetensors_writer wrong;
   wrong.add("w.0", {2, 2}, std::vector<float>{1, 2, 3, 4});
   wrong.add("b.0", {2}, std::vector<float>{5, 6});
@@ -145,7 +146,7 @@ TEST_CASE("layers of bias=False load where it is said that biases are zero") {
   CHECK(parameters.values().at(0).bias(1) == 7.0f);
   load_weights(without, parameters, name_of, {.zero_biases = true});
   CHECK(parameters.values().at(0).bias(1) == 0.0f);
-  CHECK(parameters.values().at(2).bias(1) == 6.0f);  // an existing tensor is used
+  CHECK(parameters.values().at(2).bias(1) == 6.0f);  // the existing tensor is used
   CHECK(parameters.values().at(0).weight(1, 1) == 4.0f);
   auto const wrong = [](std::string const& path) { return path == "1.weight" ? "w" : name_of(path); };
   CHECK_THROWS_WITH(load_weights(without, parameters, wrong, {.zero_biases = true}),
@@ -223,7 +224,7 @@ TEST_CASE("PyTorch's encoder has three maps in one tensor, which are written and
   auto const a = made.flat_values(), b = read.flat_values();
   for (index_t i = 0; i < a.extent(0); ++i) REQUIRE(a(i) == b(i));
 
-  // The same layers with bias=False have six tensors each: neither norms nor maps have biases.
+  // With bias=False, the same layers have six tensors each, because neither norms nor maps have biases.
   safetensors_writer without;
   for (auto const& [name, record] : file.tensors())
     if (!name.ends_with("bias")) without.add_bytes(name, record.type, record.shape, file.bytes(name));
@@ -233,12 +234,12 @@ TEST_CASE("PyTorch's encoder has three maps in one tensor, which are written and
       CHECK(view.data_handle()[i] == 0.0f);
   });
 
-  // A part without a parameter is an error, like a tensor without one.
+  // It is an error if a part of a parameter is missing, or if a tensor has no parameter.
   renames const without_value{{"layers.*.self_attn.in_proj_weight", "*.attention.query.weight", 0, 3},
                               {"layers.*.self_attn.in_proj_weight", "*.attention.key.weight", 1, 3},
                               {"layers.*.self_attn.in_proj_weight", "*.attention.value.weight", 1, 3}};
   CHECK_THROWS_WITH(save_weights(path, made, without_value), contains("which another parameter has become"));
-  // Names made by a function that counts parts from 1.
+  // A function can make the names; this one counts parts from 1.
   auto const from_one = [&](std::string const& name) {
     auto theirs = names(name);
     if (theirs.parts > 1) ++theirs.part;

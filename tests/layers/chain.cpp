@@ -1,4 +1,5 @@
-// Tests chained layers and residual layers: the value and the gradient equal those of calling the two layers by hand.
+// Tests chained layers and residual layers: values and gradients equal those of calling the two layers one after the
+// other.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/chain.hpp"
 
@@ -29,7 +30,7 @@ using test::random_values;
 
 constexpr index_t rows = 5, d = 3;
 
-// The pre-norm block of a Transformer.
+// A pre-norm block, as in a Transformer.
 template <class T, class Layer, index_t D>
 auto before_norm(Layer const& layer, index_t width) {
   return residual(chain(layer_norm_layer<T, D>{extents<D>(width)}, layer));
@@ -76,8 +77,8 @@ TEMPLATE_TEST_CASE("chains and residuals of row layers have the gradient of thei
   auto const x = random_values(rows * d, 1);
   tensor<double const, dyn, dyn> const in(x.data(), rows, d);
   for (double rate : {0.0, 0.3}) {
-    // Covers residual's own sum (a chain, a norm), and the sum in the epilogue of a product (a feed-forward block, an
-    // affine map).
+    // Covers both ways to add the input: in residual itself (for a chain, a norm), and in the epilogue of a product
+    // (for a feed-forward block, an affine map).
     auto const mixed =
         chain(residual(feed_forward<double>(d, 7, d, rate)),
               chain(before_norm<double, feed_forward<double>, dyn>(feed_forward<double>(d, 4, d, rate), d),
@@ -125,7 +126,7 @@ TEMPLATE_TEST_CASE("chains carry graphs to the layers that need them, and repeat
   edge_input<double, 4> const in{tensor<double const, dyn, 4>(x.data(), shape.dims.rows), shape.batch()};
   using attention = triangular_attention<double, 4, 2>;
   output_shape const out{shape.dims.rows, 4};
-  // A layer on rows before one on graphs, a layer on graphs before one on rows, and two layers on graphs.
+  // Three chains: a layer on rows before one on graphs, a layer on graphs before one on rows, and two layers on graphs.
   auto const block = before_norm<double, attention, 4>(attention{{}, triangle_form::full, false, 0.3}, 4);
   CHECK_GRADIENT(gradient_check(ex, block, shape.dims, in, out));
   CHECK_GRADIENT(gradient_check(ex, chain(attention{}, residual(linear<double, 4, 4>{})), shape.dims, in, out));

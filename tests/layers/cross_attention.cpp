@@ -1,4 +1,5 @@
-// Tests attention over another sequence with its projections: gradients of both sides, names, and precomputed keys.
+// Tests attention to another sequence, with its projections: gradients of both sides, names, and keys that are computed
+// beforehand.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/cross_attention.hpp"
@@ -20,7 +21,7 @@ using read = tensor<double const, dyn, dyn>;
 
 constexpr index_t d = 4, heads = 2, e = 6;
 
-// Two sequences of 3 and 1 tokens attend to two sources of 2 and 4 tokens. One source token is masked.
+// Sequences of 3 tokens and of 1 token attend to sources of 2 and of 4 tokens. One token of a source is masked.
 struct problem {
   test::ragged tokens{{3, 1}}, sources{{2, 4}};
   index_t rows = tokens.dims.nodes, source_rows = sources.dims.nodes;
@@ -65,7 +66,7 @@ TEST_CASE("cross-attention has the gradient of its value in what looks and in wh
             auto const in = p.input(at[1].values, at[2].values);
             layer.forward(ex, c, parameters.values(), in, saved, matrix_of(y.data(), p.rows, d));
             if (g == nullptr) return;
-            // dx is overwritten. The gradient of the source is added to, since the layer is one of many in a decoder.
+            // dx is overwritten. The gradient of the source is added to, because a decoder has many such layers.
             on_host(ex, [&] { std::fill((*g)[2].values.begin(), (*g)[2].values.end(), 0.0); });
             layer.backward(ex, c, parameters.values(), in, saved, read(p.dy.data(), p.rows, d),
                            matrix_of((*g)[1].values.data(), p.rows, d), parameters.gradients(), {},
@@ -96,9 +97,9 @@ TEST_CASE("keys and values that were made before give the same, and what is mask
   auto const whole = run(p.source, false);
   CHECK(run(p.source, true) == whole);
   auto other = p.source;
-  for (std::size_t f = 0; f < e; ++f) other[4 * e + f] += 1;  // the masked token
+  for (std::size_t f = 0; f < e; ++f) other[4 * e + f] += 1;  // changes the masked token
   CHECK(run(other, false) == whole);
-  for (std::size_t f = 0; f < e; ++f) other[f] += 1;  // the first source
+  for (std::size_t f = 0; f < e; ++f) other[f] += 1;  // changes the first source
   auto const changed = run(other, false);
   CHECK(std::equal(whole.begin() + 3 * d, whole.end(), changed.begin() + 3 * d));
   CHECK_FALSE(std::equal(whole.begin(), whole.begin() + d, changed.begin()));

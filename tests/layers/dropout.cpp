@@ -1,4 +1,4 @@
-// Tests dropout as a layer: what it drops and when, and its gradient.
+// Tests the dropout layer: which elements it drops, when, and its gradient.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/dropout.hpp"
 

@@ -1,5 +1,5 @@
-// Graphs of 3, 1 and 4 nodes with states of their edges. Some triangles are masked; on request only three edges are
-// wanted.
+// Graphs of 3, 1 and 4 nodes, with states of their edges. Some triangles are masked. On request, only three edges are
+// read.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,4 +1,5 @@
-// Tests the Edge Transformer layer: gradients in both forms, complete and pruned; static and dynamic shapes; names.
+// Tests the Edge Transformer layer: gradients in both forms, complete and pruned; static and dynamic sizes; names of
+// parameters.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/edge_transformer_layer.hpp"
 

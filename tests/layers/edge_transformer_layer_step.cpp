@@ -1,4 +1,4 @@
-// Tests that an Edge Transformer layer gives node by node what it gives for the whole causal graph.
+// Tests that an Edge Transformer layer computes the same states node by node as for the whole causal graph at once.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <vector>
@@ -15,7 +15,8 @@ using namespace triad;
 
 constexpr index_t d = 12, heads = 3;
 
-/// Two layers over graphs with s source nodes, to which nodes are added. Each slot continues its own hypothesis.
+/// Two layers over graphs that begin with s source nodes, and to which nodes are added. Each slot continues a
+/// hypothesis of its own.
 template <class Layer>
 struct stack {
   using states = typename Layer::output;
@@ -23,8 +24,8 @@ struct stack {
   Layer layer;
   test::ragged sources;
   index_t steps, slots;
-  std::vector<double> memory;          // of both layers' parameters
-  std::vector<std::vector<double>> x;  // of each graph: (n, n, d)
+  std::vector<double> memory;          // memory of both layers' parameters
+  std::vector<std::vector<double>> x;  // states of each graph: (n, n, d)
   std::vector<fields_of<Layer, double const>> w;
 
   stack(triangle_form variant, bool biased, std::vector<index_t> sizes, index_t more)
@@ -44,7 +45,7 @@ struct stack {
     }
   }
 
-  /// The states (n, n, d) of graph g after both layers, computed for all its nodes at once.
+  /// Returns the states (n, n, d) of graph g after both layers, computed for all nodes at once.
   std::vector<double> whole(index_t g) const {
     reference::backend ex;
     index_t const s = sources.size[static_cast<std::size_t>(g)], n = s + steps;

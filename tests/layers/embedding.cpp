@@ -1,4 +1,5 @@
-// Tests a table of vectors read by index: its gradient, static and dynamic shapes, and indices outside of the table.
+// Tests a table of vectors that is read by index: its gradient, static and dynamic sizes, and indices outside the
+// table.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/embedding.hpp"
 

@@ -1,4 +1,5 @@
-// Tests the feed-forward block: its gradient with each activation, and that relu needs no memory that only gelu needs.
+// Tests the feed-forward block: its gradient with each activation, and that relu does not need the memory that gelu
+// needs.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/feed_forward.hpp"
 

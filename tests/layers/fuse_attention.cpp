@@ -1,5 +1,5 @@
-// Tests the fuse-attention layer: gradients by finite differences with dropout on, and that moving the projections
-// changes nothing else.
+// Tests the fuse-attention layer: its gradients against finite differences, with dropout, and that computing the
+// projections elsewhere changes no result.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/fuse_attention.hpp"
 
@@ -87,7 +87,7 @@ TEMPLATE_TEST_CASE("gradients of the fuse-attention layer are those of finite di
     };
     check(p.x, p.dx);
     check(p.states, p.d_states);
-    check(p.values, p.gradients);  // including the bias of the keys, whose gradient is zero
+    check(p.values, p.gradients);  // also the keys' bias, whose gradient is zero
   }
 }
 

@@ -1,4 +1,4 @@
-// Tests all layers of an encoder or decoder together: memory that the layers share belongs to none of them.
+// Tests all layers of an encoder or decoder together: shared memory is not counted for any single layer.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/fused_stack.hpp"
 

@@ -1,4 +1,4 @@
-// Tests a layer of a graph attention network: its equations, its gradient, static and dynamic shapes.
+// Tests a layer of a graph attention network: its equations, its gradient, static and dynamic sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/graph_attention.hpp"
 
@@ -24,7 +24,7 @@ View view_of(Values& values, index_t columns) {
   return View(values.data(), static_cast<index_t>(values.size()) / columns, columns);
 }
 
-// A layer with the memory of one use. Its value and all gradients are functions of all arguments.
+// A layer with the memory for one call. The value and all gradients are functions of all arguments.
 template <class Layer, class Ex>
 struct bench {
   using input = typename Layer::input;
@@ -36,7 +36,7 @@ struct bench {
   Ex ex;
   parameter_set<Layer, Ex> params;
   std::vector<index_t> label;
-  variables at;  // parameters, then x, edge score, edge value
+  variables at;  // parameters, then x, the edges' scores, the edges' values
   std::vector<double> y, dy;
   edge_gradients how = edge_gradients::overwritten;
   std::uint64_t step = 6;
@@ -64,7 +64,7 @@ struct bench {
     throw contract_violation("the bench has no " + path);
   }
 
-  // Returns y . dy at a point and, on request, every gradient of it.
+  // Returns y . dy at a point. If `gradient` is given, also computes every gradient of that number.
   double run(variables const& point, variables* gradient = nullptr) {
     auto const last = point.size() - 3;
     std::size_t t = 0;
@@ -128,7 +128,7 @@ TEMPLATE_TEST_CASE("graph attention layers of many shapes have the gradients of 
                   d = h * (h == 1 ? 4 : 2 + static_cast<index_t>(random.below(4)));
     double const rate = random.below(3) == 0 ? 0.3 : 0.0;
     bench<graph_attention_layer<double>, TestType> b({d, h, rate}, sizes);
-    auto const often = random.below(4);  // no edge, or this share of all; only unmasked nodes are neighbours
+    auto const often = random.below(4);  // about this many quarters of the edges have a label
     for (auto& label : b.label) label = random.below(4) < often;
     CAPTURE(drawn, sizes, d, h, rate, b.label);
     CHECK_GRADIENT(b.check());
@@ -147,7 +147,7 @@ TEMPLATE_TEST_CASE("graph attention layers that share the parts of edges add to 
       CHECK_THAT(twice[part].values[i], test::WithinAbs(2 * once[part].values[i], 1e-13));
 }
 
-// Computes the equations in separate loops.
+// Computes the equations in separate loops, for comparison.
 TEST_CASE("a graph attention layer is the norm of its input and elu of what its nodes attend to") {
   bench<graph_attention_layer<double>, reference::backend> b({width, heads});
   b.run(b.at);

@@ -1,4 +1,5 @@
-// Tests what layers share: the state of an input, its columns, and the options for planning memory.
+// Tests the functions that all layers share: the states in an input, the number of its columns, and options for
+// planning memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/layer.hpp"
 
@@ -20,7 +21,7 @@ struct narrowing_layer {
   static constexpr index_t in() { return 6; }
   static constexpr index_t out() { return 2; }
 };
-struct widening_layer {  // like an embedding, whose input has no columns
+struct widening_layer {  // like an embedding, it has an input without columns
   static constexpr index_t width() { return 5; }
   static constexpr index_t out() { return 7; }
 };
@@ -32,7 +33,7 @@ static_assert(columns_in(narrowing_layer{}) == 6 && columns_out(narrowing_layer{
 static_assert(columns_in(widening_layer{}) == 5 && columns_out(widening_layer{}) == 7);
 static_assert(rows_wanted(9, 0) == 9 && rows_wanted(9, 3) == 3);
 static_assert(row_dims(graph_dims{1, 9, 3, 27, 3}).rows == 9);
-// Columns clash only if both numbers are static and differ.
+// Columns clash only if both numbers are static and different.
 static_assert(detail::columns_clash<tensor<float, dyn, 3>, tensor<float, dyn, 4>>() &&
               !detail::columns_clash<tensor<float, dyn, 3>, tensor<float, dyn, dyn>>() &&
               !detail::columns_clash<tensor<float, 3, dyn>, tensor<float, 4, dyn>>());

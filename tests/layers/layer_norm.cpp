@@ -1,4 +1,4 @@
-// Tests layer normalisation with gain and bias: a case by hand, its gradient, static and dynamic shapes.
+// Tests layer normalisation with gain and bias: a case computed by hand, its gradient, static and dynamic sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/layer_norm.hpp"
 

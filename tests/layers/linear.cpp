@@ -1,5 +1,5 @@
-// Tests the affine map of rows: a case by hand, its gradient, static and dynamic shapes, and the epilogue of its
-// product.
+// Tests the affine map of rows: a case computed by hand, its gradient, static and dynamic sizes, and the epilogue of
+// its product.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/linear.hpp"
 
@@ -43,7 +43,7 @@ TEST_CASE("an affine map is a product and a bias, and gradients are added but th
                  gradients);
   });
   CHECK(y == std::vector<double>{0, 0, 0, 3});
-  CHECK(dw == std::vector<double>{3, 5, 7, 9, 11, 13});  // without a dx
+  CHECK(dw == std::vector<double>{3, 5, 7, 9, 11, 13});  // in a call without dx
 }
 
 TEST_CASE("an affine map of static and of dynamic shape computes the same bits, and has the gradient of its value") {
@@ -56,7 +56,7 @@ TEST_CASE("an affine map of static and of dynamic shape computes the same bits, 
                       test::outcome_of(free, x.dims(), x.view(), {7, 4}));
     CHECK_GRADIENT(gradient_check(ex, free, x.dims(), x.view(), {7, 4}));
   }
-  // Static widths take no memory.
+  // Static widths take no memory in the layer.
   static_assert(sizeof(linear<double, 6, 4>) == sizeof(bool) && sizeof(linear<double>) > 2 * sizeof(index_t));
   static_assert(std::is_trivially_copyable_v<linear<double>>);
 }

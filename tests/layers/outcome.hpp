@@ -1,4 +1,4 @@
-// All results of a layer, for comparing two layers: its value along one direction of the output, and every gradient.
+// All results of a layer, for a comparison of two layers: its output times fixed factors, and every gradient.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -42,7 +42,7 @@ inline void expect_same(outcome const& a, outcome const& b) {
   expect_same(a.gradient, b.gradient);
 }
 
-/// Random rows, as a view with a static width and as one without.
+/// Random rows as two views: one with a static width, and one with a dynamic width.
 struct some_rows {
   index_t rows, columns;
   std::vector<double> values;
@@ -56,7 +56,7 @@ struct some_rows {
   }
 };
 
-/// The paths of a layer's parameters in their order.
+/// Returns the paths of a layer's parameters in their order.
 template <class Layer>
 std::vector<std::string> paths_of(Layer const& layer) {
   std::vector<std::string> paths;
@@ -65,9 +65,9 @@ std::vector<std::string> paths_of(Layer const& layer) {
   return paths;
 }
 
-/// gradient_check for a layer that takes more arguments than layers usually do. run(parameters, at, d) returns the
-/// value at `at`. The first tensor of `at` is the parameters, which are already in place. If d is not null, run adds to
-/// the parameters' gradients and overwrites the gradients of the other tensors, d[1] and following.
+/// A gradient_check for a layer with more arguments than usual. run(parameters, at, d) must return the value at `at`.
+/// The first tensor of `at` has the parameters, which `parameters` already refers to. If d is not null, run must add to
+/// the parameters' gradients and overwrite the gradients of the other tensors, d[1] and following.
 template <class Layer, class Run>
 gradient_report check_use(Layer const& layer, variables const& inputs, Run&& run,
                           gradient_check_options const& options = {}) {

@@ -1,4 +1,4 @@
-// Tests norm, feed-forward block, norm: against its parts, its gradient, static and dynamic shapes.
+// Tests the sequence of norm, feed-forward block and norm: against its parts, its gradient, static and dynamic sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/post_norm_block.hpp"
 

@@ -1,4 +1,4 @@
-// Tests relation-aware attention with its projections: gradients of nodes and relations, and pairs of nodes.
+// Tests relation-aware attention with its projections: gradients of nodes and of relations, and pairs of nodes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/relation_attention.hpp"
 

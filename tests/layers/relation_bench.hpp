@@ -1,4 +1,4 @@
-// A relation-aware layer with the memory of one use, for tests. Its value and all gradients are functions of all
+// A relation-aware layer with the memory for one call, for tests. The value and all gradients are functions of all
 // arguments.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -28,9 +28,9 @@ struct setting {
     for (index_t x = 0; x < 4; ++x)
       for (index_t y = 0; y < 4; ++y) masked[static_cast<std::size_t>(10 + 4 * x + y)] = x == 3 || y == 3;
   }
-  /// A few small graphs, with or without a mask, and some wanted edges.
+  /// Makes a few small graphs, with or without a mask, and chooses some edges to be read.
   explicit setting(random_stream& random) : graphs(sizes(random)), source(), target(), edge() {
-    auto const sometimes = random.below(3);  // nothing is masked, or this share of all
+    auto const sometimes = random.below(3);  // 0: nothing is masked; otherwise about this many quarters
     if (sometimes > 0)
       for (index_t r = 0; r < rows; ++r) masked.push_back(random.below(4) < sometimes);
     for (index_t g = 0, r = 0; g < graphs.dims.graphs; ++g) {
@@ -49,7 +49,7 @@ struct setting {
   }
 
   edge_mask mask() const { return {make_vec<std::uint8_t const>(masked.data(), static_cast<index_t>(masked.size()))}; }
-  /// The number of wanted edges.
+  /// The number of edges that are read.
   index_t wanted() const { return static_cast<index_t>(edge.size()); }
   node_pairs ends() const {
     return {make_vec<index_t const>(source.data(), wanted()), make_vec<index_t const>(target.data(), wanted())};
@@ -73,7 +73,7 @@ struct bench {
   setting s;
   Layer layer;
   Ex ex;
-  bool pruned, nodes_wanted;  // nodes_wanted: only for a layer that updates edges
+  bool pruned, nodes_wanted;  // nodes_wanted: only if the layer updates edges
   parameter_set<Layer, Ex> params;
   std::vector<double> x, edges, y_nodes, y_edges, dx, d_edges;
   std::uint64_t step = 6;
@@ -114,7 +114,7 @@ struct bench {
     return layer.plan_saved(place, s.graphs.dims, keep::everything, pruned ? (updates ? 1 : 2) * s.wanted() : 0);
   }
 
-  // Computes y and, on request, every gradient for the cotangents dy.
+  // Computes y. If `back`, also computes every gradient for the cotangents dy.
   void run(bool back) {
     spoiled_memory const memory([&](arena& a) { return plan(a); });
     auto place = memory.place();
@@ -194,7 +194,7 @@ struct bench {
   }
 };
 
-/// Checks the gradients of layers of many shapes, over many graphs, by finite differences.
+/// Checks the gradients of layers of many sizes, over many graphs, by finite differences.
 template <class Layer, class Ex>
 void check_gradients_of_many_shapes() {
   random_stream random(19, 44);

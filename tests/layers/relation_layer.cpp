@@ -1,4 +1,4 @@
-// Tests a relation-aware layer: gradients, what pruning omits, static and dynamic shapes.
+// Tests a relation-aware layer: its gradients, the work that pruning omits, static and dynamic sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/relation_layer.hpp"
 

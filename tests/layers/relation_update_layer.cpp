@@ -1,4 +1,4 @@
-// Tests a layer that updates relations: gradients, what pruning omits, static and dynamic shapes.
+// Tests a layer that updates relations: its gradients, the work that pruning omits, static and dynamic sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/relation_update_layer.hpp"
 

@@ -14,7 +14,7 @@ using namespace triad;
 
 constexpr index_t d = 3;
 
-// An affine map adds the input while the rows of its product are in cache; a norm adds it afterwards.
+// An affine map adds the input in the epilogue of its product; a norm adds it in a pass afterwards.
 TEMPLATE_TEST_CASE("a residual adds its input to the value, and the result's gradient to the input's", "",
                    linear<double>, layer_norm_layer<double>) {
   reference::backend ex;
@@ -28,7 +28,8 @@ TEMPLATE_TEST_CASE("a residual adds its input to the value, and the result's gra
   CHECK_GRADIENT(gradient_check(ex, residual(layer), x.dims(), x.view(), {5, d}));
   auto const alone = test::outcome_of(layer, x.dims(), x.view(), {5, d}),
              beside = test::outcome_of(residual(layer), x.dims(), x.view(), {5, d});
-  // With the same parameters, x and dy, the residual gives y + x, dx + dy, and the same gradients of the parameters.
+  // With the same parameters, x and dy, the residual has the value y + x, the input gradient dx + dy, and the same
+  // parameter gradients.
   auto const last = alone.gradient.size() - 1;
   double more = 0;
   for (std::size_t i = 0; i < x.values.size(); ++i)

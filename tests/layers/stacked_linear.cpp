@@ -1,4 +1,5 @@
-// Tests several maps of one input as one product: each equals a separate affine map, in names and values.
+// Tests several maps of one input that are computed as one product. In names and values, each must equal a separate
+// affine map.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/stacked_linear.hpp"
 

@@ -1,4 +1,4 @@
-// Tests a branch of a residual stream with a norm after the sum or before the branch.
+// Tests a branch next to a residual connection, with a norm after the sum or before the branch.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/sublayer.hpp"
 
@@ -21,7 +21,7 @@ affine of_width(index_t d, norm_position place, double rate = 0, double epsilon 
   return {linear<double>{extents<dyn, dyn>(d, d)}, {extents<dyn>(d), epsilon}, rate, place};
 }
 
-// Two columns: a norm gives -1 and 1, or half of these values if epsilon is three times the variance.
+// For two columns, a norm gives -1 and 1, or half of these if epsilon is three times the variance.
 TEST_CASE("a norm comes after the sum, or before the branch, off the residual stream") {
   reference::backend ex;
   std::vector<double> const weight{0, 1, 1, 0}, bias{1, 3}, gain{1, 1}, zero{0, 0}, x{3, 5};
@@ -38,9 +38,9 @@ TEST_CASE("a norm comes after the sum, or before the branch, off the residual st
     layer.forward(ex, {}, w, read(x.data(), 1, 2), saved, tensor<double, dyn, dyn>(y.data(), 1, 2));
     return y;
   };
-  // The branch maps (3, 5) to (6, 6). The sum is (9, 11), with a variance of 1.
+  // The branch maps (3, 5) to (6, 6). So the sum is (9, 11), whose variance is 1.
   CHECK(run(norm_position::after, 3) == std::vector<double>{-0.5, 0.5});
-  // The norm is (-0.5, 0.5). The branch maps it to (1.5, 2.5).
+  // The norm gives (-0.5, 0.5), which the branch maps to (1.5, 2.5).
   CHECK(run(norm_position::before, 3) == std::vector<double>{4.5, 7.5});
 }
 

@@ -1,4 +1,4 @@
-// Tests the Transformer layer: gradients in every arrangement, and which tokens attend to which.
+// Tests the Transformer layer: gradients in every arrangement of its parts, and which tokens attend to which.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/transformer_layer.hpp"
 
@@ -76,7 +76,7 @@ TEMPLATE_TEST_CASE("repeated Transformer layers have the gradient of their value
     }
 }
 
-// The result for random parameters.
+// Returns the results for random parameters.
 template <class Ex>
 std::vector<double> result(Ex& ex, sentences const& s, transformer_layer_options const& o, bool masked) {
   transformer_layer<double> const layer(o);
@@ -105,7 +105,7 @@ TEMPLATE_TEST_CASE("a causal layer's tokens do not know what comes after them, a
   TestType ex;
   sentences one, other;
   for (index_t f = 0; f < width; ++f)
-    // The last but one token of the third sequence.
+    // This is the last token but one of the third sequence.
     other.x[static_cast<std::size_t>(8 * width + f)] += 1 + static_cast<double>(f);
   for (auto norms : {norm_position::after, norm_position::before})
     for (bool causal : {false, true}) {
@@ -155,8 +155,8 @@ TEST_CASE("a Transformer layer lists its parameters by name, and keeps as much w
     return planned_bytes(
         [&](arena& a) { (void)transformer_layer<float>({64, 4, 256, 0.1, norms}).plan_saved(a, row_dims(1000)); });
   };
-  // projections 3 d; context, t, u, v d each; hidden states 4 d; lse for each head; two statistics for each of two
-  // norms
+  // The layer saves for each row: projections 3 d; context, t, u and v with d each; hidden states 4 d; lse for each
+  // head; and two statistics for each of two norms.
   CHECK(bytes(norm_position::after) >= 1000 * (11 * 64 + 8) * sizeof(float));
   CHECK(bytes(norm_position::after) <= 1000 * (11 * 64 + 8) * sizeof(float) + 12 * (arena_slack + arena_alignment));
   CHECK(bytes(norm_position::before) == bytes(norm_position::after));

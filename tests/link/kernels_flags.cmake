@@ -1,5 +1,6 @@
-# Tests that a unit that uses compiled kernels links with kernels that were compiled with its own flags. It must not
-# link with kernels for other instructions or with other assertions, and the linker must name what it requires.
+# Tests that a source file that uses compiled kernels links with kernels that were compiled with the same flags. It must
+# not link with kernels for other instructions or with other assertions, and the linker's error must name what is
+# required.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")
@@ -13,7 +14,7 @@ file(WRITE "${FOLDER}/user.cpp" "#define TRIAD_KERNELS extern\n#include \"triad/
 function(object unit)
   run(${compile} ${ARGN} -c "${FOLDER}/${unit}.cpp" -o "${FOLDER}/${unit}.o")
 endfunction()
-# Links both: `failed` is the status and `output` the linker's text.
+# Links both object files: `failed` is the status, and `output` is the linker's text.
 macro(link_both)
   execute_process(COMMAND "${COMPILER}" "${FOLDER}/user.o" "${FOLDER}/kernels.o" -pthread -o "${FOLDER}/program"
     RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -49,7 +50,7 @@ if(PROCESSOR MATCHES "x86_64|AMD64")
   refused("avx_with_fma")
 endif()
 
-# If each unit compiles its own kernels, kernels with other flags have other names.
+# If each source file compiles its own kernels, kernels with different flags have different names.
 find_program(NM nm)
 if(NM)
   file(WRITE "${FOLDER}/own.cpp" "#include \"triad/cpu/kernels/parallel.hpp\"\n\
@@ -58,7 +59,7 @@ void run(triad::reference::backend& ex, triad::matrix<float> x, triad::vec<triad
   do_cross_entropy(ex, triad::matrix<float const>(x), t, y, x, {});\n\
 }\n\
 void run(triad::cpu::backend& ex) { triad::cpu::parallel_for(ex, 8, [](triad::index_t, int) {}); }\n")
-  # weak(RESULT FLAG...) lists the functions of own.cpp that a linker may take from another unit.
+  # weak(RESULT FLAG...) lists the functions of own.cpp that a linker may take from another object file.
   function(weak result)
     object(own ${ARGN})
     execute_process(COMMAND "${NM}" -C "${FOLDER}/own.o" OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)

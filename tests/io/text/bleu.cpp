@@ -1,4 +1,4 @@
-// Tests BLEU as sacreBLEU defines it, against values computed by hand.
+// Tests BLEU as defined by sacreBLEU, against values computed by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/bleu.hpp"
 
@@ -19,7 +19,7 @@ using triad::test::contains;
 using triad::test::WithinRel;
 using list = std::vector<std::string>;
 
-constexpr double rounding = 1e-13;  // a dozen operations in double
+constexpr double rounding = 1e-13;  // allows for a dozen operations in double
 
 bleu_score of(char const* hypothesis, char const* reference, bleu_tokens tokens = bleu_tokens::none) {
   bleu b(tokens);
@@ -77,7 +77,7 @@ TEST_CASE("BLEU by hand") {
   SECTION("of several references each n-gram has its best, and the length nearest, the shorter of two, counts") {
     std::string_view const references[] = {"a b c d e f", "x b c d", "a b q"};
     bleu b(bleu_tokens::none);
-    b.add("a b c d x", references);  // 6 and 4 are equally near to 5
+    b.add("a b c d x", references);  // the lengths 6 and 4 are equally near to 5
     auto const s = b.score();
     CHECK(s.reference_length == 4);
     CHECK(s.matched == std::array<long long, 4>{5, 3, 2, 1});

@@ -1,4 +1,4 @@
-// Tests the tokens that BLEU counts, against tokens found by hand.
+// Tests how BLEU cuts lines into tokens, against tokens found by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/bleu_tokens.hpp"
 
@@ -29,7 +29,7 @@ TEST_CASE("the tokens of BLEU are those of sacreBLEU") {
                    {"a", "well-known", "1990", "-", "1995", "(", "\"", "x", "\"", ")", "&", "<", "b", ">"}},
            example{mteval_13a, "wait... what<skipped>?", {"wait", ".", ".", ".", "what", "?"}},
            example{mteval_13a, "3.", {"3", "."}},
-           example{chinese, "3.", {"3."}},  // only 13a puts a space at the end of a line
+           example{chinese, "3.", {"3."}},  // only 13a appends a space to a line
            example{chinese, "我有3.5元, ok.", {"我", "有", "3.5", "元", ",", "ok", "."}},
            example{chinese, "他说：“是，ABC公司。”", {"他", "说", "：", "“", "是", "，", "ABC", "公", "司", "。", "”"}},
            example{chinese, "&amp;", {"&", "amp", ";"}},

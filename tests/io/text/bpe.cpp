@@ -1,4 +1,4 @@
-// Tests byte-pair encoding: cases by hand, and the published encoding of CoGnition.
+// Tests byte-pair encoding: cases computed by hand, and the published encoding of CoGnition.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/bpe.hpp"
 

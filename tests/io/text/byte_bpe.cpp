@@ -1,5 +1,5 @@
-// Tests byte-level byte-pair encoding: pieces, merges and numbers found by hand, every byte encoded and decoded, and
-// invalid files.
+// Tests byte-level byte-pair encoding: pieces, merges and numbers found by hand, the encoding and decoding of every
+// byte, and invalid files.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/byte_bpe.hpp"
 
@@ -72,10 +72,10 @@ TEST_CASE("parts are joined by rank and numbered by the vocabulary") {
   CHECK(code.encode("") == numbers{0, 2});
   CHECK(code.numbers(" low") == numbers{13});
   CHECK(code.numbers("low's\u00e9") == numbers{11, 19, 16});
-  CHECK(code.numbers("  wolow\n") == numbers{9, 9, 6, 5, 11, 20});  // the second space is not merged with a w
+  CHECK(code.numbers("  wolow\n") == numbers{9, 9, 6, 5, 11, 20});  // the second space does not merge with the w
   CHECK(code.numbers("rere") == numbers{8, 12, 7});
   CHECK(code.numbers("ax") == numbers{3, 3});
-  CHECK(code.numbers("low lower") == numbers{11, 13, 12});  // the cache has seen both words
+  CHECK(code.numbers("low lower") == numbers{11, 13, 12});  // both words are now in the cache
   CHECK(code.decode(numbers{0, 11, 13, 12, 2, 1, 1}) == "low lower");
   CHECK(code.decode(numbers{16, 9, 20, 19}) == "\u00e9 \n's");
   CHECK(code.decode(numbers{3}) == "<unk>");

@@ -1,4 +1,4 @@
-// Tests characters, words and white space of UTF-8 text with arbitrary bytes.
+// Tests the characters, words and white space of texts in UTF-8, which may have arbitrary bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/characters.hpp"
 

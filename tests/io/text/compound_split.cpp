@@ -1,4 +1,4 @@
-// Tests splits by the divergence of compounds: properties of the result, and inputs that cannot be split.
+// Tests splits by the divergence of their compounds: properties of a split, and inputs that cannot be split.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/compound_split.hpp"
 
@@ -17,8 +17,8 @@ namespace io_compound_split_tests {
 using namespace triad::text;
 using triad::test::contains, triad::test::derived;
 
-/// All combinations of three words, each out of six. Training must contain each word. Compounds of three rules contain
-/// two of the words.
+/// All sentences of three words, each of which is one of six. Each word must occur in training. A compound of three
+/// rules has two of the words.
 struct sentences {
   derived all{[] {
     std::vector<std::string> texts;
@@ -57,7 +57,7 @@ TEST_CASE("a split has its sizes, nothing twice, known words, near atoms and far
 
   CHECK(divergence_of(s.atoms, found.train, found.held_out, alpha_of_atoms) <= 0.02);
   CHECK(divergence_of(s.compounds, found.train, found.held_out, alpha_of_compounds) > 0.3);
-  std::vector<int> even, held;  // a split chosen without a search
+  std::vector<int> even, held;  // even: a split without a search
   for (int i = 0; i < 216; ++i)
     if (i % 5 < 2)
       even.push_back(i);
@@ -70,7 +70,7 @@ TEST_CASE("a split has its sizes, nothing twice, known words, near atoms and far
 
 TEST_CASE("a search asks for its random numbers, and is the same for the same ones") {
   sentences const s;
-  struct turns {  // 0, 1, 2 ... modulo each bound
+  struct turns {  // returns 0, 1, 2, ..., each modulo the given bound
     int* asked;
     int below(int bound) { return (*asked)++ % bound; }
   };

@@ -1,4 +1,4 @@
-// Tests CoNLL-U: reading, refused files, writing, and the scores.
+// Tests CoNLL-U: reading, writing, files that are refused, and scores.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/conllu.hpp"
 
@@ -17,7 +17,7 @@ using triad::test::contains;
 using triad::test::saved;
 using triad::test::WithinAbs;
 
-// A row of ten columns.
+// Returns a row of ten columns.
 std::string row(std::string const& id, std::string const& form, std::string const& head, std::string const& relation,
                 std::string const& deps = "_") {
   return id + "\t" + form + "\t_\tX\t_\tA=b\t" + head + "\t" + relation + "\t" + deps + "\tSpaceAfter=No\n";
@@ -90,7 +90,7 @@ TEST_CASE("a text is read as a file is, and its first line tells what it is") {
 
 TEST_CASE("heads become parents and back") {
   auto s = conllu_of({"a", "b", "c", "d"});
-  s.words[0].head = 3, s.words[1].head = 1, s.words[2].head = 0;  // and the head of d was not read
+  s.words[0].head = 3, s.words[1].head = 1, s.words[2].head = 0;  // and d has no head
   CHECK(parents_of(s) == std::vector<triad::index_t>{2, 0, 2, -1});
   auto again = conllu_of({"a", "b", "c", "d"});
   set_parents(again, std::vector<triad::index_t>{2, 0, 2, -1});
@@ -98,7 +98,7 @@ TEST_CASE("heads become parents and back") {
   CHECK_THROWS_WITH(set_parents(again, std::vector<triad::index_t>{0}), contains("1 parents, expected 4"));
   CHECK_THROWS_WITH(set_parents(again, std::vector<triad::index_t>{1, 1, 4, 0}),
                     contains("the parent of word 2 is 4, expected a word, 0 to 3"));
-  CHECK(again.words == s.words);  // the words are unchanged
+  CHECK(again.words == s.words);  // a failed read leaves the words unchanged
 }
 
 TEST_CASE("what is no CoNLL-U is refused with its line") {
@@ -134,7 +134,7 @@ TEST_CASE("what is no tree with one root is refused with the line of the word at
   refused(row("1", "a", "0", "root") + row("2", "b", "3", "x") + row("3", "c", "2", "x"),
           "file:3: the heads from word 2 upward come back to it");
   refused(row("1", "a", "2", "x") + row("2", "b", "1", "x"),
-          "file:2: the heads from word 1 upward come back to it");  // and there is no root
+          "file:2: the heads from word 1 upward come back to it");  // although there is no root, either
 }
 
 TEST_CASE("scores count heads, heads with relations, and whole trees") {
@@ -146,8 +146,8 @@ TEST_CASE("scores count heads, heads with relations, and whole trees") {
   CHECK(s.exact_match() == 1);
   auto found = gold;
   found[0].relation = "q";  // only the head is right
-  found[2].relation = "y";  // the subtype is missing
-  found[3].head = 2;        // a relation at a wrong head does not count
+  found[2].relation = "y";  // only the subtype is missing
+  found[3].head = 2;        // a right relation to a wrong head does not count
   s.add(gold, found);
   s.add(short_one, short_one);
   CHECK(s.words == 9);

@@ -1,4 +1,4 @@
-// Tests derivations as flat trees.
+// Tests derivations, which are stored as flat trees.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/derivation.hpp"
 

@@ -1,4 +1,4 @@
-// Tests dictionaries: numbers, counts, texts encoded and decoded, and invalid files.
+// Tests dictionaries: numbers and counts of words, encoding and decoding of texts, and invalid files.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/dictionary.hpp"
 
@@ -26,7 +26,7 @@ token_counts counted(char const* text) {
 TEST_CASE("a dictionary numbers its tokens from the most frequent, after the four special ones") {
   auto const d = dictionary::build(counted("b c a b <unk> c b d"));
   CHECK(d.size() == 8);
-  CHECK(written(d) == "b 3\nc 2\na 1\nd 1\n");  // <unk> in a text is the special token
+  CHECK(written(d) == "b 3\nc 2\na 1\nd 1\n");  // <unk> in a text is taken as the special token
   CHECK(d.token(0) == "<s>");
   CHECK(d.token(1) == "<pad>");
   CHECK(d.token(2) == "</s>");
@@ -78,7 +78,7 @@ TEST_CASE("a line that overwrites gives its token another number, as in fairseq"
   CHECK(d.decode(std::vector<index_t>{dictionary::begin, 4, 5, dictionary::end}) == "<s> a");
   CHECK(d.overwriting() == std::vector<index_t>{4, 6, 7});
   CHECK(written(d) == text);
-  // A line that overwrites no earlier line is read like any other line.
+  // If a line with #fairseq:overwrite overwrites no earlier line, it is read like any other line.
   CHECK(written(dictionary::read(saved(folder, "a 5 #fairseq:overwrite\n"))) == "a 5\n");
   for (char const* line :
        {"#fairseq:overwrite\n", " #fairseq:overwrite\n", "a #fairseq:overwrite\n", "a 1 #fairseq:other\n"})

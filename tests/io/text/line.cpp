@@ -1,4 +1,4 @@
-// Tests a line without its end, and a text's first line without its byte order mark.
+// Tests removing the end of a line, and the byte order mark of a text's first line.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/line.hpp"
 

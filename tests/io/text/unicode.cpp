@@ -1,4 +1,4 @@
-// Tests letters and numbers: some by hand, and all code points against the categories of Unicode 14.
+// Tests letters and numbers: some cases by hand, and all code points against the categories of Unicode 14.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/io/text/unicode.hpp"
 
@@ -22,9 +22,9 @@ TEST_CASE("letters and numbers are Unicode's") {
     CHECK_FALSE((is_number(c) || is_letter(c)));
 }
 
-// The digest is of a table of the categories of Unicode 14, computed by Python's unicodedata 14.0.0.
+// The expected digest is that of a table of Unicode 14's categories, computed with Python's unicodedata 14.0.0.
 TEST_CASE("every code point is a letter, a number, white space or none of them, as Unicode 14 has it") {
-  std::uint64_t digest = 14695981039346656037u;  // FNV-1a over one byte for each code point
+  std::uint64_t digest = 14695981039346656037u;  // FNV-1a, over one byte for each code point
   long letters = 0, numbers = 0, spaces = 0;
   for (char32_t c = 0; c < 0x110000; ++c) {
     bool const letter = is_letter(c), number = is_number(c), space = is_space(c);
@@ -32,7 +32,7 @@ TEST_CASE("every code point is a letter, a number, white space or none of them, 
     digest = (digest ^ ((letter ? 1u : 0u) | (number ? 2u : 0u) | (space ? 4u : 0u))) * 1099511628211u;
   }
   INFO("utf8proc with Unicode " << utf8proc_unicode_version());
-  // If this fails for a later version of Unicode, its new letters must be added to unicode.hpp.
+  // If this fails, the version of Unicode is newer, and its new letters must be added to unicode.hpp.
   CHECK(letters == 131756);
   CHECK(numbers == 1791);
   CHECK(spaces == 29);

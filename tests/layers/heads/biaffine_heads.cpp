@@ -1,5 +1,5 @@
-// Tests heads over states of tokens, which multiply a token's states as a child and as a parent: formulas and
-// gradients.
+// Tests the heads over states of tokens. They multiply a state of the child token and a state of the parent token.
+// Compares formulas and gradients.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/heads/biaffine_heads.hpp"
 
@@ -19,7 +19,7 @@ using read = tensor<double const, dyn, dyn>;
 
 constexpr index_t d = 4, inner = 3, relations = 2, nodes = 5, rows = 13, pairs = 5;
 
-// Scores and logits at given states and, if there is memory for them, all gradients.
+// The scores and logits at given states, and all gradients if there is memory for them.
 struct result {
   std::vector<double> score = std::vector<double>(rows), logits = std::vector<double>(pairs * relations);
 };
@@ -57,7 +57,7 @@ TEST_CASE("biaffine heads are the formulas at the head of their file") {
   auto const state = test::random_values(nodes * d, 1);
   auto const found = run(heads, p, state, {}, {}, nullptr);
   auto const w = p.values();
-  auto const end = [&](index_t of, index_t token, index_t h) {  // u, v, p, q
+  auto const end = [&](index_t of, index_t token, index_t h) {  // one of u, v, p, q
     double sum = w.ends.all.bias(of * inner + h);
     for (index_t f = 0; f < d; ++f)
       sum += w.ends.all.weight(of * inner + h, f) * state[static_cast<std::size_t>(token * d + f)];

@@ -1,4 +1,5 @@
-// Tests heads over states of tokens: a map for each kind of label; their gradients add up in the states.
+// Tests the heads over states of tokens, one map for each kind of label. The gradients of all maps add up in the
+// states.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/heads/label_heads.hpp"
 
@@ -14,7 +15,7 @@ using namespace triad;
 using matrix_of = tensor<double, dyn, dyn>;
 using read = tensor<double const, dyn, dyn>;
 
-// Parameters need a value_type, which models define and heads do not.
+// A test of parameters needs value_type, which models define and heads do not.
 struct layer_type : label_heads<double> {
   using value_type = double;
 };
@@ -22,7 +23,7 @@ struct layer_type : label_heads<double> {
 constexpr index_t nodes = 3, d = 4;
 constexpr label_counts counts{2, 1, 4, 3};
 
-// The results of the four maps, one after the other in one array.
+// The results of the four maps, one after another in one array.
 struct all_logits {
   std::vector<double> values = std::vector<double>(64);
   label_views<double> views;

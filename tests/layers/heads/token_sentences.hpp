@@ -1,4 +1,4 @@
-// Two sentences of 3 and 2 tokens with five pairs of tokens, for heads of dependency parsers.
+// Two sentences, of 3 and of 2 tokens, and five pairs of their tokens, for tests of the heads of dependency parsers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@ namespace triad::test {
 struct token_sentences {
   ragged graphs{{3, 2}};
   std::vector<index_t> self{0, 4, 8, 9, 12};
-  // The pairs (0, 2), (1, 1), (2, 2) and again (2, 2) of the first sentence; (1, 0) of the second.
+  // The pairs are (0, 2), (1, 1), (2, 2) and again (2, 2) in the first sentence, and (1, 0) in the second.
   std::vector<index_t> edge{2, 4, 8, 8, 9 + 2}, child{0, 1, 2, 2, 4}, parent{2, 1, 2, 2, 3};
 
   token_sequences<double> input() const {

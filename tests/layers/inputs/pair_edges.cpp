@@ -1,5 +1,5 @@
-// Tests first states of the edges of a source, and of a source with its target: every state against its formula, and
-// the gradient of each part.
+// Tests the first states of edges, of a source alone and of a source with its target: every state against its formula,
+// and the gradient of each part.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/inputs/pair_edges.hpp"
 
@@ -22,7 +22,7 @@ constexpr index_t width = 4, tokens = 7, reach = 1, begin_token = 1, end_token =
 using layer_type = pair_edges<double>;
 using matrix_type = tensor<double, dyn, dyn>;
 
-// Two pairs in the layout of a loader. The states of edges between a source's nodes are given.
+// Two pairs as a loader stores them. The states of edges between nodes of a source are given.
 struct problem {
   layer_type layer;
   edge_pair_loader<reference::backend, double> loader;
@@ -83,7 +83,7 @@ struct problem {
     auto const& side = source_alone ? in.source : in.whole;
     return table[static_cast<std::size_t>(side.token(node) * width + f)];
   }
-  // The expected x(i, j) of graph g, in which s of the n nodes are the source's.
+  // Returns the expected x(i, j) of graph g, whose first s of n nodes are the source.
   double expected(index_t g, index_t i, index_t j, index_t f) const {
     auto const& side = source_alone ? in.source : in.whole;
     index_t const s = in.source.graphs.size(g), node = side.graphs.node_begin(g);
@@ -130,8 +130,8 @@ TEMPLATE_TEST_CASE("edges begin with what their formula says, and between nodes 
     }
 }
 
-// Relational states are sums of learned and given parts. So the sum of x dx equals the sum over all parts of the part
-// times its gradient.
+// Relational states are sums of learned parts and given parts. So the sum of x dx equals a sum over all parts: each
+// part times its gradient.
 TEMPLATE_TEST_CASE("relational edges hand on their gradient and lose nothing of it", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (bool alone : {true, false}) {

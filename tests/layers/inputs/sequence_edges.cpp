@@ -1,4 +1,4 @@
-// Tests first states of the edges of sentences: relative positions, the value of each edge, and the gradient of each
+// Tests the first states of a sentence's edges: relative positions, the value of each edge, and the gradient of each
 // part.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/inputs/sequence_edges.hpp"

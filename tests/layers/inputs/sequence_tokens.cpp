@@ -1,5 +1,5 @@
-// Tests first states of a sentence's tokens: the waves of their positions, and that the gradient of their table is
-// added.
+// Tests the first states of a sentence's tokens: the sines and cosines of their positions, and that the gradient of
+// their table is added to.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/inputs/sequence_tokens.hpp"

@@ -1,5 +1,5 @@
-// Tests the agent of a tree machine in one step: gradients of all its outputs, with norms before or after, and that
-// samples do not affect each other.
+// Tests the agent of a tree machine in one step: the gradients of all its outputs, with norms before or after blocks,
+// and that samples do not affect each other.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/tree/agent.hpp"
 
@@ -19,7 +19,7 @@ using namespace triad;
 
 constexpr index_t width = 6, heads = 2, hidden = 8, fillers = 5;
 
-/// The agent as a layer. Its output is one row of all its results, the tokens first.
+/// The agent as a layer. Its output is one row with all results, of which the tokens are first.
 template <index_t D = dyn, index_t H = dyn, index_t F = dyn>
 struct spoken {
   using agent_type = neural_tree_agent<double, D, H, F>;
@@ -87,7 +87,7 @@ struct spoken {
   }
 };
 
-// Samples with the same number of tokens each.
+// Samples that all have the same number of tokens.
 struct samples {
   index_t batch, tokens;
   std::vector<index_t> size, first;
@@ -134,7 +134,7 @@ TEMPLATE_TEST_CASE("the agent has the gradient of its tokens and of all that it 
       }
 }
 
-/// All results of an agent with random parameters.
+/// Returns all results of an agent with random parameters.
 template <class Ex, class Layer, class Input>
 std::vector<double> result(Ex& ex, Layer const& layer, Input const& in) {
   test::spoiled_memory const memory([&](arena& a) {
@@ -161,7 +161,7 @@ TEMPLATE_TEST_CASE("what an agent says of a sample is about that sample, and abo
   TestType ex;
   spoken<> const layer{neural_tree_agent<double>(options(norm_position::before, 2)), 3, 4};
   samples one(3, 4), other(3, 4);
-  other.x[static_cast<std::size_t>((4 + 3) * width)] += 1;  // the last token of the second sample
+  other.x[static_cast<std::size_t>((4 + 3) * width)] += 1;  // changes the last token of the second sample
   auto const a = result(ex, layer, one.input()), b = result(ex, layer, other.input());
   auto const x = layer.parts_of(a.data()), y = layer.parts_of(b.data());
   auto const same_rows = [](matrix<double const> p, matrix<double const> q, index_t first, index_t count) {

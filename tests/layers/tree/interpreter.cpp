@@ -1,5 +1,5 @@
-// Tests the interpreters of a tree machine: gradients of several steps by rows and by matrices, and that both
-// interpreters agree.
+// Tests the interpreters of a tree machine: the gradients of several steps, by rows and by matrices, and that both
+// interpreters have the same results.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/layers/tree/interpreter.hpp"
 
@@ -23,8 +23,8 @@ using test::some_maps;
 
 constexpr index_t batch = 2, steps = 3, fillers = 4;
 
-/// An interpreter as a layer. Its input is one row of the first trees, the weights and the roots of all steps; its
-/// output is the fillers of the last trees.
+/// An interpreter as a layer. Its input is one row with the first trees, and the weights and roots of all steps. Its
+/// output has the fillers of the last trees.
 template <class Interpreter>
 struct program {
   using value_type = double;
@@ -114,8 +114,8 @@ TEMPLATE_TEST_CASE("interpreters have the gradients of three steps: of trees, we
   }
 }
 
-/// The fillers of the last trees, and the gradient of their sum with random factors with respect to first trees,
-/// weights and roots.
+/// Returns the fillers of the last trees. Also returns the gradients of a sum of these with random factors, with
+/// respect to the first trees, the weights and the roots.
 template <class Ex, class Layer>
 std::vector<double> result(Ex& ex, Layer const& layer) {
   gradient_check_options const options;
