@@ -1,19 +1,19 @@
-# Tests flags that relax arithmetic, -ffast-math and its parts. Results must be right up to rounding, masks must mask,
-# and NaN must be detected. A unit that was compiled without these flags must compute the same bits in one program with
-# a unit that was compiled with them, in either order of linking.
-# COMPILER, ID: the project's; CLANG: a clang++ on this machine, or empty.
+# Tests -ffast-math and the flags that are parts of it, which relax arithmetic. Results must be right up to rounding,
+# masks must have their effect, and NaN must be detected. A source file that was compiled without these flags must
+# compute the same bits when it is linked with one that was compiled with them, in either order.
+# COMPILER, ID: those of the project; CLANG: a clang++ on this machine, or empty.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")
 file(MAKE_DIRECTORY "${FOLDER}")
 set(main "${ROOT}/tests/link/math_flags_main.cpp")
 
-# object(COMPILER NAME SOURCE FLAG...) compiles a unit.
+# object(COMPILER NAME SOURCE FLAG...) compiles a source file to the object NAME.
 function(object compiler name source)
   run("${compiler}" -std=c++20 -fopenmp-simd -w "-I${ROOT}/include" "-I${ROOT}" -isystem "${CCCL}" -isystem "${CBLAS_INCLUDE}" ${ARGN}
     -c "${source}" -o "${FOLDER}/${name}.o")
 endfunction()
-# linked(RESULT COMPILER NAME...) links these objects and returns what the program prints.
+# linked(RESULT COMPILER NAME...) links these objects, and sets RESULT to what the program prints.
 function(linked result compiler)
   list(TRANSFORM ARGN PREPEND "${FOLDER}/" OUTPUT_VARIABLE objects)
   list(TRANSFORM objects APPEND ".o")
@@ -22,7 +22,7 @@ function(linked result compiler)
   set(${result} "${output}" PARENT_SCOPE)
 endfunction()
 
-# compare(COMPILER ID DEFINITIONS OPTIMISATION FLAGS...): each of FLAGS is a text with several flags.
+# compare(COMPILER ID DEFINITIONS OPTIMISATION FLAGS...): each of FLAGS is one text that has several flags.
 function(compare compiler id definitions optimised)
   object("${compiler}" main "${main}")
   object("${compiler}" main_alone "${main}" -DTRIAD_TEST_ALONE)
@@ -34,7 +34,8 @@ function(compare compiler id definitions optimised)
     object("${compiler}" flagged "${source}" ${optimised} ${list} -DTRIAD_TEST_UNIT=by_flags ${definitions})
     linked(first "${compiler}" main plain flagged)
     linked(second "${compiler}" main flagged plain)
-    # clang defines no macro for these flags: the units share names, and one unit gets the other's rounding.
+    # clang defines no macro for these flags, so functions of both source files have the same names. One of the files
+    # then gets the rounding of the other.
     if(id MATCHES "Clang" AND flags MATCHES "associative|unsafe|reciprocal")
       message("${id} ${flags}: right")
     elseif(NOT first STREQUAL alone OR NOT second STREQUAL alone)

@@ -1,4 +1,5 @@
-// Compiled with different flags into one program. Collects results of the cpu backend under a name for each unit.
+// Compiled twice with different flags, and linked into one program. Collects results of the cpu backend under a name
+// for each of the two.
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/link/math_flags.hpp"
 
@@ -28,7 +29,7 @@ using namespace triad;
 
 namespace {
 
-// Numbers that a compiler cannot know.
+// Returns numbers that a compiler cannot know.
 std::vector<float> numbers(index_t count) {
   random_stream random(5, static_cast<std::uint64_t>(count));
   std::vector<float> some(static_cast<std::size_t>(count));
@@ -48,8 +49,8 @@ matrix<float> rows_of(std::vector<float>& x, index_t width) {
   return make_matrix(x.data(), static_cast<index_t>(x.size()) / width, width, width);
 }
 
-// Causal attention with masked keys. All keys of the second sequence are masked, and those that the first query of the
-// first sequence sees.
+// Computes causal attention with masked keys. All keys of the second sequence are masked. So are all keys that the
+// first query of the first sequence could attend to.
 void attend(answers& found) {
   cpu::backend ex(1);
   std::vector<index_t> const size{21, 3}, first{0, 21};
@@ -144,7 +145,7 @@ void train(answers& found) {
   trainer learner(ex, model, {.max_norm = 1, .key = 7, .capacity = room});
   initialize(learner.parameters(), 1);
   random_stream random(2, 0);
-  for (index_t const n : {5, 9, 25}) {  // graphs computed as a whole, and one in tiles
+  for (index_t const n : {5, 9, 25}) {  // the small graphs are computed as a whole, the large one in tiles
     auto* const label = batch.add(n, 0, n - 1, random.below(4));
     for (index_t e = 0; e < n * n; ++e) label[e] = random.below(5);
   }

@@ -1,4 +1,4 @@
-// The results of a unit of math_flags.cpp, and a description of those that are wrong.
+// The results of one object of math_flags.cpp, and a description of those that are wrong.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,7 +7,7 @@
 
 struct answers {
   std::vector<float> numbers;
-  std::string wrong;  // one line for each
+  std::string wrong;  // one line for each wrong result
 
   void add(std::vector<float> const& some) { numbers.insert(numbers.end(), some.begin(), some.end()); }
   void expect(bool condition, char const* sentence) {
@@ -15,6 +15,6 @@ struct answers {
   }
 };
 
-// The same source, compiled without flags and with flags that relax arithmetic.
+// The same source file, compiled without flags and with flags that relax arithmetic.
 answers by_no_flags();
 answers by_flags();

@@ -1,4 +1,4 @@
-// The second of two translation units that include everything. A function that is not inline would be defined twice.
+// The second of two source files that include every header. A function that is not inline would be defined twice.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/triad.hpp"
 

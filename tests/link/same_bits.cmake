@@ -1,5 +1,5 @@
-# Tests that a program whose units compile their own kernels, HEADERS, computes the same bits as one with compiled
-# kernels, KERNELS.
+# Tests that two programs compute the same bits: HEADERS, whose source files compile the kernels themselves, and
+# KERNELS, which links compiled kernels.
 cmake_minimum_required(VERSION 3.25)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../run.cmake")

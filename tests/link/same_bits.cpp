@@ -1,5 +1,5 @@
-// Trains a small Edge Transformer and prints a number that depends on every bit of its parameters. It is compiled
-// twice, with kernels of its own and with compiled ones. Both programs must print the same number.
+// Trains a small Edge Transformer, and prints a number that depends on every bit of its parameters. The file is
+// compiled twice: with kernels of its own, and with compiled kernels. Both programs must print the same number.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <cstdio>
@@ -25,7 +25,7 @@ int main() {
   random_stream random(2, 0);
   for (int step = 0; step < 5; ++step) {
     batch.clear();
-    for (index_t const n : {5, 9, 25}) {  // graphs computed as a whole, and one in tiles
+    for (index_t const n : {5, 9, 25}) {  // the small graphs are computed as a whole, the large one in tiles
       auto* const label = batch.add(n, 0, n - 1, random.below(4));
       for (index_t e = 0; e < n * n; ++e) label[e] = random.below(5);
     }

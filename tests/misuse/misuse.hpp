@@ -1,4 +1,4 @@
-// Every misuse of the library must throw with one sentence, in every build.
+// Every misuse of the library must throw an error whose message is one sentence, in every build.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,7 +15,7 @@
 namespace triad::test {
 
 inline constexpr index_t most_index = std::numeric_limits<index_t>::max();
-/// Sizes that no model can have.
+/// Sizes that are impossible for a model.
 inline std::vector<index_t> const no_sizes{-16, -1, 0, index_t{1} << 31, most_index};
 
 /// Checks that f() throws contract_violation or data_error with a message of one line that contains `part`.
@@ -40,14 +40,14 @@ void expect_sentence(std::string const& what, F&& f, std::string const& part = {
   CHECK(message.find(part) != std::string::npos);
 }
 
-/// One member of a struct of sizes.
+/// One member of a struct of sizes, and its name.
 template <class Sizes>
 struct size_field {
   char const* name;  // the name in messages
   index_t& (*of)(Sizes&);
 };
 
-/// Checks that Model(sizes) accepts the given sizes, and refuses them if any one is impossible.
+/// Checks that Model(sizes) accepts the given sizes, and refuses them if any one of them is impossible.
 template <class Model, class Sizes>
 void expect_sizes_checked(std::string const& model, Sizes const& good, std::vector<size_field<Sizes>> const& fields) {
   CHECK_NOTHROW(Model(good));
@@ -61,7 +61,7 @@ void expect_sizes_checked(std::string const& model, Sizes const& good, std::vect
     }
 }
 
-/// Checks that Model(sizes) refuses dropout rates that keep nothing or are not rates.
+/// Checks that Model(sizes) refuses dropout rates that would drop everything, or that are not rates.
 template <class Model, class Sizes>
 void expect_rate_checked(std::string const& model, Sizes const& good, double& (*rate)(Sizes&)) {
   for (double bad : {1.0, 7.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {

@@ -1,4 +1,4 @@
-// Tests layers and models with impossible sizes and rates.
+// Tests that layers and models refuse impossible sizes and rates.
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/misuse/misuse.hpp"
 #include "triad/models/dependency_parser.hpp"
@@ -19,7 +19,7 @@ using test::expect_rate_checked;
 using test::expect_sentence;
 using test::expect_sizes_checked;
 
-// A field of Sizes `z`, with its name in messages.
+// Makes an entry for a member of Sizes `z`: the name in messages, and a function that returns the member.
 #define FIELD(name, path) {name, [](auto& z) -> index_t& { return z.path; }}
 #define RATE(path) [](auto& z) -> double& { return z.path; }
 

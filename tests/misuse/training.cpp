@@ -1,4 +1,4 @@
-// Tests misuse of training, averages, snapshots and searches.
+// Tests that wrong uses of training, averages, snapshots and searches are refused.
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 #include <type_traits>

@@ -1,4 +1,4 @@
-// Tests misuse of views, memory, batches, trees and operations.
+// Tests that wrong uses of views, memory, batches, trees and operations are refused.
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/misuse/misuse.hpp"
 #include "tests/ragged.hpp"
@@ -44,7 +44,7 @@ void expect_all(std::vector<misuse> const& table) {
   for (auto const& row : table) expect_sentence(row.what, row.run, row.part);
 }
 
-// Memory for views of any shape, alive as long as the program runs.
+// Memory for views of any shape. It exists as long as the program runs.
 double values[4096];
 index_t numbers[4096];
 matrix<double> m(index_t rows, index_t columns) { return make_matrix(values, rows, columns, columns); }
@@ -362,7 +362,7 @@ TEST_CASE("operations are given shapes that fit, or it is said") {
   });
 }
 
-// Triangular attention over two graphs, with one argument changed.
+// Calls triangular attention for two graphs, with one argument changed.
 template <class Change>
 void attend(Change change) {
   triangle_options s{triangle_form::full, 2, {}, {}, {}};

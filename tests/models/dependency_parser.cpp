@@ -1,5 +1,5 @@
-// Tests dependency parsers: gradients in every arrangement, the meaning of their scores, memory that is independent of
-// the relations of all pairs, and the same bits for any number of threads.
+// Tests dependency parsers: gradients in every arrangement, and the meaning of their scores. Memory must not grow with
+// the number of relations times the number of pairs. Any number of threads must give the same bits.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/dependency_parser.hpp"
 
@@ -24,7 +24,7 @@ constexpr index_t width = 6, reach = 2, tokens = 6, relations = 5, inner = 4;
 using sentences = std::vector<std::vector<attached_token>>;
 using loader_type = dependency_loader<reference::backend, double>;
 
-// Random parents, which need not form trees: a loss does not depend on that.
+// Returns sentences with random parents. The parents need not form trees, because the loss does not require that.
 sentences some_sentences() {
   random_stream random(5, 2);
   sentences all;
@@ -83,7 +83,7 @@ TEMPLATE_TEST_CASE("dependency parsers have the gradient of their loss", "", TRI
   }
 }
 
-// A model with first values on a batch, and its results.
+// A model with initial values on one batch, and its results.
 template <class Model>
 struct asked {
   reference::backend ex;
@@ -117,7 +117,7 @@ auto ask(Model const& m, sentences const& all) {
   return std::make_unique<asked<Model>>(m, all);
 }
 
-// The row and the two ends of every pair of every sentence.
+// The row and the two ends of each pair, in all sentences.
 struct every_pair {
   std::vector<index_t> edge, child, parent;
   explicit every_pair(graph_batch const& g) {
@@ -232,7 +232,7 @@ TEST_CASE("forty relations more cost a training step forty values a token more, 
     auto const a = trainer<model, cpu::backend>::plan(ex, few, o), b = trainer<model, cpu::backend>::plan(ex, many, o);
     auto const more = b.saved + b.scratch - a.saved - a.scratch;
     CAPTURE(a.saved, a.scratch, b.saved, b.scratch);
-    CHECK(more >= 2 * 40 * 500 * sizeof(float));  // logits and their gradients
+    CHECK(more >= 2 * 40 * 500 * sizeof(float));  // memory for logits and for their gradients
     CHECK(more <= 3 * 40 * 500 * sizeof(float));
   };
   auto const edges = edge_sizes(false, 0.1);

@@ -21,7 +21,7 @@ using namespace triad;
 
 constexpr index_t labels = 7, targets = 5, width = 6;
 
-// Graphs of 3, 1 and 4 people with random labels and one question each.
+// Graphs of 3, 1 and 4 people, with random labels and one question for each graph.
 struct questions {
   test::ragged shape{{3, 1, 4}};
   std::vector<index_t> label, edge{2, 9, 22}, source{0, 3, 7}, target{2, 3, 4};

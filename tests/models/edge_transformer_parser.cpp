@@ -1,4 +1,4 @@
-// Tests the parser: its gradient in every arrangement, and that padding changes nothing except where it is asked about.
+// Tests the parser: its gradient in every arrangement. Padding must change no result, except where a parent is padding.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/edge_transformer_parser.hpp"
 
@@ -72,7 +72,7 @@ TEST_CASE("a word whose vector is not learned is none for the verb either, dropp
     parser_use<edge_transformer_parser<double>, reference::backend> use(z, keep::everything, all);
     std::vector<double> gradient(use.values().size());
     use.run(use.values(), &gradient);
-    auto const row = gradient.begin() + token * width;  // the table of words is first in the buffer
+    auto const row = gradient.begin() + token * width;  // the table of words comes first in the buffer
     CHECK(std::all_of(row, row + width, [](double g) { return g == 0; }));
   }
 }
@@ -111,7 +111,7 @@ TEST_CASE("a word that is not learned has no gradient, and the others theirs") {
   std::vector<double> a(learned.values().size()), b = a;
   learned.run(learned.values(), &a);
   held.run(held.values(), &b);
-  auto const first = static_cast<std::size_t>(fixed.fixed_token * width);  // the table of words is first in the buffer
+  auto const first = static_cast<std::size_t>(fixed.fixed_token * width);  // the table of words is first
   double moved = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     bool const inside = i >= first && i < first + width;

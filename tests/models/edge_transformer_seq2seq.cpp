@@ -1,5 +1,5 @@
-// Tests the encoder-decoder Edge Transformer: its gradient in every arrangement, that padding changes nothing, and that
-// the decoder sees no future tokens.
+// Tests the encoder-decoder Edge Transformer: its gradient in every arrangement, that padding changes no result, and
+// that the decoder's results do not depend on future tokens.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/edge_transformer_seq2seq.hpp"
 
@@ -101,7 +101,7 @@ TEMPLATE_TEST_CASE("an encoder and decoder of edges have the gradient of their l
   test::check_gradient_of(use_of<fixed, TestType>({"paper", sizes(), keep::inputs}), true);
 }
 
-// The same pairs in graphs of one size. Unused nodes and the future are masked.
+// The same pairs in graphs of equal size. Unused nodes are masked, and so is the future.
 struct padded_pairs {
   static constexpr index_t s = 5, t = 5, n = s + t, filler = 3;
   edge_pair_layout layout;
@@ -122,7 +122,7 @@ struct padded_pairs {
       auto const at = [](index_t i) { return static_cast<std::size_t>(i); };
       auto const is_padding = [&](index_t i) { return i < s && i >= given; };
       for (index_t i = 0; i < n; ++i) {
-        index_t const k = i - s;  // index in the target
+        index_t const k = i - s;  // position in the target
         index_t const from = i < given - 1 ? three[p].source[at(i)] : i == given - 1 ? end_token : filler;
         index_t const word = i < s ? from : k == 0 ? begin_token : k <= asked ? three[p].target[at(k - 1)] : filler;
         token.push_back(word);
@@ -194,7 +194,7 @@ TEMPLATE_TEST_CASE("pairs side by side have the loss and the gradient of pairs w
                    TRIAD_TEST_BACKENDS) {
   for (auto const& each : arrangements()) {
     CAPTURE(each.name);
-    auto const a = without_dropout(each);  // with dropout, padded elements would have other numbers
+    auto const a = without_dropout(each);  // with dropout, elements would have other numbers if the batch is padded
     using model = edge_transformer_seq2seq<double>;
     auto ragged = use_of<model, TestType>(a);
     test::model_use<model, TestType, padded_pairs> padded(model(a.sizes), a.kept, padded_pairs(ragged.model.layout));
@@ -205,7 +205,7 @@ TEMPLATE_TEST_CASE("pairs side by side have the loss and the gradient of pairs w
   }
 }
 
-// The distance of the gradients of two models that compute the same function in different ways.
+// Returns the distance between the gradients of two models that compute the same function in different ways.
 template <class Ex>
 double distance_of_gradients(arrangement const& a, arrangement const& b) {
   using model = edge_transformer_seq2seq<double>;
@@ -251,7 +251,7 @@ TEST_CASE("widths known at compile time change nothing between edges of pairs") 
   }
 }
 
-// Logits (targets, v) of a batch, without dropout.
+// Returns the logits (targets, v) of a batch, without dropout.
 template <class Ex>
 std::vector<double> logits_of(arrangement const& a, std::vector<pair> const& pairs) {
   auto use = use_of<edge_transformer_seq2seq<double>, Ex>(a, pairs);
@@ -278,8 +278,8 @@ TEMPLATE_TEST_CASE("what edges say of a pair depends on its source and on the to
                    TRIAD_TEST_BACKENDS) {
   for (auto const& a : arrangements()) {
     CAPTURE(a.name);
-    auto const& one = three[1];           // it has three tokens, so four answers
-    bool const far = a.sizes.layers > 1;  // one layer combines only the edges at a node, which depend on no other token
+    auto const& one = three[1];           // it has three tokens and so four answers
+    bool const far = a.sizes.layers > 1;  // with one layer, states depend on no other token's edges
     auto const alone = logits_of<TestType>(a, {one});
     CHECK(distance(rows_of(logits_of<TestType>(a, three), 3, 4), alone) < 1e-12);
     for (std::size_t k = 0; k < 3; ++k) {
@@ -342,7 +342,7 @@ TEMPLATE_TEST_CASE("the padding's vector has no gradient, and the others theirs"
     other.run(at, &b);
     double moved = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
-      bool const inside = i >= 3 * width && i < 4 * width;  // the table is first in the buffer
+      bool const inside = i >= 3 * width && i < 4 * width;  // the table comes first in the buffer
       CHECK(b[i] == (inside ? 0 : a[i]));
       if (inside) moved += std::abs(a[i]);
     }

@@ -1,5 +1,5 @@
-// Tests training of the encoder-decoder Edge Transformer: threads change no bit, a step allocates nothing, and the plan
-// is the memory that is held.
+// Tests training of the encoder-decoder Edge Transformer: any number of threads gives the same bits, a step allocates
+// nothing, and the memory that is used is the planned memory.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstddef>
@@ -59,7 +59,7 @@ struct run {
   run(run const&) = delete;
   run& operator=(run const&) = delete;
 
-  /// Trains on batch `number`; odd numbers have fewer pairs.
+  /// Makes an update on batch `number`. Batches with odd numbers have fewer pairs.
   float update(std::uint64_t number) { return test::update_on_pairs(train, loader, number, number % 2 == 0 ? 6 : 3); }
 };
 
@@ -75,7 +75,7 @@ TEST_CASE("an encoder and decoder of edges train to the same bits on one, two an
 }
 
 TEST_CASE("a training step of an encoder and decoder of edges allocates nothing, nor does its loader") {
-  REQUIRE(allocations.load() > 0);  // allocations are counted
+  REQUIRE(allocations.load() > 0);  // shows that allocations are counted
   for (auto encoding : {relational, positional}) {
     test::expect_no_allocations(run(2, encoding));
   }
@@ -98,7 +98,7 @@ TEST_CASE("the plan of an encoder and decoder of edges is what they hold, and a 
 TEST_CASE(
     "either side keeps thirteen values a column of an edge in each layer, and of what is not read no more than up to "
     "the triangle") {
-  // Each view of a plan ends with slack and starts on a cache line.
+  // Each view of a plan begins at a cache line and ends with slack.
   constexpr std::size_t per_view = arena_slack + arena_alignment;
   constexpr index_t layers = 3, layer = 12 * width + 2 * heads + 4, below_the_triangle = 6 * width + 2 * heads + 2,
                     read = 8 * width + 2;

@@ -1,4 +1,4 @@
-// Tests the whole LRF model: its gradient in every arrangement, what its results depend on, and that it learns.
+// Tests the whole LRF model: its gradient in every arrangement, which inputs its results depend on, and that it learns.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/fused_transformer.hpp"
 
@@ -123,7 +123,7 @@ TEST_CASE("the last layer of a stack is as forward left it, and is not run again
   CHECK(scratch(fused(sizes()), keep::inputs) > scratch(fused(sizes()), keep::everything));
 }
 
-// The same pairs in rows of five positions each. The unused positions are before or after the tokens, and are masked.
+// The same pairs, with five rows for each sequence. The unused rows are before or after the tokens, and are masked.
 struct padded_pairs {
   static constexpr index_t places = 5;
   std::vector<index_t> source_token, source_position, target_token, target_position, next,
@@ -175,7 +175,7 @@ TEMPLATE_TEST_CASE("padding that is masked changes neither the loss nor its grad
     for (auto a : arrangements(norm_position::after)) {
       CAPTURE(a.name, before);
       a.sizes.dropout = a.sizes.encoder.layer.dropout = a.sizes.decoder.layer.dropout =
-          0;  // with dropout, padded elements would have other numbers
+          0;  // with dropout, elements would have other numbers if the batch is padded
       using model = fused_transformer<double>;
       test::model_use<model, TestType, loader> ragged(model(a.sizes), a.kept, loaded(three));
       test::model_use<model, TestType, padded_pairs> padded(model(a.sizes), a.kept, padded_pairs(before));
@@ -254,7 +254,7 @@ TEST_CASE("an encoder-decoder lists its parameters by name, those of its variant
   }
 }
 
-// The logits of one pair in a batch.
+// Returns the logits of one pair in a batch.
 std::vector<double> logits_of(fused_transformer_options const& z, std::vector<pair> const& batch, std::size_t which) {
   using model = fused_transformer<double>;
   reference::backend ex;
@@ -303,7 +303,7 @@ TEST_CASE("without positions the order of a source says nothing; relative positi
     return largest;
   };
   CHECK(difference() < 1e-13);
-  z.decoder.layer.reach = 3;  // only of the target's tokens
+  z.decoder.layer.reach = 3;  // positions only among the target's tokens
   CHECK(difference() < 1e-13);
   z.encoder.layer.reach = 1;
   CHECK(difference() > 1e-3);

@@ -1,5 +1,5 @@
-// Tests training of an encoder-decoder: threads change no bit, a step allocates nothing, and the plan is the memory
-// that is held.
+// Tests training of an encoder-decoder: any number of threads gives the same bits, a step allocates nothing, and the
+// memory that is used is the planned memory.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <string>
@@ -22,7 +22,7 @@ using test::allocations;
 using model = fused_transformer<float>;
 using pair_trainer = trainer<model, cpu::backend>;
 
-// With fuse-attention, with weighted mixtures of layers, and with relative positions.
+// The models: with fuse-attention, with weighted sums of earlier layers, and with relative positions.
 enum class kind { fused, weighted, relative };
 
 struct run {
@@ -58,7 +58,7 @@ struct run {
   run(run const&) = delete;
   run& operator=(run const&) = delete;
 
-  /// Trains on batch `number`; odd numbers have fewer pairs.
+  /// Makes an update on batch `number`. Batches with odd numbers have fewer pairs.
   float update(std::uint64_t number) { return test::update_on_pairs(train, loader, number, number % 2 == 0 ? 9 : 4); }
 };
 
@@ -77,7 +77,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a training step of an encoder-decoder allocates nothing, nor does its loader") {
-  REQUIRE(allocations.load() > 0);  // allocations are counted
+  REQUIRE(allocations.load() > 0);  // shows that allocations are counted
   for (auto which : {kind::fused, kind::weighted, kind::relative}) {
     test::expect_no_allocations(run(2, which));
   }

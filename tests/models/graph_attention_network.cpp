@@ -1,5 +1,5 @@
-// Tests the graph attention network: gradients, recomputation, padding, relabelling, its range, threads, and memorising
-// a few examples.
+// Tests the graph attention network: gradients, recomputation, padding, other node numbers, how far information
+// travels, threads, and memorising a few examples.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/graph_attention_network.hpp"
 
@@ -19,7 +19,7 @@ graph_attention_network_options sizes(index_t layers, bool tied, double rate = 0
   return {labels, targets, layers, tied, {d, 2, rate}};
 }
 
-// Nodes in a row, each with an edge to the next.
+// Returns a chain of nodes, each with an edge to the next node.
 drawn_graph chain(index_t n) {
   drawn_graph g(n, 1);
   for (index_t i = 0; i < n; ++i)
@@ -75,7 +75,7 @@ TEMPLATE_TEST_CASE("a graph attention network of L layers sees labels up to L ed
   for (index_t layers : {1, 2, 3}) {
     auto far = chain(n), near = chain(n);
     near.label[static_cast<std::size_t>((layers - 1) * n + layers)] = 6;  // the L-th edge from the first node
-    far.label[static_cast<std::size_t>(layers * n + layers + 1)] = 6;     // the edge after it
+    far.label[static_cast<std::size_t>(layers * n + layers + 1)] = 6;     // the edge after that
     bench<gat> b(sizes(layers, false), {chain(n), near, far});
     for (auto& g : b.graphs) g.target = 0;
     auto const all = b.all(ex).logits;

@@ -1,5 +1,5 @@
-// Tests models of labelled graphs composed of any embedding, layers and readout: one has the bits of the Edge
-// Transformer, and gradients of others are checked.
+// Tests models of labelled graphs that are composed of any embedding, layers and readout. One of them must have the
+// same bits as the Edge Transformer. The gradients of others are checked.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/graph_model.hpp"
 
@@ -27,7 +27,7 @@ using test::contains;
 
 constexpr index_t labels = 7, targets = 5, width = 6;
 
-// Graphs of 3, 1 and 4 nodes with random labels and one question each.
+// Graphs of 3, 1 and 4 nodes, with random labels and one question for each graph.
 struct questions {
   test::ragged shape{{3, 1, 4}};
   std::vector<index_t> label, edge{2, 9, 22}, source{0, 3, 7}, target{2, 3, 4};
@@ -46,7 +46,7 @@ edge_transformer_layer_options layer_sizes() { return {width, 2, 8, 0.2, triangl
 template <class T>
 using layer_of = edge_transformer_layer<T>;
 
-// y = relu(x u' + c) * (x v' + e), a readout that the library does not have.
+// The layer y = relu(x u' + c) * (x v' + e), a readout that the library does not have.
 template <class T>
 struct gated_readout {
   using input = tensor<T const, dyn, dyn>;  // (b, d)
@@ -106,7 +106,7 @@ void check_gradient(Ex& ex, Model const& model) {
   CHECK_GRADIENT(gradient_check(ex, model, q.shape.dims, q.input(), {3, targets}));
 }
 
-// The same graphs, two of them with further questions. One of these is about an edge that already has a question.
+// The same graphs, two of which have further questions. One of these is about an edge that already has a question.
 struct further_questions : questions {
   double share = 0.7;
   further_questions() {
@@ -144,7 +144,7 @@ TEMPLATE_TEST_CASE("gradients are right with your own readout, over repeats, cha
       ex, graph_model(embedded(), layer_of<double>(layer_sizes()), linear<double>{extents<dyn, dyn>(width, targets)}));
   check_gradient(ex, graph_model(embedded(), chain(layer_of<double>(layer_sizes()), layer_of<double>(layer_sizes())),
                                  gated_readout<double>(width, targets)));
-  check_gradient(ex, graph_model(embedded(), layer_norm_layer<double>{extents<dyn>(width)},  // over rows alone
+  check_gradient(ex, graph_model(embedded(), layer_norm_layer<double>{extents<dyn>(width)},  // a layer on rows only
                                  gated_readout<double>(width, targets)));
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("with the Edge Transformer's parts it is the Edge Transformer, and lay
   auto const expected = logits_of(whole);
   feed_forward<double> const readout(width, width, targets);
   CHECK(logits_of(graph_model(embedded(), stacked(1), readout)) == expected);
-  // A layer's first values depend on its name, layers.0 or layers, so the parameters are copied.
+  // The initial values of a layer depend on its name, layers.0 or layers, so the parameters are copied.
   graph_model const single(embedded(), layer_of<double>(layer_sizes()), readout);
   questions const q;
   cpu::backend ex(1);

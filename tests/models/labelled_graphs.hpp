@@ -1,4 +1,5 @@
-// Shared by tests of models of labelled graphs: a model with the memory of one use, and its common properties.
+// Code that tests of models of labelled graphs share: a model with the memory for one pass, and properties that all
+// models have.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,7 +26,7 @@ namespace triad::test::labelled_graphs {
 
 inline constexpr index_t labels = 7, targets = 5, d = 6;
 
-// One graph with random labels and a question.
+// A graph with random labels and one question.
 struct drawn_graph {
   index_t n, source, target;
   std::vector<index_t> label;  // (n n)
@@ -34,7 +35,7 @@ struct drawn_graph {
     random_stream random(2, stream);
     for (index_t e = 0; e < n * n; ++e) label.push_back(random.below(labels));
   }
-  /// The same graph with other node numbers: node i becomes to[i].
+  /// Returns the same graph with other node numbers: node i becomes node to[i].
   drawn_graph renamed(std::vector<index_t> const& to) const {
     drawn_graph r = *this;
     auto const name = [&](index_t i) { return to[static_cast<std::size_t>(i)]; };
@@ -49,7 +50,7 @@ struct drawn_graph {
 
 inline std::vector<drawn_graph> some_graphs() { return {{3, 1}, {1, 2}, {4, 3}, {2, 4}}; }
 
-// A model with random parameters and the memory of one use.
+// A model with random parameters and the memory for one pass.
 template <class Model>
 struct bench {
   using T = typename Model::value_type;
@@ -58,12 +59,12 @@ struct bench {
 
   Model model;
   std::vector<drawn_graph> graphs;
-  index_t padded_to = 0;  // every graph is padded to this many nodes
+  index_t padded_to = 0;  // number of nodes to which every graph is padded
   std::vector<T> x0;      // (nodes, d), for a model whose input has first states; otherwise empty
   keep kept = keep::everything;
   std::vector<T> logits, dx0;
   graph_loader<reference::backend> loader{{8, 8 * 49, 8 * 7, 8 * 343, 7}};
-  vec<index_t const> answers{nullptr, 0};  // targets of the batch of load()
+  vec<index_t const> answers{nullptr, 0};  // targets of the batch that load() has loaded
   std::vector<std::uint8_t> masked;
   std::uint64_t step = 6;
 
@@ -101,7 +102,7 @@ struct bench {
     });
   }
 
-  // Computes logits and, if there is memory for it, the gradient of the loss. Returns the loss.
+  // Computes the logits, and also the gradient of the loss if there is memory for it. Returns the loss.
   template <class Ex>
   double run(Ex& ex, parameter_set<Model, Ex>& params) {
     auto const in = load();
@@ -151,7 +152,7 @@ struct bench {
     return r;
   }
 
-  // Checks the gradient of the loss for all parameters, and for x0 if there is one.
+  // Checks the gradient of the loss with respect to all parameters, and to x0 if the model has first states.
   template <class Ex>
   gradient_report check(Ex& ex) {
     parameter_set<Model, Ex> params(model, holding::gradients);
@@ -201,7 +202,7 @@ double largest_difference(std::vector<T> const& a, std::vector<T> const& b) {
   return worst;
 }
 
-// Allows for sums of a few hundred products of numbers of size one, in another order.
+// Allows for rounding in sums of a few hundred products of numbers of size one, in another order.
 inline constexpr double tolerance = 1e-12;
 
 template <class Result>
@@ -225,7 +226,7 @@ void expect_same_recomputed(bench<Model> b, Ex& ex) {
   CHECK(b.all(ex).logits == everything.logits);
 }
 
-/// Checks graphs that are large enough for several threads to share.
+/// Checks graphs that are so large that several threads share the work.
 template <class Model, class Options>
 void expect_same_by_threads(Options const& z) {
   bench<Model> b(z, {{7, 1}, {6, 2}, {7, 3}, {5, 4}, {7, 5}, {6, 6}, {7, 7}, {7, 8}});
@@ -240,12 +241,12 @@ void expect_same_by_threads(Options const& z) {
   }
 }
 
-// Checks that exactly those parameters have a gradient that the model lists.
+// Checks that all parameters have a gradient, except for those that the model lists.
 template <class Model, class Ex>
 void expect_gradients_as_said(bench<Model> b, Ex& ex) {
   auto const found = b.all(ex);
   for (std::size_t t = 0; t < found.paths.size(); ++t) {
-    // Adds the same number to all scores of a softmax.
+    // This bias adds the same number to all scores of a softmax.
     if (found.paths[t].find("key.bias") != std::string::npos) continue;
     CAPTURE(found.paths[t]);
     bool zero = true;
@@ -272,7 +273,7 @@ void expect_learned_by_heart(Options const& z, int updates) {
   CHECK(training.loss() < 0.05f);
 }
 
-// Checks an unknown label at edge (1, 2) of the third graph.
+// Checks that an unknown label at edge (1, 2) of the third graph is noticed.
 template <class Model, class Options>
 void expect_label_told(Options const& z) {
   bench<Model> b(z);

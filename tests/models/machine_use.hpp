@@ -20,7 +20,7 @@ struct tree_node {
 };
 using tree_nodes = std::vector<tree_node>;
 
-/// A random tree of at most `levels` levels: a root, and each child of a node with probability 0.7.
+/// Returns a random tree of at most `levels` levels. It has a root; each child of a node exists with probability 0.7.
 inline tree_nodes random_tree(tree_positions<> where, index_t symbols, index_t levels, std::uint64_t stream) {
   random_stream random(23, stream);
   auto const symbol = [&] { return 1 + static_cast<index_t>(random.below(static_cast<std::uint32_t>(symbols - 1))); };
@@ -31,7 +31,7 @@ inline tree_nodes random_tree(tree_positions<> where, index_t symbols, index_t l
   return all;
 }
 
-/// The subtree at child c of the root.
+/// Returns the subtree at child c of the root.
 inline tree_nodes child_of(tree_positions<> where, tree_nodes const& tree, index_t c) {
   tree_nodes part;
   for (auto const& n : tree)
@@ -40,14 +40,14 @@ inline tree_nodes child_of(tree_positions<> where, tree_nodes const& tree, index
   return part;
 }
 
-/// Trees whose right answer is their first child, with the arguments of a pass over them.
+/// Trees whose right answer is their first child, and the arguments for a pass over them.
 template <class T>
 struct some_trees {
   tree_positions<> where;
   index_t steps, symbols, fillers;
   std::vector<std::pair<tree_nodes, tree_nodes>> pairs;
-  std::vector<T> table;                            // (v, f) general fillers; empty: unit vectors
-  std::vector<T> operation_noise, argument_noise;  // or empty
+  std::vector<T> table;                            // (v, f) table of fillers; empty: unit vectors
+  std::vector<T> operation_noise, argument_noise;  // empty if there is no noise
   choice_over over = choice_over::trees;
   bool empty_tree;
   tree_loader<reference::backend, T> loader;
@@ -81,10 +81,10 @@ struct some_trees {
   tree_machine_options sizes(transformer_layer_options const& layer, index_t layers) const {
     return {steps, symbols, table.empty(), {layer, layers, where.branching(), fillers}, tree_root::scores, empty_tree};
   }
-  /// The number of scores of arguments at the last step.
+  /// Returns the number of scores of arguments at the last step.
   index_t last_arguments() const { return tree_choices_at(steps - 1, empty_tree) * 2 * where.branching(); }
 
-  /// A batch of the trees [first, first + count), valid until the next call.
+  /// Returns a batch of the trees [first, first + count). It is valid until the next call.
   std::pair<tree_batch<T>, tree_answers> batch_of(index_t first, index_t count) {
     loader.clear();
     for (index_t b = first; b < first + count; ++b)
@@ -107,16 +107,17 @@ struct some_trees {
   std::pair<tree_batch<T>, tree_answers> all() { return batch_of(0, batch()); }
 };
 
-/// All results of a pass over a batch; == compares every bit.
+/// All results of a pass over a batch. == compares every bit.
 template <class T>
 struct machine_outcome {
   T loss = 0;
   std::vector<T> scores, memory, gradient;
-  std::vector<T> chosen;  // weights of operations, arguments and roots of all steps
+  std::vector<T> chosen;  // the weights of operations, arguments and roots in all steps
   bool operator==(machine_outcome const&) const = default;
 };
 
-/// Random parameters of a model, which depend on their paths, and passes over batches, in memory that starts as NaN.
+/// Random parameters of a model, which depend on the parameters' paths. Also makes passes over batches, in memory that
+/// starts as NaN.
 template <class Model>
 struct machine_use {
   using T = typename Model::value_type;

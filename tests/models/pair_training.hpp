@@ -1,4 +1,4 @@
-// Training of a model of pairs of sequences, for tests of encoder-decoders: its batches and their results.
+// Training of a model on pairs of sequences, for tests of encoder-decoders: the batches and the results.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace triad::test {
 
-/// Updates on `pairs` pairs, which depend only on `number`, and returns the loss.
+/// Makes an update on `pairs` pairs, which depend only on `number`. Returns the loss.
 template <class Trainer, class Loader>
 float update_on_pairs(Trainer& train, Loader& loader, std::uint64_t number, int pairs) {
   random_stream random(7, number);
@@ -29,7 +29,8 @@ float update_on_pairs(Trainer& train, Loader& loader, std::uint64_t number, int 
   return train.loss();
 }
 
-/// Returns loss and norm of each of four updates, and then every parameter. Run has update(number) and train.
+/// Returns the loss and the gradient norm of each of four updates, and then every parameter. Run must have
+/// update(number) and train.
 template <class Run>
 std::vector<float> trace_of(Run&& run) {
   std::vector<float> all;
@@ -44,7 +45,7 @@ std::vector<float> trace_of(Run&& run) {
 
 template <class Run>
 void expect_no_allocations(Run&& run) {
-  for (std::uint64_t u = 0; u < 4; ++u) run.update(u);  // threads start, BLAS allocates its buffers
+  for (std::uint64_t u = 0; u < 4; ++u) run.update(u);  // threads start here, and BLAS allocates its buffers
   auto const before = allocations.load();
   float loss = 0;
   for (std::uint64_t u = 0; u < 4; ++u) loss += run.update(u);

@@ -29,8 +29,8 @@ inline std::vector<std::vector<labelled_token>> parser_sentences() {
 
 using loader_of_sentences = sentence_loader<reference::backend, double>;
 
-/// The same sentences with some tokens dropped. Every token states its word and its position; the positions are farther
-/// apart.
+/// The same sentences with some tokens dropped. The word and the position of each token are stated, and the positions
+/// are farther apart.
 inline std::vector<std::vector<labelled_token>> dropped_sentences() {
   auto all = parser_sentences();
   index_t number = 0;

@@ -1,4 +1,4 @@
-// Tests the relation-aware Transformers: gradients, pruning, recomputation, padding, relabelling, threads, and
+// Tests the relation-aware Transformers: gradients, pruning, recomputation, padding, other node numbers, threads, and
 // memorising a few examples.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/relation_transformer.hpp"
@@ -22,7 +22,7 @@ relation_transformer_options sizes(index_t layers, bool tied, double rate = 0, b
 using rat = relation_aware_transformer<double>;
 using rrat = relation_updating_transformer<double>;
 
-// A model and its backend. One backend is enough, since the layers' tests run on all of them.
+// A model and its backend. One backend is enough here, because the tests of the layers run on all backends.
 template <class Model, class Ex>
 struct on {
   using model = Model;

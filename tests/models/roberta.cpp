@@ -1,4 +1,5 @@
-// Tests a wide encoder with learned positions under a narrow decoder: its gradient, its names, and decoding.
+// Tests a wide encoder with learned positions together with a narrow decoder: the gradient, the names of parameters,
+// and decoding.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/roberta.hpp"
 
@@ -103,7 +104,7 @@ TEST_CASE(
   published few;
   few.positions = 7;
   typename trainer<model, Ex>::options_type o;
-  o.capacity = capacity;  // six tokens, five positions
+  o.capacity = capacity;  // enough for six tokens and five positions
   auto const m = roberta_under_decoder<double>(few, sizes(0, false));
   CHECK_THROWS_WITH((trainer<model, Ex>(ex, m, o)), test::contains("the encoder's positions"));
   z.encoder.tied = true;

@@ -1,4 +1,4 @@
-// Tests the part of parsers below their heads: gradients, names, and invalid sizes.
+// Tests the parts that parsers have below their heads: gradients, names, and invalid sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/sentence_trunks.hpp"
 
@@ -18,7 +18,7 @@ using test::contains;
 
 constexpr index_t width = 4, tokens = 6, reach = 1;
 
-// Parameters need a value_type, which models define and their parts do not.
+// A test of parameters needs value_type, which models define and parts of models do not.
 struct edges : edge_trunk<double> {
   using value_type = double;
   using edge_trunk<double>::edge_trunk;
@@ -56,7 +56,7 @@ sentence_loader<reference::backend, double> loaded(std::vector<std::vector<index
   return loader;
 }
 
-// Computes y of all states; with dy, also the parameters' gradients.
+// Computes all states y. If dy is given, also computes the gradients of the parameters.
 template <class Trunk, class Parameters>
 std::vector<double> run(Trunk const& trunk, Parameters& p, sentence_batch<double> const& in, bool train,
                         std::vector<double>* dy) {

@@ -1,5 +1,5 @@
-// Tests the Transformer parser: its gradient in every arrangement, what a sentence's result does not depend on, and
-// memory that is linear in its length.
+// Tests the Transformer parser: its gradient in every arrangement, that a sentence's results do not depend on the other
+// sentences of its batch, and that memory is linear in a sentence's length.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/transformer_parser.hpp"
 
@@ -56,7 +56,7 @@ TEST_CASE("the Transformer parser lists its parameters by name") {
   CHECK(paths.size() == 31);
 }
 
-// The scores of the first sentence of a batch.
+// Returns the scores of the first sentence in a batch.
 std::vector<double> first_scores(std::vector<std::vector<labelled_token>> const& batch) {
   reference::backend ex;
   using model = transformer_parser<double>;

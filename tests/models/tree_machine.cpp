@@ -1,5 +1,5 @@
-// Tests the Differentiable Tree Machine: its gradient in every arrangement. Rows or matrices, the support, batches and
-// the memory kept do not change its results.
+// Tests the Differentiable Tree Machine: its gradient in every arrangement. Its results must not depend on whether it
+// computes by rows or by matrices, on the support, on batches, or on which values are kept.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/tree_machine.hpp"
 
@@ -41,7 +41,8 @@ by_matrices<T> matrices_of(some_trees<T> const& trees, some_maps<T> const& maps,
   return {maps.interpreter(learned), trees.where.count(), trees.sizes(o, layers)};
 }
 
-/// Checks the gradient of the loss for all parameters by finite differences; on a device with the reference's gradient.
+/// Checks the gradient of the loss with respect to all parameters by finite differences. On a device, compares it with
+/// the reference's gradient.
 template <class Ex, class Model>
 void check_gradient(Ex& ex, Model const& model, some_trees<double>& trees, keep kept = keep::everything) {
   machine_use<Model> use(model);
@@ -161,8 +162,8 @@ TEST_CASE("where an argument may be the empty tree, weights of all trees and of 
   CHECK(at == chosen.end());
 }
 
-// With scores of -1000 for all other trees, the empty tree is chosen. Then every car and cdr is empty, and a cons has
-// only its root.
+// All other trees have scores of -1000, so the empty tree is chosen. Then the result of every car and cdr is empty, and
+// that of a cons has only its root.
 TEMPLATE_TEST_CASE("a machine whose arguments are all the empty tree writes roots alone", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   some_trees<double> trees(2, 4, 2, 3, 5, 0, 0, true);
@@ -174,7 +175,7 @@ TEMPLATE_TEST_CASE("a machine whose arguments are all the empty tree writes root
   machine_use<by_rows<>> use(rows_of(trees, layer(norm_position::before), 1));
   auto const memory = use.run(ex, both.first, both.second, false).memory;  // (4, 2, 15, 5)
   auto const tree = std::size_t{15 * 5};
-  for (std::size_t i = 2 * tree; i < memory.size(); ++i) {  // after the inputs
+  for (std::size_t i = 2 * tree; i < memory.size(); ++i) {  // after the input trees
     CAPTURE(i);
     if (i % tree >= 5) CHECK(memory[i] == 0);
   }
@@ -210,7 +211,7 @@ TEST_CASE("roots of a tree machine are as the agent says them, or distributions 
   auto const sums_of = [&](tree_root root) {
     z.root = root;
     machine_use<by_rows<>> use(by_rows<>(tree_interpreter<double>(trees.where), trees.where.count(), z));
-    auto const chosen = use.run(ex, both.first, both.second, false).chosen;  // operations, then roots
+    auto const chosen = use.run(ex, both.first, both.second, false).chosen;  // operations come first, then roots
     auto const steps = static_cast<std::size_t>(z.steps * both.first.sizes.batch), symbols = std::size_t{5};
     std::vector<double> sums(steps);
     for (std::size_t i = 0; i < steps * symbols; ++i) sums[i / symbols] += chosen[3 * steps + i];
@@ -245,7 +246,7 @@ double worst(std::vector<double> const& a, std::vector<double> const& b) {
   REQUIRE(a.size() == b.size());
   double most = 0;
   for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
-  return most;  // the sums below detect a NaN
+  return most;  // the sums below would show a NaN
 }
 void expect_near(test::machine_outcome<double> const& a, test::machine_outcome<double> const& b) {
   CHECK_THAT(a.loss, test::WithinRel(b.loss, 1e-12));
@@ -265,7 +266,7 @@ TEMPLATE_TEST_CASE("rows and canonical matrices are one machine, and so is the b
     for (index_t general : {0, 4}) {
       CAPTURE(branching, general);
       some_trees<double> trees(branching, branching == 2 ? 5 : 4, 3, 3, 5, general, 2,
-                               general == 0);  // shallow trees, so that many positions cannot be reached
+                               general == 0);  // the trees are shallow, so many positions cannot be reached
       some_maps<double> const maps(trees.where, true);
       machine_use<by_rows<>> rows(rows_of(trees, layer(norm_position::before, 0.2), 1));
       machine_use<by_matrices<>> matrices(matrices_of(trees, maps, layer(norm_position::before, 0.2), false, 1));
@@ -320,7 +321,7 @@ TEMPLATE_TEST_CASE(
     TRIAD_TEST_BACKENDS) {
   TestType ex;
   for (auto norms : {norm_position::before, norm_position::after}) {
-    // With an empty tree and without one.
+    // The machine is tested with an empty tree and without one.
     some_trees<double> trees(2, 4, 3, 3, 5, 0, 0, norms == norm_position::before);
     machine_use<by_rows<>> use(rows_of(trees, layer(norms, 0.3)));
     auto const both = trees.all();
@@ -330,11 +331,11 @@ TEMPLATE_TEST_CASE(
     use.train = false;
     use.kept = keep::everything;
     auto const whole = use.run(ex, both.first, both.second, false);
-    CHECK(whole.scores != kept.scores);  // there was dropout
+    CHECK(whole.scores != kept.scores);  // shows that there was dropout
     use.kept = keep::nothing;
     auto const inferred = use.run(ex, both.first, both.second, false);
     CHECK(inferred.scores == whole.scores);
-    CHECK(inferred.chosen == whole.chosen);  // of every step, although only the tokens of two steps are kept
+    CHECK(inferred.chosen == whole.chosen);  // choices of every step, although only the tokens of two steps are kept
   }
 }
 
@@ -389,8 +390,8 @@ TEST_CASE(
   auto const saved = planned_bytes([&](arena& a) { (void)model.plan_saved(a, {batch}); });
   CHECK(saved >= trees);
   CHECK(saved <= trees + static_cast<std::size_t>(steps * batch * (steps + 2) * 20 * 16) *
-                             sizeof(float));  // 20 numbers for each column of every token
-  // Inference keeps the tokens of two steps, and the choices of all steps.
+                             sizeof(float));  // 20 numbers for each column of every token Inference keeps the tokens of
+                                              // two steps, and the choices of all steps.
   auto const chosen = static_cast<std::size_t>(steps * batch * (2 * steps * 4 + 3 + symbols)) * sizeof(float);
   auto const nothing = planned_bytes([&](arena& a) { (void)model.plan_saved(a, {batch}, keep::nothing); });
   CHECK(nothing >= trees + chosen);
@@ -406,7 +407,7 @@ TEST_CASE(
   });
   CHECK(scratch >= trees);
   auto const shrink = static_cast<std::size_t>(16 * tree) * sizeof(float);
-  CHECK(scratch <= trees + trees / 8 + shrink + shrink / 4);  // its layout has some more rows
+  CHECK(scratch <= trees + trees / 8 + shrink + shrink / 4);  // the layout has a few more rows than the trees
 }
 
 TEST_CASE("what a tree machine remembers is memory and sizes alone: another machine in its place changes neither") {

@@ -1,4 +1,5 @@
-// Tests training of a tree machine: it learns, allocates nothing, holds what it planned, and threads change no bit.
+// Tests training of a tree machine: it learns, a step allocates nothing, the memory that is used is the planned memory,
+// and any number of threads gives the same bits.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -20,7 +21,7 @@ using test::allocations;
 using model = tree_machine<float>;
 using machine_trainer = trainer<model, cpu::backend>;
 
-// Batches of random trees, whose answer is their first child.
+// Batches of random trees. The right answer for a tree is its first child.
 struct run {
   static constexpr index_t symbols = 9, steps = 3, batch = 8;
   tree_positions<> where;
@@ -56,7 +57,7 @@ struct run {
   run(run const&) = delete;
   run& operator=(run const&) = delete;
 
-  /// Loads batch `number`. A batch always has the same trees; odd numbers have fewer.
+  /// Loads batch `number`. Each batch always has the same trees; batches with odd numbers have fewer.
   void load(std::uint64_t number) {
     loader.clear();
     for (std::uint64_t b = 0; b < (number % 2 == 0 ? 8u : 5u); ++b) {
@@ -69,7 +70,7 @@ struct run {
     train.update(both.first, both.second, rate);
     return train.loss();
   }
-  /// Returns loss and norm of each update, and then every parameter.
+  /// Returns the loss and the gradient norm of each update, and then every parameter.
   std::vector<float> trace(std::uint64_t updates) {
     std::vector<float> all;
     for (std::uint64_t u = 0; u < updates; ++u) {
@@ -122,7 +123,7 @@ TEST_CASE("a training step of a tree machine allocates nothing, nor does its loa
       for (std::size_t b = first; b < first + count; ++b) r.loader.add(trees[b].first, trees[b].second);
       return r.update();
     };
-    for (int u = 0; u < 2; ++u) step(0, 8), step(8, 5);  // threads start, BLAS allocates its buffers
+    for (int u = 0; u < 2; ++u) step(0, 8), step(8, 5);  // threads start here, and BLAS allocates its buffers
     auto const before = allocations.load();
     float loss = 0;
     for (int u = 0; u < 4; ++u) loss += step(0, 8) + step(8, 5);
@@ -138,7 +139,7 @@ TEST_CASE("a tree machine's plan is what it holds, and a larger batch is refused
   auto const bytes = r.train.bytes();
   CHECK(bytes.parameters == r.train.parameters().bytes());
   CHECK(bytes.total() == bytes.parameters + bytes.saved + bytes.scratch);
-  // A full batch uses exactly the planned scratch.
+  // A full batch must use exactly the planned scratch memory.
   r.load(0);
   auto const both = r.loader.upload();
   std::vector<float> loss(1);

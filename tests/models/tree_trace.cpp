@@ -1,4 +1,5 @@
-// Tests traces of a tree machine: they report what the pass chose and wrote, for any fillers and interpreter.
+// Tests traces of a tree machine: they must show what a pass has chosen and written, for any fillers and any
+// interpreter.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/models/tree_trace.hpp"
 
@@ -20,7 +21,7 @@ using test::contains, test::machine_use, test::some_maps, test::some_trees, test
 constexpr index_t depth = 4, batch = 3, steps = 5, symbols = 6;
 transformer_layer_options const layer{6, 2, 8, 0, norm_position::before, activation::gelu};
 
-/// A pass, and its traces.
+/// Makes a pass, and its traces.
 template <class Ex, class Model>
 struct traced_pass {
   std::vector<tree_trace> traces;
@@ -52,8 +53,8 @@ struct traced_pass {
   }
 };
 
-/// Checks that each node of the tree has the label with the largest score at its position, and that no score is below
-/// the bound.
+/// Checks that each node of the tree has the label with the largest score at its position, and that this score is not
+/// below the bound.
 void check_symbols(traced_step const& step, tree_positions<> const& where) {
   std::vector<written_symbol> best(static_cast<std::size_t>(where.count()), {0, 0, 0});
   index_t last = 0;
@@ -128,9 +129,9 @@ TEMPLATE_TEST_CASE("fillers that are the unit vectors, said to be or not, give o
     }
 }
 
-/// Gives the interpreter the program's choices, each with weight 1, and reads a program from the trace. The trees that
-/// the interpreter writes as vectors must be those that this program writes as symbols. Returns the text of each
-/// source's last tree.
+/// Gives the interpreter the choices of a program, each with weight 1, and reads a program from the trace. The trees
+/// that the interpreter writes as vectors must be those that the program writes as symbols. Returns the text of the
+/// last tree for each source.
 template <class Ex>
 std::vector<std::string> check_written(Ex& ex, test::words& w, std::vector<numbered_tree> const& sources,
                                        tree_program const& p, bool empty_tree) {

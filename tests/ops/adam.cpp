@@ -1,4 +1,4 @@
-// Tests Adam over a flat range, and clipping, on every backend.
+// Tests Adam over a flat array, and clipping, on every backend.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/adam.hpp"
 

@@ -1,4 +1,4 @@
-// Tests that clipping scales the whole gradient to the allowed norm, and stores the original norm.
+// Tests that clipping scales the whole gradient to the allowed norm, and that the norm before clipping is stored.
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 

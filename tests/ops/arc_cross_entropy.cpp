@@ -1,4 +1,5 @@
-// Tests parents from scores of edges: both readouts, masks, ragged batches; the gradient by finite differences.
+// Tests the loss of parents, computed from scores of edges: both readouts, masks, ragged batches; the gradient against
+// finite differences.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/arc_cross_entropy.hpp"
 
@@ -19,7 +20,8 @@ using namespace triad;
 using test::ragged;
 using test::WithinAbs;
 
-// Graphs of 3, 1 and 40 nodes. The only node of the second graph is its own parent; one node of the third is not asked.
+// Graphs of 3, 1 and 40 nodes. The only node of the second graph is its own parent. One node of the third graph is not
+// in the loss.
 struct problem {
   ragged graphs{{3, 1, 40}};
   std::vector<index_t> parent{1, 1, 0, 0};
@@ -28,7 +30,7 @@ struct problem {
   problem() {
     for (index_t i = 0; i < 40; ++i) parent.push_back(i == 5 ? -1 : i * 7 % 40);
   }
-  /// The last node of the third graph is padding.
+  /// Masks the last node of the third graph, as padding.
   void mask() {
     masked.assign(static_cast<std::size_t>(graphs.dims.rows), 0);
     for (index_t j = 0; j < 40; ++j)
@@ -39,7 +41,7 @@ struct problem {
   arc_cross_entropy_options options(arcs readout) const {
     return {readout, make_vec(masked.data(), static_cast<index_t>(masked.size()))};
   }
-  /// s(i, j) of graph g from the definition.
+  /// Returns s(i, j) of graph g, by the definition.
   double at(std::vector<double> const& score, arcs readout, std::size_t g, index_t i, index_t j) const {
     index_t const n = graphs.size[g],
                   edge = graphs.edge_begin[g] + (readout == arcs::from_child ? i * n + j : j * n + i);
@@ -94,7 +96,7 @@ TEMPLATE_TEST_CASE("the best parent is the first with the largest score", "", TR
     problem p;
     p.mask();
     auto score = test::random_values(p.graphs.dims.rows, 2, 3);
-    for (auto& s : score) s = std::round(s);  // ties
+    for (auto& s : score) s = std::round(s);  // makes equal scores likely
     std::vector<index_t> best(static_cast<std::size_t>(p.graphs.dims.nodes), -7);
     best_arcs(ex, p.options(readout), p.graphs.batch(), make_vec<double const>(score.data(), p.graphs.dims.rows),
               make_vec(best.data(), p.graphs.dims.nodes));

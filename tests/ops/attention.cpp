@@ -1,5 +1,5 @@
 // Tests attention: its properties, its gradient, and every backend against the reference.
-// Tests cuda/device/attention_tile.cuh, on a device and its stand-in.
+// Tests cuda/device/attention_tile.cuh, on a device and on the stand-in for one.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/attention.hpp"
 
@@ -23,7 +23,7 @@ using namespace triad;
 using test::distance;
 
 struct shape {
-  std::vector<index_t> queries, keys;  // of each sequence
+  std::vector<index_t> queries, keys;  // numbers of queries and of keys in each sequence
   index_t width, heads;
   double rate = 0;  // dropout rate
   bool causal = false;
@@ -41,7 +41,7 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
              << (s.masked ? ", masked" : "") << (s.room ? ", with room" : "") << (s.aligned ? ", aligned" : "");
 }
 
-// Sequences with unused rows after each.
+// Sequences that are each followed by unused rows.
 struct list {
   std::vector<index_t> size, begin;
   sequence_batch batch;
@@ -58,8 +58,8 @@ struct list {
   }
 };
 
-// One problem in memory. Queries have separate rows; keys and values are side by side, with columns that must not be
-// written.
+// One problem in memory. Queries have rows of their own. Keys and values are side by side in one row, with columns
+// between them that must not be written.
 template <class T>
 struct problem {
   static constexpr T gap = T(12345);
@@ -126,8 +126,8 @@ struct problem {
   T at(index_t row, index_t f) const { return c[static_cast<std::size_t>(row * d + f)]; }
 };
 
-// Allows for sums of some dozen products of single-precision numbers; in double, for another order than the
-// reference's.
+// Allows for rounding in sums of some dozen products: of numbers in single precision; or in double, for another order
+// than that of the reference.
 template <class T>
 constexpr double tolerance = std::is_same_v<T, float> ? 2e-5 : 1e-13;
 
@@ -152,7 +152,7 @@ std::vector<shape> shapes(bool few) {
     for (bool causal : {false, true})
       for (bool masked : {false, true}) {
         all.push_back({{5, 1, 0, 3}, {5, 1, 0, 3}, 4, 2, rate, causal, masked});  // self-attention
-        // A sequence with more keys than queries, one with fewer, one with none.
+        // One sequence has more keys than queries, one has fewer, and one has none.
         all.push_back({{3, 0, 7, 2}, {6, 4, 2, 0}, 5, 3, rate, causal, masked, 2});
       }
   all.push_back({{33, 2}, {40, 65}, 16, 1, 0.1, false, true});
@@ -199,7 +199,7 @@ TEMPLATE_TEST_CASE("attention has the gradient of its value", "", TRIAD_TEST_BAC
                            causal,
                            !self});
         CAPTURE(rate, causal, self);
-        bool const slow = test::is_device<TestType>;  // a stand-in for a device
+        bool const slow = test::is_device<TestType>;  // the stand-in for a GPU is slow
         auto const report = gradient_check(
             {{"q", p.q}, {"kv", p.kv}},
             [&](variables const& at) {
@@ -238,7 +238,7 @@ TEMPLATE_TEST_CASE("the weights of a query sum to one, so that equal values come
 
 TEMPLATE_TEST_CASE("a query that sees no key comes out as zero", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
-  problem<double> p({{3, 2}, {1, 0}, 3, 1, 0, true});  // only the last query sees the one key
+  problem<double> p({{3, 2}, {1, 0}, 3, 1, 0, true});  // only the last query can attend to the only key
   p.run(ex);
   for (index_t i : {0, 1, 3, 4})
     for (index_t f = 0; f < p.d; ++f) {
@@ -246,7 +246,7 @@ TEMPLATE_TEST_CASE("a query that sees no key comes out as zero", "", TRIAD_TEST_
       CHECK(p.dq[static_cast<std::size_t>(i * p.query_stride + f)] == 0);
     }
   CHECK(p.lse[0] == -std::numeric_limits<double>::infinity());
-  CHECK(p.at(2, 0) == p.kv[3]);  // the first column of the key's value
+  CHECK(p.at(2, 0) == p.kv[3]);  // the first column of this key's value
 }
 
 TEMPLATE_TEST_CASE("one query after another over a growing list of keys gives what causal attention gives at once", "",
@@ -294,7 +294,7 @@ TEMPLATE_TEST_CASE("attention over columns that do not lie side by side is the s
   problem<double> near(s);
   near.forward(ex);
   index_t const rows = near.queries.batch.rows, d = near.d;
-  auto const spread = [&](matrix<double const> m) {  // uses every other column
+  auto const spread = [&](matrix<double const> m) {  // every second column is used
     std::vector<double> wide(static_cast<std::size_t>(2 * rows * d), std::numeric_limits<double>::quiet_NaN());
     for (index_t r = 0; r < rows; ++r)
       for (index_t f = 0; f < d; ++f) wide[static_cast<std::size_t>(2 * (r * d + f))] = m(r, f);

@@ -1,4 +1,4 @@
-// Shared by tests of attention of nodes to the nodes of their graph.
+// Code that tests share for attention of nodes to other nodes of their graph.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +18,7 @@ struct shape {
   std::vector<index_t> sizes;
   index_t width, heads;
   double rate = 0;      // dropout rate
-  bool padded = false;  // the last node of every graph of three or more is padding
+  bool padded = false;  // in graphs of three or more nodes, the last node is padding
 };
 
 inline std::ostream& operator<<(std::ostream& out, shape const& s) {
@@ -27,13 +27,13 @@ inline std::ostream& operator<<(std::ostream& out, shape const& s) {
   return out << ", k = " << s.width << ", h = " << s.heads << ", dropout " << s.rate << (s.padded ? ", padded" : "");
 }
 
-// Allows for sums of a few hundred products of single-precision numbers; in double, for another order than the
-// reference's.
+// Allows for rounding in sums of a few hundred products: of numbers in single precision; or in double, for another
+// order than that of the reference.
 template <class T>
 constexpr double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-13;
 
-// Problem<T> is constructed from a shape. It has inputs of_nodes, of_edges and dc, and results c, weights, d_nodes and
-// d_edges. forward(ex) computes the first two results; run(ex) computes forward and backward.
+// Problem<T> must be constructible from a shape. It must have the inputs of_nodes, of_edges and dc, and the results c,
+// weights, d_nodes and d_edges. forward(ex) computes the first two results; run(ex) computes all of them.
 template <template <class> class Problem, class T>
 void expect_reference(shape const& s) {
   INFO(s);

@@ -22,12 +22,12 @@ using namespace triad;
 using test::distance;
 
 struct shape {
-  std::vector<index_t> queries, keys;  // of each sequence
+  std::vector<index_t> queries, keys;  // numbers of queries and of keys in each sequence
   index_t width, heads, reach;
   double rate = 0;  // dropout rate
   bool causal = false;
   bool masked = false;  // masks some keys
-  bool dense = false;   // queries and results have no gaps, so that one product computes all heads
+  bool dense = false;   // rows of queries and results are contiguous, so that one product computes all heads
 };
 
 std::ostream& operator<<(std::ostream& out, shape const& s) {
@@ -55,7 +55,8 @@ struct list {
   }
 };
 
-// One problem in memory, with columns that must not be written. Results start as NaN, gradients of tables as `before`.
+// One problem in memory, with columns that must not be written. Results start as NaN; gradients of tables start as
+// `before`.
 template <class T>
 struct problem {
   static constexpr T gap = T(12345), before = T(0.25);
@@ -138,7 +139,7 @@ struct problem {
   }
 };
 
-// The formula of Shaw et al. 2018, with one more vector for each pair of a query and a key.
+// Computes the formula of Shaw et al. 2018, which adds a vector for each pair of a query and a key.
 std::vector<double> written_out(problem<double> const& p) {
   auto const x = p.split<double const>(p.q.data(), p.kv.data());
   auto const tables = p.tables<double const>(p.ab.data());
@@ -171,8 +172,8 @@ std::vector<double> written_out(problem<double> const& p) {
   return c;
 }
 
-// Allows for sums of some dozen products of single-precision numbers; in double, for another order than the
-// reference's.
+// Allows for rounding in sums of some dozen products: of numbers in single precision; or in double, for another order
+// than that of the reference.
 template <class T>
 constexpr double tolerance = std::is_same_v<T, float> ? 3e-5 : 2e-13;
 
@@ -182,14 +183,14 @@ std::vector<shape> shapes(bool few) {
     for (bool masked : {false, true}) {
       double const rate = causal != masked ? 0.3 : 0;
       all.push_back({{5, 1, 0, 3}, {5, 1, 0, 3}, 4, 2, 2, rate, causal, masked});  // self-attention
-      // A sequence with more keys than queries, one with fewer, one with none.
+      // One sequence has more keys than queries, one has fewer, and one has none.
       all.push_back({{3, 0, 7, 2}, {6, 4, 2, 0}, 5, 3, 1, rate, causal, masked, !causal});
-      // The reach exceeds all sequences.
+      // The reach is longer than all sequences.
       all.push_back({{6, 2}, {6, 2}, 3, 2, 9, 0.3 - rate, causal, masked, causal});
     }
   all.push_back({{37}, {37}, 33, 2, 5, 0.1, true});
   all.push_back({{33, 2}, {40, 65}, 16, 1, 20, 0.1, false, true});  // more offsets than lanes of a warp
-  all.push_back({{1, 1}, {70, 3}, 8, 2, 16});                       // one query after many keys
+  all.push_back({{1, 1}, {70, 3}, 8, 2, 16});                       // one query with many earlier keys
   all.push_back({{18}, {34}, 130, 1, 3, 0.1, true});                // a head wider than 128
   all.push_back({{}, {}, 4, 2, 3});
   if (few) return all;
@@ -235,7 +236,7 @@ TEMPLATE_TEST_CASE("attention with relative positions has the gradient of its va
                            !self,
                            causal});
         CAPTURE(rate, causal, reach);
-        bool const slow = test::is_device<TestType>;  // a stand-in for a device
+        bool const slow = test::is_device<TestType>;  // the stand-in for a GPU is slow
         auto const place = [&](variables const& at) {
           p.q = at[0].values;
           p.kv = at[1].values;
@@ -301,7 +302,7 @@ TEMPLATE_TEST_CASE("tables of zeros leave attention as it is without relative po
   CHECK(with.lse == without.lse);
   CHECK(with.dq == without.dq);
   CHECK(with.dkv == without.dkv);
-  CHECK(with.dab != std::vector<double>(with.dab.size(), with.before));  // the tables have a gradient nevertheless
+  CHECK(with.dab != std::vector<double>(with.dab.size(), with.before));  // the tables do have a gradient
 }
 
 TEMPLATE_TEST_CASE(

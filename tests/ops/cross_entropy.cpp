@@ -1,5 +1,5 @@
-// Tests cross entropy and argmax of rows: the formulas, smoothed targets, gradients by finite differences, and the same
-// values on every backend.
+// Tests the cross entropy and the argmax of rows: the formulas, smoothed targets, gradients against finite differences,
+// and the same values on every backend.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/cross_entropy.hpp"
 
@@ -23,7 +23,7 @@ using triad::test::random_values;
 using triad::test::WithinAbs;
 using triad::test::WithinRel;
 
-// Allows for sums of up to a thousand terms of size one in the type's own precision.
+// Allows for rounding in sums of up to a thousand terms of size one, in precision T.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
 
@@ -126,7 +126,7 @@ TEMPLATE_TEST_CASE("rows of every width and number lose what the reference says 
       auto const expected = losses(plain, std::vector<double>(logits.begin(), logits.end()), target, {epsilon});
       CHECK_THAT(found[0], WithinRel(expected[0], tolerance<T>) || WithinAbs(expected[0], tolerance<T>));
       for (std::size_t i = 1; i < found.size(); ++i) REQUIRE_THAT(found[i], WithinAbs(expected[i], tolerance<T>));
-      // Columns that are not adjacent in memory.
+      // In these views, neighbouring columns are not adjacent in memory.
       std::vector<T> turned(logits.size()), dturned(logits.size());
       auto const x = make_matrix(turned.data(), z.rows, z.v, index_t{1}, z.rows),
                  dx = make_matrix(dturned.data(), z.rows, z.v, index_t{1}, z.rows);

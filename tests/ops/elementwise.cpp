@@ -1,4 +1,4 @@
-// Tests functions of elements, on every backend.
+// Tests elementwise functions, on every backend.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/elementwise.hpp"
 

@@ -1,4 +1,4 @@
-// A small use of every kind of attention and of its gradient.
+// A small call of every kind of attention and of its gradient.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -38,7 +38,7 @@ void each_attention_use(F&& f) {
     for (std::size_t r = 0; r < some.size(); r += 3) some[r] = 1;
     return some;
   }();
-  for (int kind = 0; kind < 4; ++kind) {  // bits: masked, dropout
+  for (int kind = 0; kind < 4; ++kind) {  // bits of kind: masked, dropout
     std::string const how = std::string(kind & 1 ? ", masked" : "") + (kind & 2 ? ", with dropout" : "");
     dropout_mask const drop = kind & 2 ? dropout_mask{0.3, 1, 2, &step} : dropout_mask{};
     for (bool const causal : {false, true})
@@ -143,10 +143,10 @@ void each_triangle_use(F&& f) {
                       triangle_form::both_ablations, triangle_form::flat};
   for (ragged const* graphs : {&small, &tiled})
     for (auto const form : forms)
-      for (int kind = 0; kind < 8; ++kind) {  // bits: masked, dropout, causal
+      for (int kind = 0; kind < 8; ++kind) {  // bits of kind: masked, dropout, causal
         bool const causal = (kind & 4) != 0;
         if (causal && form == triangle_form::flat) continue;
-        if (graphs == &tiled && is_device<Ex>) continue;  // a stand-in takes minutes for it
+        if (graphs == &tiled && is_device<Ex>) continue;  // the stand-in for a GPU would take minutes
         if (graphs == &tiled && kind != 0 && kind != 7 && !(form == triangle_form::flat && kind == 3)) continue;
         index_t const rows = graphs->dims.rows;
         f(operation_use<Ex, T>{

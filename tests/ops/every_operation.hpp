@@ -1,4 +1,4 @@
-// A small use of every operation and of its gradient.
+// A small call of every operation and of its gradient.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -37,7 +37,7 @@ namespace detail {
 template <class Ex, class T, class F>
 void each_rowwise_use(F&& f) {
   using given = numbers<T>;
-  constexpr index_t rows = 3, d = 21;  // two registers and a remainder of five, or one and five
+  constexpr index_t rows = 3, d = 21;  // two registers and five columns, or one register and five columns
   auto const use = [&](char const* name, std::vector<index_t> sizes, auto run, double range = 1) {
     f(operation_use<Ex, T>{name, std::move(sizes), run, range});
   };
@@ -96,7 +96,7 @@ void each_rowwise_use(F&& f) {
     use(decoupled ? "adam, decoupled" : "adam", {rows * d, rows * d, rows * d, rows * d}, [=](Ex& ex, given const& x) {
       numbers<T> y{x[0], x[2], x[3]};
       for (auto& v : y) v.resize(static_cast<std::size_t>(rows * d));
-      for (auto& v : y[2]) v = v * v;  // a mean of squares is not negative
+      for (auto& v : y[2]) v = v * v;  // it is used as a mean of squares, so it must not be negative
       double const rate = 0.1;
       std::uint64_t const step = 3;
       adam(ex, {.weight_decay = 0.1, .decoupled = decoupled}, make_vec(&rate, 1), &step, out(y[0], rows * d),

@@ -1,4 +1,4 @@
-// Tests offsets beyond 2^31 elements: rows that far apart give the same values as adjacent rows.
+// Tests offsets beyond 2^31 elements: if rows are that far apart, results are the same as for adjacent rows.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/mman.h>
 
@@ -22,7 +22,7 @@ using test::random_values;
 
 constexpr index_t apart = (index_t{1} << 31) + 64;  // elements from one row to the next
 
-/// Address space for `rows` rows at this distance; only touched pages take memory.
+/// Reserves address space for `rows` rows at this distance. Only pages that are used take memory.
 template <class T>
 class far_rows {
  public:
@@ -40,8 +40,8 @@ class far_rows {
   void* data_;
 };
 
-/// Matrices with rows of `stride` elements, which start 64 columns apart in the same rows. Values are copied from and
-/// to packed vectors.
+/// Matrices whose rows are `stride` elements apart. They share these rows, and begin 64 columns apart. Values are
+/// copied from and to packed vectors.
 template <class T>
 struct table {
   T* data;
@@ -63,8 +63,8 @@ struct table {
   }
 };
 
-/// Checks that body(table) collects the same values with distant rows as with adjacent rows. Rounding may differ, since
-/// sums have another order: BLAS cannot use such long strides.
+/// Checks that body(table) has the same results with distant rows as with adjacent rows. Rounding may differ: BLAS
+/// cannot use such long strides, so sums have another order.
 template <class T, class Body>
 void expect_same_values(index_t rows, Body&& body) {
   constexpr index_t near = 1024;

@@ -1,4 +1,4 @@
-// Tests graph attention: its equations, its properties, its gradient, and the cpu against the reference.
+// Tests graph attention: its equations, its properties, its gradient, and the cpu backend against the reference.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/graph_attention.hpp"
 
@@ -17,8 +17,8 @@ namespace ops_graph_attention_tests {
 using namespace triad;
 using namespace test::attention_of_nodes;
 
-// One problem in memory. A row has qs, ks and v of a node, or es and ev of an edge, and then a column that must not be
-// written.
+// One problem in memory. A row has qs, ks and v of a node, or es and ev of an edge. After these comes a column that
+// must not be written.
 template <class T>
 struct problem {
   static constexpr T gap = T(12345);
@@ -97,8 +97,8 @@ TEMPLATE_TEST_CASE("graph attention on the cpu equals the reference, whatever th
   for (index_t k : {1, 3, 8, 15, 17, 33}) expect_reference<problem, TestType>({{4, 1, 9}, k, 2});
 }
 
-// Computes the equations for one graph without the library: it lists the neighbours, and computes each number of a
-// softmax separately.
+// Computes the equations for one graph without the library: lists the neighbours of each node, and computes each weight
+// of a softmax separately.
 TEMPLATE_TEST_CASE("graph attention is the softmax of leaky scores over a node's neighbours", "", TRIAD_TEST_BACKENDS) {
   TestType ex;
   std::size_t constexpr n = 6, h = 2, k = 3, d = h * k;

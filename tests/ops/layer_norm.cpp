@@ -1,4 +1,4 @@
-// Tests layer normalisation of rows: properties and gradients on every backend, the same bits for any number of
+// Tests layer normalisation of rows: its properties and gradients on every backend, the same bits for any number of
 // threads, and operands that do not fit.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -77,7 +77,7 @@ TEMPLATE_TEST_CASE("layer norm's gradient is its value's, takes an addend, may l
                rows_of(k.y, s), make_vec(k.mean.data(), 70), make_vec(k.rstd.data(), 70));
     return k;
   };
-  for (int addend : {0, 1, 2}) {  // no addend, another array, the result itself
+  for (int addend : {0, 1, 2}) {  // no addend, another array, or the result itself
     CAPTURE(addend);
     CHECK_GRADIENT(gradient_check(
         point, [&](variables const& at) { return dot(forward(at).y, dy) + (addend ? dot(at[0].values, add) : 0); },
@@ -90,7 +90,7 @@ TEMPLATE_TEST_CASE("layer norm's gradient is its value's, takes an addend, may l
             auto const dx = rows_of(d[0].values, s);
             auto const extra = addend == 0 ? make_matrix<double const>(nullptr, 0, 0, 0)
                                            : as_matrix(addend == 1 ? rows_of(add, s) : read_only(dx));
-            auto const from = addend == 2 ? rows_of(dy, s) : read_only(dx);  // initially dx has dy, or dx has add
+            auto const from = addend == 2 ? rows_of(dy, s) : read_only(dx);  // before the call, dx has either dy or add
             layer_norm_grad(backend, *c.scratch, rows_of(at[0].values, s), make_vec(at[1].values.data(), 5),
                             make_vec(k.mean.data(), 70), make_vec(k.rstd.data(), 70), from, extra, dx,
                             make_vec(d[1].values.data(), 5), make_vec(d[2].values.data(), 5));

@@ -1,4 +1,4 @@
-// Tests the table of losses and norms: each step has its row, and a new round overwrites the previous one.
+// Tests the table of losses and norms: each step writes a row of its own, and a new round overwrites the round before.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/log_step.hpp"
 

@@ -1,4 +1,4 @@
-// Tests matrix products with every stride and size, and with every epilogue, against sums in long double.
+// Tests matrix products for every stride, size and epilogue, against sums in long double.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/matmul.hpp"
 
@@ -15,7 +15,7 @@
 #include "triad/cpu/matmul.hpp"
 #include "triad/reference/matmul.hpp"
 
-// Defined by OpenBLAS, otherwise null. The typed tests on a device do not use a BLAS.
+// Defined by OpenBLAS; null for other libraries. The typed tests on a device use no BLAS.
 #if !defined(TRIAD_TEST_ON_CUDA)
 extern "C" int openblas_get_num_threads(void) __attribute__((weak));
 #endif
@@ -26,7 +26,7 @@ using namespace triad;
 using triad::test::contains;
 using triad::test::random_values;
 
-// Allows for a sum of k products of numbers up to 1 in the type's own precision, in any order.
+// Allows for rounding in a sum of k products of numbers up to 1, in precision T and in any order.
 template <class T>
 double tolerance(index_t k) {
   return static_cast<double>(std::numeric_limits<T>::epsilon()) * 2 * static_cast<double>(k + 4);
@@ -36,7 +36,7 @@ enum class storage { rows, columns, padded_rows, padded_columns, every_second };
 constexpr storage all_storages[] = {storage::rows, storage::columns, storage::padded_rows, storage::padded_columns,
                                     storage::every_second};
 
-// A matrix stored in one of the ways above, with a gap that must not be written.
+// A matrix that is stored in one of these ways, with gaps that must not be written.
 template <class T>
 struct stored {
   static constexpr T gap = T(777);
@@ -74,7 +74,7 @@ struct stored {
   }
 };
 
-// The largest error of c against the definition, relative to 1.
+// Returns the largest error of c relative to 1, against the definition.
 template <class T>
 double error_of(matrix<T const> a, matrix<T const> b, matrix<T const> before, bool add, epilogue<T> const& e,
                 matrix<T const> c) {
@@ -168,7 +168,7 @@ TEMPLATE_TEST_CASE("bias, relu, gate, dropout and residual follow a product in t
         matmul(ex, a.read(), b.read(), c.view(), e);
         REQUIRE(error_of<T>(a.read(), b.read(), c.read(), false, e, c.read()) <= 2 * tolerance<T>(k));
       }
-  // The residual may be the result itself, in place.
+  // The residual may be the result itself.
   stored<T> a(4, 3, storage::rows, 1), b(3, 6, storage::rows, 2), c(4, 6, storage::rows, 3),
       before(4, 6, storage::rows, 3);
   epilogue<T> e;
@@ -184,13 +184,13 @@ TEMPLATE_TEST_CASE("NaN of an operand is in every element of a product that it i
   for (index_t const m : {3, 40})
     for (bool const rectified : {false, true})
       for (int operand = 0; operand < 5; ++operand)
-        for (bool const below : {false, true}) {  // NaN of either sign
+        for (bool const below : {false, true}) {  // NaN with both signs
           CAPTURE(m, rectified, operand, below);
           index_t const k = 5, n = 19;
           stored<T> a(m, k, storage::rows, 1), b(k, n, storage::rows, 2), c(m, n, storage::rows, 3, true),
               gate(m, n, storage::rows, 4), residual(m, n, storage::rows, 5);
           auto bias = random_values<T>(n, 6);
-          for (index_t i = 0; i < k; ++i) a.view()(1, i) = T(0);  // 0 NaN is NaN
+          for (index_t i = 0; i < k; ++i) a.view()(1, i) = T(0);  // 0 times NaN is NaN
           for (index_t i = 0; i < m * n; ++i) gate.view()(i / n, i % n) = T(1);
           T const nan = below ? -std::numeric_limits<T>::quiet_NaN() : std::numeric_limits<T>::quiet_NaN();
           if (operand == 0) a.view()(2, 3) = nan;
@@ -277,7 +277,7 @@ TEST_CASE("products of matrices that do not fit are refused with a sentence") {
 
 #if !defined(TRIAD_TEST_ON_CUDA)
 TEST_CASE("a BLAS that can be asked for one thread is, and one that threads by OpenMP cannot be") {
-  // Another BLAS, or the user has set the number of threads.
+  // Returns if the BLAS is another one, or if the user has set the number of threads.
   if (openblas_get_parallel == nullptr || std::getenv("OMP_NUM_THREADS") != nullptr) return;
   CHECK(cpu::blas_is_serial() == (openblas_get_parallel() != 2));
   if (cpu::blas_is_serial() && openblas_get_num_threads) CHECK(openblas_get_num_threads() == 1);

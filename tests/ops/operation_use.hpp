@@ -1,4 +1,4 @@
-// One use of an operation, whatever the operation: arrays of numbers in, arrays of numbers out.
+// One call of an operation in a form that is the same for all operations: arrays of numbers as operands and as results.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace triad::test::operations {
 
-/// The operands, or the results, of an operation. Each operand may be read 64 numbers beyond its end.
+/// The operands or the results of an operation. Up to 64 numbers after the end of each operand may be read.
 template <class T>
 using numbers = std::vector<std::vector<T>>;
 
@@ -22,7 +22,7 @@ struct operation_use {
   std::string name;
   std::vector<index_t> sizes;
   std::function<numbers<T>(Ex&, numbers<T> const&)> run;
-  double range = 1;  // of the operands' random values
+  double range = 1;  // range of the operands' random values
 };
 
 template <class T>
@@ -42,7 +42,7 @@ numbers<T> operands_of(std::vector<index_t> const& sizes, double range) {
   return all;
 }
 
-/// Views of numbers.
+/// Makes views of the numbers.
 template <class T>
 vec<T const> in(std::vector<T> const& v, index_t n) {
   return make_vec<T const>(v.data(), n);

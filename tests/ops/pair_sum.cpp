@@ -1,4 +1,4 @@
-// Tests sums over pairs of nodes: the cpu equals the reference, and the gradient is the adjoint.
+// Tests sums over pairs of nodes: the cpu backend equals the reference, and the gradient is the adjoint.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/pair_sum.hpp"
 
@@ -20,7 +20,7 @@ struct problem {
   test::ragged graphs{{3, 1, 5, 2}};
   index_t d, nodes = graphs.dims.nodes, rows = graphs.dims.rows;
   dropout_mask mask;
-  std::vector<T> ends, residual, dy, y, d_ends;  // ends: a and b side by side, as one product writes them
+  std::vector<T> ends, residual, dy, y, d_ends;  // ends: a and b side by side in one row, as one product writes them
 
   problem(index_t width, double rate)
       : d(width),
@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE("the gradient of a pair sum is its adjoint, dropout included"
 }
 
 TEMPLATE_TEST_CASE("pair sums on the cpu equal the reference, whatever the threads", "", float, double) {
-  double const tolerance = std::is_same_v<TestType, float> ? 1e-5 : 1e-13;  // sums of at most five numbers
+  double const tolerance = std::is_same_v<TestType, float> ? 1e-5 : 1e-13;  // allows for sums of at most five numbers
   for (index_t d : {1, 7, 64, 65, 130})
     for (double rate : {0.0, 0.4})
       for (bool residual : {false, true}) {

@@ -1,8 +1,9 @@
-// Tests that a number gives the same bits at each position of a row, alone and among other numbers.
+// Tests that a function gives the same bits for a number at each position of a row, whether the number is alone or
+// among others.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels process whole registers. The rest of a row takes another path: with a mask, through a copy, or one element at
-// a time. Every path must compute the same function.
+// Kernels process whole registers. They compute the rest of a row in another way: with a mask, through a copy, or one
+// element at a time. All ways must compute the same function.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -25,17 +26,18 @@ using test::operations::in;
 using test::operations::numbers;
 using test::operations::out;
 
-/// Lengths of rows: up to two of the widest registers and every kind of remainder, also for a device of warps.
+/// The lengths of rows have up to two of the widest registers, and every kind of remainder; also for the warps of a
+/// device.
 constexpr index_t sizes[] = {2, 3, 4, 5, 7, 8, 9, 11, 15, 16, 17, 19, 31, 32, 33, 35, 47, 67};
 
-/// Compares bits, so that NaN and the sign of 0 count.
+/// Compares bits, so that NaNs and the sign of 0 are compared, too.
 template <class T>
 bool same(T a, T b) {
   using word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   return __builtin_bit_cast(word, a) == __builtin_bit_cast(word, b);
 }
 
-/// Calls f(name, operands, make) with a function y = make(operands) that computes n elements one by one.
+/// Calls f(name, operands, make) for each function y = make(operands) that computes n elements independently.
 template <class Ex, class T, class F>
 void each_elementwise(F&& f) {
   auto const unary = [&](char const* name, auto function) {
@@ -110,7 +112,7 @@ TEMPLATE_TEST_CASE("an element has the same bits alone and at every place among 
       for (auto const& v : one) alone.push_back({v[tried]});
       T const expected = make(ex, alone, 1)[0];
       for (index_t const n : sizes) {
-        auto among = all;  // the number is at several positions
+        auto among = all;  // the number is at several of the positions
         for (std::size_t k = 0; k < among.size(); ++k)
           for (index_t at = static_cast<index_t>(tried) % 3; at < n; at += 3)
             among[k][static_cast<std::size_t>(at)] = one[k][tried];
@@ -124,7 +126,8 @@ TEMPLATE_TEST_CASE("an element has the same bits alone and at every place among 
   });
 }
 
-/// Functions of a row in which some positions have the same number; each returns the results at these positions.
+/// Functions of a row. Several positions of the row have the same number, and each function returns the results at
+/// these positions.
 template <class Ex, class T, class F>
 void each_row_operation(F&& f) {
   f("softmax", [](Ex& ex, std::vector<T> const& x, index_t n) {
@@ -141,7 +144,7 @@ void each_row_operation(F&& f) {
     f("cross_entropy", [=](Ex& ex, std::vector<T> const& x, index_t n) {
       std::vector<T> y(x.size());
       T loss = 0;
-      index_t const target = 1;  // no test looks at position 1
+      index_t const target = 1;  // no test checks position 1
       cross_entropy(ex, in(x, 1, n), make_vec(&target, 1), make_vec(&loss, 1), out(y, 1, n), {smoothing});
       return y;
     });
@@ -175,7 +178,7 @@ void each_row_operation(F&& f) {
     });
   for (bool const over_trees : {true, false})
     f("tree_choice", [=](Ex& ex, std::vector<T> const& x, index_t n) {
-      // Choices of operations: n of them, and x has one logit for each.
+      // Choices of operations: there are n of them, and x has a logit for each.
       index_t const arguments = 2 * (n - 1);
       std::vector<T> chosen(x.size()), some(static_cast<std::size_t>(arguments)), p(some), w(some), root(1),
           weighted(1);
@@ -201,8 +204,8 @@ void each_row_operation(F&& f) {
   });
 }
 
-/// Attention of one query whose scores are x. Each key has one nonzero column, and the values are unit vectors, so that
-/// the output is the weights. Each sum has only one nonzero term, so only the softmax can round.
+/// Attention of one query, whose scores are x. Each key has one column that is not zero, and the values are unit
+/// vectors, so the output has the weights. Each sum has only one term that is not zero, so only the softmax can round.
 template <class Ex, class T, class F>
 void each_attention(F&& f) {
   auto const unit = [](index_t n) {
@@ -264,7 +267,7 @@ void each_attention(F&& f) {
   });
   for (auto const form : {triangle_form::full, triangle_form::value_ablation, triangle_form::flat})
     f(form == triangle_form::flat ? "triangle, flat" : "triangle", [=](Ex& ex, std::vector<T> const& x, index_t n) {
-      // Edge (l, j) has key x(l) and edge (i, l) has value e_l, so o(0, 0) is the weights.
+      // Edge (l, j) has the key x(l), and edge (i, l) has the value e_l. So o(0, 0) has the weights.
       test::ragged const graph({n});
       index_t const rows = n * n;
       std::vector<T> const q = ones(rows, n);
@@ -272,7 +275,7 @@ void each_attention(F&& f) {
           sum(k);
       for (index_t l = 0; l < n; ++l)
         for (index_t j = 0; j < n; ++j) {
-          // In the flat form a term belongs to an edge of row 0 or of column 0.
+          // In the flat form, each term belongs to an edge in row 0 or in column 0.
           bool const flat = form == triangle_form::flat;
           k[static_cast<std::size_t>((l * n + j) * n)] = x[static_cast<std::size_t>(flat ? (l == 0 ? j : l) : l)];
           if (!flat || l == 0) left[static_cast<std::size_t>((l * n + j) * n + j)] = T(1);
@@ -297,13 +300,13 @@ TEMPLATE_TEST_CASE("equal numbers of a row have equal results, whatever their pl
     for (index_t const n : sizes) {
       if (n > 35 && std::string(name).starts_with("triangle")) continue;
       for (int tried = 0; tried < (test::is_device<Ex> ? 2 : 5); ++tried) {
-        // Positions 0, 2, 4, ... are equal; the largest number is at position 1.
+        // The numbers at positions 0, 2, 4, ... are equal. The largest number is at position 1.
         auto x = random_values<T>(n + 64, static_cast<std::uint64_t>(100 * n + tried), 2);
         for (index_t at = 2; at < n; at += 2) x[static_cast<std::size_t>(at)] = x[0];
         if (tried % 2 == 0) x[static_cast<std::size_t>(n - 1)] = x[0];
         x[1] = n == 2 && tried % 2 == 0 ? x[0] : T(2.5);
         auto const y = make(ex, x, n);
-        // <empty> has no score, and edge (0, 0) counts as two terms of itself.
+        // <empty> has no score. Edge (0, 0) is in both row 0 and column 0, so it counts as two terms.
         index_t const first = name == std::string("tree_loss") || name == std::string("triangle, flat") ? 2 : 0;
         for (index_t at = first + 1; at < n; ++at) {
           if (at == 1 || !same(x[static_cast<std::size_t>(at)], x[static_cast<std::size_t>(first)])) continue;

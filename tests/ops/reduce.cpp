@@ -1,4 +1,4 @@
-// Tests sums of all elements, of squares and of rows, always in the same order.
+// Tests sums of all elements, of squares and of rows, which must always be computed in the same order.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/reduce.hpp"
 
@@ -44,7 +44,7 @@ TEMPLATE_TEST_CASE("sums, norms and column sums are what they say at every size"
   for (auto const s : sizes) {
     auto const x = random_values<T>(s.rows * s.columns, 1);
     std::vector<T> sums(static_cast<std::size_t>(s.columns), T(5));
-    for (bool turned : {false, true}) {  // the columns of a transpose are not adjacent in memory
+    for (bool turned : {false, true}) {  // columns of a transposed matrix are not adjacent in memory
       auto const m = turned ? make_matrix(x.data(), s.rows, s.columns, index_t{1}, std::max<index_t>(s.rows, 1))
                             : as_matrix(rows_of(x, s));
       sums.assign(sums.size(), T(5));

@@ -1,4 +1,4 @@
-// Matrices of sizes around what kernels process at once, for tests of operations on rows.
+// Matrices whose sizes are near the numbers that kernels process at once, for tests of operations on rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace triad::test {
 
-// Allows for sums of up to a thousand terms of size one in the type's own precision.
+// Allows for rounding in sums of up to a thousand terms of size one, in precision T.
 template <class T>
 inline constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
 
-// Sizes around what kernels process at once: nothing, one, a register, a chunk of rows.
+// Sizes near the numbers that kernels process at once: none, one, a register, a chunk of rows.
 struct size {
   index_t rows, columns;
 };

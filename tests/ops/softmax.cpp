@@ -1,4 +1,4 @@
-// Tests a softmax of rows: properties on every backend, and operands that do not fit.
+// Tests the softmax of rows: its properties on every backend, and operands that do not fit.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/softmax.hpp"
 
@@ -38,7 +38,7 @@ TEMPLATE_TEST_CASE("rows of a softmax sum to one, do not see a shift, and have a
         sum += static_cast<double>(rows_of(y, s)(r, c));
         gradient += static_cast<double>(rows_of(dx, s)(r, c));
         REQUIRE_THAT(rows_of(shifted, s)(r, c), WithinAbs(static_cast<double>(rows_of(y, s)(r, c)),
-                                                          sizeof(T) == 4 ? 1e-5 : 1e-13));  // rounding of x + 80
+                                                          sizeof(T) == 4 ? 1e-5 : 1e-13));  // x + 80 is rounded
         REQUIRE_THAT(std::log(rows_of(y, s)(r, c) / rows_of(y, s)(r, 0)),
                      WithinAbs(static_cast<double>(rows_of(x, s)(r, c) - rows_of(x, s)(r, 0)), tolerance<T>));
       }

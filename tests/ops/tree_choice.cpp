@@ -1,4 +1,4 @@
-// Tests soft choices: the weights sum to one, and gradients equal finite differences, with and without noise and
+// Tests soft choices: the weights add up to one, and gradients equal finite differences, with and without noise and a
 // temperature.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/tree_choice.hpp"
@@ -16,15 +16,15 @@ namespace ops_tree_choice_tests {
 
 using namespace triad;
 
-/// One step of a machine in double, with random cotangents of its weights and its root.
+/// One step of a machine in double, with random cotangents of the weights and of the root.
 struct problem {
   index_t batch, branching, step, fillers, slots = step + 2, arguments = 2 * branching,
-                                           // Logits of two tokens, of the trees and of one more.
+                                           // the logits of two tokens, of those of the trees, and of one more
       row = (step + 4) * arguments;
   choice_over over;
   bool noisy_operation, noisy_argument;
   double evenness = 0, recency = 0;
-  bool empty = false;  // adds an empty tree
+  bool empty = false;  // there is an empty tree
   index_t trees() const { return step + 1 + (empty ? 1 : 0); }
   std::vector<double> operation, argument, root, operation_noise, argument_noise;
   std::vector<double> chosen_operation, chosen, weights, weighted_root, d_weights, d_root;
@@ -97,7 +97,7 @@ struct problem {
     for (std::size_t i = 0; i < root.size(); ++i) sum += weighted_root[i] * d_root[i];
     return evenness > 0 ? sum + evenness * from_even() : sum;
   }
-  /// The evenness term: KL(u | p), summed over all choices of the step.
+  /// Returns the evenness term: the sum of KL(u | p) over all choices of the step.
   double from_even() const {
     double sum = 0;
     auto const add = [&](index_t count, auto&& p) {
@@ -160,7 +160,7 @@ TEMPLATE_TEST_CASE("the gradient of a choice is that of finite differences", "",
           test::check_differences(x, dx, [&] { return p.value(ex); });
         };
         check(p.operation, p.dx_operation);
-        check(p.argument, p.dx_argument);  // 0 for the logits of the other tokens
+        check(p.argument, p.dx_argument);  // 0 for the logits of tokens that are not trees
         check(p.root, p.dx_root);
       }
 }
@@ -180,7 +180,7 @@ TEMPLATE_TEST_CASE("recency takes as much from a tree as it is old, and nothing 
       double const newest = chosen(3, 0, 3, c);
       CHECK_THAT(chosen(3, 0, 2, c), test::WithinAbs(newest * std::exp(-0.5 / temperature), 1e-14));
       CHECK_THAT(chosen(3, 0, 1, c), test::WithinAbs(newest * std::exp(-1 / temperature), 1e-14));
-      CHECK_THAT(chosen(3, 0, 0, c), test::WithinAbs(newest, 1e-14));  // the input
+      CHECK_THAT(chosen(3, 0, 0, c), test::WithinAbs(newest, 1e-14));  // the input tree
       CHECK_THAT(chosen(3, 0, 4, c), test::WithinAbs(newest, 1e-14));  // the empty tree
     }
   }

@@ -1,4 +1,5 @@
-// Tests the loss of trees: finite differences, rows that are right or empty, and the symbols of rows.
+// Tests the loss of trees: its gradient against finite differences, rows that are right or empty, and the symbols of
+// rows.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/tree_loss.hpp"
 
@@ -57,7 +58,7 @@ TEMPLATE_TEST_CASE("the gradient of the loss of trees is that of finite differen
     auto const right = [&](index_t r) -> double& {
       return p.x[static_cast<std::size_t>(r * 37 + p.target[static_cast<std::size_t>(r)])];
     };
-    right(1) = 0.6, right(2) = 0.05, right(4) = -0.3;  // above and below the larger floor; below both
+    right(1) = 0.6, right(2) = 0.05, right(4) = -0.3;  // above and below the larger floor, and below both floors
     (void)p.run(ex);
     auto const dx = p.dx;
     for (std::size_t i = 0; i < p.x.size(); ++i) {
@@ -81,9 +82,9 @@ TEMPLATE_TEST_CASE("the slope of the divergence is a path's share of a right sym
   double const scores[] = {1, 0.01, 1e-5};
   for (std::size_t r = 0; r < 3; ++r) p.x[r * 5 + r + 1] = scores[r];
   (void)p.run(ex);
-  CHECK(p.dx[1] == 0);                                                // a right symbol
+  CHECK(p.dx[1] == 0);                                                // the symbol is right
   CHECK_THAT(p.dx[5 + 2] * 3 * 0.01, test::WithinAbs(-0.99, 1e-12));  // x (1 - 1 / x)
-  CHECK_THAT(p.dx[10 + 3] * 3, test::WithinAbs(-999, 1e-9));          // the slope of the floor
+  CHECK_THAT(p.dx[10 + 3] * 3, test::WithinAbs(-999, 1e-9));          // the slope at the floor
   CHECK_THAT(p.loss * 3,
              test::WithinAbs((0.01 - 1 - std::log(0.01)) + (1e-3 - 1 - std::log(1e-3)) + (1e-5 - 1e-3) * -999, 1e-12));
 }
@@ -168,7 +169,7 @@ TEST_CASE("the loss of trees on the cpu equals the reference, whatever the threa
       two.run(cpu::backend(2));
       CHECK(one.loss == two.loss);
       CHECK(one.dx == two.dx);
-      CHECK_THAT(one.loss, test::WithinAbs(exact.loss, 1e-5 * std::max(10.0f, exact.loss)));  // a sum of 600 rows
+      CHECK_THAT(one.loss, test::WithinAbs(exact.loss, 1e-5 * std::max(10.0f, exact.loss)));  // a sum over 600 rows
       double worst = 0;
       for (std::size_t i = 0; i < one.dx.size(); ++i)
         worst = test::worse(worst, std::abs(static_cast<double>(one.dx[i] - exact.dx[i])));

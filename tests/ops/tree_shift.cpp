@@ -1,5 +1,5 @@
-// Tests soft tree operations: they are mixtures of the algebra's car, cdr and cons; gradients are adjoints; all
-// backends agree.
+// Tests soft tree operations: they are mixtures of the algebra's car, cdr and cons, gradients are adjoints, and all
+// backends have the same results.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/tree_shift.hpp"
 
@@ -17,7 +17,8 @@ namespace ops_tree_shift_tests {
 
 using namespace triad;
 
-/// A memory of `slots` trees for each sample, with memory for one more, and all operands and results of the operations.
+/// A memory of `slots` trees for each sample, with room for one more tree, and all operands and results of the
+/// operations.
 template <class T>
 struct problem {
   tree_positions<> where;
@@ -76,7 +77,7 @@ struct problem {
   }
   T const* tree_at(index_t slot, index_t sample) const { return memory.data() + (slot * batch + sample) * tree; }
 
-  /// Runs the last step, and computes the gradients of all slots.
+  /// Runs the last step, and then computes the gradients of all slots.
   template <class Ex>
   void run(Ex&& ex) {
     tree_shift(ex, where, support(), slots - 1, weights<T const>(w.data()),
@@ -127,7 +128,7 @@ TEMPLATE_TEST_CASE("a soft step is linear, and its gradients are the adjoints", 
       double const value = product(p.memory.data() + one_slot, p.d_memory.data() + one_slot, one_slot);
       double const of_root = product(p.root.data(), p.d_root.data(), p.root.size());
       CHECK_THAT(of_root + product(p.w.data(), p.dw.data(), p.w.size()), test::WithinAbs(value, 1e-10));
-      double of_memory = 0;  // positions outside of the support have no gradient
+      double of_memory = 0;  // positions outside the support have no gradient
       for (std::size_t i = 0; i < one_slot; ++i)
         if (p.memory[i] != 0) of_memory += p.memory[i] * p.d_memory[i];
       CHECK_THAT(of_root + of_memory, test::WithinAbs(value, 1e-10));
@@ -135,7 +136,7 @@ TEMPLATE_TEST_CASE("a soft step is linear, and its gradients are the adjoints", 
 }
 
 TEMPLATE_TEST_CASE("the gradient of a slot gathers all later steps", "", TRIAD_TEST_BACKENDS) {
-  // Only slot 0 is mixed in each of three steps, so its gradient is the sum of three single gradients.
+  // In each of three steps, only slot 0 has a weight. So its gradient is the sum of three gradients, one for each step.
   problem<double> all(2, 4, 2, 3, 6);
   for (std::size_t i = 0; i < all.w.size(); ++i)
     if (i / static_cast<std::size_t>(all.arguments) % 3 != 0) all.w[i] = 0;
@@ -181,7 +182,7 @@ TEST_CASE("soft steps in float on the cpu equal the reference in double, whateve
             }
             return worst / largest;
           };
-          CHECK(near(one.memory, exact.memory) < 1e-5);  // sums of up to ten thousand numbers of size one
+          CHECK(near(one.memory, exact.memory) < 1e-5);  // allows for sums of up to ten thousand numbers of size one
           CHECK(near(one.dw, exact.dw) < 1e-5);
           CHECK(near(one.d_root, exact.d_root) < 1e-5);
           CHECK(near(one.d_memory, exact.d_memory) < 1e-5);
@@ -216,7 +217,7 @@ TEST_CASE("a soft step without room for its tree is refused with a sentence") {
                     test::contains("step 2, expected one of the 2 steps"));
   CHECK_THROWS_WITH(tree_shift(ex, tree_positions<>(2, 4), tree_support(), 1, w, root, p.trees(p.memory.data())),
                     test::contains("7 positions of memory, expected 15"));
-  // Weights for more slots than are in memory.
+  // There are weights for more slots than the memory has.
   std::vector<double> many(static_cast<std::size_t>(4 * 4));
   tree_weights_view<double const> const of_four(many.data(), 1, 1, 4, 4);
   CHECK_THROWS_WITH(

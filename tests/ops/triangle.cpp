@@ -1,5 +1,5 @@
-// Tests properties of triangular attention for both backends and every form. They hold for any right implementation,
-// whatever its order of work.
+// Tests properties of triangular attention for both backends and every form. A correct implementation must have these
+// properties, in whatever order it computes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/triangle.hpp"
 
@@ -27,11 +27,13 @@ constexpr triangle_form all_forms[] = {triangle_form::full, triangle_form::value
                                        triangle_form::attention_ablation, triangle_form::both_ablations,
                                        triangle_form::flat};
 
-// Allows for sums of some hundred products of single-precision numbers below 2, and exponentials with an error of 2e-7.
+// Allows for rounding in sums of some hundred products of single-precision numbers below 2, and in exponentials with an
+// error of 2e-7.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-13;
 
-// Projections of a batch side by side, as a layer writes them, with results and gradients of one use.
+// The projections of a batch, side by side in one row as a layer writes them, and the results and gradients of one
+// call.
 template <class T>
 struct use {
   ragged shape;
@@ -49,7 +51,7 @@ struct use {
     dx.resize(x.size());
     maximum.resize(static_cast<std::size_t>(rows * heads));
     inverse_sum = maximum;
-    for (auto* v : {&x, &d_o, &o, &dx}) v->resize(v->size() + 16);  // readable slack, as an arena leaves it
+    for (auto* v : {&x, &d_o, &o, &dx}) v->resize(v->size() + 16);  // memory that may be read, as an arena provides it
   }
   triangle_options options() const {
     triangle_options t{form, heads};
@@ -81,7 +83,8 @@ struct use {
   }
 };
 
-// The largest difference between edge rows a of one use and rows b of another, over every part of dx that the form has.
+// Returns the largest difference between the edge rows a of one call and the rows b of another, over all parts of dx
+// that the form has.
 template <class T>
 double difference(use<T> const& p, index_t a, use<T> const& q, index_t b) {
   double worst = 0;
@@ -222,7 +225,8 @@ TEST_CASE("scratch memory for a batch serves every batch of smaller graphs, what
 }
 
 TEST_CASE("graphs that are cut into larger and into smaller blocks share a batch") {
-  // Width 50 uses blocks of 16 middle nodes up to n = 64 and of 8 above, so the smaller graph needs more memory.
+  // Width 50 uses blocks of 16 middle nodes up to n = 64, and blocks of 8 above. So the smaller graph needs more
+  // memory.
   use<float> u({80, 64}, 1, 50, triangle_form::full);
   use<double> exact({80, 64}, 1, 50, triangle_form::full);
   cpu::backend ex(2);
@@ -239,7 +243,7 @@ TEST_CASE("graphs that are cut into larger and into smaller blocks share a batch
   alone.run(ex);
   bool same = true;
   for (index_t r = 0; r < 64 * 64; ++r) same = same && difference(u, 6400 + r, alone, r) == 0;
-  CHECK(same);  // a graph's result does not depend on its batch
+  CHECK(same);  // the result for a graph does not depend on its batch
 }
 
 TEST_CASE("the cpu takes its own kernels for what layers hand it, and the reference for what they cannot read") {
@@ -251,7 +255,7 @@ TEST_CASE("the cpu takes its own kernels for what layers hand it, and the refere
       use<float> fast({n}, 2, 24, form), slow({n}, 2, 24, form);
       fast.run(ex);
       slow.run(plain);
-      // Another order of summation gives other bits: not all of five hundred numbers agree by chance.
+      // Another order of summation gives other bits for some of the five hundred numbers.
       CHECK((fast.o == slow.o) == (form == triangle_form::flat));
       CHECK((fast.dx == slow.dx) == (form == triangle_form::flat));
     }

@@ -1,5 +1,5 @@
-// Tests the causal triangle on every backend: its results against plain loops, what the results must not depend on, and
-// its gradient.
+// Tests the causal triangle on every backend: its results against plain loops, the inputs on which they must not
+// depend, and its gradient.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -23,19 +23,20 @@ using test::random_values;
 constexpr triangle_form causal_forms[] = {triangle_form::full, triangle_form::value_ablation,
                                           triangle_form::attention_ablation, triangle_form::both_ablations};
 
-// Relative to the largest value. Allows for sums of some hundred products of single-precision numbers, and exponentials
-// with an error of 2e-7.
+// Is relative to the largest value. Allows for rounding in sums of some hundred products of single-precision numbers,
+// and in exponentials with an error of 2e-7.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-12;
 
-// The largest graph; on a stand-in for a device, threads are slow.
+// The number of nodes of the largest graph. On the stand-in for a GPU, threads are slow.
 template <class Ex>
 constexpr index_t largest = test::is_device<Ex> ? 26 : 48;
 
-// Numbers of sources for a graph of n nodes, from none to more than n.
+// Returns numbers of sources for a graph of n nodes: from none to more than n.
 std::vector<index_t> numbers_of_sources(index_t n) { return {0, 1, n / 2, n - 1, n, n + 3}; }
 
-// Projections of a batch side by side, as a layer writes them, with results and gradients of one use.
+// The projections of a batch, side by side in one row as a layer writes them, and the results and gradients of one
+// call.
 template <class T>
 struct use {
   ragged shape;
@@ -56,9 +57,9 @@ struct use {
     dx.resize(x.size());
     maximum.resize(static_cast<std::size_t>(rows * heads));
     inverse_sum = maximum;
-    for (auto* v : {&x, &d_o, &o, &dx}) v->resize(v->size() + 16);  // readable slack, as an arena leaves it
+    for (auto* v : {&x, &d_o, &o, &dx}) v->resize(v->size() + 16);  // memory that may be read, as an arena provides it
   }
-  // Masks some triangles and drops some weights.
+  // Masks some triangles and turns dropout on.
   void disturb() {
     random_stream random(4, 4);
     for (index_t t = 0; t < shape.dims.triangles; ++t) masked.push_back(random.uniform() < 0.3);
@@ -96,11 +97,11 @@ struct use {
   }
 };
 
-// Computes the results from the definition: each edge has a list of middle nodes, and other nodes do not exist for it.
+// Computes the results by the definition: each edge has a list of middle nodes, and no other node is used for it.
 template <class T>
 struct by_definition {
   std::vector<double> o, dx,
-      weights;  // weights of triangles, [head][triangle], before dropout; zero without a triangle
+      weights;  // [head][triangle], before dropout; zero if there is no such triangle
 
   explicit by_definition(use<T> const& u)
       : o(u.o.size()), dx(u.dx.size()), weights(static_cast<std::size_t>(u.heads * u.shape.dims.triangles)) {
@@ -164,7 +165,7 @@ struct by_definition {
   }
 };
 
-// The largest difference relative to the largest value; NaN is infinitely far.
+// Returns the largest difference, relative to the largest value. The distance from a NaN is infinite.
 template <class A, class B>
 double distance(std::vector<A> const& found, std::vector<B> const& exact) {
   double worst = 0, most = 1e-30;
@@ -275,12 +276,12 @@ TEMPLATE_TEST_CASE("an edge does not know the nodes after both of its ends, nor 
                                 (f < 36 || uses_right_value(form)));
           }
           CAPTURE(static_cast<int>(form), n, s, m);
-          CHECK(same);  // in every bit
+          CHECK(same);  // all bits are the same
           CHECK(others);
           CHECK_FALSE(heard);
 
-          // Repeats it without the nodes on which no edge depends. Dropout is off, since it would number the remaining
-          // elements anew.
+          // Repeats this without the nodes on which no edge depends. There is no dropout, because it would number the
+          // remaining elements differently.
           u.rate = 0;
           u.run(ex);
           std::vector<T> start_of_o;
@@ -297,8 +298,8 @@ TEMPLATE_TEST_CASE("an edge does not know the nodes after both of its ends, nor 
 }
 
 TEMPLATE_TEST_CASE("what is closed to a whole tile is not even read", "", TRIAD_TEST_BACKENDS_BY_PRECISION) {
-  // Forward tiles have at most 32 rows and 32 columns, and read up to 32 middle nodes at once. Backward tiles have at
-  // most 16, 32 and 16 nodes.
+  // Forward tiles have at most 32 rows and 32 columns, and read at most 32 middle nodes at once. Backward tiles have at
+  // most 16 rows, 32 columns and 16 middle nodes.
   using T = typename TestType::scalar;
   typename TestType::backend ex;
   constexpr index_t n = 42, d = 12;

@@ -1,5 +1,5 @@
-// Tests one step of causal triangular attention: it equals the newest edges of the whole graph, for any choice of
-// hypotheses.
+// Tests one step of causal triangular attention: its results must be those of the newest edges in the whole graph,
+// whichever hypotheses are continued.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/triangle_step.hpp"
 
@@ -34,7 +34,7 @@ std::ostream& operator<<(std::ostream& out, shape const& s) {
              << static_cast<int>(s.form);
 }
 
-// A growing cache in the layout that ops/triangle_step.hpp describes, and the whole graph of every hypothesis.
+// A growing cache in the layout that ops/triangle_step.hpp describes, and the whole graph of each hypothesis.
 template <class T>
 struct decoding {
   shape s;
@@ -66,7 +66,7 @@ struct decoding {
   }
   decoding(decoding const&) = delete;
 
-  /// Fills the next row of the cache, and appends the same values to `into`.
+  /// Writes random values to the next row of the cache, and appends the same values to `into`.
   void fill_row(std::vector<double>& into) {
     for (index_t f = 0; f < parts * d; ++f) {
       auto const x = static_cast<float>(random.uniform(-1.5, 1.5));
@@ -74,7 +74,7 @@ struct decoding {
       into.push_back(static_cast<double>(x));
     }
   }
-  /// Adds one node to every hypothesis, which may continue another hypothesis of its graph.
+  /// Adds one node to every hypothesis. A hypothesis may continue another one of the same graph.
   void grow() {
     ++step;
     auto const before = std::exchange(whole, {});
@@ -123,7 +123,7 @@ struct decoding {
     });
     return o;
   }
-  /// o (n, n, d) of all edges of hypothesis h, computed by ops/triangle.hpp.
+  /// Returns o (n, n, d) for all edges of hypothesis h, computed by ops/triangle.hpp.
   std::vector<double> full(index_t h) const {
     index_t const n = nodes[static_cast<std::size_t>(h)];
     test::ragged const one({n});
@@ -143,7 +143,8 @@ struct decoding {
   }
 };
 
-// Allows for sums of some hundred products of single-precision numbers below 4, and exponentials with an error of 2e-7.
+// Allows for rounding in sums of some hundred products of single-precision numbers below 4, and in exponentials with an
+// error of 2e-7.
 template <class T>
 constexpr double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-13;
 

@@ -1,5 +1,5 @@
-// Tests products with one very wide matrix: against the definition on any backend, with unused columns, and the same
-// bits for any number of threads.
+// Tests products with one very wide matrix: against the definition on any backend, with unused columns, and with the
+// same bits for any number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/ops/wide_matmul.hpp"
 
@@ -17,18 +17,18 @@ namespace ops_wide_matmul_tests {
 
 using namespace triad;
 
-/// x, w, bias and dy with random values. x and dx have `skipped` extra numbers between their rows, which must not be
+/// Random values of x, w, bias and dy. x and dx have `skipped` more numbers between their rows, which must not be
 /// written.
 template <class T>
 struct problem {
-  static constexpr index_t skipped = 19;  // this many may also be read after the last row
+  static constexpr index_t skipped = 19;  // the same number may be read after the last row
   index_t m, n, k, stride = k + skipped;
   std::vector<T> x = test::random_values<T>(m * stride, 1), w = test::random_values<T>(n * k + skipped, 2),
                  bias = test::random_values<T>(n, 3), dy = test::random_values<T>(m * n, 4),
                  dx = test::random_values<T>(m * stride, 5);
   std::vector<T> y = std::vector<T>(static_cast<std::size_t>(m * n), std::numeric_limits<T>::quiet_NaN());
 
-  /// Both products over `used` columns, with a factor that is laid out for `most` columns.
+  /// Computes both products over `used` columns, with a factor that is stored with `most` columns.
   template <class Ex>
   void run(Ex&& ex, index_t used, index_t most) {
     test::with_scratch(ex, {}, [&](auto& on, call const& c) {
@@ -42,7 +42,8 @@ struct problem {
   }
 };
 
-/// The largest error of a result relative to the sum of its terms' absolute values, which bounds rounding.
+/// Returns the largest error of a result, relative to the sum of the absolute values of its terms, which bounds
+/// rounding.
 template <class T>
 void check(problem<T> const& before, problem<T> const& after, index_t used, double tolerance) {
   auto const at = [](std::vector<T> const& v, index_t i) {

@@ -1,5 +1,5 @@
-// Tests processes that mpirun has started: each runs this program, and all must pass. Without mpirun it tests one
-// process.
+// Tests processes that mpirun has started. Each process runs this program, and all must pass. Without mpirun, one
+// process is tested.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/parallel/mpi.hpp"
 
@@ -55,7 +55,7 @@ TEST_CASE("groups of processes do not hear each other") {
   mpi one, other;
   reference::backend ex;
   if (one.size() < 2) return;
-  // A message sent through one group must not be received through the other.
+  // If a message is sent in one group, it must not be received in the other.
   int const partner = one.rank() ^ 1;
   std::vector<double> a{1}, b{2}, from_a{0}, from_b{0};
   other.exchange(ex, partner, vec<double const>(view(b)), view(from_b));
@@ -69,7 +69,7 @@ TEST_CASE("a row that is shorter than was expected is an exception") {
   if (processes.size() < 2) return;
   reference::backend ex;
   std::vector<double> four(4), eight(8);
-  bool const first = processes.rank() % 2 == 0;  // it sends eight and expects eight
+  bool const first = processes.rank() % 2 == 0;  // sends eight values and expects eight
   auto const exchange = [&] {
     processes.exchange(ex, processes.rank() ^ 1, vec<double const>(view(first ? eight : four)), view(eight));
   };

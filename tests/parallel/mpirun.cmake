@@ -1,6 +1,7 @@
-# Tests which mpirun cmake/triad_mpirun.cmake chooses for an MPI; all programs are empty files. ROOT, FOLDER.
+# Tests which mpirun cmake/triad_mpirun.cmake chooses for an MPI. All programs in this test are empty files. ROOT: the
+# repository; FOLDER: a folder for the test.
 cmake_minimum_required(VERSION 3.25)
-set(ENV{CMAKE_PREFIX_PATH} ${FOLDER}/elsewhere)  # searched before PATH
+set(ENV{CMAKE_PREFIX_PATH} ${FOLDER}/elsewhere)  # this path is searched before PATH
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER}/bin ${FOLDER}/alternatives ${FOLDER}/own ${FOLDER}/elsewhere/bin)
 foreach(program IN ITEMS bin/opal_wrapper bin/mpicxx.mpich bin/mpirun.mpich bin/mpirun.openmpi own/mpicxx own/mpirun

@@ -1,5 +1,5 @@
-// The program of docs/operations/parallel.md: one model, trained by all processes that mpirun starts, with the same
-// bits.
+// The program in docs/operations/parallel.md: all processes that mpirun starts train one model together, and have the
+// same bits.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 using namespace triad;
 
-/// A path of steps to the right; the question is the relation between its ends.
+/// Adds a path of steps to the right. The question is the relation between the two ends.
 template <class Loader>
 void add_path(Loader& loader, std::uint64_t number) {
   random_stream random(7, number);
@@ -23,7 +23,7 @@ void add_path(Loader& loader, std::uint64_t number) {
   for (index_t i = 0; i < steps; ++i) label[i * nodes + i + 1] = 1;
 }
 
-/// Whether the model has learned something.
+/// Trains, and returns whether the model has learned something.
 bool train(mpi& processes) {
   cpu::backend ex(1);
   constexpr std::size_t batch = 30;
@@ -50,7 +50,7 @@ bool train(mpi& processes) {
   auto const values = learner.parameters().flat_values();
   for (index_t i = 0; i < values.extent(0); ++i) sum += std::abs(static_cast<double>(values(i)));
   if (processes.rank() == 0) std::printf("loss %a, parameters %a\n", static_cast<double>(learner.loss()), sum);
-  return learner.loss() < 1.1f;  // guessing has log 3
+  return learner.loss() < 1.1f;  // a model that guesses has a loss of log 3
 }
 
 int main(int argc, char** argv) {
@@ -60,6 +60,6 @@ int main(int argc, char** argv) {
     return train(processes) ? 0 : 1;
   } catch (std::exception const& e) {
     std::fprintf(stderr, "process %d: %s\n", processes.rank(), e.what());
-    processes.abort(1);  // otherwise the others would wait for ever
+    processes.abort(1);  // otherwise the other processes would wait for ever
   }
 }

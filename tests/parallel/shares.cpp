@@ -1,4 +1,5 @@
-// Tests a batch in shares: which process computes which share, and that every number of processes has the same result.
+// Tests batches that are divided into shares: which process computes which share, and that the result does not depend
+// on the number of processes.
 // SPDX-License-Identifier: Apache-2.0
 #include "triad/parallel/shares.hpp"
 
@@ -54,7 +55,7 @@ TEST_CASE("shares of a batch cover its examples once, and processes cover the sh
 
 TEST_CASE("rows that come one after another are added along the tree") {
   reference::backend ex;
-  // ((1e8 + 1) + (-1e8 + 1)) is 0 in float; a sum from left to right is 1.
+  // In float, ((1e8 + 1) + (-1e8 + 1)) is 0, but a sum from left to right is 1.
   share_sums<float, reference::backend> sums(1, 4);
   float row = 0;
   float const each[] = {1e8f, 1.0f, -1e8f, 1.0f};
@@ -85,7 +86,7 @@ TEST_CASE(
     CHECK(gradient == std::vector<float>{5, 50});
     CHECK(loss == std::vector<float>{-5});
   }
-  CHECK(sums::bytes(2, 2, 1) == 2 * sizeof(float));  // one share waits for the other
+  CHECK(sums::bytes(2, 2, 1) == 2 * sizeof(float));  // one share waits until the other is complete
   CHECK(sums::bytes(2, 2, 4) > sums::bytes(2, 2, 1));
   CHECK(sums::bytes(0, 2, 4) == 0);
 }
@@ -115,7 +116,7 @@ struct outcome {
   friend bool operator==(outcome const&, outcome const&) = default;
 };
 
-/// Graph i of update u, the same in every process.
+/// Graph i of update u, which is the same in every process.
 template <class Loader>
 void add_graph(Loader& loader, std::uint64_t update, std::size_t i) {
   random_stream random(7, update * 100 + i);
@@ -124,7 +125,8 @@ void add_graph(Loader& loader, std::uint64_t update, std::size_t i) {
   for (index_t e = 0; e < n * n; ++e) label[e] = random.below(labels);
 }
 
-/// Three updates of 11, 3 (fewer than shares) and 8 graphs. A share of more than one graph is added in two parts.
+/// Makes three updates of 11 graphs, 3 graphs (fewer than shares) and 8 graphs. A share with more than one graph is
+/// added in two parts.
 template <class Processes>
 outcome run(Processes& me, index_t shares, int threads, long* allocated = nullptr) {
   cpu::backend ex(threads);
@@ -165,7 +167,7 @@ TEST_CASE("one, two, four and eight processes learn the same, bit by bit") {
   auto const right = run(one, 8, 1, &allocated);
   CHECK(allocated == 0);
   CHECK(run(one, 8, 3) == right);
-  CHECK(run(one, 4, 1) != right);  // other shares have other rounding and dropout
+  CHECK(run(one, 4, 1) != right);  // another number of shares has other rounding and other dropout
   for (int const size : {1, 2, 4, 8}) {
     CAPTURE(size);
     std::vector<outcome> found(static_cast<std::size_t>(size));
@@ -175,7 +177,7 @@ TEST_CASE("one, two, four and eight processes learn the same, bit by bit") {
 }
 
 TEST_CASE("an update sends the sums of its gradient and its loss, and nothing else") {
-  // communicator.cpp counts what a sum sends; bench/cluster_costs.py uses both numbers.
+  // communicator.cpp counts the messages of a sum; bench/cluster_costs.py uses both numbers.
   using traffic = std::pair<long long, long long>;
   for (int const size : {1, 2, 4, 8}) {
     std::vector<traffic> sent(static_cast<std::size_t>(size)), right(sent);
@@ -259,7 +261,7 @@ TEST_CASE("shares are begun in order, once an update, each once") {
   learner.finish(0.1);
   CHECK(learner.step() == 1);
   learner.begin_share(0);
-  learner.set_step(1);  // a started update is discarded
+  learner.set_step(1);  // an update that has begun is discarded
   learner.begin_share(0);
 }
 

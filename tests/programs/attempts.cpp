@@ -1,4 +1,5 @@
-// Tests attempts of a run: another attempt with other first values begins until the training examples are answered.
+// Tests the attempts of a run: another attempt with other initial values begins until the model answers its training
+// examples.
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
 #include <cstdint>
@@ -18,9 +19,9 @@ namespace programs_attempts_tests {
 using namespace triad::programs;
 using triad::index_t;
 
-/// Counts calls, and learns nothing.
+/// A learner that counts calls, and does not learn.
 struct counting_learner final : learner {
-  std::vector<std::uint64_t> begun;                          // the seeds of first values
+  std::vector<std::uint64_t> begun;                          // the seeds of initial values
   std::uint64_t steps = 0, infinite_at = 0, spoiled_by = 0;  // updates
   std::vector<double> rates;
   std::vector<triad::update_record> found;
@@ -56,12 +57,12 @@ struct counting_learner final : learner {
 
 struct fitting_at final : training {
   counting_learner learns;
-  int fits_after, most, asked = 0;  // fits_after and most count attempts
+  int fits_after, most, asked = 0;  // fits_after and most are numbers of attempts
   int validated = 0, scored = 0;
   std::vector<std::int64_t> numbers;
   training* before = nullptr;
   bool ends_early = false;
-  std::string watched{};  // a file: whether it existed at any update
+  std::string watched{};  // a file; the test sees whether it existed at some update
   bool saw_watched = false;
 
   fitting_at(int after, int of) : fits_after(after), most(of) {}
@@ -90,15 +91,15 @@ run_log log_of(fitting_at& t) {
 }
 
 TEST_CASE("attempts end with the first that fits, each has the rates of a run of its own and other first values") {
-  fitting_at t(2, 4);  // the second attempt fits
+  fitting_at t(2, 4);  // the weights of the second attempt fit
   auto const log = log_of(t);
   CHECK(log.attempts == 2);
-  CHECK(log.losses.size() == 6);  // epochs of 2, 2 and 1 updates, twice
+  CHECK(log.losses.size() == 6);  // each attempt has epochs of 2, 2 and 1 updates
   CHECK(t.learns.steps == 10);
   CHECK(t.asked == 2);
   CHECK(t.learns.rates == std::vector<double>{0, 1, 2, 3, 4, 0, 1, 2, 3, 4});
   CHECK(t.learns.begun == std::vector<std::uint64_t>{7, 7 + (std::uint64_t{1} << 40U)});
-  // Rehearsals request batch 0. Then every update requests the next batch, across attempts.
+  // Rehearsals ask for batch 0. After them, each update asks for the next batch, from attempt to attempt.
   CHECK(std::vector<std::int64_t>(t.numbers.end() - 10, t.numbers.end()) ==
         std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
 }
@@ -119,7 +120,7 @@ TEST_CASE("where attempts end early, every epoch asks whether its weights fit, a
   t.ends_early = true;
   CHECK(log_of(t).attempts == 2);
   CHECK(t.asked == 4);
-  CHECK(t.learns.steps == 7);  // the second epoch of the second attempt does not start: 5 + 2
+  CHECK(t.learns.steps == 7);  // 5 + 2: the second epoch of the second attempt does not begin
   CHECK(t.learns.begun.size() == 2);
   fitting_at on(1, 3);
   on.ends_early = true, on.learns.steps = 7;
@@ -151,7 +152,7 @@ TEST_CASE(
   midway.before = &before;
   CHECK(train_one(o, midway, {}).losses.size() == 1);
   CHECK(midway.learns.steps == 2);
-  fitting_at ended(1, 1), within(9, 1);  // a started epoch is not checked
+  fitting_at ended(1, 1), within(9, 1);  // an epoch that has begun is not checked
   within.before = &ended, ended.learns.steps = 5, within.learns.steps = 3;
   train_one(o, within, {});
   CHECK(within.learns.steps == 5);
@@ -199,7 +200,7 @@ TEST_CASE("weights that the last update of an epoch, or of a run, has spoiled ar
     t.learns.spoiled_by = update;
     auto const run = train_one({}, t, {});
     CHECK((run.diverged && run.failed));
-    CHECK(t.learns.steps == (update == 1 ? 2 : update));  // a loss reports errors within an epoch
+    CHECK(t.learns.steps == (update == 1 ? 2 : update));  // within an epoch, reading the loss reports an error
     CHECK(t.validated == (update == 5 ? 2 : 0));
     CHECK((t.scored == 0 && t.asked == 0));
     CHECK(run.losses.size() == (update == 5 ? 2 : 0));

@@ -1,4 +1,4 @@
-// Tests the sizes of memory, the largest batch that fits, and batches that are cut into parts.
+// Tests sizes of memory, the largest batch that fits into it, and batches that are cut into parts.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/batch_source.hpp"
 
@@ -69,7 +69,7 @@ TEST_CASE("backends with threads plan for the same number of them") {
   CHECK(planned(40) == 16);
 }
 
-// A learner that records its calls. Its memory holds examples with a sum of at most 10.
+// A learner that records its calls. Its memory suffices for examples whose sizes add up to 10.
 struct told_learner final : learner {
   triad::share_range own{};
   std::vector<int> held;
@@ -120,14 +120,14 @@ struct told_learner final : learner {
   std::vector<triad::update_record> records_;
 };
 
-// Batches of numbers; each number is the size of an example and its number of answers.
+// Batches of numbers. Each number is the size of an example, and also the number of its answers.
 struct numbers final : batch_source {
   told_learner& net;
   std::vector<std::vector<int>> batches;
   bool may_be_cut = true;
 
   numbers(told_learner& n, std::vector<std::vector<int>> all) : net(n), batches(std::move(all)) {}
-  /// Runs their updates from the first.
+  /// Trains on all updates, from the first one.
   void train() {
     net.steps = 0;
     net.did.clear();
@@ -158,7 +158,8 @@ TEST_CASE("a batch is cut where the next example has no room, and its parts coun
                         "finish at 0.5", "part 10 of 0.50", "part 10 of 0.50", "finish at 0.5", "update at 0.5"});
   CHECK(most_parts(some, 0, 4) == 3);
   CHECK(most_parts(some, 0, 1) == 1);
-  // An example that never fits, alone or after others, and a batch that may not be cut and does not fit.
+  // An error: an example that does not fit, alone or after others. Also an error: a batch that does not fit and must
+  // not be cut.
   CHECK_THROWS_WITH(numbers(net, {{11}}).train(), contains("no room of its own"));
   CHECK_THROWS_WITH(numbers(net, {{2, 11}}).train(), contains("no room of its own"));
   numbers bounded(net, {{6, 5}});
@@ -176,13 +177,13 @@ TEST_CASE("of a batch in shares a process fills its own, each by itself") {
   net.own = {4, 2, 4};
   whole.train();
   CHECK(net.did == list{"share 2", "part 2 of 0.10", "share 3", "part 3 4 of 0.35", "finish at 0.5"});
-  // With fewer examples than shares some shares are empty, but are started too.
+  // If there are fewer examples than shares, some shares are empty. They are begun, too.
   net.own = {4, 0, 4};
   two.train();
   CHECK(net.did ==
         list{"share 0", "share 1", "part 6 of 0.54", "share 2", "share 3", "part 5 of 0.45", "finish at 0.5"});
   CHECK(most_parts(two, 0, 1, 4) == 2);
-  // A share that is larger than the memory.
+  // A share is larger than the memory.
   net.own = {2, 0, 1};
   four.train();
   CHECK(net.did == list{"share 0", "part 6 of 0.37", "part 5 of 0.31", "finish at 0.5"});

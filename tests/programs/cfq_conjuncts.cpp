@@ -1,4 +1,4 @@
-// Tests of CFQ: queries that are equal up to the order of their conjuncts, and queries that are not.
+// Tests queries of CFQ that are equal up to the order of their conjuncts, and queries that are not.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 

@@ -1,5 +1,5 @@
-// Tests the published form of CFQ: its preprocessing, dataset.json as a stream, split files; and the real files if they
-// are next to a checkout.
+// Tests the published form of CFQ: its preprocessing, dataset.json as a stream, and split files. Also reads the
+// published files if they are next to the checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
@@ -168,8 +168,8 @@ TEST_CASE("conjuncts are sorted, and what is no query stays as it is") {
   CHECK(sorted_conjuncts("b . a") == "b . a");
 }
 
-/// The query with its entities, `m_...`, renamed to the words of the other query in the same places. Empty if the two
-/// queries differ in their number of words.
+/// Returns the query with its entities, `m_...`, replaced by the words at the same positions in the other query.
+/// Returns an empty text if the queries have different numbers of words.
 std::string renamed(std::string const& query, std::string const& other) {
   auto const mine = triad::text::words(query), theirs = triad::text::words(other);
   std::map<std::string, std::string> names;
@@ -192,14 +192,14 @@ TEST_CASE("preprocessing gives the real files") {
     }
   CHECK(known.size() == 119679);
 
-  // Rows of dataset.json, which have Freebase's names of entities where mcd1 has M0, M1 ...
+  // These are rows of dataset.json. They have Freebase's names of entities where mcd1 has M0, M1 ...
   int same = 0, one_conjunct = 0;
   for (auto const* part : {"train", "dev", "test"})
     for (auto const& row : read_json(folder / ("multicfq_" + std::string(part) + ".json.gz"))) {
       auto const at = known.find(tokenised_question(row.at("questionPatternModEntities").get<std::string>()));
       if (at == known.end()) continue;
       auto const query = tokenised_query(row.at("sparql").get<std::string>());
-      if (query.find(" . ") != std::string::npos) continue;  // conjuncts are ordered by other names there
+      if (query.find(" . ") != std::string::npos) continue;  // there, conjuncts are ordered by other names
       ++one_conjunct;
       same += renamed(query, at->second) == at->second ? 1 : 0;
     }

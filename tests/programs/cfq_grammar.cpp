@@ -1,4 +1,5 @@
-// Tests generated questions: each text has one query, dependencies are trees, and one question is compared by hand.
+// Tests generated questions: equal texts have equal queries, dependencies form trees, and one question is compared with
+// a result found by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <fstream>
@@ -63,7 +64,7 @@ TEST_CASE("every question has one root that all its tokens come to, and a query 
     REQUIRE(sorted_conjuncts(q.query) == q.query);
     std::set<std::string> unique(parts->conjuncts.begin(), parts->conjuncts.end());
     REQUIRE(unique.size() == parts->conjuncts.size());
-    // The question and its query have the same entities.
+    // A question and its query must have the same entities.
     std::set<std::string> asked, found;
     for (auto const& word : triad::text::words(q.question))
       if (word[0] == 'M' && word.size() == 2) asked.insert(word);

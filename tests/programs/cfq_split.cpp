@@ -1,4 +1,4 @@
-// Tests splits of generated questions: the properties that every split must have.
+// Tests splits of generated questions: properties that every split must have.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -51,7 +51,7 @@ TEST_CASE("a split keeps its bounds, and its compounds are much further apart th
   all.insert(d.test.begin(), d.test.end());
   CHECK(all.size() == 750);
 
-  // Computes the figures again from their definition alone.
+  // Computes the reported figures again, only from their definition.
   std::vector<rule_tree> trees;
   for (auto const& q : c.questions) trees.push_back(q.rules);
   auto const compounds = compounds_of(trees, 4), atoms = atoms_of(trees, c.names.end());
@@ -91,7 +91,8 @@ TEST_CASE("a split keeps its bounds, and its compounds are much further apart th
 }
 
 TEST_CASE("all questions may be used, and held-out words are given to training") {
-  // Each word x0 ... x29 is in two questions. All questions have the same atoms; there are two kinds of compounds.
+  // Each of the words x0 ... x29 is in two questions. All questions have the same atoms, and there are two kinds of
+  // compounds.
   corpus c;
   for (int i = 0; i < 60; ++i) {
     annotated_question q;

@@ -1,4 +1,4 @@
-// Tests reading and writing of CLUTRR files: the published format, and every kind of error in a file.
+// Tests reading and writing CLUTRR's files: the published format, and every kind of error in a file.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <zlib.h>
@@ -36,7 +36,7 @@ void write_train(std::string const& path, std::vector<clutrr::kinship_graph> con
 std::string const header = "story_edges,edge_types,query_edge,target\n";
 std::string const good_row = R"_("[(0, 1), (1, 2)]","['wife', 'daughter']","(0, 2)",daughter)_";
 
-// The error message for `content` as training data, without the folder; empty if there is no error.
+// Returns the error message for `content` as training data, without the folder; empty if there is no error.
 std::string refusal(std::string const& content) {
   scratch_folder folder;
   auto const path = folder.file("a.csv", content);
@@ -75,7 +75,7 @@ TEST_CASE("a published row becomes a graph with numbered words") {
   CHECK(graph.query == clutrr::node_pair{0, 2});
   CHECK(graph.target == 0);
   CHECK(graph.edges ==
-        // In the order of the facts; the last one of an edge is used.
+        // in the order of the facts; for a pair with two edges, the last one is used
         std::vector<clutrr::edge>{{0, 1, 3}, {1, 2, 1}, {0, 1, 2}});
 }
 
@@ -283,7 +283,7 @@ TEST_CASE("a mutated file is read or refused, never worse") {
     try {
       auto const data = clutrr::read_data(path);
       ++read;
-      for (auto const& graph : data.train) {  // everything that was read is valid
+      for (auto const& graph : data.train) {  // checks that everything that was read is valid
         bool sound = graph.nodes <= clutrr::python_list::most_people && graph.query.from < graph.nodes &&
                      graph.query.to < graph.nodes && graph.target < data.words.targets.end();
         for (auto const& e : graph.edges)

@@ -1,4 +1,4 @@
-// Tests chains that follow from rules: the question can be derived, it is the only one, and only the rules are used.
+// Tests chains that are made from rules: the answer can be derived, it is the only one, and no other rules are used.
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
 #include <string>
@@ -16,7 +16,7 @@ using triad::test::contains;
 
 vocabulary const words({"aunt", "brother", "daughter", "mother", "sister"}, {"aunt", "brother", "niece", "sister"});
 
-/// Rules learned from rows with two facts.
+/// Returns the rules of rows with two facts.
 graphs::composition_rules rules_of(std::vector<std::vector<std::string>> const& rows) {
   graphs::composition_rules rules;
   for (auto const& r : rows) {
@@ -67,7 +67,7 @@ TEST_CASE("what rules derive of facts is the same whichever are composed first, 
                               words, 1);
   CHECK(chains.derived({label("mother"), label("sister")}) == std::set{words.target("aunt")});
   CHECK(chains.derived({label("sister"), label("mother")}).empty());
-  // (mother sister) sister is an aunt, mother (sister sister) a sister.
+  // Composed as (mother sister) sister, the answer is aunt; composed as mother (sister sister), it is sister.
   CHECK(chains.derived({label("mother"), label("sister"), label("sister")}) ==
         std::set{words.target("aunt"), words.target("sister")});
 }

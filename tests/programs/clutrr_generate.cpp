@@ -1,4 +1,4 @@
-// Compares the genealogy of generated chains with sampled families, and tests the guarantees of the generator.
+// Compares the compositions of relations with sampled families, and tests what the generator of chains guarantees.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <array>
@@ -40,7 +40,7 @@ std::string spelled(std::vector<relation> const& chain) {
   return text;
 }
 
-// All relations in one sampled family, and the relations that a chain of facts leads to.
+// All relations in one sampled family, and the relations that a chain of facts can have there.
 struct known_family {
   clutrr::family people;
   std::vector<relation> table;
@@ -54,7 +54,7 @@ struct known_family {
 
   relation operator()(int a, int b) const { return table[static_cast<std::size_t>(a * people.size() + b)]; }
 
-  // The relations of the end of a walk to its start, over all walks along the chain through distinct people.
+  // Returns the relations of the last person to the first, over all walks along the chain through distinct people.
   relation_set ends(std::vector<relation> const& chain) const {
     relation_set found;
     std::vector<int> path;
@@ -166,8 +166,8 @@ TEST_CASE("what a chain of three can be is exactly what families show, and a uni
         auto const at = seen.find(chain);
         auto const shown = at == seen.end() ? relation_set{} : at->second;
         INFO(spelled(chain));
-        CHECK((shown | claim) == claim);  // never contradicted by a family
-        // Not too cautious: an ambiguous claim is ambiguous in the families too.
+        CHECK((shown | claim) == claim);  // no family contradicts the claim
+        // If a claim is ambiguous, the sampled families show it, too.
         if (!claim.unique()) CHECK(!shown.unique());
         if (!claim.unique()) continue;
         ++unique;
@@ -240,10 +240,10 @@ TEST_CASE("a chain depends on seed, number and k alone") {
   other.seek(57);
   auto const again = other.next(2 + 57 % 9);
   clutrr::chain_generator fresh(3);
-  for (int i = 0; i < 57; ++i) fresh.next(10);  // earlier chains of other lengths change nothing
+  for (int i = 0; i < 57; ++i) fresh.next(10);  // earlier chains of other lengths have no effect
   CHECK(fresh.next(2 + 57 % 9) == again);
 
-  // The result is the same on every machine: a hash of the chains for this seed.
+  // The chains must be the same on every machine. So a hash of the chains for this seed is compared.
   std::uint64_t hash = 1469598103934665603U;
   clutrr::chain_generator chains(2024);
   for (int i = 0; i < 300; ++i) {
@@ -271,7 +271,7 @@ TEST_CASE("short chains teach every rule that long chains need, evenly over answ
     for (auto const r : facts_of(graph)) men += clutrr::word_of(r).to == clutrr::gender::male ? 1 : 0;
     facts += graph.k;
   }
-  std::size_t possible = 0;  // compositions of two facts with an answer that may be asked
+  std::size_t possible = 0;  // number of compositions of two facts whose result may be an answer
   for (std::size_t r = 0; r < clutrr::relations; ++r)
     for (std::size_t s = 0; s < clutrr::relations; ++s) {
       auto const set = clutrr::compose(static_cast<relation>(r), static_cast<relation>(s));

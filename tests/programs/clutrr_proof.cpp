@@ -1,4 +1,4 @@
-// Tests the proof path that is read from attention weights.
+// Tests the proof path that is found from attention weights.
 // SPDX-License-Identifier: Apache-2.0
 
 #include <string>
@@ -11,7 +11,8 @@ namespace programs_clutrr_proof_tests {
 
 namespace graphs = triad::programs::graphs;
 
-// 0 -brother-> 1 -father-> 2 -mother-> 3, proved as ((0 1) (1 2)) (2 3). The last layer only copies the edge.
+// The story 0 -brother-> 1 -father-> 2 -mother-> 3 has the proof ((0 1) (1 2)) (2 3). The last layer only copies the
+// edge.
 graphs::proof_input story() {
   graphs::proof_input input;
   input.people = {"Ann", "Bob", "Carl", "Dora <3"};

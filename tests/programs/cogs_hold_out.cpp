@@ -1,5 +1,5 @@
-// Tests of COGS: constructions that are held out of the training sentences; also on the published sentences if they are
-// next to a checkout.
+// Tests constructions of COGS that are held out of the training sentences. Also uses the published sentences if they
+// are next to the checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
@@ -82,15 +82,15 @@ TEST_CASE("a construction is found in the graph, and training is left without it
            example{"deepest-clauses", {"Bo said that Ada saw that Bo sang ."}, 0},
            example{"deepest-modifiers", {"Bo saw a pear on a roof on a roof ."}, 0},
            example{"longest", {"Bo saw a pear on a roof on a roof ."}, 0},
-           // swim is in three sentences, sing in four.
+           // swim is in three sentences, and sing is in four.
            example{"infinitive", {"Bo wanted to swim ."}, 1},
-           // pear is in six sentences, Bo in nine. Ada never follows its verb, and `gave` occurs only together with
+           // pear is in six sentences, and Bo is in nine. Ada never follows its verb. `gave` occurs only together with
            // pear.
            example{"subject-to-object", {"Bo saw a pear on a roof .", "Bo saw a pear on a roof on a roof ."}, 3},
        }) {
     CAPTURE(e.kind);
     auto all = some_sentences();
-    if (e.kind == std::string("longest"))  // with 13 sentences there is no thirtieth
+    if (e.kind == std::string("longest"))  // a thirtieth of 13 sentences is less than one
       for (int i = 0; i < 30; ++i) all.push_back(all.front());
     auto const found = hold_out(all, {e.kind});
     CHECK(texts_of(found.rows) == e.rows);
@@ -151,7 +151,7 @@ TEST_CASE("a name that is no construction, and one that no sentence has, are ref
 TEST_CASE("a graph whose parents go round is held out or not, and ends") {
   auto all = some_sentences();
   auto& s = all[5];
-  s.parent[1] = 7;  // say, see, sing, say
+  s.parent[1] = 7;  // a cycle: say, see, sing, say
   s.role[1] = "ccomp";
   CHECK(hold_out(all, {"deepest-clauses"}).rows.size() + hold_out(all, {"deepest-clauses"}).left_out == 1);
 }

@@ -1,4 +1,4 @@
-// Tests of COGS: the changes to a sentence in training, which are dropped words and shifted positions.
+// Tests how training changes the sentences of COGS: dropped words and shifted positions.
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 #include <vector>
@@ -34,7 +34,7 @@ TEST_CASE("words are dropped at the rate, and each sentence says what its words 
       dropped += s[i].token == dropped_word ? 1 : 0;
     }
   }
-  // Of 20,000 words; the standard deviation is 57.
+  // There are 20,000 words; the standard deviation is 57.
   CHECK((dropped > 4000 - 250 && dropped < 4000 + 250));
   auto whole = sentence(3);
   drop_words(whole, 0, random_stream(1, 1));
@@ -50,7 +50,7 @@ TEST_CASE("words stand at ordered places, every set of which is as likely") {
     ++found[{s[0].position, s[1].position}];
   }
   CHECK(found.size() == 10);
-  // 1000 of each are expected; the standard deviation is 30.
+  // Each is expected 1000 times; the standard deviation is 30.
   for (auto const& [places, count] : found) CHECK((count > 850 && count < 1150));
   auto full = sentence(4), none = sentence(2);
   draw_positions(full, 4, random_stream(1, 1));

@@ -1,5 +1,5 @@
-// Tests of COGS: conversion of logical forms to graphs and back, files, and the grammar; also on the published files if
-// they are next to a checkout.
+// Tests the sentences of COGS: conversion of logical forms to graphs and back, files, and the grammar. Also uses the
+// published files if they are next to the checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <ctime>
@@ -82,7 +82,7 @@ TEST_CASE("a form that is none is refused with the clause at fault") {
 
 TEST_CASE("a line of many clauses is read in a time that grows as they do") {
   std::string sentence, form;
-  int const groups = 6'667;  // of three words and three clauses
+  int const groups = 6'667;  // each group has three words and three clauses
   for (int i = 0; i < groups; ++i) {
     auto const who = "x _ " + std::to_string(3 * i), want = "x _ " + std::to_string(3 * i + 1),
                sing = "x _ " + std::to_string(3 * i + 2);
@@ -93,7 +93,7 @@ TEST_CASE("a line of many clauses is read in a time that grows as they do") {
   auto const begin = std::clock();
   auto const s = from_logical_form(sentence, form, "test");
   CHECK(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC <
-        5);  // takes a tenth of a second; comparing all pairs would take some twenty
+        5);  // takes a tenth of a second; a comparison of all pairs would take twenty
   for (int i = 0; i < groups; ++i) {
     auto const at = static_cast<std::size_t>(3 * i);
     REQUIRE((s.role[at] == "agent" && s.parent[at] == 3 * i + 1));
@@ -180,7 +180,7 @@ TEST_CASE("generated sentences are graphs with a logical form, and a seed gives 
     INFO(sentence);
     REQUIRE(form);
     CAPTURE(*form);
-    // A name that occurs twice has no definite position in a logical form.
+    // If a name occurs twice, a logical form does not show which of the two is meant.
     std::set<std::string> names;
     bool twice = false;
     for (int k = 0; k < s.size(); ++k)

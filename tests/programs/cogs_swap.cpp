@@ -1,5 +1,5 @@
-// Tests of COGS: phrases of a sentence that are replaced by phrases of other training sentences; also on the published
-// sentences if they are next to a checkout.
+// Tests the replacement of phrases by phrases of other training sentences, in sentences of COGS. Also uses the
+// published sentences if they are next to the checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
@@ -62,7 +62,7 @@ TEST_CASE("phrases are found in the graph, with all that is in them") {
   CHECK(found(said, places_in, noun_phrase) == texts{"Ada", "the otter"});
   CHECK(found(said, places_in, clause) == texts{"the otter sang"});
   CHECK(found(said, phrases_of, clause) == texts{"the otter sang", "Ada said that the otter sang"});
-  // A line with a single word: a name is a phrase, a noun or a verb is not; none can be replaced.
+  // These lines have a single word. A name is a phrase; a noun or a verb is not. None of them can be replaced.
   for (auto const& [word, form, phrases] : {std::tuple("Cy", "Cy", texts{"Cy"}),
                                             {"pear", "LAMBDA a . pear ( a )", texts()},
                                             {"sing", "LAMBDA a . LAMBDA e . sing . agent ( e , a )", texts()}}) {
@@ -71,7 +71,7 @@ TEST_CASE("phrases are found in the graph, with all that is in them") {
     CHECK(found(alone, places_in, noun_phrase).empty());
     CHECK(found(alone, phrases_of, clause).empty());
   }
-  // A modifier's noun that is also a theme, and parents that form a cycle: neither gives a phrase.
+  // In these graphs, the noun of a modifier is also a theme, or parents form a cycle. Neither has a phrase.
   auto tangled = given;
   tangled.parent[7] = 2;
   CHECK(found(tangled, places_in, noun_phrase) == texts{"A fox", "a roof", "Bo"});
@@ -89,7 +89,7 @@ TEST_CASE("words and graph of a phrase take another's place, and the head gets i
              "* otter ( x _ 1 ) ; * pear ( x _ 4 ) ; give . agent ( x _ 2 , x _ 1 ) AND give . theme ( x _ 2 , x _ 4 ) "
              "AND give . recipient ( x _ 2 , Bo ) AND pear . nmod . on ( x _ 4 , x _ 7 ) AND roof ( x _ 7 )"));
   CHECK(with_phrase(given, places[1], given, places[3]).tokens ==
-        texts{"A", "fox", "gave", "Bo", "to", "Bo", "."});  // for this reason no swap repeats a name
+        texts{"A", "fox", "gave", "Bo", "to", "Bo", "."});  // so no swap makes a sentence with a repeated name
   CHECK(with_phrase(said, places_in(said, noun_phrase)[0], given, places[1]) ==
         read("The pear on a roof said that the otter sang .",
              "* pear ( x _ 1 ) ; * otter ( x _ 8 ) ; pear . nmod . on ( x _ 1 , x _ 4 ) AND roof ( x _ 4 ) AND say . "
@@ -117,18 +117,18 @@ TEST_CASE("a phrase in its own place, or in that of one with the same words, cha
   CHECK(with_phrase(fox, places_in(fox, noun_phrase)[0], other, places_in(other, noun_phrase)[1]) == fox);
 }
 
-/// The number of times that each label occurs outside of noun phrases, and with a head.
+/// Returns how often each role occurs, except for roles within noun phrases, and how often each verb occurs.
 std::map<std::string, int> labels_of(tagged_sentence const& s) {
   std::map<std::string, int> counts;
   for (std::size_t i = 0; i < s.tokens.size(); ++i) {
     if (s.role[i] != "PREP" && s.role[i] != "PP_NOUN") ++counts["role " + s.role[i]];
     if (!s.verb_name[i].empty()) ++counts["verb " + s.verb_name[i]];
   }
-  counts.erase("role ");  // of determiners and prepositions; other phrases have other ones
+  counts.erase("role ");  // tokens without a role, whose number differs between phrases
   return counts;
 }
-/// Checks that words and logical form describe the same graph, so parents, roles, categories, noun types and verbs
-/// agree.
+/// Checks that the words and the logical form describe the same graph: that parents, roles, categories, noun types and
+/// verbs agree.
 void expect_consistent(tagged_sentence const& s) {
   CAPTURE(text_of(s));
   auto const form = to_logical_form(s);
@@ -168,7 +168,7 @@ TEST_CASE("a list without another phrase, and one that refuses all, swaps nothin
   CHECK(phrase_swaps(two, {noun_phrase})(0, *every.of(0, 0)));
   CHECK_FALSE(phrase_swaps(two, {noun_phrase}, [](auto const&) { return true; })(0, *every.of(0, 0)));
   CHECK_FALSE(phrase_swaps(two, {clause})(0, *every.of(0, 0)));  // there is no clause
-  // No sentence contains "The", so the model has no number for it.
+  // No sentence has "The", so the model has no number for it.
   sentences const without{
       read("A fox saw Bo .", "fox ( x _ 1 ) AND see . agent ( x _ 2 , x _ 1 ) AND see . theme ( x _ 2 , Bo )"),
       read("Bo saw the fox .", "* fox ( x _ 3 ) ; see . agent ( x _ 1 , Bo ) AND see . theme ( x _ 1 , x _ 3 )")};

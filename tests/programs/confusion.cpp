@@ -1,4 +1,4 @@
-// Tests the table of labels that are mistaken for others: counts, text, and file.
+// Tests the table of labels that are predicted for other labels: its counts, its text, and its file.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/report/confusion.hpp"
 

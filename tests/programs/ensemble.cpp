@@ -1,4 +1,4 @@
-// Tests the mean of log-probabilities, in which every run has the same weight.
+// Tests the mean of log-probabilities, in which all runs have the same weight.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/run/ensemble.hpp"
 
@@ -39,7 +39,7 @@ TEST_CASE("one run named twice does not answer together with itself") {
 
 TEST_CASE("the class of the largest product of probabilities answers, whatever is added to a row of logits") {
   log_probability_sums sums(3);
-  // The products are 0.06, 0.08, 0.1 after two runs, and 0.015, 0.04, 0.025 after three.
+  // The products of probabilities are 0.06, 0.08, 0.1 after two runs, and 0.015, 0.04, 0.025 after three runs.
   sums.add(0, logs({0.6, 0.2, 0.2}, 0));
   CHECK(sums.best(0) == 0);
   sums.add(0, logs({0.1, 0.4, 0.5}, 300));

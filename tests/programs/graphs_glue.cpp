@@ -1,5 +1,5 @@
-// Tests labelled graphs that are glued together, and which results are kept; also on CLUTRR's published rows if they
-// are next to a checkout.
+// Tests labelled graphs that are joined, and which of the joined graphs are kept. Also uses CLUTRR's published rows if
+// they are next to the checkout.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
@@ -24,7 +24,7 @@ using graph_list = std::vector<labelled_graph>;
 using edges = std::vector<edge>;
 triad::augmentation const every{.seed = 1};
 
-/// A chain with these labels between nodes 0, 1, ...; the question is about its ends.
+/// Returns a chain with these labels between nodes 0, 1, ... The question is about its two ends.
 labelled_graph chain(vocabulary const& words, std::vector<std::string> const& labels, std::string const& target) {
   int const k = static_cast<int>(labels.size());
   labelled_graph g{.nodes = k + 1, .edges = {}, .query = {0, k}, .target = words.target(target), .k = k};
@@ -69,19 +69,19 @@ TEST_CASE(
   unknown.edges[1].label = words.edge_label("x");
   CHECK_FALSE(glue.is_kept(unknown));  // no rule applies
   auto two = all[0];
-  two.edges.push_back({0, 2, words.edge_label("b")});  // labelled b, but the rule gives y
+  two.edges.push_back({0, 2, words.edge_label("b")});  // its label is b, but the rule gives y
   CHECK_FALSE(glue.is_kept(two));
   auto strange = all[0];
   strange.nodes = 4;
   strange.edges.push_back({2, 3, words.edge_label("x")});  // no row has x after b
   CHECK_FALSE(glue.is_kept(strange));
-  // b, d and y imply the same kind of node; a and c are labels of other kinds. No node has two kinds.
+  // b, d and y describe nodes of the same kind; a and c describe other kinds. No node may have two kinds.
   CHECK(glue.kind_of_name(words.edge_label("b")) == glue.kind_of_name(words.edge_label("d")));
   CHECK(glue.kind_of_name(words.edge_label("b")) == glue.kind_of_name(glue.name_of_target(words.target("y"))));
   CHECK(glue.kind_of_name(words.edge_label("a")) != glue.kind_of_name(words.edge_label("b")));
   auto both = all[0];
   both.nodes = 4;
-  both.edges.push_back({3, 1, words.edge_label("c")});  // node 1 would be an a and a c
+  both.edges.push_back({3, 1, words.edge_label("c")});  // node 1 would have the kinds of a and of c
   CHECK_FALSE(glue.is_kept(both));
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("rules that contradict each other keep nothing that needs them") {
   CHECK(glue.is_kept(all[2]));
 }
 
-/// Statistics of draws; each draw is checked.
+/// Counts of draws. Each draw is checked.
 struct drawn {
   std::size_t glued = 0, nodes = 0, edges = 0, new_labels = 0;
 };
@@ -146,7 +146,7 @@ TEST_CASE("chains that are glued have the only answer that a family can give, wh
   CHECK((detours.edges == 4 && detours.nodes == 5));
   CHECK((branches.edges == 7 && branches.nodes == 8));
   CHECK(branches.glued > 1200);
-  // Compares with the genealogy of the chains, which the rules do not know.
+  // Compares with the genealogy that made the chains, which the rules do not know.
   auto const rules = rules_of(all);
   glued_graphs const glue(all, names, rules, gluing::detours);
   std::size_t asked = 0, same = 0;
@@ -162,7 +162,7 @@ TEST_CASE("chains that are glued have the only answer that a family can give, wh
           way.push_back(static_cast<clutrr::relation>(r));
     auto const right = clutrr::answers(way);
     ++asked;
-    if (right.empty()) {  // a son's mother's husband is the son's father: two of the people are the same
+    if (right.empty()) {  // the husband of a son's mother is the son's father, so two people are the same
       ++same;
       continue;
     }
@@ -191,7 +191,7 @@ TEST_CASE("of CLUTRR's published rows most can be glued, and kinds of nodes are 
   auto const detours = draw(data.train, data.words, gluing::detours, 10),
              branches = draw(data.train, data.words, gluing::branches, 10);
   CHECK(detours.edges == 4);
-  CHECK(detours.glued == 986);  // of 1509; a third of these has four edges already
+  CHECK(detours.glued == 986);  // of 1509; a third of these already have four edges
   CHECK(detours.new_labels == 317);
   CHECK(branches.glued == 1482);
 }

@@ -1,4 +1,4 @@
-// Tests rules of composition of labelled graphs, and the further questions that they give.
+// Tests rules of composition for labelled graphs, and the further questions that follow from them.
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 
@@ -11,7 +11,7 @@ using namespace triad::programs::graphs;
 
 constexpr int no_name = 9;
 
-/// A chain with these labels between nodes 0, 1, ...; the question is about its ends.
+/// Returns a chain with these labels between nodes 0, 1, ... The question is about its two ends.
 labelled_graph chain(std::vector<int> const& labels, int target) {
   labelled_graph g{.nodes = static_cast<int>(labels.size()) + 1,
                    .edges = {},
@@ -43,7 +43,7 @@ TEST_CASE("every two edges that follow each other are asked about: by their rule
   composition_rules rules;
   rules.learn(chain({1, 2}, 5));
   CHECK(rules.questions(chain({1, 2, 1, 1}, 4), no_name) == asked{{{0, 2}, 5}, {{1, 3}, no_name}, {{2, 4}, no_name}});
-  CHECK(rules.questions(chain({1, 2}, 5), no_name).empty());  // this pair is the question of the graph itself
+  CHECK(rules.questions(chain({1, 2}, 5), no_name).empty());  // the pair is already the graph's own question
   CHECK(rules.questions(chain({1}, 5), no_name).empty());
 }
 
@@ -51,11 +51,12 @@ TEST_CASE("what is given, what leads back, and what has two names is not asked a
   composition_rules rules;
   rules.learn(chain({1, 2}, 5));
   auto g = chain({1, 2, 1}, 4);
-  g.edges.push_back({0, 2, 3});  // given; with (2, 3) it leads to the question
-  g.edges.push_back({3, 2, 3});  // a way back
+  g.edges.push_back({0, 2, 3});  // a given edge; together with (2, 3) it gives the question
+  g.edges.push_back({3, 2, 3});  // an edge in the other direction
   CHECK(rules.questions(g, no_name) == asked{{{1, 3}, no_name}});
 
-  // Ways from 0 to 3 by 1, 2 or 4: one way with a name is enough, two different names give no question.
+  // There are paths from 0 to 3 by 1, 2 and 4. One path with a name is enough. If two paths give different names, there
+  // is no question.
   rules.learn(chain({2, 1}, 6));
   labelled_graph ways{.nodes = 6, .edges = {{0, 1, 3}, {1, 3, 3}, {0, 2, 1}, {2, 3, 2}}, .query = {0, 5}, .target = 1};
   CHECK(rules.questions(ways, no_name) == asked{{{0, 3}, 5}});
@@ -63,7 +64,7 @@ TEST_CASE("what is given, what leads back, and what has two names is not asked a
   ways.edges.push_back({4, 3, 1});
   CHECK(rules.questions(ways, no_name).empty());
 
-  rules.learn(chain({1, 2}, 7));  // from data that contradict each other
+  rules.learn(chain({1, 2}, 7));  // training data contradict each other
   CHECK(rules.questions(chain({1, 2, 1}, 4), no_name) == asked{{{1, 3}, 6}});
 }
 

@@ -1,4 +1,4 @@
-// Tests that the output of a command replaces no file of the user.
+// Tests that the output of a command overwrites none of the user's files.
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/cli/outputs.hpp"
 
@@ -117,7 +117,7 @@ TEST_CASE("two outputs are two files") {
 TEST_CASE("files in a folder are looked at one by one, and --force without any is refused") {
   some_files const files;
   some_options o(files);
-  CHECK_NOTHROW(expect_free_in_folder(o, {"metrics.csv"}));  // no --out
+  CHECK_NOTHROW(expect_free_in_folder(o, {"metrics.csv"}));  // --out is not given
   o.out = files("run");
   CHECK_NOTHROW(expect_free_in_folder(o, {"scores.csv", "one.conllu"}));
   CHECK_THROWS_WITH(expect_free_in_folder(o, {"scores.csv", "metrics.csv"}),
@@ -133,7 +133,7 @@ TEST_CASE("a run begins in no folder whose config.toml or metrics.csv is the use
   some_options o(files);
   CHECK_NOTHROW(expect_own_folder(o));
   o.out = files("run");
-  CHECK_NOTHROW(expect_own_folder(o));  // it has a checkpoint: all three files are set aside
+  CHECK_NOTHROW(expect_own_folder(o));  // it has a checkpoint, so all three files will be renamed
   o.out = files("weights");
   CHECK_THROWS_WITH(expect_own_folder(o), contains("is what --weights is read from"));
   o.out = files("own");
@@ -143,7 +143,7 @@ TEST_CASE("a run begins in no folder whose config.toml or metrics.csv is the use
   CHECK_THROWS_WITH(expect_own_folder(o), contains("own/config.toml is there, no run wrote it"));
   std::ofstream(o.out + "/config.toml") << "[server\n";
   CHECK_THROWS_WITH(expect_own_folder(o), contains("own/config.toml is there, no run wrote it"));
-  std::ofstream(o.out + "/config.toml") << to_toml(o);  // from a run that was killed before its first checkpoint
+  std::ofstream(o.out + "/config.toml") << to_toml(o);  // as left by a run that was killed before its first checkpoint
   CHECK_NOTHROW(expect_own_folder(o));
   std::ofstream(o.out + "/metrics.csv") << "epoch,step,loss\n";
   CHECK_NOTHROW(expect_own_folder(o));

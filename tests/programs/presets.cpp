@@ -1,4 +1,4 @@
-// Compares presets with the papers: every value in a table or a section, and the parameter counts in LRF's Table 1.
+// Compares presets with the papers: every value of a table or a section, and the parameter counts in LRF's Table 1.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <string>
@@ -40,7 +40,7 @@ Options preset(std::string const& name, std::string const& model = {}) {
   return o;
 }
 
-/// A row of the Edge Transformer paper's Table 1, and whether its layers are tied.
+/// A row of Table 1 in the Edge Transformer paper, and whether the layers are tied.
 struct row {
   char const* model;
   int layers, width, heads, batch;
@@ -188,10 +188,10 @@ TEST_CASE(
   CHECK_FALSE(paper_curve(preset<clutrr::options>("quickstart")));
 }
 
-/// The number of parameters, in millions, of a model that is trained on CoGnition.
+/// Returns the number of parameters, in millions, of a model for CoGnition.
 double millions(sequences::options const& o) {
-  // github.com/yafuly/CoGnition, data/processed/bin: the dictionaries have 2,004 English and 5,500 Chinese lines, and
-  // four special tokens each.
+  // In github.com/yafuly/CoGnition, data/processed/bin, the dictionaries have 2,004 English lines and 5,500 Chinese
+  // lines. Each dictionary also has four special tokens.
   sequences::translator_options sizes{};
   sizes.source_words = 2004 + 4, sizes.target_words = 5500 + 4;
   triad::fused_transformer<float> const model(model_of(o, sizes));
@@ -228,7 +228,7 @@ TEST_CASE(
     o.tie_output = false;
     CHECK(static_cast<int>(std::lround(millions(o))) != e.paper);
   }
-  // An Edge Transformer has no output that could be tied, and the preset does not request it.
+  // An Edge Transformer has no output that could be tied, so the preset does not ask for that.
   CHECK_NOTHROW(preset<cognition::options>("paper", "edge-transformer").settle());
 }
 

@@ -1,4 +1,4 @@
-// Tests graphs that are built edge by edge.
+// Tests graphs that a program makes edge by edge.
 // SPDX-License-Identifier: Apache-2.0
 #include "graphs/read.hpp"
 
